@@ -1,14 +1,14 @@
-//! `ask-user`: the agent asks its user, and goes on when there is an answer (D-20). The browser shows the question; the call stays
+//! `ask-user`: the agent asks its user a question. The browser shows the question. The call stays
 //! open, over reloads and restarts, until it is answered or the user sends something else.
 
 use contract::{Execution, Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-/// The tool's name.
+/// The name of the tool.
 pub const NAME: &str = "ask-user";
 
-/// Why an agent may ask.
+/// The reasons for which an agent may ask.
 const KINDS: [&str; 5] =
     ["missing_info", "ambiguous_requirement", "approach_choice", "risk_confirmation", "suggestion"];
 
@@ -19,9 +19,9 @@ pub struct AskUserTool {
 
 impl Default for AskUserTool {
     fn default() -> Self {
-        let description = "Asks the user and waits for the answer. Ask when you cannot do well without it: something is missing, \
-             the request can mean several things, there are several ways, or what you are about to do can do harm. Ask \
-             before you act, one thing at a time. The answer has `option`, `text` or `fields`.";
+        let description = "Asks the user a question and waits for the answer. Ask when information is missing, the request is \
+             ambiguous, there are several approaches, or the next action could do harm. Ask before you act, and one \
+             question at a time. The answer has `option`, `text` or `fields`.";
         Self { spec: ToolSpec { execution: Execution::Client, ..ToolSpec::new(NAME, description, schema()) } }
     }
 }
@@ -45,15 +45,15 @@ fn schema() -> Value {
         "required": ["key", "label", "type"],
         "additionalProperties": false,
     });
-    let context = "What the user should know for the answer.";
+    let context = "Background that the user needs for the answer.";
     json!({
         "type": "object",
         "properties": {
-            "kind": { "enum": KINDS, "description": "Why you ask." },
+            "kind": { "enum": KINDS, "description": "The reason for the question." },
             "question": { "type": "string", "minLength": 1, "maxLength": 1000 },
             "context": { "type": "string", "maxLength": 2000, "description": context },
             "options": described(options, "Answers to choose from. The user may always write another."),
-            "fields": { "type": "array", "maxItems": 16, "items": field, "description": "A form, for several facts at once." },
+            "fields": { "type": "array", "maxItems": 16, "items": field, "description": "A form, to ask for several values at once." },
         },
         "required": ["kind", "question"],
         "additionalProperties": false,
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_be_asked() {
+    fn the_schema_limits_questions() {
         let tool = AskUserTool::default();
         let schema = schemas::Schema::new(&tool.spec().input_schema).unwrap();
         let check = |input: Value, fits: bool| assert_eq!(schema.check_here(&input, 1).is_ok(), fits, "{input}");

@@ -18,6 +18,6 @@ pub use page_tool::PageTool;
 pub use patterns::patterns;
 pub use remote_agent::{RemoteAgent, RemoteAgentSettings, RemoteTool};
 
-/// Names that only the platform's own tools have (L-54, and `ask-user`).
+/// The names of built-in tools, which no other tool may have.
 pub const RESERVED_NAMES: [&str; 6] =
     ["update-page-state", "read-file", "list-files", "search-files", "stat-file", "ask-user"];

@@ -1,24 +1,25 @@
-//! `update-page-state`: the agent writes fields of the page; the browser executes it, for the declared keys only (L-64 to L-73).
+//! `update-page-state`: the agent writes fields of the page's shared state. The browser executes
+//! the call, for the declared keys only.
 
 use contract::{Execution, Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-/// The tool's name.
+/// The name of the tool.
 pub const NAME: &str = "update-page-state";
 
-/// A field that the page shares.
+/// A field of the page's shared state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// What it may hold.
+    /// The type of the values.
     pub kind: FieldKind,
-    /// Whether the agent may write it.
+    /// Whether the agent may write the field.
     pub writable: bool,
 }
 
-/// What a field may hold.
+/// The type of a field's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldKind {
     /// Any text.
@@ -27,18 +28,18 @@ pub enum FieldKind {
     Number,
     /// `true` or `false`.
     Boolean,
-    /// One of these.
+    /// One of these texts.
     Choice(Vec<String>),
-    /// A list of some of these; empty: of any texts.
+    /// A list of some of these texts; if there are none, of any texts.
     Choices(Vec<String>),
     /// `YYYY-MM-DD`.
     Date,
-    /// Anything.
+    /// Any value.
     Any,
 }
 
 impl FieldKind {
-    /// What it may hold, for the model.
+    /// Describes the type for the model.
     pub fn describe(&self) -> String {
         match self {
             Self::Text => "text".to_owned(),
@@ -52,8 +53,9 @@ impl FieldKind {
         }
     }
 
-    /// The field for the model. Only a hint: the server does not check the values, because a wrong one must reach the
-    /// browser, which refuses that one alone, with a reason, and writes the others.
+    /// Returns the field's schema for the model. It is only a hint: the server does not check the
+    /// values, because an invalid one must reach the browser, which refuses only that one, with a
+    /// reason, and writes the others.
     fn hint(&self) -> Value {
         let description = self.describe();
         match self {
@@ -63,13 +65,13 @@ impl FieldKind {
     }
 }
 
-/// The tool for one turn: its fields are those of the page at the moment of sending.
+/// The tool for one turn, with the page's fields at the time of sending.
 pub struct PageStateTool {
     spec: ToolSpec,
 }
 
 impl PageStateTool {
-    /// The tool, unless there is nothing to write (L-65).
+    /// Creates the tool, unless no field is writable.
     pub fn new(fields: &[Field]) -> Option<Self> {
         let writable: Vec<_> = fields.iter().filter(|field| field.writable).collect();
         if writable.is_empty() {

@@ -1,16 +1,19 @@
-//! Tools that a page runs in the user's browser: its developer declares them, the model calls them like any other.
+//! Tools that a page runs in the user's browser. The page's developer declares them, and the model
+//! calls them like any other tool.
 
 use contract::{ApprovalTerms, Execution, Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-/// A tool of a page. It is the server's own declaration: nothing that a browser sends can add one, or change what it says of itself.
+/// A tool of a page. Only the server's declaration counts: nothing that a browser sends can add a
+/// tool or change its declaration.
 pub struct PageTool {
     spec: ToolSpec,
 }
 
 impl PageTool {
-    /// The tool. `asks` says whether the user must say yes to each call, `approval` how he is asked.
+    /// Creates the tool. `asks` says whether each call needs the user's approval, and `approval`
+    /// has the terms of the requests.
     pub fn new(name: &str, description: &str, input_schema: Value, asks: bool, approval: ApprovalTerms) -> Self {
         let spec = ToolSpec::new(name, description, input_schema);
         Self { spec: ToolSpec { execution: Execution::Page, needs_approval: asks, approval, ..spec } }

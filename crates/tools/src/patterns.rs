@@ -1,15 +1,15 @@
-//! Which of a server's tools an agent takes.
+//! Patterns for the names of a server's tools.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-/// A name matches if one of these does: `read_*`.
+/// Compiles patterns such as `read_*`, of which one must match.
 ///
 /// # Errors
-/// In one line, which of them cannot be read.
+/// The invalid pattern, in one line.
 pub fn patterns(texts: &[String]) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for text in texts {
-        set.add(Glob::new(text).map_err(|error| format!("`{text}` is no pattern: {}", error.kind()))?);
+        set.add(Glob::new(text).map_err(|error| format!("`{text}` is not a valid pattern: {}", error.kind()))?);
     }
     set.build().map_err(|error| error.to_string())
 }

@@ -1,33 +1,34 @@
-//! Texts of other servers, made fit for a model and for a log.
+//! Sanitizes text of other servers for a model and for a log.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// What a person does not see and a model reads: format and control characters, tags, fillers, selectors, private ones. Line breaks
-/// and tabs are not among them.
+/// Characters that a person does not see, but a model reads: format and control characters, tags,
+/// fillers, variation selectors and private-use characters. Line breaks and tabs are not among
+/// them.
 static INVISIBLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Co}&&[^\n\t]]").ok());
 
-/// The text without what cannot be seen.
+/// Removes the invisible characters.
 pub(crate) fn visible(text: &str) -> String {
     match &*INVISIBLE {
         Some(invisible) => invisible.replace_all(text, "").into_owned(),
-        // Not without the table: then only what is certain.
+        // Without the table only the characters that are certainly visible are kept.
         None => text.chars().filter(|character| matches!(character, ' '..='~' | '\n' | '\t')).collect(),
     }
 }
 
-/// Whether all of it can be seen.
+/// Returns whether a text has no invisible characters.
 pub(crate) fn is_visible(text: &str) -> bool {
     visible(text) == text
 }
 
-/// The visible text on one line.
+/// Returns the visible text on one line.
 pub(crate) fn one_line(text: &str) -> String {
     visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// At most `max` bytes of it; what was cut ends with `…`, which counts.
+/// Truncates a text to `max` bytes, including the `…` at its end.
 pub(crate) fn cut(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_seen_is_taken_out() {
+    fn invisible_characters_are_removed() {
         let check = |text: &str, expected: &str| assert_eq!(one_line(text), expected, "{text:?}");
         check("plain, schön, 好, 👍", "plain, schön, 好, 👍");
         check("a\u{200b}b\u{200d}c\u{feff}d\u{ad}e\u{2060}f", "abcdef");
@@ -56,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_counts_its_sign() {
+    fn truncation_counts_the_ellipsis() {
         let check = |text: &str, max: usize, expected: &str| assert_eq!(cut(text, max), expected);
         check("abcdef", 6, "abcdef");
         check("abcdefg", 6, "abc…");

@@ -1,20 +1,22 @@
-//! What JSON costs once it is read: a value takes many times the bytes that it has as text.
+//! Estimates how much memory parsed JSON takes, which may be many times the size of its text.
 
 use serde::de::IgnoredAny;
 
-/// Bytes that the values of one text from elsewhere may take.
+/// The maximum memory for the values of one text of another server, in bytes.
 const MAX_MEMORY: usize = 64 << 20;
-/// Bytes of a list or a mapping with few entries, about.
+/// The approximate size of a list or an object with few entries, in bytes.
 const CONTAINER: usize = 600;
-/// Bytes of any other value, about.
+/// The approximate size of any other value, in bytes.
 const SCALAR: usize = 80;
 
-/// Whether the values of a JSON text would take too much memory. A text that is no JSON is none of these: reading it ends early.
+/// Returns whether the values of a JSON text would take too much memory. Invalid JSON never does,
+/// because parsing it ends early.
 pub(crate) fn is_too_large(text: &[u8]) -> bool {
     memory(text) > MAX_MEMORY && serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
-/// Bytes that the values of a JSON text take besides their texts, about.
+/// Returns the approximate memory for the values of a JSON text, in bytes, without the contents of
+/// their strings.
 fn memory(text: &[u8]) -> usize {
     let (mut memory, mut is_text, mut is_escaped) = (SCALAR, false, false);
     for byte in text {
@@ -35,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_counted_outside_of_texts() {
+    fn values_are_counted_outside_of_strings() {
         let check = |text: &str, containers: usize, others: usize| {
             assert_eq!(memory(text.as_bytes()), containers * CONTAINER + (others + 1) * SCALAR, "{text}");
         };
@@ -47,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_too_many_values_is_too_large() {
+    fn json_with_too_many_values_is_too_large() {
         let check = |text: &str, expected: bool| assert_eq!(is_too_large(text.as_bytes()), expected, "{text:.20}");
         let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
         check(&list("{}", 60_000), false);
@@ -55,7 +57,7 @@ mod tests {
         check(&list("1", 700_000), false);
         check(&list("1", 1_000_000), true);
         check(&list("\",{[\\\"\"", 700_000), false);
-        // Reading it ends where it is too deep.
+        // Parsing ends where the nesting is too deep.
         check(&"[".repeat(1_000_000), false);
     }
 }

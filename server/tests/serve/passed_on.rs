@@ -127,7 +127,7 @@ async fn a_proxy_hands_it_over() {
     let token = say("c1").header("x-forwarded-access-token", "of-ada-1");
     assert_eq!(result(token).await, r#"It is Some("Bearer [secret]")."#);
     // The api key alone could do more than this user.
-    let expected = "The tool gave no result: it works with the user's own token, and this user came without one.";
+    let expected = "The tool gave no result: it requires the user's own token, and this user has none.";
     assert_eq!(result(say("c2")).await, expected);
     let asked = asked.lock().unwrap();
     let calls: Vec<_> = asked.iter().filter(|(path, _)| path == "/tools/who").collect();

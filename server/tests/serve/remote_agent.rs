@@ -221,7 +221,7 @@ async fn what_is_said_about_our_own_server() {
     exit 1
     ORIGIN/remote-agent
     wrong the list of tools: The x-api-key is missing or wrong; code 401
-    note  what needs the right key was not looked at
+    note  the checks that need a valid key were skipped
     ok    GET /tools with a wrong key has the status 401
     ok    POST /tools/{name} with a wrong key has the status 401
     ok    POST /resource with a wrong key has the status 401
@@ -234,7 +234,7 @@ async fn what_is_said_about_our_own_server() {
     ");
     insta::assert_snapshot!(examined(&server.origin, &["--api-key-env", "AGENT_KEY"]).await, @"
     exit 1
-    chatwright: ORIGIN/remote-agent: the address of the agent must begin with https://, unless private addresses are allowed
+    chatwright: ORIGIN/remote-agent: the agent's URL must begin with https://, unless private addresses are allowed
     ");
     insta::assert_snapshot!(examined("https://127.0.0.1:9", &["--api-key-env", "AGENT_KEY"]).await, @"
     exit 1
@@ -285,15 +285,15 @@ async fn what_is_said_about_a_bad_server() {
         tags: array of string — Tags.
     ok    GET /tools lists 3 tools
     wrong tool 4 is left out: `reserved`: the parameter `userId` has a name that the contract reserves
-    wrong tool 5 is left out: `a/b`: the name may have 64 letters, digits, `_` and `-`
+    wrong tool 5 is left out: `a/b`: the name must have 1 to 64 letters, digits, `_` or `-`
     wrong `bare`: it has no `description`
     wrong `bare`: its `parameters` are not `{type: object, properties: {…}}`
     wrong `loose`: the parameter `n` has no `description`
     note  `loose`: the parameter `n` is an `integer`; the contract only has `number`
-    note  `loose`: the parameter `n` has an `enum` with other values than texts
-    note  `loose`: the parameter `tags` has a default that is no text, number or boolean
+    note  `loose`: the parameter `n` has an `enum` with values other than strings
+    note  `loose`: the parameter `tags` has a default that is not a string, number or boolean
     wrong `loose`: each item of the parameter `tags` has no `description`
-    wrong `loose`: `visibleParameters` names `gone`, which is no parameter
+    wrong `loose`: `visibleParameters` names `gone`, which is not a parameter
     wrong an unknown tool has the status 200 instead of 404
     wrong POST /resource answers with something that is not JSON
     wrong GET /tools with a wrong key has the status 200 instead of 401

@@ -1,48 +1,48 @@
-//! What one call may cost: time, and entries of folders.
+//! The budget of one call: time, and folder entries.
 
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// What is left for one call.
+/// The remaining budget of one call.
 pub(super) struct Budget {
     until: Instant,
     entries: usize,
     cancel: CancellationToken,
 }
 
-/// Why a call ends before it has seen everything.
+/// The part of the budget that is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spent {
-    /// Its time is over, or the run was stopped.
+    /// The time is over, or the run was stopped.
     Time,
-    /// It has seen so many entries.
+    /// The maximum number of entries was visited.
     Entries,
 }
 
 impl Budget {
-    /// Time a walk may take.
+    /// The maximum duration of a walk.
     pub(super) const TIME: Duration = Duration::from_secs(5);
-    /// Entries a walk may look at.
+    /// The maximum number of entries that a walk visits.
     pub(super) const ENTRIES: usize = 50_000;
 
-    /// A whole budget, over at once when `cancel` is.
+    /// Creates a full budget, which is used up at once when `cancel` is cancelled.
     pub(super) fn new(cancel: CancellationToken) -> Self {
         Self::of(Self::TIME, Self::ENTRIES, cancel)
     }
 
-    /// This much.
+    /// Creates a budget of this size.
     pub(super) fn of(time: Duration, entries: usize, cancel: CancellationToken) -> Self {
         Self { until: Instant::now() + time, entries, cancel }
     }
 
-    /// Pays for one entry.
+    /// Spends one entry.
     pub(super) fn take_entry(&mut self) -> Result<(), Spent> {
         self.check_time()?;
         self.entries = self.entries.checked_sub(1).ok_or(Spent::Entries)?;
         Ok(())
     }
 
-    /// Whether there is time left.
+    /// Fails if no time is left.
     pub(super) fn check_time(&self) -> Result<(), Spent> {
         match Instant::now() < self.until && !self.cancel.is_cancelled() {
             true => Ok(()),

@@ -1,33 +1,33 @@
-//! Patterns for paths, such as `**/*.md`.
+//! Glob patterns for paths, such as `**/*.md`.
 
 use contract::ToolError;
 use globset::{GlobBuilder, GlobSet};
 
-/// A pattern for paths below some folder.
+/// A pattern for paths below a folder.
 pub(super) struct Glob {
     matcher: GlobSet,
-    /// Levels below the folder that it can match.
+    /// The number of levels below the folder that the pattern can match.
     pub(super) depth: usize,
 }
 
 impl Glob {
-    /// Characters of a pattern, for the tools' schemas.
+    /// The maximum length of a pattern in characters, for the tools' schemas.
     pub(super) const MAX_CHARS: usize = 500;
 
-    /// Reads a pattern: `*` and `?` stay within one name, `**` does not; `{a,b}` and `[a-z]` are known. What would lead out of the
-    /// folder simply matches nothing.
+    /// Parses a pattern: `*` and `?` do not match `/`, `**` does; `{a,b}` and `[a-z]` are
+    /// supported. A pattern that would lead out of the folder matches nothing.
     pub(super) fn parse(written: &str) -> Result<Self, ToolError> {
         let pattern = written.trim_start_matches("./").trim_start_matches('/');
         let depth = if pattern.contains("**") { usize::MAX } else { pattern.matches('/').count() + 1 };
         let matcher = GlobBuilder::new(pattern).literal_separator(true).empty_alternates(true).build();
-        // A set of one, because a glob alone panics where it becomes too large.
+        // A set with one glob, because a single glob panics if it becomes too large.
         let matcher = matcher.and_then(|glob| GlobSet::builder().add(glob).build());
         let matcher =
             matcher.map_err(|error| ToolError::new(format!("This glob cannot be used: {}.", error.kind())))?;
         Ok(Self { matcher, depth })
     }
 
-    /// Whether a path below the folder fits.
+    /// Returns whether a path below the folder matches.
     pub(super) fn fits(&self, below: &str) -> bool {
         self.matcher.is_match(below)
     }
@@ -39,7 +39,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_fits() {
+    fn globs_match_paths() {
         let check = |glob: &str, paths: &[&str], expected: &[&str]| {
             let glob = Glob::parse(glob).unwrap();
             let fitting: Vec<_> = paths.iter().copied().filter(|path| glob.fits(path)).collect();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_glob() {
+    fn invalid_globs_are_rejected() {
         let check = |glob: &str, expected: &str| {
             assert_eq!(Glob::parse(glob).err().map(|error| error.message).as_deref(), Some(expected), "{glob}");
         };
@@ -71,7 +71,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_glob_is_answered(glob in r"([*?{},\[\]!/a-c.\\-]|\PC){0,500}") {
+        fn any_glob_is_handled_without_a_panic(glob in r"([*?{},\[\]!/a-c.\\-]|\PC){0,500}") {
             if let Ok(glob) = Glob::parse(&glob) {
                 glob.fits("a/b/c");
             }

@@ -1,4 +1,4 @@
-//! `list-files` (L-60).
+//! `list-files`.
 
 use super::base::Base;
 use super::budget::Budget;
@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
-/// Bytes of names and paths in one list; a model could not read more at once.
+/// The maximum size of the names and paths in one list, in bytes; a model could not read more at
+/// once.
 pub(super) const MAX_BYTES: usize = 512 * 1024;
 
 #[derive(Deserialize)]
@@ -21,9 +22,9 @@ pub(super) struct Input {
     glob: Option<String>,
 }
 
-/// What the model is told.
+/// Returns the declaration of the tool.
 pub(super) fn spec() -> ToolSpec {
-    let glob = "A pattern for paths in that directory, for example `**/*.md` for those at any depth; without it `*`.";
+    let glob = "A pattern for paths in that directory, for example `**/*.md` for those at any depth; `*` if omitted.";
     let properties = [
         (
             "path",
@@ -37,7 +38,7 @@ pub(super) fn spec() -> ToolSpec {
     ToolSpec::new("list-files", description, object(properties, &[]))
 }
 
-/// The entries, sorted folder by folder.
+/// Lists the entries, sorted folder by folder.
 pub(super) fn run(base: &Base, input: Input, budget: &mut Budget) -> Result<Value, ToolError> {
     let written = input.path.as_deref().unwrap_or_default();
     let glob = input.glob.as_deref().map(Glob::parse).transpose()?;
@@ -48,7 +49,7 @@ pub(super) fn run(base: &Base, input: Input, budget: &mut Budget) -> Result<Valu
             if glob.as_ref().is_some_and(|glob| !glob.fits(path.below(&start))) {
                 return ControlFlow::Continue(());
             }
-            // What leads out of the base is left out as if it were not there.
+            // Entries that lead out of the base are omitted.
             if let Ok(found) = base.look(path) {
                 bytes += path.shown().len() + path.name().len();
                 if bytes > MAX_BYTES {

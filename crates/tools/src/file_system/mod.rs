@@ -1,5 +1,5 @@
-//! `read-file`, `list-files`, `search-files` and `stat-file`: an agent reads what is in one folder, and nothing outside it (L-59 to
-//! L-63, A32).
+//! `read-file`, `list-files`, `search-files` and `stat-file`: tools with which an agent reads one
+//! folder, and nothing outside of it.
 
 mod base;
 mod budget;
@@ -26,14 +26,15 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tool::FileTool;
 
-/// Calls that one folder answers at the same time.
+/// The maximum number of concurrent calls for one folder.
 const PARALLEL_CALLS: usize = 8;
 
-/// Opens a folder and answers the tools over it. The handle is kept: what the path leads to later does not matter. A call may take
-/// `timeout`: a walk's own time, waiting for other calls, and a disk that does not answer.
+/// Opens a folder and returns its tools. The handle is kept, so later changes of the path do not
+/// matter. `timeout` is the maximum duration of a call, which includes the walk's own time, the
+/// wait for other calls, and a disk that does not respond.
 ///
 /// # Errors
-/// When the folder cannot be opened.
+/// The folder cannot be opened.
 pub fn open(base_path: &Path, timeout: Duration) -> io::Result<Vec<Arc<dyn Tool>>> {
     let spec = |spec: ToolSpec| ToolSpec { timeout, ..spec };
     let (base, slots) = (Arc::new(Base::open(base_path)?), Arc::new(Semaphore::new(PARALLEL_CALLS)));

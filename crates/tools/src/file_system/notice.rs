@@ -1,23 +1,24 @@
-//! What the model is told about a result that is not whole.
+//! Notices about truncated results, for the model.
 
 use super::budget::{Budget, Spent};
 use contract::ToolError;
 use serde_json::Value;
 
-/// Why a result is not whole.
+/// Why a result is truncated.
 pub(super) enum Cut {
-    /// It has so many items as are shown at most; a word for them.
+    /// The maximum number of items is reached; with a noun for them.
     Full(usize, &'static str),
-    /// It would be too long.
+    /// The result would be too long.
     Long,
-    /// The walk was too long.
+    /// The walk exceeded its budget.
     Spent(Spent),
 }
 
-/// The items; the last one says in `notice` that there may be more, so that all items have one shape.
+/// Returns the items. If they are truncated, the last one says so in `notice`; in this way all
+/// items have the same shape.
 ///
 /// # Errors
-/// When nothing was found until the end of the budget: an empty list would say that nothing is there.
+/// Nothing was found before the budget was used up: an empty list would mean that nothing exists.
 pub(super) fn with_notice(mut items: Vec<Value>, what: &str, cut: Option<Cut>) -> Result<Value, ToolError> {
     let Some(cut) = cut else { return Ok(Value::Array(items)) };
     let why = match cut {

@@ -1,23 +1,24 @@
-//! A path as a model writes it → a path below the base folder, by its wording alone.
+//! Parses a path of a model into a path below the base folder, without access to the disk.
 
 use super::refusal::Refusal;
 use std::path::{Component, Path};
 
-/// Bytes of a path; no system opens a longer one.
+/// The maximum length of a path in bytes; no system opens a longer one.
 const MAX_BYTES: usize = 4096;
 
-/// Names below the base folder joined by `/`, without `.` and `..`; empty: the base itself.
+/// Names below the base folder, joined by `/`, without `.` and `..`. Empty for the base folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BasePath(String);
 
 impl BasePath {
-    /// The base folder.
+    /// Returns the path of the base folder.
     pub(super) fn base() -> Self {
         Self(String::new())
     }
 
-    /// Reads a path (L-63): a leading `/` means the base folder, `..` is taken back by wording. What is on disk does not matter
-    /// here, so an answer about a path outside tells nothing about what is there.
+    /// Parses a path: a leading `/` means the base folder, and `..` removes the preceding name. The
+    /// disk is not accessed, so an answer about a path outside reveals nothing about what exists
+    /// there.
     pub(super) fn parse(written: &str) -> Result<Self, Refusal> {
         let mut names = Vec::new();
         for component in Path::new(written).components() {
@@ -34,27 +35,27 @@ impl BasePath {
         Ok(Self(names.join("/")))
     }
 
-    /// The path in the words of the tools' results: `.` for the base.
+    /// Returns the path as the tools' results show it: `.` for the base folder.
     pub(super) fn shown(&self) -> &str {
         if self.0.is_empty() { "." } else { &self.0 }
     }
 
-    /// The last name: `.` for the base.
+    /// Returns the last name: `.` for the base folder.
     pub(super) fn name(&self) -> &str {
         self.shown().rsplit('/').next().unwrap_or_default()
     }
 
-    /// The path for the sandbox, which knows the base as `.`.
+    /// Returns the path for `cap-std`, in which the base folder is `.`.
     pub(super) fn as_path(&self) -> &Path {
         Path::new(self.shown())
     }
 
-    /// Something in this folder.
+    /// Returns the path of an entry of this folder.
     pub(super) fn child(&self, name: &str) -> Self {
         if self.0.is_empty() { Self(name.to_owned()) } else { Self(format!("{}/{name}", self.0)) }
     }
 
-    /// What stands after `folder`, in which this path must be.
+    /// Returns the part after `folder`, which must contain this path.
     pub(super) fn below(&self, folder: &Self) -> &str {
         self.0.strip_prefix(&folder.0).unwrap_or(&self.0).trim_start_matches('/')
     }
@@ -66,7 +67,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn paths_by_their_wording() {
+    fn paths_are_parsed_without_the_disk() {
         let check = |written: &str, expected: Result<&str, Refusal>| {
             let parsed = BasePath::parse(written);
             assert_eq!(parsed.as_ref().map(BasePath::shown), expected.as_ref().copied(), "{written}");

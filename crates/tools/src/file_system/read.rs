@@ -1,4 +1,4 @@
-//! `read-file` (L-59).
+//! `read-file`.
 
 use super::base::{self, Base};
 use super::budget::Budget;
@@ -9,10 +9,10 @@ use contract::{ToolError, ToolSpec};
 use faults::Break;
 use serde_json::Value;
 
-/// Bytes that are shown of one file.
+/// The maximum size of a file's text that is shown, in bytes.
 pub(super) const MAX_BYTES: usize = 512 * 1024;
 
-/// What the model is told.
+/// Returns the declaration of the tool.
 pub(super) fn spec() -> ToolSpec {
     let description = format!(
         "Reads a text file. Of a file that is larger than {} KB only the beginning is shown; find places in the rest with \
@@ -29,7 +29,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-/// The file's text.
+/// Returns the file's text.
 pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value, ToolError> {
     if faults::is_broken(Break::PathPrefix)
         && let Some(text) = base.read_by_prefix(&input.path)
@@ -39,7 +39,8 @@ pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value
     let read = BasePath::parse(&input.path).and_then(|path| {
         let file = base.open_file(&path)?;
         let size = file.size;
-        // One byte more tells whether a character ends at the limit, and whether the file has grown.
+        // One byte more tells whether a character ends at the limit, and whether the file has
+        // grown.
         let bytes = file.read(MAX_BYTES + 1)?;
         let size = size.max(bytes.len() as u64);
         shown(bytes, size).ok_or(Refusal::Binary)
@@ -47,7 +48,7 @@ pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value
     read.map(Value::String).map_err(|refusal| refusal.about(&input.path))
 }
 
-/// A file's text, or its beginning.
+/// Returns a file's text, or its beginning with a note.
 fn shown(mut bytes: Vec<u8>, size: u64) -> Option<String> {
     if size <= MAX_BYTES as u64 {
         return base::text(&bytes);
@@ -62,7 +63,8 @@ fn shown(mut bytes: Vec<u8>, size: u64) -> Option<String> {
     Some(text)
 }
 
-/// The most bytes up to `limit` that do not end within a character; `limit` where that is no UTF-8 anyway.
+/// Returns the largest length up to `limit` that does not split a UTF-8 character; `limit` if the
+/// bytes are not UTF-8.
 fn whole_characters(bytes: &[u8], limit: usize) -> usize {
     let continues = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
     (limit.saturating_sub(3)..=limit).rev().find(|at| !continues(*at)).unwrap_or(limit)

@@ -1,36 +1,36 @@
-//! Why a path is not read, in words that a model can act on.
+//! Why a path is refused, with messages that a model can act on.
 
 use contract::ToolError;
 use std::io;
 
-/// Characters of a path that an error repeats.
+/// The number of characters of a path that an error quotes.
 const SHOWN: usize = 200;
 
-/// Why a path is not read.
+/// Why a path is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It leads out of the base folder, or a file there may have another name outside.
+    /// It leads out of the base folder, or the file may have another name outside of it.
     Outside,
-    /// Nothing is there.
+    /// Nothing exists there.
     Missing,
-    /// A file where a folder is needed.
+    /// It is a file, but a folder is required.
     NotFolder,
-    /// A folder where a file is needed.
+    /// It is a folder, but a file is required.
     NotFile,
-    /// A pipe, a socket or a device.
+    /// It is a pipe, a socket or a device.
     Special,
-    /// Not text.
+    /// It is not text.
     Binary,
-    /// The server may not read it, or the disk failed.
+    /// The server has no permission to read it, or the disk failed.
     Unreadable,
 }
 
 impl Refusal {
-    /// From an error of the sandbox.
+    /// Converts an error of `cap-std`.
     pub(super) fn of(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;
         match error.kind() {
-            // The sandbox's own error: no system call failed.
+            // An error of `cap-std` itself: no system call failed.
             Kind::PermissionDenied if error.raw_os_error().is_none() => Self::Outside,
             Kind::NotFound | Kind::InvalidFilename | Kind::InvalidInput => Self::Missing,
             // A file in the middle of a path.
@@ -39,7 +39,7 @@ impl Refusal {
         }
     }
 
-    /// The error, about the path as the model wrote it.
+    /// Returns the error for the model, about the path as the model wrote it.
     pub(super) fn about(self, written: &str) -> ToolError {
         let cut = if written.chars().nth(SHOWN).is_some() { "…" } else { "" };
         let path = format!("{}{cut}", written.chars().take(SHOWN).collect::<String>().escape_debug());

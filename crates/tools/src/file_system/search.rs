@@ -1,4 +1,4 @@
-//! `search-files` (L-61).
+//! `search-files`.
 
 use super::base::{self, Base};
 use super::budget::Budget;
@@ -13,15 +13,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ops::{ControlFlow, Range};
 
-/// Lines that are found at most, in all files together.
+/// The maximum number of matching lines, in all files together.
 pub(super) const MAX_MATCHES: usize = 200;
-/// Larger files are left out, in bytes.
+/// The maximum size of a file that is searched, in bytes.
 pub(super) const MAX_FILE: usize = 1024 * 1024;
-/// Characters that are shown of a line.
+/// The maximum number of characters that are shown of a line.
 pub(super) const MAX_LINE: usize = 300;
-/// Characters of a query.
+/// The maximum length of a query in characters.
 const MAX_QUERY: usize = 500;
-/// Characters that are shown before what was found, where the line is cut.
+/// The number of characters that are shown before a match in a truncated line.
 const LEAD: usize = 60;
 
 #[derive(Deserialize)]
@@ -30,10 +30,10 @@ pub(super) struct Input {
     glob: Option<String>,
 }
 
-/// What the model is told.
+/// Returns the declaration of the tool.
 pub(super) fn spec() -> ToolSpec {
-    let query = "The text to find; upper and lower case are the same. It is not a regular expression.";
-    let glob = "Which files, for example `docs/**/*.md`; without it all.";
+    let query = "The text to find, regardless of case. It is not a regular expression.";
+    let glob = "The files to search, for example `docs/**/*.md`; all files if omitted.";
     let properties = [
         ("query", json!({ "type": "string", "minLength": 1, "maxLength": MAX_QUERY, "description": query })),
         ("glob", json!({ "type": "string", "maxLength": Glob::MAX_CHARS, "description": glob })),
@@ -46,14 +46,14 @@ pub(super) fn spec() -> ToolSpec {
     ToolSpec::new("search-files", description, object(properties, &["query"]))
 }
 
-/// The matches, file by file.
+/// Returns the matches, file by file.
 pub(super) fn run(base: &Base, input: Input, budget: &mut Budget) -> Result<Value, ToolError> {
     let glob = Glob::parse(input.glob.as_deref().unwrap_or("**/*"))?;
     let query = query(&input.query)?;
     let (mut files, mut left, mut more) = (Vec::new(), MAX_MATCHES, false);
     let start = BasePath::base();
     let walked = walk(base, &start, glob.depth, budget, |path, _| {
-        // Files that cannot be read are left out (L-61), and so is what leads out of the base.
+        // Files that cannot be read are omitted, and so are those that lead out of the base.
         if let Some(text) = glob.fits(path.below(&start)).then(|| searchable(base, path)).flatten() {
             let matches = matches(&text, &query, left + 1);
             more = matches.len() > left;
@@ -73,7 +73,7 @@ pub(super) fn run(base: &Base, input: Input, budget: &mut Budget) -> Result<Valu
     with_notice(files, "Search stopped", cut)
 }
 
-/// The query as a pattern: it is matched in linear time, whatever it holds.
+/// Compiles the query. It is matched in linear time, whatever it contains.
 fn query(text: &str) -> Result<Regex, ToolError> {
     let pattern = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).size_limit(1024 * 1024).build();
     match pattern {
@@ -83,13 +83,13 @@ fn query(text: &str) -> Result<Regex, ToolError> {
     }
 }
 
-/// The text of a file that is one, and not too large.
+/// Returns the text of a file, unless it is too large or binary.
 fn searchable(base: &Base, path: &BasePath) -> Option<String> {
     let file = base.open_file(path).ok().filter(|file| file.size <= MAX_FILE as u64)?;
     base::text(&file.read(MAX_FILE).ok()?)
 }
 
-/// At most so many lines with the query, with their neighbours.
+/// Returns at most `most` matching lines, with the lines before and after.
 fn matches(text: &str, query: &Regex, most: usize) -> Vec<Value> {
     if !query.is_match(text) {
         return Vec::new();
@@ -110,7 +110,7 @@ fn matches(text: &str, query: &Regex, most: usize) -> Vec<Value> {
     found
 }
 
-/// A line, or what is around `place` where it is long; `…` stands for what is left out.
+/// Returns a line, or the text around `place` if the line is long; `…` marks what is omitted.
 fn cut(line: &str, place: Range<usize>) -> String {
     if line.chars().nth(MAX_LINE).is_none() {
         return line.to_owned();

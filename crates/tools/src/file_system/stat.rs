@@ -1,4 +1,4 @@
-//! `stat-file` (L-62).
+//! `stat-file`.
 
 use super::base::{Base, Found};
 use super::budget::Budget;
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::io;
 
-/// What the model is told.
+/// Returns the declaration of the tool.
 pub(super) fn spec() -> ToolSpec {
     let description = "Tells a file's or directory's size in bytes, its type, and when it was modified and created.";
     ToolSpec::new(
@@ -20,7 +20,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-/// Name, path, size, type and dates; a date that the disk does not keep is null.
+/// Returns the name, path, size, type and dates; a date that the disk does not record is null.
 pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value, ToolError> {
     let looked = BasePath::parse(&input.path).and_then(|path| Ok((base.look(&path)?, path)));
     let (Found { kind, metadata }, path) = looked.map_err(|refusal| refusal.about(&input.path))?;
@@ -34,7 +34,7 @@ pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value
     }))
 }
 
-/// As JavaScript writes it: `2026-01-31T12:00:00.000Z`.
+/// Formats a date as JavaScript does: `2026-01-31T12:00:00.000Z`.
 fn date(time: io::Result<SystemTime>) -> Option<String> {
     let time = Timestamp::try_from(time.ok()?.into_std()).ok()?;
     Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())

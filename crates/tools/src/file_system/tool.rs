@@ -1,4 +1,4 @@
-//! One of the tools.
+//! The adapter from a function to a tool.
 
 use super::base::Base;
 use super::budget::Budget;
@@ -10,11 +10,12 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A tool over a base folder.
+/// A tool that reads a base folder.
 pub(super) struct FileTool<I> {
     spec: ToolSpec,
     base: Arc<Base>,
-    /// Calls at the same time, also those that hang in the disk after their time is over: their number is bounded.
+    /// Bounds the concurrent calls, including those whose thread still waits for the disk after
+    /// their timeout.
     slots: Arc<Semaphore>,
     run: fn(&Base, I, &mut Budget) -> Result<Value, ToolError>,
 }
@@ -50,7 +51,7 @@ impl<I: DeserializeOwned + Send + 'static> Tool for FileTool<I> {
             });
             match running.await.map_err(tokio::task::JoinError::try_into_panic) {
                 Ok(result) => result,
-                // As it would be without the other thread: the loop has an answer for it.
+                // The panic continues here, because the loop handles panics of tools.
                 Err(Ok(panic)) => std::panic::resume_unwind(panic),
                 Err(Err(_)) => Err(stopped()),
             }

@@ -1,4 +1,4 @@
-//! From a folder downwards, within bounds.
+//! Walks a folder within limits.
 
 use super::base::Base;
 use super::budget::{Budget, Spent};
@@ -7,38 +7,39 @@ use super::refusal::Refusal;
 use cap_std::fs::{DirEntry, ReadDir};
 use std::ops::ControlFlow;
 
-/// How deep a walk goes.
+/// The maximum depth of a walk.
 const MAX_DEPTH: usize = 256;
 
 /// How a walk ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// Everything was seen.
+    /// Everything was visited.
     Complete,
-    /// The visitor has enough.
+    /// The visitor stopped the walk.
     Enough,
-    /// The budget is spent.
+    /// The budget is used up.
     Spent(Spent),
 }
 
-/// A folder on the way: what of it is still to be seen, in reverse order.
+/// A folder on the current path, with its entries that are still to be visited, in reverse order.
 struct Level {
     folder: BasePath,
     names: Vec<Name>,
 }
 
-/// A name in a folder.
+/// An entry of a folder.
 struct Name {
     text: String,
-    /// What the folder says it is; a link is looked at, but never walked into, so that no walk goes in circles.
+    /// Whether the folder's entry has the type of a folder. A link is visited but not followed, so
+    /// that a walk cannot go in circles.
     may_walk: bool,
 }
 
-/// Shows the visitor what is in a folder and, down to `depth` levels, below it: folder by folder, each sorted by name and before
-/// what is in it. The memory it takes is bounded by the entries that the budget pays for.
+/// Visits the entries of a folder and, down to `depth` levels, of its subfolders: folder by folder,
+/// each sorted by name, a folder before its entries. The memory is bounded by the budget's entries.
 ///
 /// # Errors
-/// When the first folder cannot be read; others that cannot be read are left out.
+/// The first folder cannot be read. Other folders that cannot be read are omitted.
 pub(super) fn walk(
     base: &Base,
     start: &BasePath,
@@ -60,7 +61,7 @@ pub(super) fn walk(
         if visit(&path, budget).is_break() {
             return Ok(End::Enough);
         }
-        // With a spent budget, what was read already is still shown.
+        // Entries that were read before the budget was used up are still visited.
         if !name.may_walk || levels.len() >= depth.min(MAX_DEPTH) || spent.is_some() {
             continue;
         }
@@ -73,7 +74,7 @@ pub(super) fn walk(
     Ok(spent.map_or(End::Complete, End::Spent))
 }
 
-/// Reads a folder's names in reverse order, as far as the budget goes.
+/// Reads a folder's entries in reverse order, as far as the budget allows.
 fn read(entries: ReadDir, names: &mut Vec<Name>, budget: &mut Budget) -> Result<(), Spent> {
     let mut paid = Ok(());
     for entry in entries {
@@ -87,11 +88,11 @@ fn read(entries: ReadDir, names: &mut Vec<Name>, budget: &mut Budget) -> Result<
     paid
 }
 
-/// None for a name that is not Unicode: no path that a model writes leads there.
+/// Returns `None` for a name that is not Unicode: no path of a model can lead there.
 fn name(entry: &DirEntry) -> Option<Name> {
     let text = entry.file_name().into_string().ok()?;
     let kind = entry.file_type().ok()?;
-    // Some file systems do not keep the type beside the name.
+    // Some file systems do not store the type with the name.
     let known = kind.is_dir() || kind.is_file() || kind.is_symlink();
     let may_walk = kind.is_dir() || (!known && entry.metadata().is_ok_and(|metadata| metadata.is_dir()));
     Some(Name { text, may_walk })

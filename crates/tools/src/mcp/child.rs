@@ -1,4 +1,4 @@
-//! A server that is a program: started in a clean environment, ended with its owner.
+//! The process of a stdio server: started in a clean environment, and ended with its owner.
 
 use super::settings::StdioTransport;
 use parking_lot::Mutex;
@@ -11,26 +11,26 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
-/// What every program may know of this one's environment; keys and passwords are not among it.
+/// The environment variables that every process inherits. Keys and passwords are not among them.
 const INHERITED: [&str; 11] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT"];
-/// Bytes of what it last said on its error output.
+/// The number of bytes that are kept of the end of the error output.
 const MAX_LAST_WORDS: usize = 64 << 10;
-/// To end by itself once its input is closed.
+/// The time that the process has to exit once its input is closed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A running program. It is ended when this is dropped, with everything that it started itself.
+/// A running process. When this is dropped, the process and everything that it started are ended.
 pub(super) struct Program {
     child: Option<Child>,
     last_words: LastWords,
 }
 
-/// The end of what a program said on its error output.
+/// The end of a process's error output.
 #[derive(Clone, Default)]
 pub(super) struct LastWords(Arc<Mutex<VecDeque<u8>>>);
 
 impl Program {
-    /// Starts it.
+    /// Starts the process.
     pub(super) fn start(settings: &StdioTransport) -> Result<(Self, ChildStdout, ChildStdin), std::io::Error> {
         let mut command = Command::new(&settings.command);
         command.args(&settings.args).env_clear();
@@ -39,20 +39,20 @@ impl Program {
         if let Some(folder) = &settings.folder {
             command.current_dir(folder);
         }
-        // A group of its own, so that what it starts ends with it.
+        // It has its own process group, so that the processes that it starts end with it.
         command.process_group(0).kill_on_drop(true);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let missing = || std::io::Error::other("the program has no pipes");
         let (input, output) = (child.stdin.take().ok_or_else(missing)?, child.stdout.take().ok_or_else(missing)?);
         let last_words = LastWords::default();
         if let Some(errors) = child.stderr.take() {
-            // Ends when the program's last descendant closes its end.
+            // This task ends when the last descendant closes its error output.
             tokio::spawn(last_words.clone().listen(errors));
         }
         Ok((Self { child: Some(child), last_words }, output, input))
     }
 
-    /// What it said last.
+    /// Returns the end of the error output.
     pub(super) fn last_words(&self) -> LastWords {
         self.last_words.clone()
     }
@@ -61,8 +61,8 @@ impl Program {
 impl Drop for Program {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        // Ended when this is dropped, also by a runtime that ends itself; and also when the program has ended: what it started may
-        // not have.
+        // The group is killed when this is dropped, even by a runtime that shuts down, and even if
+        // the process has exited: its children may still run.
         let group = Group(child.id().and_then(|id| Pid::from_raw(id.cast_signed())));
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
@@ -73,13 +73,13 @@ impl Drop for Program {
     }
 }
 
-/// A program with all that it started.
+/// A process group.
 struct Group(Option<Pid>);
 
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // It may be gone already.
+            // The group may not exist any more.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -96,7 +96,7 @@ impl LastWords {
         }
     }
 
-    /// The last lines, for the log.
+    /// Returns the last lines, for the log.
     pub(super) fn text(&self) -> String {
         let kept: Vec<u8> = self.0.lock().iter().copied().collect();
         let text = String::from_utf8_lossy(&kept);

@@ -1,4 +1,4 @@
-//! One connection to a server: begun within its time, asked for tools, called.
+//! A connection to an MCP server: opened, asked for its tools and called within time limits.
 
 use super::child::Program;
 use super::events::Events;
@@ -19,21 +19,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-/// A server that is spoken to.
+/// An open connection to an MCP server.
 pub(super) struct Connection {
     name: String,
     service: RunningService<RoleClient, Events>,
     events: Events,
     offered: Mutex<Option<Arc<Listed>>>,
     begun: Instant,
-    /// When the token that it was begun with is no longer good.
+    /// When the access token of the connection expires.
     ends: Option<Instant>,
-    /// Behind the service, whose end closes its input.
+    /// The process. It is declared after the service, which closes the process's input when it is
+    /// dropped.
     program: Option<Program>,
 }
 
 impl Connection {
-    /// Begins one.
+    /// Opens a connection.
     pub(super) async fn open(settings: &McpSettings) -> Result<Self, ToolError> {
         let begun = tokio::time::timeout(CONNECT_TIME, begin(settings)).await;
         let failed = begun.unwrap_or_else(|_| Err(Unopened::new("it did not answer in time", CONNECT_TIME)));
@@ -44,22 +45,22 @@ impl Connection {
         })
     }
 
-    /// Whether it can still be used.
+    /// Returns whether the connection can still be used.
     pub(super) fn is_open(&self) -> bool {
         !self.service.is_closed() && !self.service.peer().is_transport_closed() && !self.is_over()
     }
 
-    /// Whether its token is no longer good.
+    /// Returns whether the access token has expired.
     pub(super) fn is_over(&self) -> bool {
         self.ends.is_some_and(|ends| ends <= Instant::now())
     }
 
-    /// How long it has been there.
+    /// Returns the age of the connection.
     pub(super) fn age(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// What the server offers; asked anew when it says that this has changed.
+    /// Returns the server's tools. They are listed again after the server has reported a change.
     pub(super) async fn tools(&self) -> Result<Arc<Listed>, Unanswered> {
         let mut offered = self.offered.lock().await;
         if self.events.take_stale() {
@@ -82,20 +83,21 @@ impl Connection {
         Ok(read)
     }
 
-    /// What the server offers, as far as it was asked, and what of it agents are not given; nothing while it is being asked.
+    /// Returns the names of the listed tools, and the tools that agents cannot use. Both are empty
+    /// while the tools are being listed.
     pub(super) fn known_tools(&self) -> (Vec<String>, Vec<LeftOut>) {
         let listed = self.offered.try_lock().ok().and_then(|offered| offered.clone());
         let Some(listed) = listed else { return (Vec::new(), Vec::new()) };
         (listed.offered.iter().map(|tool| tool.name.clone()).collect(), listed.left_out.clone())
     }
 
-    /// All pages, up to the bound.
+    /// Lists all pages, up to the limit.
     async fn list(&self) -> Result<Vec<rmcp::model::Tool>, ServiceError> {
         let (mut tools, mut cursor) = (Vec::new(), None);
         loop {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
             let page = self.service.peer().list_tools(Some(page)).await?;
-            // A server that hands out empty pages for ever is ended by the time.
+            // The timeout ends a server that returns empty pages forever.
             tools.extend(page.tools);
             cursor = page.next_cursor;
             if tools.len() > MAX_TOOLS {
@@ -112,7 +114,8 @@ impl Connection {
         }
     }
 
-    /// Calls a tool. When the call is given up, the server is told; `gone` runs if it does not answer then any more.
+    /// Calls a tool. When the call is cancelled, the server is notified; `gone` runs if the server
+    /// does not respond to a ping afterwards.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -131,7 +134,7 @@ impl Connection {
         let answer = tokio::select! {
             answer = handle.await_response() => answer.map_err(|error| self.failed(tool, &error))?,
             () = context.cancel.cancelled() => {
-                // On its own, since nobody waits for this call any longer.
+                // A task of its own, since the call has returned by then.
                 tokio::spawn(async move {
                     if !is_alive_after(&peer, request_id).await {
                         gone.await;
@@ -145,9 +148,9 @@ impl Connection {
         match answer {
             ServerResult::CallToolResult(result) => result::value(result).map_err(Unanswered::Answered),
             ServerResult::InputRequiredResult(_) => {
-                Err(answered("The tool asks for more than its arguments, which is not possible here."))
+                Err(answered("The tool requested further input, which is not supported."))
             }
-            _ => Err(answered("The server gave an answer that is none to a call.")),
+            _ => Err(answered("The server's answer is not the result of a tool call.")),
         }
     }
 
@@ -174,16 +177,17 @@ impl Connection {
 
 /// Why a request has no result.
 pub(super) enum Unanswered {
-    /// The connection is as good as before.
+    /// The server answered with an error, and the connection can still be used.
     Answered(ToolError),
-    /// The request was refused before it ran, and the connection is of no more use: the server has forgotten it.
+    /// The request was refused before it ran, and the connection cannot be used any more: the
+    /// server has forgotten its session.
     Refused(ToolError),
-    /// The connection is of no more use, and the request may have run.
+    /// The connection cannot be used any more, and the request may have run.
     Lost(ToolError),
 }
 
 impl Unanswered {
-    /// For the model or the user.
+    /// Returns the error for the model or the user.
     pub(super) fn into_error(self) -> ToolError {
         match self {
             Self::Answered(error) | Self::Refused(error) | Self::Lost(error) => error,
@@ -191,7 +195,7 @@ impl Unanswered {
     }
 }
 
-/// Tells the server that a call is given up, and whether it still answers anything.
+/// Notifies the server that a call is cancelled, and returns whether the server still responds.
 async fn is_alive_after(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
     let told =
         CancelledNotificationParam::new(Some(given_up), Some("the user stopped it, or it took too long".to_owned()));
@@ -201,24 +205,24 @@ async fn is_alive_after(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
     };
     match tokio::time::timeout(PROBE_TIME, asked).await {
         Ok(Ok(_)) => true,
-        // A server that does not know the question is one that answers.
+        // A server that does not support ping has responded.
         Ok(Err(error)) => matches!(Failure::of(&error), Failure::Answered(_)),
         Err(_) => false,
     }
 }
 
-/// What a user is told.
+/// Returns the message for the user.
 pub(super) fn unavailable(name: &str, why: &str) -> ToolError {
     ToolError::new(format!("The tools of `{name}` are not available now: {why}."))
 }
 
-/// Why there is no connection.
+/// Why a connection could not be opened.
 struct Unopened {
-    /// For the user.
+    /// The reason for the user.
     public: &'static str,
-    /// For the log.
+    /// The cause for the log.
     cause: String,
-    /// What a program said, for the log.
+    /// The error output of a process, for the log.
     last_words: String,
 }
 

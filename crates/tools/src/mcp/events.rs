@@ -1,5 +1,6 @@
-//! What a server says without being asked. It may tell how far a call has come, and that its tools are others now; everything else
-//! that a server can ask of a client (the user's words, a model's, folders) is refused.
+//! Handles the notifications and requests of a server. It may report progress and changes of its
+//! tools. Everything else that a server can request of a client (elicitation, sampling, roots) is
+//! refused.
 
 use contract::Progress;
 use parking_lot::Mutex;
@@ -14,12 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A call is told of this often at most.
+/// The minimum time between two progress reports of a call.
 const PACE: Duration = Duration::from_millis(200);
-/// Bytes of what a server says about how far it is.
+/// The maximum size of a progress message in bytes.
 const MAX_MESSAGE: usize = 300;
 
-/// Listens to one connection; a cheap handle.
+/// The handler of one connection; cheap to clone.
 #[derive(Clone, Default)]
 pub(super) struct Events {
     inner: Arc<Inner>,
@@ -28,17 +29,17 @@ pub(super) struct Events {
 #[derive(Default)]
 struct Inner {
     is_stale: AtomicBool,
-    /// With when each call was last told of.
+    /// The running calls, each with the time of its last report.
     running: Mutex<HashMap<ProgressToken, (Progress, Option<Instant>)>>,
 }
 
 impl Events {
-    /// Whether the list of tools changed since this was last asked.
+    /// Returns whether the list of tools has changed since the last call of this function.
     pub(super) fn take_stale(&self) -> bool {
         self.inner.is_stale.swap(false, Ordering::Relaxed)
     }
 
-    /// Hands on how far a call has come, until the answer is dropped.
+    /// Forwards the progress of a call until the returned value is dropped.
     pub(super) fn follow(&self, token: ProgressToken, progress: Progress) -> Following {
         self.inner.running.lock().insert(token.clone(), (progress, None));
         Following { events: self.clone(), token }
@@ -46,7 +47,7 @@ impl Events {
 }
 
 impl Events {
-    /// Where a call's progress goes, if it is time to tell again.
+    /// Returns where to report a call's progress, if the next report is due.
     fn due(&self, token: &ProgressToken) -> Option<Progress> {
         let mut running = self.inner.running.lock();
         let (progress, last) = running.get_mut(token)?;
@@ -58,7 +59,7 @@ impl Events {
     }
 }
 
-/// A call that is followed.
+/// A call whose progress is forwarded.
 pub(super) struct Following {
     events: Events,
     token: ProgressToken,
@@ -73,7 +74,8 @@ impl Drop for Following {
 impl ClientHandler for Events {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("chatwright", env!("CARGO_PKG_VERSION"));
-        // The newest that has `initialize`: the versions after it have none, so to offer one there is against the protocol.
+        // The latest version that has `initialize`. Later versions have none, so offering one in it
+        // would violate the protocol.
         ClientConfig::new(ClientCapabilities::default(), name)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }

@@ -1,40 +1,41 @@
-//! Why a request has no result, and what that means: for the connection, and for whether the request may be made once more.
+//! Classifies failed requests: whether the connection can still be used, and whether the request
+//! may be repeated.
 
 use super::message::UNCORRELATED;
 use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::ServiceError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-/// Why a request over HTTP has no answer.
+/// Why an HTTP request has no answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RequestFailure {
-    /// It never left: there was no connection.
+    /// The request was not sent: there was no connection.
     #[error("not sent: {0}")]
     Unsent(String),
-    /// The server refused it before it ran, as it does when it has forgotten the session.
+    /// The server refused the request before it ran, as it does when it has forgotten the session.
     #[error("refused: {0}")]
     Refused(String),
-    /// The server refused it for a reason that a new session does not change.
+    /// The server refused the request for a reason that a new session does not change.
     #[error("refused: HTTP {0}")]
     Declined(u16),
-    /// It may have run.
+    /// The request may have run.
     #[error("no answer: {0}")]
     Unknown(String),
 }
 
-/// What a request without a result means.
+/// What a failed request means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The server's own word, on a connection that is as good as before.
+    /// The server answered with an error, and the connection can still be used.
     Answered(String),
-    /// It did not run, and the connection is of no more use.
+    /// The request did not run, and the connection cannot be used any more.
     Refused(String),
-    /// It may have run, and the connection is of no more use.
+    /// The request may have run, and the connection cannot be used any more.
     Lost,
 }
 
 impl Failure {
-    /// Reads what rmcp says.
+    /// Classifies an error of rmcp.
     pub(super) fn of(error: &ServiceError) -> Self {
         match error {
             ServiceError::McpError(error) => Self::of_answer(error),
@@ -76,13 +77,13 @@ impl Failure {
     }
 }
 
-/// Whether an error came without the id of its request.
+/// Returns whether an error came without the id of its request.
 pub(super) fn is_uncorrelated(error: &ErrorData) -> bool {
     error.data.as_ref().is_some_and(|data| data.get(UNCORRELATED).is_some())
 }
 
-/// Whether a refusal says that the session is unknown, or was never begun. There is no code for it: servers use -32000, -32001, -32600
-/// and others.
+/// Returns whether a refusal says that the session is unknown, or was never initialized. There is
+/// no code for that: servers use -32000, -32001, -32600 and others.
 fn is_about_session(message: &str) -> bool {
     let text = message.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -98,7 +99,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn refusals_of_a_forgotten_session_are_told_from_other_errors() {
+    fn refusals_of_a_forgotten_session_are_distinguished_from_other_errors() {
         let check = |code: i32, message: &'static str, is_uncorrelated: bool, expected: Failure| {
             let data = is_uncorrelated.then(|| json!({ UNCORRELATED: true }));
             let error = ErrorData::new(ErrorCode(code), message, data);

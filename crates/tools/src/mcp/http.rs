@@ -1,4 +1,5 @@
-//! How a server at an address is reached: through the room that decides where requests may go, with its headers and a token.
+//! Prepares connections to servers over HTTP: through `egress`, which decides where requests may
+//! go, with headers and an access token.
 
 use super::MAX_MESSAGE;
 use super::oauth;
@@ -14,19 +15,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// Attempts to go on with a stream that broke; they take 3.5 s.
+/// The maximum number of attempts to resume a broken stream; together they take 3.5 s.
 const MAX_ATTEMPTS: usize = 3;
 
-/// What a connection is made with.
+/// What is needed to open a connection.
 pub(super) struct Access {
     pub(super) client: reqwest::Client,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
-    /// When the token is no longer good.
+    /// When the access token expires.
     pub(super) ends: Option<Instant>,
 }
 
-/// Checks the address and gets a token where one is needed.
+/// Checks the URL, and requests an access token if one is needed.
 pub(super) async fn access(settings: &HttpTransport) -> Result<Access, String> {
     let egress = Egress::new(settings.allow_private)?;
     let client = egress.client(&settings.url).map_err(|error| error.to_string())?;
@@ -43,8 +44,8 @@ pub(super) async fn access(settings: &HttpTransport) -> Result<Access, String> {
     Ok(Access { client, url: settings.url.clone(), headers, ends })
 }
 
-/// Streamable HTTP. A session that is over is not made anew here but by whoever made the connection, who also knows which calls may be
-/// made once more.
+/// Creates the streamable HTTP transport. It does not renew an expired session by itself: the owner
+/// of the connection does, which also knows which calls may be repeated.
 pub(super) fn streamable(access: &Access) -> StreamableHttpClientTransport<HttpClient> {
     let mut config =
         StreamableHttpClientTransportConfig::with_uri(access.url.as_str()).reinit_on_expired_session(false);
@@ -59,11 +60,12 @@ pub(super) fn streamable(access: &Access) -> StreamableHttpClientTransport<HttpC
 }
 
 fn header_name(name: &str) -> Result<HeaderName, String> {
-    name.parse().map_err(|_| format!("`{name}` is no name of a header"))
+    name.parse().map_err(|_| format!("`{name}` is not a valid header name"))
 }
 
 fn header_value(value: &SecretString) -> Result<HeaderValue, String> {
-    let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| "a header holds what no header may")?;
+    let mut value =
+        HeaderValue::from_str(value.expose_secret()).map_err(|_| "a header value contains invalid characters")?;
     value.set_sensitive(true);
     Ok(value)
 }

@@ -1,4 +1,4 @@
-//! A server's tools → those that an agent can be given.
+//! Converts a server's tools into those that an agent can use.
 
 use super::message::TASK_SUPPORT;
 use super::settings::McpSelection;
@@ -11,34 +11,34 @@ use schemas::{Schema, SchemaError};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Bytes of a name that cannot be used, where it is shown.
+/// The maximum size of an unusable name that is shown, in bytes.
 const MAX_NAME_SHOWN: usize = 100;
 
-/// A tool as its server offers it, within bounds.
+/// A tool of a server, within limits.
 #[derive(Clone, Debug)]
 pub(super) struct Offered {
-    /// The server's name for it.
+    /// The server's name for the tool.
     pub(super) name: String,
-    /// For the model.
+    /// The description that the model reads.
     pub(super) description: String,
-    /// JSON Schema of an object.
+    /// The JSON Schema of the arguments, which are an object.
     pub(super) schema: Value,
-    /// Another one when what it says of itself is another.
+    /// A hash of the description and the schema.
     pub(super) fingerprint: [u8; 32],
-    /// By the server's word, the same call made twice does no more than once.
+    /// Whether the server declares the tool as idempotent.
     pub(super) is_idempotent: bool,
 }
 
-/// What a server lists.
+/// The tools of a server.
 #[derive(Debug)]
 pub(super) struct Listed {
-    /// What agents can be given.
+    /// The tools that agents can use.
     pub(super) offered: Vec<Offered>,
-    /// What they cannot.
+    /// The tools that they cannot use.
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// Reads what a server lists; what cannot be used is told to the log, too.
+/// Reads the tools of a server. Those that cannot be used are also logged.
 pub(super) async fn read(server: &str, listed: Vec<Tool>) -> Listed {
     let (mut offered, mut left_out) = (Vec::new(), Vec::new());
     for tool in listed {
@@ -57,11 +57,11 @@ pub(super) async fn read(server: &str, listed: Vec<Tool>) -> Listed {
 async fn read_one(tool: Tool) -> Result<Offered, String> {
     let name = tool.name.into_owned();
     if !is_name(&name) {
-        return Err("its name is not made of up to 64 letters, digits, `_` and `-`".to_owned());
+        return Err("its name must have 1 to 64 letters, digits, `_` or `-`".to_owned());
     }
     let support = tool.meta.as_ref().and_then(|meta| meta.get(TASK_SUPPORT)).and_then(Value::as_str);
     if support == Some("required") {
-        return Err("it can be called as a task only, which is not supported".to_owned());
+        return Err("it can only be called as a task, which is not supported".to_owned());
     }
     let text = serde_json::to_string(&*tool.input_schema).map_err(|error| error.to_string())?;
     if text.len() > MAX_SCHEMA {
@@ -69,23 +69,23 @@ async fn read_one(tool: Tool) -> Result<Offered, String> {
     }
     let mut schema = Value::Object((*tool.input_schema).clone());
     clean_texts(&mut schema);
-    // Some servers leave it out, and providers insist on it.
+    // Some servers leave the type out, but providers require it.
     schema["type"] = "object".into();
     match Schema::compile_kept(&schema).await {
-        // What could not be compiled now is compiled again for each run.
+        // A schema that could not be compiled now is compiled again for each run.
         Ok(_) | Err(SchemaError::Busy) => {}
-        Err(SchemaError::Invalid { .. }) => return Err("its schema is no JSON Schema".to_owned()),
+        Err(SchemaError::Invalid { .. }) => return Err("its schema is not a valid JSON Schema".to_owned()),
         Err(SchemaError::Refused(reason)) => return Err(format!("its schema cannot be used: {}", clean(&reason, 300))),
     }
     let described = tool.description.unwrap_or_default();
     let fingerprint = Sha256::new().chain_update(&*described).chain_update([0]).chain_update(&text).finalize().into();
-    // What only reads can be read again.
+    // A read-only tool is idempotent.
     let hint = |hints: &ToolAnnotations| hints.idempotent_hint == Some(true) || hints.read_only_hint == Some(true);
     let is_idempotent = tool.annotations.as_ref().is_some_and(hint);
     Ok(Offered { name, description: clean(&described, MAX_DESCRIPTION), schema, fingerprint, is_idempotent })
 }
 
-/// What stands in a schema is read by the model like the description.
+/// Sanitizes the texts in a schema, which the model reads like the description.
 fn clean_texts(value: &mut Value) {
     match value {
         Value::String(text) => *text = clean(text, MAX_DESCRIPTION),
@@ -99,7 +99,7 @@ fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
-/// Which of them an agent takes, and what it calls them.
+/// The selection of an agent, with its compiled patterns.
 pub(super) struct Selected {
     allow: Option<GlobSet>,
     deny: GlobSet,
@@ -107,13 +107,13 @@ pub(super) struct Selected {
 }
 
 impl Selected {
-    /// Reads the patterns.
+    /// Compiles the patterns.
     pub(super) fn new(selection: McpSelection) -> Result<Self, String> {
         let allow = selection.allow.as_deref().map(patterns).transpose()?;
         Ok(Self { allow, deny: patterns(&selection.deny)?, selection })
     }
 
-    /// The tool for the model, if the agent takes it.
+    /// Returns the declaration of a tool for the model, if the agent uses it.
     pub(super) fn spec(&self, offered: &Offered, is_changed: bool) -> Option<ToolSpec> {
         let is_allowed = self.allow.as_ref().is_none_or(|allow| allow.is_match(&offered.name));
         if !is_allowed || self.deny.is_match(&offered.name) {
@@ -121,7 +121,7 @@ impl Selected {
         }
         let name = format!("{}{}", self.selection.prefix, offered.name);
         if !is_name(&name) || crate::RESERVED_NAMES.contains(&name.as_str()) {
-            tracing::warn!(tool = name, "left out a tool of an MCP server: the name is the platform's, or too long");
+            tracing::warn!(tool = name, "left out a tool of an MCP server: the name is reserved, or too long");
             return None;
         }
         Some(ToolSpec {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tools_are_read_within_bounds() {
+    async fn tools_are_limited_and_sanitized() {
         let check = async |name: &str, description: &str, schema: Value, expected: &str| {
             let read = read_one(listed(name, description, &schema)).await;
             let seen = read.map_or_else(|problem| problem, |tool| format!("{} {}", tool.description, tool.schema));
@@ -156,8 +156,8 @@ mod tests {
         check("echo", "", json!({}), r#" {"type":"object"}"#).await;
         let hidden = json!({ "type": "object", "properties": { "a": { "description": "x\u{200b}y" } } });
         check("echo", "", hidden, r#" {"type":"object","properties":{"a":{"description":"xy"}}}"#).await;
-        check("no name", "", object(), "its name is not made of up to 64 letters, digits, `_` and `-`").await;
-        check("echo", "", json!({ "type": "object", "properties": 1 }), "its schema is no JSON Schema").await;
+        check("no name", "", object(), "its name must have 1 to 64 letters, digits, `_` or `-`").await;
+        check("echo", "", json!({ "type": "object", "properties": 1 }), "its schema is not a valid JSON Schema").await;
         check("echo", "", json!({ "title": "x".repeat(70_000) }), "its schema is larger than 64 KB").await;
         let look_around = json!({ "type": "object", "properties": { "a": { "pattern": "(?=x)" } } });
         let reason = "its schema cannot be used: the pattern `(?=x)` needs look-around or a back-reference, which can take unbounded time";
@@ -173,13 +173,13 @@ mod tests {
             assert_eq!(reasons.first().copied(), expected, "{support}");
             assert_eq!(read.offered.len() + reasons.len(), 1, "{support}");
         };
-        check("required", Some("it can be called as a task only, which is not supported")).await;
+        check("required", Some("it can only be called as a task, which is not supported")).await;
         check("optional", None).await;
         check("forbidden", None).await;
     }
 
     #[tokio::test]
-    async fn what_a_server_says_of_itself_counts_where_the_config_says_so() {
+    async fn the_servers_idempotent_hint_counts_only_if_enabled() {
         let check = async |idempotent_hint: bool, annotations: Value, expected: bool| {
             let selected = Selected::new(McpSelection {
                 allow: None,
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_agent_takes_what_it_is_told_to() {
+    async fn the_selection_filters_and_prefixes_tools() {
         let check = async |allow: Option<&[&str]>, deny: &[&str], prefix: &str, expected: &[&str]| {
             let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
             let selected = Selected::new(McpSelection {

@@ -1,9 +1,12 @@
-//! Messages of a server before rmcp reads them: kept within bounds of memory, and changed where rmcp would lose something.
+//! Adapts messages of a server before rmcp parses them: their memory is bounded, and information is
+//! preserved that rmcp would drop.
 //!
-//! - A result of very many parts is joined: each part costs many times the bytes that it has on the wire.
-//! - An error without the id of the request that it answers (a server that forgot its session does not know the id) gets the id, since
-//!   rmcp would drop it and the request would wait for its time limit.
-//! - `execution.taskSupport` of a tool moves to its `_meta`: rmcp's type has no field for it.
+//! - A result with very many content blocks is joined, because each block takes many times its size
+//!   on the wire.
+//! - An error without the id of its request gets the id (a server that has forgotten its session
+//!   does not know the id). rmcp would drop the error, and the request would wait for its timeout.
+//! - `execution.taskSupport` of a tool moves to its `_meta`, because rmcp's type has no field for
+//!   it.
 
 use crate::values::is_too_large;
 use rmcp::model::RequestId;
@@ -13,18 +16,18 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The key of a tool's `_meta` that holds its `execution.taskSupport`.
+/// The key in a tool's `_meta` for its `execution.taskSupport`.
 pub(super) const TASK_SUPPORT: &str = "chatwright/taskSupport";
-/// The key of an error's `data` that says that the error came without the id of its request.
+/// The key in an error's `data` that marks an error that came without the id of its request.
 pub(super) const UNCORRELATED: &str = "chatwright/uncorrelated";
-/// The error code that JSON-RPC has for a failure within the server.
+/// JSON-RPC's error code for an internal error of the server.
 const INTERNAL_ERROR: i64 = -32603;
-/// Parts of one result; of more, texts that follow each other are joined.
+/// The maximum number of content blocks of a result; of more, consecutive texts are joined.
 const MAX_PARTS: usize = 256;
-/// Bytes of a message that is small whatever it holds.
+/// The size in bytes up to which a message needs no check.
 const SMALL: usize = 16 << 10;
 
-/// The message as rmcp is to read it. `asked` is the request that it answers, where the transport knows that.
+/// Returns the message for rmcp. `asked` is the request that it answers, if the transport knows it.
 pub(super) fn fit<'a>(text: &'a str, asked: Option<&RequestId>) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(text);
     if text.len() > SMALL {
@@ -48,13 +51,13 @@ pub(super) fn fit<'a>(text: &'a str, asked: Option<&RequestId>) -> Cow<'a, str> 
     text
 }
 
-/// An error that takes the place of an answer that cannot be read.
+/// Returns an error to replace an answer that cannot be read.
 pub(super) fn refusal(id: Option<Value>, asked: Option<&RequestId>, why: &str) -> String {
     let id = asked.and_then(|asked| serde_json::to_value(asked).ok()).or(id);
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": INTERNAL_ERROR, "message": why } }).to_string()
 }
 
-/// What decides about a message, without what it holds.
+/// The fields of a message that tell its kind.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]
@@ -70,7 +73,7 @@ fn id_of(text: &str) -> Option<Value> {
     serde_json::from_str(head.id?.get()).ok()
 }
 
-/// An error that does not name its request, with the request's id; none where the message is something else.
+/// Returns an error without its request's id with this id; `None` for other messages.
 fn correlate(text: &str, asked: &RequestId) -> Option<String> {
     let head: Head<'_> = serde_json::from_str(text).ok()?;
     if head.method.is_some() {
@@ -81,7 +84,7 @@ fn correlate(text: &str, asked: &RequestId) -> Option<String> {
     if id.is_some_and(|id| id.to_string() == asked.to_string()) {
         return None;
     }
-    // Some servers leave out what JSON-RPC demands.
+    // Some servers leave out fields that JSON-RPC requires.
     if !error.is_object() {
         error = json!({ "message": error });
     }
@@ -95,7 +98,8 @@ fn correlate(text: &str, asked: &RequestId) -> Option<String> {
     Some(json!({ "jsonrpc": "2.0", "id": asked, "error": error }).to_string())
 }
 
-/// A list of tools whose `execution.taskSupport` stands in their `_meta`; none where the message is something else.
+/// Returns a list of tools with `execution.taskSupport` copied to their `_meta`; `None` for other
+/// messages.
 fn keep_task_support(text: &str) -> Option<String> {
     let mut message: Value = serde_json::from_str(text).ok()?;
     let mut is_changed = false;
@@ -110,7 +114,7 @@ fn keep_task_support(text: &str) -> Option<String> {
     is_changed.then(|| message.to_string())
 }
 
-/// A part of a result, as far as joining needs it.
+/// The fields of a content block that are needed for joining.
 #[derive(Deserialize)]
 struct Part<'a> {
     #[serde(borrow, rename = "type")]
@@ -119,8 +123,8 @@ struct Part<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// A result of more than [`MAX_PARTS`] parts with fewer parts: texts that follow each other become one. None where the message is
-/// something else.
+/// Returns a result of more than [`MAX_PARTS`] content blocks with consecutive texts joined; `None`
+/// for other messages.
 fn join_parts(text: &str) -> Option<String> {
     let mut message: BTreeMap<&str, &RawValue> = serde_json::from_str(text).ok()?;
     let mut result: BTreeMap<&str, &RawValue> = serde_json::from_str(message.get("result")?.get()).ok()?;
@@ -155,7 +159,7 @@ fn joined(parts: &[&RawValue]) -> Option<Box<RawValue>> {
         if let Some(open) = open.take() {
             written.push(Cow::Owned(words(open)?));
         }
-        // One place is kept for the note.
+        // One block is reserved for the note.
         if written.len() + 1 >= MAX_PARTS {
             open = Some(format!("[left out: {} more parts, of {} in all]", parts.len() - at, parts.len()));
             break;
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn error_without_the_requests_id_gets_it() {
+    fn error_without_the_id_of_its_request_gets_it() {
         let said =
             |id: Value| json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "no session" } });
         let data = json!({ UNCORRELATED: true });
@@ -222,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn results_of_many_parts_are_joined() {
+    fn results_with_many_blocks_are_joined() {
         let answer =
             |content: Value| json!({ "jsonrpc": "2.0", "id": 1, "result": { "content": content, "isError": false } });
         let text = |text: &str| json!({ "type": "text", "text": text });
@@ -243,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn answer_of_too_many_values_becomes_an_error() {
+    fn answer_with_too_many_values_becomes_an_error() {
         let answer =
             |data: Value| json!({ "jsonrpc": "2.0", "id": 4, "result": { "structuredContent": data, "content": [] } });
         let error = json!({ "code": INTERNAL_ERROR, "message": "the answer has too many values" });
         let refused = json!({ "jsonrpc": "2.0", "id": 4, "error": error });
         check(&answer(json!(vec![json!({}); 120_000])), None, &refused);
         check(&answer(json!(vec![json!([]); 120_000])), Some(4), &refused);
-        // Commas and braces within a text are none.
+        // Commas and braces within a text do not count.
         let texts = answer(json!(",{[\\\"".repeat(120_000)));
         check(&texts, Some(4), &texts);
     }

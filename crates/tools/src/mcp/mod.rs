@@ -1,8 +1,9 @@
-//! Tools of MCP servers (<https://modelcontextprotocol.io>), over stdio, streamable HTTP or the older SSE.
+//! Tools of MCP servers (<https://modelcontextprotocol.io>), over stdio, streamable HTTP or the
+//! older SSE transport.
 //!
-//! A server is trusted to do what its tools are for, and with nothing else: it may be down, slow, silent or dying, send too much, or
-//! change what it offers, and the conversation goes on. [`McpServer`] keeps the connections, [`McpSource`] is what one agent takes of
-//! it.
+//! A server is trusted with the purpose of its tools, and with nothing else: it may be down, slow
+//! or silent, crash, send too much or change its tools, and the conversation continues.
+//! [`McpServer`] manages the connections, and [`McpSource`] has the tools that one agent uses.
 
 mod child;
 mod connection;
@@ -29,32 +30,32 @@ pub use status::McpStatus;
 
 use std::time::Duration;
 
-/// Until a server has answered the first message.
+/// The time limit for a server's first answer.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
-/// Until it has listed its tools.
+/// The time limit for listing the tools.
 const LIST_TIME: Duration = Duration::from_secs(10);
-/// Until a server has answered whether it is still there, after a call was given up.
+/// The time limit of the ping after a cancelled call.
 const PROBE_TIME: Duration = Duration::from_secs(5);
-/// Bytes of one message.
+/// The maximum size of a message in bytes.
 const MAX_MESSAGE: usize = 4 << 20;
-/// Tools of one server; more are left out.
+/// The maximum number of tools of a server; more are left out.
 const MAX_TOOLS: usize = 256;
-/// Bytes of a tool's schema; a tool with a larger one is left out.
+/// The maximum size of a tool's schema in bytes; a tool with a larger one is left out.
 const MAX_SCHEMA: usize = 64 << 10;
-/// Bytes of a tool's description.
+/// The maximum size of a tool's description in bytes.
 const MAX_DESCRIPTION: usize = 1024;
-/// Bytes of a result.
+/// The maximum size of a result in bytes.
 const MAX_RESULT: usize = 1 << 20;
-/// Bytes of an error that a server words.
+/// The maximum size of a server's error message in bytes.
 const MAX_ERROR: usize = 2000;
 
-/// A message as rmcp is to read it, as an answer to this request; for the fuzzer.
+/// Adapts a message for rmcp, as an answer to this request; for the fuzzer.
 #[cfg(feature = "fuzz")]
 pub fn fit(text: &str, asked: i64) -> String {
     message::fit(text, Some(&rmcp::model::RequestId::Number(asked))).into_owned()
 }
 
-/// Text of a server for a model or a user: what can be seen of it, at most so many bytes.
+/// Returns the visible text of a server for a model or a user, truncated to `most` bytes.
 fn clean(text: &str, most: usize) -> String {
     crate::text::cut(&crate::text::visible(text), most)
 }

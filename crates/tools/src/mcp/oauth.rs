@@ -1,4 +1,5 @@
-//! A token for a server, by OAuth's grant for programs or a refresh token (RFC 6749, 4.4 and 6).
+//! Requests an access token by OAuth's client credentials grant or with a refresh token (RFC 6749,
+//! 4.4 and 6).
 
 use super::settings::ClientCredentials;
 use egress::{Egress, Request};
@@ -9,38 +10,40 @@ use serde::Deserialize;
 use std::time::{Duration, Instant};
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-/// For the whole answer.
+/// The time limit of the whole request.
 const TIME: Duration = Duration::from_secs(8);
-/// Bytes of the answer.
+/// The maximum size of the answer in bytes.
 const MAX_ANSWER: usize = 64 << 10;
-/// So long before its end a token is taken for ended.
+/// How long before its expiry a token is no longer used.
 const MARGIN: Duration = Duration::from_secs(30);
 
-/// A token.
+/// An access token.
 pub(super) struct Token {
     pub(super) text: SecretString,
-    /// When it should no longer be used.
+    /// When the token must no longer be used.
     pub(super) ends: Option<Instant>,
 }
 
 #[derive(Deserialize)]
 struct Answer {
     access_token: String,
-    /// Of any other type it would have to be sent in another way (RFC 6749, 7.1).
+    /// A token of any type other than `bearer` would have to be sent in another way (RFC 6749,
+    /// 7.1).
     token_type: Option<String>,
     expires_in: Option<u64>,
 }
 
-/// Asks for a token. The error never holds what was sent or answered.
+/// Requests a token. The error never contains what was sent or answered.
 pub(super) async fn token(egress: &Egress, credentials: &ClientCredentials) -> Result<Token, String> {
     let asked = Instant::now();
-    let answer = egress.send(request(credentials)?).await.map_err(|error| format!("the token's address: {error}"))?;
+    let answer = egress.send(request(credentials)?).await.map_err(|error| format!("the token endpoint: {error}"))?;
     if answer.status != 200 {
-        return Err(format!("the token's address answered {}", answer.status));
+        return Err(format!("the token endpoint answered with the status {}", answer.status));
     }
-    let answer: Answer = serde_json::from_slice(&answer.body).map_err(|_| "the token's address gave no token")?;
+    let answer: Answer =
+        serde_json::from_slice(&answer.body).map_err(|_| "the token endpoint's answer has no token")?;
     if answer.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
-        return Err("the token's address gave a token of a type that is not known here".to_owned());
+        return Err("the token endpoint's answer has an unsupported token type".to_owned());
     }
     let ends = answer.expires_in.and_then(|seconds| {
         let life = Duration::from_secs(seconds);
@@ -68,7 +71,7 @@ fn request(credentials: &ClientCredentials) -> Result<Request, String> {
     Ok(Request { method, url, headers, body, time: TIME, max_bytes: MAX_ANSWER })
 }
 
-/// Both are encoded as in a form before they are joined (RFC 6749, 2.3.1).
+/// Both parts are form-encoded before they are joined (RFC 6749, 2.3.1).
 fn basic(credentials: &ClientCredentials) -> Result<HeaderValue, String> {
     use base64::Engine;
     let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();

@@ -1,14 +1,15 @@
-//! What a server answers to a call → a tool's value.
+//! Converts the result of a call into a tool's value.
 //!
-//! Text alone is a text, structured content alone is data. Anything with an image in it stays in MCP's own form, which
-//! [`contract::ToolOutput::of`] and the page's cards read: `{"content": [{"type": "text" | "image" | "audio", …}]}`.
+//! Text alone becomes a string, structured content alone becomes data. A result with an image or
+//! audio keeps MCP's form, which [`contract::ToolOutput::of`] and the page's cards read:
+//! `{"content": [{"type": "text" | "image" | "audio", …}]}`.
 
 use super::{MAX_ERROR, MAX_RESULT, clean};
 use contract::ToolError;
 use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, ResourceContents};
 use serde_json::{Value, json};
 
-/// The value, or what the tool says went wrong.
+/// Returns the value, or the tool's error.
 pub(super) fn value(result: CallToolResult) -> Result<Value, ToolError> {
     let blocks = bounded(result.content.into_iter().map(block).collect());
     if result.is_error == Some(true) {
@@ -39,7 +40,7 @@ fn block(block: ContentBlock) -> Value {
         ContentBlock::Audio(audio) => json!({ "type": "audio", "mimeType": audio.mime_type, "data": audio.data }),
         ContentBlock::Resource(EmbeddedResource { resource, .. }) => embedded(resource),
         ContentBlock::ResourceLink(link) => words(format!("[{}]({})", link.name, link.uri)),
-        _ => words("[content of a kind that is not known here]"),
+        _ => words("[content of an unsupported kind]"),
     }
 }
 
@@ -50,11 +51,11 @@ fn embedded(resource: ResourceContents) -> Value {
             Some(kind) if kind.starts_with("image/") => json!({ "type": "image", "mimeType": kind, "data": blob }),
             kind => words(format!("[{uri}: {} of base64]", kind.as_deref().unwrap_or("a file"))),
         },
-        _ => words("[a resource of a kind that is not known here]"),
+        _ => words("[a resource of an unsupported kind]"),
     }
 }
 
-/// As much as fits; what does not is named.
+/// Truncates blocks to the limit, with notes about what is left out.
 fn bounded(blocks: Vec<Value>) -> Vec<Value> {
     let mut left = MAX_RESULT;
     let fit = blocks.into_iter().map(|mut block| {
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn results() {
+    fn results_become_text_data_or_blocks() {
         let text = |text: &str| json!({ "type": "text", "text": text });
         let image = json!({ "type": "image", "mimeType": "image/png", "data": "aGk=" });
         check(json!({ "content": [text("a"), text("b")] }), r#""a\nb""#);
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_has_bounds() {
+    fn results_are_truncated() {
         let long = "ü".repeat(MAX_RESULT);
         let cut = value(serde_json::from_value(json!({ "content": [{ "type": "text", "text": long }] })).unwrap());
         let cut = cut.unwrap();

@@ -1,5 +1,5 @@
-//! A server with its connections: one for each user, made when it is first needed, made anew when it is lost, given up when it is
-//! not used.
+//! An MCP server and its connections: one for each user, opened when it is first needed, reopened
+//! after a failure, and closed when it is not used.
 
 use super::connection::{Connection, Unanswered, unavailable};
 use super::listing::Listed;
@@ -14,20 +14,21 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Users whose connections are open at the same time; of more, the one that has waited longest is given up.
+/// The maximum number of open connections; beyond that the least recently used one is closed.
 const MAX_OPEN: usize = 64;
-/// Users who are known; of more, the one who has waited longest is forgotten.
+/// The maximum number of users that are remembered; beyond that the least recent one is forgotten.
 const MAX_SEATS: usize = 4096;
-/// A connection that is not used for so long is given up.
+/// How long an unused connection stays open.
 const IDLE: Duration = Duration::from_secs(600);
-/// How often that is looked at.
+/// How often unused connections are closed.
 const SWEEP: Duration = Duration::from_secs(60);
-/// A connection that lasted so long was a good one.
+/// A connection that lasted this long resets the count of failures.
 const GOOD: Duration = Duration::from_secs(60);
-/// The longest time between two attempts.
+/// The maximum time between two attempts.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// A server, and who is connected to it. It ends its connections, and a program it started, when it is dropped.
+/// An MCP server and the connections of its users. When it is dropped, its connections are closed
+/// and its processes are ended.
 pub struct McpServer {
     settings: Arc<McpSettings>,
     seats: Seats,
@@ -37,24 +38,25 @@ pub struct McpServer {
 type Seats = Arc<parking_lot::Mutex<HashMap<String, Arc<Seat>>>>;
 
 impl McpServer {
-    /// A server that nobody is connected to yet. To be called within a runtime.
+    /// Creates a server without connections. Must be called within a runtime.
     pub fn new(settings: McpSettings) -> Self {
         let seats = Seats::default();
         let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::downgrade(&seats))));
         Self { settings: Arc::new(settings), seats, _sweeper: sweeper }
     }
 
-    /// What it is called.
+    /// Returns the server's name.
     pub fn name(&self) -> &str {
         &self.settings.name
     }
 
-    /// Whether it was made with these settings, so that its connections need not be made anew.
+    /// Returns whether the server has the same settings, so that its connections can be kept.
     pub fn has(&self, settings: &McpSettings) -> bool {
         self.settings.is_same(settings)
     }
 
-    /// How it does. Nobody is connected for that, and who is being connected just now counts as not connected.
+    /// Returns the server's status. It opens no connection, and connections that are just being
+    /// opened are not counted.
     pub fn status(&self) -> McpStatus {
         let mut status = McpStatus::idle(&self.settings);
         let seats: Vec<_> = self.seats.lock().values().cloned().collect();
@@ -76,7 +78,7 @@ impl McpServer {
         status
     }
 
-    /// The user's seat.
+    /// Returns the connection state of a user.
     pub(super) fn seat(&self, user_id: &str) -> Arc<Seat> {
         let key = if self.settings.shared { "" } else { user_id };
         let mut seats = self.seats.lock();
@@ -92,7 +94,7 @@ impl McpServer {
     }
 }
 
-/// Ends what is not used, until the server is gone.
+/// Closes unused connections until the server is dropped.
 async fn sweep(seats: Weak<parking_lot::Mutex<HashMap<String, Arc<Seat>>>>) {
     loop {
         tokio::time::sleep(SWEEP).await;
@@ -109,24 +111,24 @@ fn give_up_over(seats: &HashMap<String, Arc<Seat>>, most: usize) {
     open.iter().take(over).for_each(|seat| seat.give_up());
 }
 
-/// One user's connection, and what the user knows of the tools.
+/// The connection of one user, and the tools that this user has accepted.
 pub(super) struct Seat {
     settings: Arc<McpSettings>,
     state: Mutex<State>,
     used: parking_lot::Mutex<Instant>,
-    /// What each tool said of itself when it was first seen, or last agreed to.
+    /// The fingerprint of each tool when it was first listed, or last accepted.
     known: parking_lot::Mutex<HashMap<String, [u8; 32]>>,
 }
 
 #[derive(Default)]
 struct State {
     connection: Option<Arc<Connection>>,
-    /// Attempts in a row that came to nothing.
+    /// The number of consecutive failed attempts.
     failures: u32,
-    /// Not to be tried again before.
+    /// The time before which there is no further attempt.
     retry_at: Option<Instant>,
     error: Option<ToolError>,
-    /// Since when there is an error; Unix time, milliseconds.
+    /// Since when there is an error; Unix time in milliseconds.
     failed_at: Option<i64>,
 }
 
@@ -148,27 +150,28 @@ impl Seat {
         self.state.try_lock().is_ok_and(|state| state.connection.is_some())
     }
 
-    /// Ends the connection once the calls that run on it are over.
+    /// Closes the connection once its running calls have ended.
     fn give_up(&self) {
         if let Ok(mut state) = self.state.try_lock() {
             state.connection = None;
         }
     }
 
-    /// The connection; a new one where there is none, but not at once after several failures.
+    /// Returns the connection, and opens one if there is none. After several failures this fails at
+    /// once for some time.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, ToolError> {
         self.touch();
         let mut state = self.state.lock().await;
         match &state.connection {
             Some(connection) if connection.is_open() => return Ok(connection.clone()),
-            // That is nobody's failure.
+            // An expired access token is not a failure.
             Some(connection) if connection.is_over() => state.connection = None,
             Some(_) => state.lost(),
             None => {}
         }
         if state.retry_at.is_some_and(|at| Instant::now() < at) {
             let error = state.error.clone();
-            return Err(error.unwrap_or_else(|| unavailable(&self.settings.name, "its connection was lost just now")));
+            return Err(error.unwrap_or_else(|| unavailable(&self.settings.name, "its connection was just lost")));
         }
         match Connection::open(&self.settings).await {
             Ok(connection) => {
@@ -185,7 +188,8 @@ impl Seat {
         }
     }
 
-    /// What the server offers. One that does not say is taken for lost; one that has forgotten the session is connected to anew.
+    /// Returns the server's tools. A server that does not list them counts as failed; one that has
+    /// forgotten the session is connected to again.
     pub(super) async fn offered(&self) -> Result<Arc<Listed>, ToolError> {
         let connection = self.connection().await?;
         let failed = match connection.tools().await {
@@ -210,8 +214,9 @@ impl Seat {
         Err(error)
     }
 
-    /// Calls a tool. The call is made once more, on a new connection, if the server refused it since it has forgotten the session; and if
-    /// the connection was lost, where the context says that the call may be made twice.
+    /// Calls a tool. The call is repeated on a new connection if the server refused it because it
+    /// has forgotten the session, or, if the context allows a repetition, when the connection was
+    /// lost.
     pub(super) async fn call(
         self: &Arc<Self>,
         tool: &str,
@@ -233,17 +238,15 @@ impl Seat {
             return Err(failed.into_error());
         }
         let connection = self.connection().await?;
-        // Behind the new connection there may be another version of the server.
+        // The new connection may be to another version of the server.
         let listed = connection.tools().await.map_err(Unanswered::into_error)?;
         if !listed.offered.iter().any(|offered| offered.name == tool && offered.fingerprint == fingerprint) {
-            return Err(ToolError::new(
-                "The server no longer has this tool as it was, so the call was not made again.",
-            ));
+            return Err(ToolError::new("The tool has changed on the server, so the call was not repeated."));
         }
         self.call_on(&connection, tool, arguments, context).await.map_err(Unanswered::into_error)
     }
 
-    /// Calls a tool on a connection, which is given up if it is of no more use then.
+    /// Calls a tool on a connection, which is dropped if it cannot be used any more.
     async fn call_on(
         self: &Arc<Self>,
         connection: &Arc<Connection>,
@@ -254,10 +257,7 @@ impl Seat {
         let (seat, used) = (Arc::downgrade(self), Arc::downgrade(connection));
         let gone = async move {
             if let (Some(seat), Some(connection)) = (seat.upgrade(), used.upgrade()) {
-                tracing::warn!(
-                    server = seat.settings.name,
-                    "an MCP server does not answer any more; it is connected to anew"
-                );
+                tracing::warn!(server = seat.settings.name, "an MCP server does not respond any more; reconnecting");
                 seat.broken(&connection).await;
             }
         };
@@ -270,40 +270,41 @@ impl Seat {
         result
     }
 
-    /// The server has forgotten the connection. It answers, so the next one is made at once.
+    /// Drops a connection whose session the server has forgotten. The server responds, so the next
+    /// connection is opened at once.
     async fn forgotten(&self, connection: &Arc<Connection>) {
         if let Some(mut state) = self.current(connection).await {
             state.connection = None;
         }
     }
 
-    /// The connection broke.
+    /// Drops a connection that failed.
     async fn broken(&self, connection: &Arc<Connection>) {
         if let Some(mut state) = self.current(connection).await {
             state.lost();
         }
     }
 
-    /// The state, as long as this connection is the one in use.
+    /// Returns the state if this connection is still the current one.
     async fn current(&self, connection: &Arc<Connection>) -> Option<tokio::sync::MutexGuard<'_, State>> {
         let state = self.state.lock().await;
         state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)).then_some(state)
     }
 
-    /// Whether a tool says something else of itself than when the user came to know it: what was harmless once may have been
-    /// exchanged (a rug pull).
+    /// Returns whether a tool has changed since the user accepted it: a server may exchange a
+    /// harmless tool for a malicious one (a rug pull).
     pub(super) fn is_changed(&self, tool: &str, fingerprint: [u8; 32]) -> bool {
         *self.known.lock().entry(tool.to_owned()).or_insert(fingerprint) != fingerprint
     }
 
-    /// The user agrees to the tool as it is.
+    /// Records that the user accepts the tool as it is.
     pub(super) fn accept(&self, tool: &str, fingerprint: [u8; 32]) {
         self.known.lock().insert(tool.to_owned(), fingerprint);
     }
 }
 
 impl State {
-    /// The connection ended by itself. The first time it is made anew at once.
+    /// Drops a connection that was lost. After the first failure it is reopened at once.
     fn lost(&mut self) {
         let Some(connection) = self.connection.take() else { return };
         if connection.age() >= GOOD {
@@ -321,7 +322,7 @@ impl State {
     }
 }
 
-/// Twice as long after each failure.
+/// Returns the time before the next attempt, which doubles with each failure.
 fn wait(failures: u32) -> Duration {
     Duration::from_secs(1).saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_WAIT)
 }
@@ -331,7 +332,7 @@ mod tests {
     use super::wait;
 
     #[test]
-    fn attempts_become_rarer() {
+    fn the_time_between_attempts_doubles() {
         let seconds: Vec<_> = (1..=9).map(|failures| wait(failures).as_secs()).collect();
         assert_eq!(seconds, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
         assert_eq!(wait(u32::MAX).as_secs(), 60);

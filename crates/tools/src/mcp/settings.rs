@@ -1,4 +1,4 @@
-//! How to reach a server, and what an agent takes of it.
+//! The settings of a connection to a server, and the selection of its tools for an agent.
 
 use contract::ApprovalTerms;
 use secrecy::{ExposeSecret, SecretString};
@@ -6,90 +6,93 @@ use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
 
-/// How to reach a server.
+/// The settings of a connection to a server.
 #[derive(Clone, Debug)]
 pub struct McpSettings {
-    /// For the user and the log.
+    /// The name for the user and the log.
     pub name: String,
-    /// Over what.
+    /// The transport.
     pub transport: McpTransport,
-    /// One connection for all users, whom the server then cannot tell apart. Without it each user has one.
+    /// Whether all users share one connection, so that the server cannot tell them apart. Otherwise
+    /// each user has their own.
     pub shared: bool,
 }
 
-/// Over what a server is reached.
+/// The transport of a connection.
 #[derive(Clone, Debug)]
 pub enum McpTransport {
-    /// A program that is started and spoken to over its input and output.
+    /// A process that communicates over its input and output.
     Stdio(StdioTransport),
     /// Streamable HTTP.
     Http(HttpTransport),
-    /// The HTTP transport of 2024: one stream of events, and messages posted beside it.
+    /// The HTTP transport of 2024: one stream of events, and a URL to post messages to.
     Sse(HttpTransport),
 }
 
-/// A program.
+/// The settings of a process.
 #[derive(Clone, Debug)]
 pub struct StdioTransport {
     /// The program, looked up in the `PATH`.
     pub command: String,
-    /// Its arguments.
+    /// The arguments.
     pub args: Vec<String>,
-    /// Its environment, besides what every program needs (`PATH`, `HOME` and the like).
+    /// Environment variables in addition to those that every process inherits (`PATH`, `HOME` and
+    /// the like).
     pub env: Vec<(String, SecretString)>,
-    /// Where it is started; the server's own folder without it.
+    /// The working directory; that of this server if absent.
     pub folder: Option<PathBuf>,
 }
 
-/// An address.
+/// The settings of a server over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpTransport {
-    /// Where it is.
+    /// The URL.
     pub url: Url,
-    /// Sent with each request.
+    /// The headers of each request.
     pub headers: Vec<(String, SecretString)>,
-    /// Whether its name may lead to this machine or its networks.
+    /// Whether the host may resolve to this machine or its networks.
     pub allow_private: bool,
-    /// How to get a token for it.
+    /// How to get an access token.
     pub oauth: Option<ClientCredentials>,
 }
 
-/// A token by OAuth's grant for programs (RFC 6749, 4.4), or by a refresh token.
+/// Credentials for OAuth's client credentials grant (RFC 6749, 4.4) or for a refresh token.
 #[derive(Clone, Debug)]
 pub struct ClientCredentials {
-    /// Where tokens are given.
+    /// The token endpoint.
     pub token_url: Url,
-    /// Who asks.
+    /// The client's id.
     pub client_id: String,
-    /// Its secret.
+    /// The client's secret.
     pub client_secret: SecretString,
-    /// Instead of the grant for programs.
+    /// A refresh token, which is used instead of the client credentials grant.
     pub refresh_token: Option<SecretString>,
-    /// What for.
+    /// The requested scope.
     pub scope: Option<String>,
 }
 
-/// What an agent takes of a server.
+/// The tools of a server that an agent uses, and how.
 #[derive(Clone, Debug)]
 pub struct McpSelection {
-    /// Only tools whose names, as the server gives them, match one of these patterns (`read_*`); all without it.
+    /// Patterns such as `read_*` for the server's names of tools, one of which must match; all
+    /// tools if absent.
     pub allow: Option<Vec<String>>,
-    /// Not those that match one of these.
+    /// Patterns for tools that are excluded.
     pub deny: Vec<String>,
-    /// Put before the server's names.
+    /// A prefix for the tools' names.
     pub prefix: String,
-    /// Ask the user before each call.
+    /// Whether each call needs the user's approval.
     pub confirm: bool,
-    /// How the user is asked, whoever has him asked.
+    /// The terms of approval requests, whatever their reason.
     pub approval: ApprovalTerms,
-    /// How long one call may take.
+    /// The maximum duration of one call.
     pub timeout: Duration,
-    /// Take the server's own word for it that the same call, made twice, does no more than once.
+    /// Whether to trust the server's own declaration that a tool is idempotent.
     pub idempotent_hint: bool,
 }
 
 impl McpSettings {
-    /// Whether a connection made by these settings does for the others.
+    /// Returns whether a connection with these settings can be used for the other ones.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.name == other.name && self.shared == other.shared && self.transport.is_same(&other.transport)
     }

@@ -1,4 +1,4 @@
-//! What one agent takes of a server.
+//! The tools of a server for one agent.
 
 use super::listing::Selected;
 use super::server::McpServer;
@@ -16,8 +16,10 @@ pub struct McpSource {
 }
 
 impl McpSource {
+    /// Creates the source of the selected tools.
+    ///
     /// # Errors
-    /// In one line, which pattern of the selection cannot be read.
+    /// The invalid pattern of the selection, in one line.
     pub fn new(server: Arc<McpServer>, selection: McpSelection) -> Result<Self, String> {
         Ok(Self { server, selected: Selected::new(selection)? })
     }

@@ -1,5 +1,6 @@
-//! The HTTP transport of 2024 (<https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>): one stream of
-//! events, whose first names the address that messages are posted to.
+//! The HTTP transport of 2024
+//! (<https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>): one
+//! stream of events, the first of which has the URL to post messages to.
 
 use super::failure::RequestFailure;
 use super::http::Access;
@@ -11,23 +12,23 @@ use rmcp::transport::Transport;
 use sse::{Decoder, Limits};
 use url::Url;
 
-/// A stream of events and the address beside it.
+/// The transport.
 pub(super) struct SseTransport {
     events: Events,
     client: Client,
     headers: HeaderMap,
-    /// Where messages go.
+    /// The URL to post messages to.
     messages: Url,
 }
 
-/// What a server sends, event by event.
+/// The events of a server.
 struct Events {
     response: Response,
     decoder: Decoder,
 }
 
 impl Events {
-    /// The next event; none when the stream ends or cannot be read.
+    /// Returns the next event; `None` when the stream ends or cannot be read.
     async fn next(&mut self) -> Option<sse::Event> {
         loop {
             if let Some(event) = self.decoder.next() {
@@ -39,7 +40,7 @@ impl Events {
     }
 }
 
-/// Opens the stream and reads where messages go.
+/// Opens the stream and reads the URL for messages.
 pub(super) async fn open(access: &Access) -> Result<SseTransport, String> {
     let request = access.client.get(access.url.clone()).headers(access.headers.clone());
     let response =
@@ -50,11 +51,11 @@ pub(super) async fn open(access: &Access) -> Result<SseTransport, String> {
     let decoder = Decoder::new(Limits { line: MAX_MESSAGE, event: MAX_MESSAGE });
     let mut events = Events { response, decoder };
     let first = events.next().await.filter(|event| event.event.as_deref() == Some("endpoint"));
-    let place = first.ok_or("the stream does not begin with an address for messages")?.data;
-    let messages = access.url.join(&place).map_err(|_| "the address for messages is none")?;
-    // Keys go with every message.
+    let place = first.ok_or("the stream does not start with an `endpoint` event")?.data;
+    let messages = access.url.join(&place).map_err(|_| "the URL for messages is invalid")?;
+    // Each message carries the keys.
     if messages.origin() != access.url.origin() {
-        return Err("the address for messages is on another server".to_owned());
+        return Err("the URL for messages is on another server".to_owned());
     }
     Ok(SseTransport { events, client: access.client.clone(), headers: access.headers.clone(), messages })
 }
@@ -90,7 +91,7 @@ impl Transport<RoleClient> for SseTransport {
             }
             match serde_json::from_str(&message::fit(&event.data, None)) {
                 Ok(message) => return Some(message),
-                Err(error) => tracing::debug!(%error, "left out what is no message of the protocol"),
+                Err(error) => tracing::debug!(%error, "ignored an invalid message"),
             }
         }
     }

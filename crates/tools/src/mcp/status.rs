@@ -1,40 +1,41 @@
-//! How a server does, for who answers for it. Nothing secret: of an address only its host, of a program only its name.
+//! The status of a server for operators. It contains no secrets: only the host of a URL, and only
+//! the name of a program.
 
 use super::settings::{McpSettings, McpTransport};
 use contract::LeftOut;
 use serde::Serialize;
 use std::path::Path;
 
-/// How a server does.
+/// The status of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct McpStatus {
-    /// What it is called.
+    /// The server's name.
     pub name: String,
     /// `http`, `sse` or `stdio`.
     pub transport: &'static str,
-    /// The host of its address, or the name of its program.
+    /// The host of the URL, or the name of the program.
     pub place: String,
-    /// One connection for all users.
+    /// Whether all users share one connection.
     pub shared: bool,
-    /// Users who have used it lately; one where all share it.
+    /// The number of recent users; one if all share a connection.
     pub users: usize,
-    /// Open connections.
+    /// The number of open connections.
     pub open: usize,
-    /// What it offers, as far as somebody is connected and has asked.
+    /// The names of the server's tools, if a connection is open and has listed them.
     pub tools: Vec<String>,
-    /// What of that agents are not given, and why.
+    /// The tools that agents cannot use, with the reasons.
     pub left_out: Vec<LeftOut>,
-    /// Why it cannot be used; none once it can again.
+    /// Why the server cannot be used; `None` once it can be used again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// When that was seen; Unix time, milliseconds.
+    /// When the error occurred; Unix time in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_at: Option<i64>,
 }
 
 impl McpStatus {
-    /// Of a server that nobody uses.
+    /// Returns the status of a server without connections.
     pub(super) fn idle(settings: &McpSettings) -> Self {
         let (transport, place) = match &settings.transport {
             McpTransport::Http(http) => ("http", http.url.host_str().unwrap_or_default().to_owned()),

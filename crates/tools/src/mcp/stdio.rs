@@ -1,4 +1,6 @@
-//! The stdio transport (<https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio>): one message on each line.
+//! The stdio transport
+//! (<https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio>): one message
+//! per line.
 
 use super::{MAX_MESSAGE, message};
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
@@ -9,25 +11,25 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
-/// A program's output and input.
+/// A process's output and input.
 pub(super) struct StdioTransport {
     output: BufReader<ChildStdout>,
-    /// What there is of the line that is being read; kept here, since reading may be cancelled in the middle of it.
+    /// The beginning of the line that is being read; kept here because reading may be cancelled.
     line: Vec<u8>,
-    /// The line is longer than a message may be, so the rest of it is skipped.
+    /// Whether the rest of the line is skipped because it exceeds the maximum size.
     is_skipping: bool,
-    /// None once it is closed.
+    /// The process's input; `None` once it is closed.
     input: Arc<Mutex<Option<ChildStdin>>>,
 }
 
 impl StdioTransport {
-    /// Speaks with a program.
+    /// Creates the transport of a process.
     pub(super) fn new(output: ChildStdout, input: ChildStdin) -> Self {
         let input = Arc::new(Mutex::new(Some(input)));
         Self { output: BufReader::new(output), line: Vec::new(), is_skipping: false, input }
     }
 
-    /// The next line that is short enough; none at the end. It may be cancelled without losing anything.
+    /// Returns the next line that is not too long; `None` at the end. Cancelling it loses nothing.
     async fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let available = self.output.fill_buf().await?;
@@ -88,7 +90,7 @@ impl Transport<RoleClient> for StdioTransport {
             }
             match serde_json::from_str(&message::fit(text, None)) {
                 Ok(message) => return Some(message),
-                Err(error) => tracing::debug!(%error, "left out what is no message of the protocol"),
+                Err(error) => tracing::debug!(%error, "ignored an invalid message"),
             }
         }
     }

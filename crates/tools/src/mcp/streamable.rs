@@ -1,9 +1,10 @@
-//! Streamable HTTP (<https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http>): rmcp keeps the
-//! session, and this sends its messages.
+//! Streamable HTTP
+//! (<https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http>):
+//! rmcp manages the session, and this client sends its messages.
 //!
-//! It is our own instead of rmcp's client, so that an answer is bounded before it is read, and a request that nobody will answer ends at
-//! once: rmcp's client hands on an error that does not name its request, which is how many servers refuse a session that they have
-//! forgotten.
+//! It replaces rmcp's own client, so that answers are bounded before they are parsed, and a request
+//! that will not be answered ends at once: rmcp's client passes on an error that does not name its
+//! request, which is how many servers refuse a session that they have forgotten.
 
 use super::failure::{RequestFailure, is_uncorrelated};
 use super::{MAX_MESSAGE, message};
@@ -26,11 +27,11 @@ const SESSION: &str = "mcp-session-id";
 const LAST_EVENT: &str = "last-event-id";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
-/// Bytes of an answer that refuses something.
+/// The maximum size of an error's body in bytes.
 const MAX_REFUSAL: usize = 64 << 10;
-/// Attempts in a row to go on with a stream at the same event.
+/// The maximum number of consecutive attempts to resume a stream at the same event.
 const MAX_RESUMES: u32 = 4;
-/// Attempts are in a row if no more than this is between them.
+/// Attempts count as consecutive within this time.
 const IN_A_ROW: Duration = Duration::from_secs(10);
 
 type Failed = StreamableHttpError<RequestFailure>;
@@ -45,7 +46,7 @@ pub(super) struct HttpClient {
     resumed: Arc<Mutex<Option<Resumed>>>,
 }
 
-/// Where a stream was last gone on with.
+/// Where a stream was last resumed.
 struct Resumed {
     event: String,
     times: u32,
@@ -53,12 +54,13 @@ struct Resumed {
 }
 
 impl HttpClient {
-    /// Sends by this client, which decides where requests may go.
+    /// Creates a client; `client` decides where requests may go.
     pub(super) fn new(client: reqwest::Client) -> Self {
         Self { client, resumed: Arc::default() }
     }
 
-    /// Whether a stream may be gone on with at this event: not if that has led nowhere several times, since the call would hang.
+    /// Returns whether a stream may be resumed at this event. After several attempts without
+    /// progress it may not, because the call would hang.
     fn may_resume(&self, event: &str) -> bool {
         let mut resumed = self.resumed.lock();
         let before = resumed.take().filter(|before| before.event == event && before.at.elapsed() < IN_A_ROW);
@@ -89,7 +91,7 @@ impl StreamableHttpClient for HttpClient {
         if !status.is_success() {
             return refused(response, session_id.is_some(), asked.as_ref()).await;
         }
-        // What is no request has no answer, whatever is said to it.
+        // A notification has no answer, whatever the body is.
         let Some(asked) = asked else { return Ok(StreamableHttpPostResponse::Accepted) };
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -100,7 +102,9 @@ impl StreamableHttpClient for HttpClient {
             return Ok(StreamableHttpPostResponse::Sse(events(response, Some(asked)), session));
         }
         if !kind.starts_with(JSON) {
-            return Err(unknown(format!("it answered with `{kind}`, which is none of the protocol's media types")));
+            return Err(unknown(format!(
+                "it answered with the media type `{kind}`, which the protocol does not allow"
+            )));
         }
         let body = read(response, MAX_MESSAGE).await?;
         let message = read_answer(&body, &asked)?;
@@ -118,7 +122,7 @@ impl StreamableHttpClient for HttpClient {
         let response = request.send().await.map_err(unsent)?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportDeleteSession),
-            // A session that is unknown needs no end.
+            // An unknown session does not need to be deleted.
             status if status.is_success() || status.is_client_error() => Ok(()),
             status => Err(StreamableHttpError::Client(RequestFailure::Refused(format!("HTTP {}", status.as_u16())))),
         }
@@ -148,7 +152,8 @@ impl StreamableHttpClient for HttpClient {
         if status.is_server_error() {
             return Err(unknown(format!("HTTP {}", status.as_u16())));
         }
-        // Whoever has no such stream, or has forgotten the session, says the same when asked again.
+        // A server without such a stream, or one that has forgotten the session, would answer a
+        // retry in the same way.
         Err(StreamableHttpError::ServerDoesNotSupportSse)
     }
 }
@@ -159,7 +164,7 @@ fn with_headers(
     token: Option<String>,
     mut headers: Headers,
 ) -> RequestBuilder {
-    // These are the transport's to say.
+    // These headers belong to the transport.
     headers.retain(|name, _| ![ACCEPT.as_str(), SESSION, LAST_EVENT].contains(&name.as_str()));
     let mut request = request.headers(headers.into_iter().collect()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
     if let Some(session) = session {
@@ -175,7 +180,7 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     Some(headers.get(name)?.to_str().ok()?.to_owned())
 }
 
-/// What an answer with an error's status means.
+/// Interprets an answer with an error status.
 async fn refused(response: Response, has_session: bool, asked: Option<&RequestId>) -> Answer {
     let status = response.status();
     if status == StatusCode::UNAUTHORIZED {
@@ -183,12 +188,13 @@ async fn refused(response: Response, has_session: bool, asked: Option<&RequestId
         return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
     }
     let number = status.as_u16();
-    // 404 is what the protocol has for a session that is over.
+    // 404 is the protocol's status for a session that has ended.
     let is_over = status == StatusCode::NOT_FOUND && has_session;
     let body = read(response, MAX_REFUSAL).await.unwrap_or_default();
     if let (Some(asked), false) = (asked, is_over)
         && let Ok(ServerJsonRpcMessage::Error(error)) = read_answer(&body, asked)
-        // Whoever cannot name the request has not run it, unless the status says that something broke.
+        // A server that cannot name the request has not run it, unless the status reports an
+        // internal error.
         && !(status.is_client_error() && is_uncorrelated(&error.error))
     {
         return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), None));
@@ -202,11 +208,11 @@ async fn refused(response: Response, has_session: bool, asked: Option<&RequestId
     Err(StreamableHttpError::Client(failure))
 }
 
-/// The answer to a request in a body; an answer to something else is none.
+/// Parses the answer to a request; fails if the body answers something else.
 fn read_answer(body: &[u8], asked: &RequestId) -> Result<ServerJsonRpcMessage, Failed> {
-    let text = std::str::from_utf8(body).map_err(|_| unknown("its answer is no text".to_owned()))?;
+    let text = std::str::from_utf8(body).map_err(|_| unknown("its answer is not UTF-8".to_owned()))?;
     let message = serde_json::from_str(&message::fit(text, Some(asked)));
-    let message = message.map_err(|error| unknown(format!("its answer is no message of the protocol: {error}")))?;
+    let message = message.map_err(|error| unknown(format!("its answer is not a valid message: {error}")))?;
     let id = match &message {
         ServerJsonRpcMessage::Response(response) => Some(&response.id),
         ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
@@ -214,11 +220,11 @@ fn read_answer(body: &[u8], asked: &RequestId) -> Result<ServerJsonRpcMessage, F
     };
     match id {
         Some(id) if id.to_string() == asked.to_string() => Ok(message),
-        _ => Err(unknown("it answered something that was not asked".to_owned())),
+        _ => Err(unknown("its answer does not belong to the request".to_owned())),
     }
 }
 
-/// The body, if it is no larger than this.
+/// Reads the body, if it is not larger than `most`.
 async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| unknown(error.without_url().to_string()))? {
@@ -230,7 +236,7 @@ async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
     Ok(body)
 }
 
-/// The events of a stream; `asked` is the request that they answer.
+/// Returns the events of a stream; `asked` is the request that they answer.
 fn events(response: Response, asked: Option<RequestId>) -> Events {
     let decoder = Decoder::new(Limits { line: MAX_MESSAGE, event: MAX_MESSAGE });
     let stream = futures::stream::unfold(Some((response, decoder, asked)), async |state| {
@@ -244,7 +250,7 @@ fn events(response: Response, asked: Option<RequestId>) -> Events {
             match response.chunk().await {
                 Ok(Some(chunk)) => match decoder.push(&chunk) {
                     Ok(()) => {}
-                    // Going on with the stream would begin with the same event.
+                    // Resuming the stream would start with the same event.
                     Err(error) => return too_large(error, asked?).map(|event| (Ok(event), None)),
                 },
                 Ok(None) => return None,
@@ -255,7 +261,7 @@ fn events(response: Response, asked: Option<RequestId>) -> Events {
     stream.boxed()
 }
 
-/// What ends a request whose answer cannot be read.
+/// Returns the event that ends a request whose answer cannot be read.
 fn too_large(error: DecodeError, asked: RequestId) -> Option<Sse> {
     let data = message::refusal(None, Some(&asked), &format!("its answer cannot be read: {error}"));
     Some(Sse { data: Some(data), ..Sse::default() })
@@ -263,7 +269,7 @@ fn too_large(error: DecodeError, asked: RequestId) -> Option<Sse> {
 
 fn unsent(error: reqwest::Error) -> Failed {
     let is_unsent = error.is_connect() || error.is_builder();
-    // The address may hold a key.
+    // The URL may contain a key.
     let text = error.without_url().to_string();
     StreamableHttpError::Client(if is_unsent { RequestFailure::Unsent(text) } else { RequestFailure::Unknown(text) })
 }

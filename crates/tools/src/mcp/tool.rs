@@ -1,4 +1,4 @@
-//! A server's tool.
+//! A tool of an MCP server.
 
 use super::server::Seat;
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
@@ -7,12 +7,12 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A tool of a server, as one agent is given it for one turn.
+/// A tool of a server for one agent and one turn.
 pub(super) struct McpTool {
     pub(super) spec: ToolSpec,
-    /// The server's name for it.
+    /// The server's name for the tool.
     pub(super) name: String,
-    /// What the user knows of it when the call is approved.
+    /// The fingerprint that the user accepts by approving the call.
     pub(super) fingerprint: [u8; 32],
     pub(super) seat: Arc<Seat>,
 }
@@ -24,7 +24,7 @@ impl Tool for McpTool {
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         async move {
-            // It is only called when the user agreed, or did not need to.
+            // A call runs only after the user's approval, or if it needs none.
             self.seat.accept(&self.name, self.fingerprint);
             let Value::Object(arguments) = input else {
                 return Err(ToolError::new("The arguments must be a JSON object."));

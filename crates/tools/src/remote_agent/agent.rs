@@ -1,4 +1,4 @@
-//! The agent: what it offers.
+//! A remote agent and its requests.
 
 use super::client::{Behalf, Client, Question};
 use super::settings::RemoteAgentSettings;
@@ -9,42 +9,45 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// For the list of tools.
+/// The time limit for the list of tools.
 const LIST_TIME: Duration = Duration::from_secs(10);
-/// Bytes of the list of tools.
+/// The maximum size of the list of tools in bytes.
 const MAX_LIST: usize = 4 << 20;
-/// For the context: a turn waits for it.
+/// The time limit for the context, for which a turn waits.
 const RESOURCE_TIME: Duration = Duration::from_secs(5);
-/// Bytes of an answer with context, of which less is kept.
+/// The maximum size of an answer with context in bytes; the context itself is limited further.
 const MAX_RESOURCE: usize = 256 << 10;
 
-/// A server with tools; a cheap handle.
+/// A server with tools; cheap to clone.
 #[derive(Clone)]
 pub struct RemoteAgent {
     client: Arc<Client>,
 }
 
-/// What an agent offers.
+/// The tools of a remote agent.
 pub struct Discovery {
-    /// The tools that can be used, in the agent's order, their names different from each other.
+    /// The tools that can be used, in the agent's order, with unique names.
     pub tools: Vec<RemoteTool>,
-    /// One line for the operator for each tool that is left out.
+    /// A line for the operator about each tool that is left out.
     pub warnings: Vec<String>,
 }
 
 impl RemoteAgent {
-    /// A client for this agent. Nothing is connected yet.
+    /// Creates a client for the agent, without connecting.
     ///
     /// # Errors
-    /// One line for the operator, without a secret: the address or a header cannot be used, or there are no trusted certificates.
+    /// The base URL or a header cannot be used, or there are no trusted certificates. One line for
+    /// the operator, without secrets.
     pub fn new(settings: RemoteAgentSettings) -> Result<Self, String> {
         Ok(Self { client: Arc::new(Client::new(settings)?) })
     }
 
-    /// Asks which tools there are, for 10 s at most. A tool that cannot be used is left out with a warning.
+    /// Lists the tools, with a time limit of 10 s. A tool that cannot be used is left out with a
+    /// warning.
     ///
     /// # Errors
-    /// One line for the operator, without a secret: there is no answer, or it is no list of tools.
+    /// There is no answer, or it is not a list of tools. One line for the operator, without
+    /// secrets.
     pub async fn discover(&self) -> Result<Discovery, String> {
         let question =
             Question { path: ["tools", ""], body: None, behalf: Behalf::Nobody, time: LIST_TIME, max_bytes: MAX_LIST };
@@ -54,9 +57,10 @@ impl RemoteAgent {
         Ok(Discovery { tools, warnings: listing.warnings })
     }
 
-    /// What the agent says about the user and the surroundings, for the model: JSON on one line, 16 KiB at most, in which `<`
-    /// is escaped, so that it can stand in a block of context and not close it. None when it says nothing, or not within 5 s, or
-    /// when it wants a user's token and there is none.
+    /// Returns what the agent says about the user and the environment, for the model: JSON on one
+    /// line, at most 16 KiB, with `<` escaped so that it cannot close the block that contains it.
+    /// `None` if the agent says nothing or does not answer within 5 s, or if it requires a user's
+    /// token and there is none.
     pub async fn resource(&self, token: Option<&SecretString>) -> Option<String> {
         let (path, body, behalf) = (["resource", ""], Some(json!({})), Behalf::User(token));
         let question = Question { path, body, behalf, time: RESOURCE_TIME, max_bytes: MAX_RESOURCE };

@@ -1,4 +1,4 @@
-//! The answer to a call → what the model reads.
+//! Converts the answer to a call into a result for the model.
 
 use super::client::Reply;
 use crate::text::{cut, one_line};
@@ -7,26 +7,27 @@ use contract::ToolError;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-/// Bytes of a result as JSON.
+/// The maximum size of a result as JSON, in bytes.
 pub(super) const MAX_RESULT: usize = 1 << 20;
-/// Bytes of an error's message, and of its details.
+/// The maximum size of an error's message, and of its details, in bytes.
 const MAX_MESSAGE: usize = 1 << 10;
-/// Bytes of an error's code.
+/// The maximum size of an error's code in bytes.
 const MAX_CODE: usize = 64;
-/// Media in one result.
+/// The maximum number of media in one result.
 const MAX_MEDIA: usize = 100;
-/// Lists and objects in each other: who stores the result wraps it, and no more than 128 can be read again.
+/// The maximum nesting of lists and objects. Stored results are wrapped further, and no more than
+/// 128 levels can be parsed again.
 const MAX_DEPTH: usize = 64;
-/// Bytes of an address.
+/// The maximum size of a URL in bytes.
 const MAX_URL: usize = 2 << 10;
-/// Why there is no result when the answer does not keep to the contract.
-const UNREADABLE: &str = "its server sent an answer that cannot be read";
-/// What a result consists of.
+/// The reason if the answer violates the contract.
+const UNREADABLE: &str = "its server sent an invalid answer";
+/// The types of results.
 const KINDS: [&str; 3] = ["text", "html", "media"];
-/// What a medium consists of, besides its address.
+/// The fields of a medium besides its URL.
 const MEDIA_KEYS: [&str; 3] = ["type", "mimeType", "description"];
 
-/// The result of a call, judged by `success`, whatever the status is.
+/// Returns the result of a call. `success` decides whether it failed, regardless of the status.
 pub(super) fn result(reply: &Reply) -> Result<Value, ToolError> {
     if is_too_large(&reply.body) {
         return Err(failed("its result has too many values"));
@@ -45,17 +46,18 @@ pub(super) fn result(reply: &Reply) -> Result<Value, ToolError> {
     }
     let declared = answer.get("responseType").and_then(Value::as_str);
     let result = shaped(reply.secrets.clean_value(data), declared);
-    // Numbers may be longer than they were written, and so may be what stands for a secret.
+    // Numbers and the replacements of secrets may be longer than the original text.
     if result.to_string().len() > MAX_RESULT { Err(failed("its result is too large")) } else { Ok(result) }
 }
 
-/// Why there is no result, if the answer says so: by `success: false`, or, without a word about success, by its status.
+/// Returns why the call failed, if it did: by `success: false` or, without `success`, by the
+/// status.
 pub(super) fn failure(reply: &Reply, answer: Option<&Value>) -> Option<String> {
     match answer.and_then(|answer| answer.get("success")) {
         Some(Value::Bool(true)) => None,
         Some(Value::Bool(false)) => {
             let told = answer.and_then(|answer| answer.get("error")).and_then(|error| told(error, reply));
-            Some(told.or_else(|| by_status(reply.status)).unwrap_or_else(|| "it does not say why".to_owned()))
+            Some(told.or_else(|| by_status(reply.status)).unwrap_or_else(|| "it gave no reason".to_owned()))
         }
         _ => by_status(reply.status),
     }
@@ -76,10 +78,11 @@ fn by_status(status: StatusCode) -> Option<String> {
     }
 }
 
-/// What the server says about its error: on one line, bounded, without secrets.
+/// Returns what the server says about its error: one line of limited size, without secrets.
 fn told(error: &Value, reply: &Reply) -> Option<String> {
     let text = |value: &Value, max: usize| {
-        // Before it is written as JSON, which would hide a secret with quotes, and after what hides another is gone.
+        // Secrets are removed before the value is written as JSON, which would escape their quotes,
+        // and again after the invisible characters, which could hide a secret, are removed.
         let value = reply.secrets.clean_value(value.clone());
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let text = cut(reply.secrets.clean(&one_line(&text)).trim_end_matches('.'), max);
@@ -93,10 +96,11 @@ fn told(error: &Value, reply: &Reply) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The shape that is described at `RemoteTool`. A declared kind counts when its key is there.
+/// Converts data to the form that is documented at `RemoteTool`. A declared type applies if the
+/// data has its key.
 fn shaped(data: Value, declared: Option<&str>) -> Value {
     let mut data = match data {
-        Value::Null => return "The tool succeeded and says no more.".into(),
+        Value::Null => return "The tool succeeded without a result.".into(),
         Value::String(text) => return text.into(),
         Value::Object(data) => data,
         data => return json!({ "type": "mixed", "data": data }),
@@ -137,7 +141,7 @@ fn parts(kind: &str, mut data: Map<String, Value>) -> Value {
     result
 }
 
-/// A text as it is, anything else as JSON.
+/// Returns text as it is, and any other value as JSON.
 fn text(value: Option<Value>) -> Value {
     match value {
         Some(Value::String(text)) => text.into(),
@@ -145,7 +149,7 @@ fn text(value: Option<Value>) -> Value {
     }
 }
 
-/// The media, one or a list of them, and how many were left out.
+/// Returns the media, from one or a list of them, and how many were left out.
 fn media(items: Value) -> (Vec<Value>, usize) {
     let items = match items {
         Value::Array(items) => items,
@@ -157,7 +161,8 @@ fn media(items: Value) -> (Vec<Value>, usize) {
     (kept, omitted)
 }
 
-/// What a medium has of the contract. Another address than one of the web could be a script.
+/// Returns the fields of a medium that the contract defines; `None` unless it has an HTTP URL,
+/// since another one could be a script.
 fn medium(item: Value) -> Option<Value> {
     let Value::Object(mut item) = item else { return None };
     let url = item.get("url")?.as_str()?.parse::<url::Url>().ok()?;

@@ -1,4 +1,4 @@
-//! Requests to the agent's server: its headers, its limits, and what to keep to ourselves.
+//! The HTTP client of a remote agent: headers, limits and secrets.
 
 use super::listing::is_name;
 use super::secrets::Secrets;
@@ -12,61 +12,62 @@ use std::time::Duration;
 use thiserror::Error;
 use url::Url;
 
-/// The header of the api key.
+/// The header of the API key.
 const API_KEY: &str = "x-api-key";
 
-/// One server, ready to be asked.
+/// The client of one server.
 pub(super) struct Client {
     egress: Egress,
     base_url: Url,
     headers: HeaderMap,
     secrets: Secrets,
     user_token: Option<UserToken>,
-    /// Of the tools, for the model.
+    /// The prefix of the tools' names for the model.
     pub(super) prefix: Option<String>,
-    /// For one call of a tool.
+    /// The time limit of one tool call.
     pub(super) call_time: Duration,
 }
 
-/// One request.
+/// A request.
 pub(super) struct Question<'a> {
-    /// What follows the base address.
+    /// The path segments after the base URL; empty ones are ignored.
     pub(super) path: [&'a str; 2],
-    /// Sent as JSON by POST; without one it is a GET.
+    /// The JSON body of a POST request; without it the request is a GET.
     pub(super) body: Option<Value>,
     pub(super) behalf: Behalf<'a>,
-    /// For everything.
+    /// The time limit of the whole request.
     pub(super) time: Duration,
-    /// Bytes of the answer.
+    /// The maximum size of the answer in bytes.
     pub(super) max_bytes: usize,
 }
 
-/// On whose behalf something is asked.
+/// The user for whom a request is made.
 #[derive(Clone, Copy)]
 pub(super) enum Behalf<'a> {
-    /// No user's.
+    /// No user.
     Nobody,
-    /// A user's, who came with this token.
+    /// A user with this token, if they have one.
     User(Option<&'a SecretString>),
 }
 
-/// What was answered, whatever the status is.
+/// An answer with any status.
 pub(super) struct Reply {
     pub(super) status: StatusCode,
     pub(super) body: Vec<u8>,
-    /// What must not leave here.
+    /// The secrets of the request, to be removed from everything that is returned.
     pub(super) secrets: Secrets,
 }
 
-/// Why there is no answer. The texts hold nothing of the server's.
+/// Why there is no answer. The messages contain nothing from the server.
 #[derive(Debug, Error)]
 pub(super) enum Unanswered {
     #[error(transparent)]
     Egress(#[from] EgressError),
     #[error("the user's token holds a character that HTTP forbids")]
     Token,
-    // The api key alone would let the agent act as nobody in particular, who may do more than this user.
-    #[error("it works with the user's own token, and this user came without one")]
+    // With only the API key the agent would act for an unknown user, with possibly more rights than
+    // this one.
+    #[error("it requires the user's own token, and this user has none")]
     NoToken,
 }
 
@@ -101,7 +102,7 @@ impl Client {
         Ok(Self { egress: Egress::new(allow_private)?, base_url, headers, secrets, user_token, prefix, call_time })
     }
 
-    /// Asks, and waits for the whole answer. Dropped, it ends the request.
+    /// Sends a request and returns the complete answer. Dropping the future ends the request.
     pub(super) async fn ask(&self, question: Question<'_>) -> Result<Reply, Unanswered> {
         let time = question.time;
         tokio::time::timeout(time, self.send(question)).await.unwrap_or(Err(EgressError::TimedOut(time).into()))
@@ -122,7 +123,7 @@ impl Client {
         Ok(Reply { status, body: answer.body, secrets })
     }
 
-    /// The base address and two steps; an empty one is none.
+    /// Returns the base URL with two further segments; empty ones are left out.
     fn address(&self, path: [&str; 2]) -> Url {
         let mut url = self.base_url.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -132,20 +133,19 @@ impl Client {
     }
 }
 
-/// Keys go there: nobody on the way may read them, and no part of the address may be one.
+/// Checks the base URL. Requests to it carry keys, so it must be encrypted, and must not contain a
+/// key itself.
 fn check_address(url: &Url, allow_private: bool) -> Result<(), String> {
     let is_encrypted = url.scheme() == "https";
     if url.host().is_none() || !(is_encrypted || url.scheme() == "http") {
-        return Err("the address of the agent is no web address".to_owned());
+        return Err("the agent's URL must begin with https:// or http://".to_owned());
     }
     if !is_encrypted && !allow_private {
-        return Err(
-            "the address of the agent must begin with https://, unless private addresses are allowed".to_owned()
-        );
+        return Err("the agent's URL must begin with https://, unless private addresses are allowed".to_owned());
     }
     let is_plain =
         url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
-    if is_plain { Ok(()) } else { Err("the address of the agent may have a host and a path, no more".to_owned()) }
+    if is_plain { Ok(()) } else { Err("the agent's URL may only have a host and a path".to_owned()) }
 }
 
 fn bearer(token: &SecretString) -> Result<HeaderValue, String> {

@@ -1,4 +1,5 @@
-//! A look at an agent's server from outside: what it offers, and whether it keeps to the contract. No tool is called.
+//! Examines a remote agent's server: what it offers, and whether it complies with the contract. No
+//! tool is called.
 
 use super::client::{Behalf, Client, Question, Reply};
 use super::listing::{self, Listed};
@@ -9,52 +10,53 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// For one request.
+/// The time limit of one request.
 const TIME: Duration = Duration::from_secs(10);
-/// Bytes of one answer.
+/// The maximum size of one answer in bytes.
 const MAX_ANSWER: usize = 4 << 20;
-/// Bytes of one line.
+/// The maximum size of one line in bytes.
 const MAX_LINE: usize = 300;
-/// Findings about the list of tools.
+/// The maximum number of findings about the list of tools.
 const MAX_FINDINGS: usize = 200;
-/// How the contract writes an error.
+/// The contract's form of an error.
 const ERROR_SHAPE: &str = "{success: false, error: {message, code, details}}";
 
-/// What was seen. Every text is one visible line, without the secrets that were sent.
+/// The results of an examination. Each text is one visible line, without the secrets that were
+/// sent.
 #[derive(Clone, Debug)]
 pub struct Examination {
     /// The tools that can be used.
     pub tools: Vec<ExaminedTool>,
-    /// What is good, and what is not.
+    /// The findings, positive and negative.
     pub findings: Vec<Finding>,
 }
 
-/// A tool, for people.
+/// A tool, for display.
 #[derive(Clone, Debug)]
 pub struct ExaminedTool {
-    /// Its name and what it does.
+    /// The tool's name and description.
     pub title: String,
     /// One line for each parameter.
     pub parameters: Vec<String>,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How it is.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What it is.
+    /// What was checked, and what was found.
     pub text: String,
 }
 
-/// How something is.
+/// The verdict on one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// As the contract has it.
+    /// It complies with the contract.
     Good,
-    /// Allowed, and worth knowing.
+    /// It is allowed, but worth knowing.
     Note,
-    /// Against the contract.
+    /// It violates the contract.
     Wrong,
 }
 
@@ -64,11 +66,12 @@ impl Finding {
     }
 }
 
-/// Asks a server everything that can be asked without running a tool, for 10 s each at most. `nonce` is a word that no server knows: a
-/// wrong key and the name of an unknown tool are made of it.
+/// Examines a server without running a tool, with a time limit of 10 s for each request. `nonce` is
+/// a random word, from which a wrong key and the name of an unknown tool are made.
 ///
 /// # Errors
-/// One line, without a secret: the address or the key cannot be used, or the server cannot be reached.
+/// The base URL or the key cannot be used, or the server cannot be reached. One line, without
+/// secrets.
 pub async fn examine(settings: RemoteAgentSettings, nonce: &str) -> Result<Examination, String> {
     let stranger = RemoteAgentSettings { api_key: format!("wrong-{nonce}").into(), ..settings.clone() };
     let examiner = Examiner {
@@ -80,7 +83,7 @@ pub async fn examine(settings: RemoteAgentSettings, nonce: &str) -> Result<Exami
     let (tools, mut findings) = listed(&reply);
     match reply.status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            findings.push(Finding::new(Verdict::Note, "what needs the right key was not looked at"));
+            findings.push(Finding::new(Verdict::Note, "the checks that need a valid key were skipped"));
         }
         _ => findings.extend(examiner.with_the_key().await),
     }
@@ -88,7 +91,7 @@ pub async fn examine(settings: RemoteAgentSettings, nonce: &str) -> Result<Exami
     Ok(Examination { tools, findings })
 }
 
-/// What is asked.
+/// A request of the examination.
 #[derive(Clone, Copy)]
 enum Request<'a> {
     List,
@@ -99,7 +102,7 @@ enum Request<'a> {
 struct Examiner {
     known: Client,
     stranger: Client,
-    /// The name of a tool that is not there.
+    /// The name of a tool that does not exist.
     tool: String,
 }
 
@@ -121,7 +124,7 @@ impl Examiner {
         let mut findings = Vec::new();
         for (what, request) in requests {
             findings.push(match ask(&self.stranger, request).await {
-                // Who has no resource has nothing to guard there.
+                // A server without a resource has nothing to protect there.
                 Ok(reply) if matches!(request, Request::Resource) && reply.status == StatusCode::NOT_FOUND => continue,
                 Ok(reply) => refused(what, &reply, 401, Verdict::Note),
                 Err(error) => Finding::new(Verdict::Wrong, format!("{what}: {error}")),
@@ -141,7 +144,7 @@ async fn ask(client: &Client, request: Request<'_>) -> Result<Reply, String> {
     client.ask(question).await.map_err(|error| error.to_string())
 }
 
-/// The tools of a list, and what is to be said about it.
+/// Returns the listed tools and the findings about the list.
 fn listed(reply: &Reply) -> (Vec<ExaminedTool>, Vec<Finding>) {
     let listing = match listing::read(reply, None) {
         Ok(listing) => listing,
@@ -160,7 +163,7 @@ fn listed(reply: &Reply) -> (Vec<ExaminedTool>, Vec<Finding>) {
     let hidden = found.len().saturating_sub(MAX_FINDINGS);
     found.truncate(MAX_FINDINGS);
     if hidden > 0 {
-        found.push(Finding::new(Verdict::Wrong, format!("{hidden} more like these are not shown")));
+        found.push(Finding::new(Verdict::Wrong, format!("{hidden} more findings are not shown")));
     }
     let findings = std::iter::once(first).chain(found);
     let findings = findings.map(|finding| Finding { text: clean(&finding.text), ..finding }).collect();
@@ -194,7 +197,8 @@ fn kind(schema: &Value) -> String {
     format!("{}{of}{values}", schema["type"].as_str().unwrap_or_default())
 }
 
-/// Whether a request was refused as it should be; how bad it is if the answer does not say so in the contract's words.
+/// Returns the finding about a request that must be refused. `misshaped` is the verdict if the body
+/// does not have the contract's form.
 fn refused(what: &str, reply: &Reply, expected: u16, misshaped: Verdict) -> Finding {
     let status = reply.status.as_u16();
     if status != expected {
@@ -229,7 +233,7 @@ fn resource(answer: Result<Reply, String>) -> Finding {
     };
     match serde_json::from_slice::<Value>(&reply.body) {
         Ok(answer) if answer.get("success") == Some(&Value::Bool(false)) => {
-            Finding::new(Verdict::Wrong, format!("{what} fails, and that with the status {}", reply.status.as_u16()))
+            Finding::new(Verdict::Wrong, format!("{what} reports a failure with the status {}", reply.status.as_u16()))
         }
         Ok(_) => Finding::new(Verdict::Good, format!("{what} answers")),
         Err(_) => Finding::new(Verdict::Wrong, format!("{what} answers with something that is not JSON")),

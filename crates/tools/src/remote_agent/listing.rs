@@ -1,4 +1,4 @@
-//! The answer to `GET /tools` → tools that can be used, and why others cannot.
+//! Parses the answer to `GET /tools`.
 
 use super::answer;
 use super::client::Reply;
@@ -13,18 +13,18 @@ use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::fmt;
 
-/// Tools of one agent.
+/// The maximum number of tools of one agent.
 const MAX_TOOLS: usize = 256;
-/// Bytes of a description.
+/// The maximum size of a description in bytes.
 const MAX_DESCRIPTION: usize = 1 << 10;
-/// Bytes of the parameters of one tool.
+/// The maximum size of the parameters of one tool in bytes.
 const MAX_SCHEMA: usize = 64 << 10;
-/// Characters of a name.
+/// The maximum length of a name in characters.
 const MAX_NAME: usize = 64;
-/// Bytes of what a warning quotes.
+/// The maximum size of a quotation in a warning, in bytes.
 const MAX_QUOTE: usize = 200;
 
-/// What the list holds.
+/// A parsed list of tools.
 pub(super) struct Listing {
     pub(super) tools: Vec<Listed>,
     pub(super) warnings: Vec<String>,
@@ -32,9 +32,9 @@ pub(super) struct Listing {
 
 /// One tool of the list.
 pub(super) struct Listed {
-    /// For its address.
+    /// The server's name for the tool, for its URL.
     pub(super) remote_name: String,
-    /// For the model.
+    /// The name for the model.
     pub(super) name: String,
     pub(super) description: String,
     pub(super) input_schema: Value,
@@ -48,7 +48,8 @@ struct Answer<'a> {
     tools: First<'a>,
 }
 
-/// The first tools as they were sent, and how many there are. Unread, so that a small text cannot become large in memory.
+/// The first tools as raw JSON, and the number of all tools. They are not parsed at once, so that a
+/// small text cannot take much memory.
 struct First<'a> {
     first: Vec<&'a RawValue>,
     count: usize,
@@ -95,30 +96,33 @@ impl<'de: 'a, 'a> Deserialize<'de> for First<'a> {
     }
 }
 
-/// Reads the list.
+/// Parses the list.
 pub(super) fn read(reply: &Reply, prefix: Option<&str>) -> Result<Listing, String> {
-    // A list counts whatever the status says.
+    // A list is accepted with any status.
     let Answer { tools: First { first, count } } =
         serde_json::from_slice(&reply.body).map_err(|_| format!("the list of tools: {}", no_list(reply)))?;
     let (mut tools, mut warnings, mut names) = (Vec::new(), Vec::new(), HashSet::new());
     for (index, tool) in first.into_iter().enumerate() {
         match listed(tool, prefix, &reply.secrets) {
             Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
-            Ok(tool) => warnings.push(format!("tool {} is left out: there is another `{}`", index + 1, tool.name)),
+            Ok(tool) => {
+                warnings.push(format!("tool {} is left out: there is another tool named `{}`", index + 1, tool.name))
+            }
             Err(reason) => warnings.push(format!("tool {} is left out: {reason}", index + 1)),
         }
     }
     if count > MAX_TOOLS {
-        warnings.push(format!("{} tools are left out: only the first {MAX_TOOLS} count", count - MAX_TOOLS));
+        warnings.push(format!("{} tools are left out: only the first {MAX_TOOLS} are used", count - MAX_TOOLS));
     }
     Ok(Listing { tools, warnings })
 }
 
 fn no_list(reply: &Reply) -> String {
-    // What says why is short; the whole of something else would take many times its size in memory.
+    // An error message is short, and parsing anything larger could take many times its size in
+    // memory.
     let is_short = reply.body.len() <= answer::MAX_RESULT;
     let answer = is_short.then(|| serde_json::from_slice(&reply.body).ok()).flatten();
-    answer::failure(reply, answer.as_ref()).unwrap_or_else(|| "the answer has none that can be read".to_owned())
+    answer::failure(reply, answer.as_ref()).unwrap_or_else(|| "the answer has no valid list".to_owned())
 }
 
 fn listed(tool: &RawValue, prefix: Option<&str>, secrets: &Secrets) -> Result<Listed, String> {
@@ -127,13 +131,13 @@ fn listed(tool: &RawValue, prefix: Option<&str>, secrets: &Secrets) -> Result<Li
     let name = prefix.map_or_else(|| tool.name.clone(), |prefix| format!("{prefix}__{}", tool.name));
     let about = |reason: &str| format!("`{}`: {reason}", quote(&tool.name));
     if !is_name(&tool.name) || secrets.clean(&tool.name) != tool.name {
-        return Err(about("the name may have 64 letters, digits, `_` and `-`"));
+        return Err(about("the name must have 1 to 64 letters, digits, `_` or `-`"));
     }
     if !is_name(&name) {
         return Err(about("the name is too long with its prefix"));
     }
     if RESERVED_NAMES.contains(&name.as_str()) {
-        return Err(about("the platform has a tool with this name"));
+        return Err(about("a built-in tool has this name"));
     }
     let input_schema = input_schema(tool.parameters, secrets).map_err(|reason| about(&quote(&reason)))?;
     let is_parameter = |name: &String| input_schema["properties"].get(name).is_some();
@@ -147,13 +151,13 @@ fn listed(tool: &RawValue, prefix: Option<&str>, secrets: &Secrets) -> Result<Li
     })
 }
 
-/// What is wrong; the line and the column would be those within the tool.
+/// Returns the message without line and column, which would be relative to the tool.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned()
 }
 
-/// A name that every provider takes, and that means nothing in an address.
+/// Returns whether every provider accepts the name, and it has no special meaning in a URL.
 pub(super) fn is_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_plain)
@@ -162,18 +166,19 @@ pub(super) fn is_name(name: &str) -> bool {
 fn input_schema(parameters: Option<&RawValue>, secrets: &Secrets) -> Result<Value, String> {
     let text = parameters.map_or("{}", RawValue::get);
     if text.len() > MAX_SCHEMA {
-        return Err(format!("the parameters have more than {} KiB", MAX_SCHEMA >> 10));
+        return Err(format!("the parameters are larger than {} KiB", MAX_SCHEMA >> 10));
     }
     let parameters = serde_json::from_str(text).map_err(|_| "the parameters are nested too deeply".to_owned())?;
     let schema = schema::of_parameters(&parameters, &|text| description(text, secrets))?;
     if secrets.clean_value(schema.clone()) == schema {
         Ok(schema)
     } else {
-        Err("the parameters hold a secret".to_owned())
+        Err("the parameters contain a secret".to_owned())
     }
 }
 
-/// First what hides a secret, then the secret, then the rest.
+/// Removes invisible characters first, since they could hide a secret, then the secrets, and
+/// truncates the rest.
 fn description(text: &str, secrets: &Secrets) -> String {
     cut(secrets.clean(&visible(text)).trim(), MAX_DESCRIPTION)
 }

@@ -1,8 +1,9 @@
-//! Tools that another server runs, by the contract of tool agents: `GET /tools` lists them, `POST /tools/{name}` calls one,
-//! `POST /resource` says something about the user or the surroundings.
+//! Tools of another server, by the contract of remote agents: `GET /tools` lists them, `POST
+//! /tools/{name}` calls one, and `POST /resource` returns context about the user or the
+//! environment.
 //!
-//! What the server says is not trusted: every text is bounded, what cannot be seen is taken out, and a secret that it echoes is
-//! replaced.
+//! The server is not trusted: every text is limited in size, invisible characters are removed, and
+//! a secret that the server echoes is replaced.
 
 mod agent;
 mod answer;

@@ -1,16 +1,16 @@
-//! The answer to `POST /resource` → a line of context.
+//! Converts the answer to `POST /resource` into a line of context.
 
 use super::client::Reply;
 use crate::context::escaped;
 use crate::text::visible;
 use serde_json::Value;
 
-/// Bytes for the model.
+/// The maximum size of the context in bytes.
 const MAX_CONTEXT: usize = 16 << 10;
 
-/// The context, if the answer has one.
+/// Returns the context, if the answer has one.
 pub(super) fn read(reply: &Reply) -> Option<String> {
-    // What is not JSON is rather the page that a server answers everything with.
+    // An answer that is not JSON is usually a default page, not context.
     let content = match serde_json::from_slice::<Value>(&reply.body) {
         Ok(Value::Object(mut answer)) if answer.contains_key("success") => match answer.get("success") {
             Some(Value::Bool(true)) => only_text(answer.remove("data")?),
@@ -20,7 +20,7 @@ pub(super) fn read(reply: &Reply) -> Option<String> {
         Ok(content) => content,
         Err(_) => return None,
     };
-    // First what hides a secret, then the secret.
+    // Invisible characters are removed first, since they could hide a secret.
     let content = reply.secrets.clean_value(all_visible(content));
     let is_empty = match &content {
         Value::Null => true,
@@ -32,7 +32,7 @@ pub(super) fn read(reply: &Reply) -> Option<String> {
     (!is_empty).then(|| bounded(&content))
 }
 
-/// `{text: …}` is the text.
+/// Returns the text of `{text: …}`, and other data as it is.
 fn only_text(data: Value) -> Value {
     match data {
         Value::Object(mut data) if data.len() == 1 && data.get("text").is_some_and(Value::is_string) => {
@@ -51,7 +51,7 @@ fn all_visible(value: Value) -> Value {
     }
 }
 
-/// The content escaped; what is too long becomes a text that ends with `…`.
+/// Returns the escaped content; if it is too long, as truncated text that ends with `…`.
 fn bounded(content: &Value) -> String {
     let whole = escaped(content);
     if whole.len() <= MAX_CONTEXT {
@@ -60,7 +60,7 @@ fn bounded(content: &Value) -> String {
     let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
     let mut left = MAX_CONTEXT - escaped(&"…".into()).len();
     let fits = |&character: &char| {
-        // Without the quotes.
+        // The size without the quotes.
         let size = escaped(&character.to_string().into()).len() - 2;
         left.checked_sub(size).inspect(|&rest| left = rest).is_some()
     };

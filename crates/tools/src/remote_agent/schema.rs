@@ -1,28 +1,30 @@
-//! The parameters of a tool by the contract → JSON Schema (R-3).
+//! Converts the parameters of a tool, as the contract defines them, into a JSON Schema.
 //!
-//! The schema is built anew of what the contract knows: nothing else of the server's, such as a pattern that takes forever or a
-//! reference to somewhere, reaches the validator or a provider.
+//! The schema is built from what the contract defines: nothing else from the server, such as an
+//! expensive pattern or a reference to another address, reaches the validator or a provider.
 
 use crate::text::is_visible;
 use serde_json::{Map, Value, json};
 
-/// Names that the contract keeps for the platforms: no tool has a parameter of such a name (R-9).
+/// The names that the contract reserves for platforms; no tool may have a parameter with such a
+/// name.
 pub const RESERVED_PARAMETERS: [&str; 4] = ["executionId", "chatId", "userId", "toolName"];
-/// Types of the contract, and whole numbers, which servers send.
+/// The types of the contract, and `integer`, which servers send.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
-/// Lists and objects in each other.
+/// The maximum nesting of lists and objects.
 const MAX_DEPTH: usize = 8;
-/// Characters of a parameter's name.
+/// The maximum length of a parameter's name in characters.
 const MAX_NAME: usize = 64;
 
-/// Makes a text of the server's fit for a model.
+/// Sanitizes a text of the server for a model.
 type Describe<'a> = &'a dyn Fn(&str) -> String;
 
-/// The schema of a tool's input, which has the parameters and no others: what is not described could be one of [`RESERVED_PARAMETERS`].
+/// Returns the schema of a tool's arguments. It allows no other parameters, because one that is not
+/// described could be one of [`RESERVED_PARAMETERS`].
 pub(super) fn of_parameters(parameters: &Value, describe: Describe<'_>) -> Result<Value, String> {
-    let Value::Object(parameters) = parameters else { return Err("the parameters are no object".to_owned()) };
+    let Value::Object(parameters) = parameters else { return Err("the parameters are not an object".to_owned()) };
     if parameters.get("type").is_some_and(|kind| kind != "object") {
-        return Err("the parameters are no object".to_owned());
+        return Err("the parameters are not an object".to_owned());
     }
     let mut schema = json!({ "type": "object", "properties": {} });
     add_properties(&mut schema, parameters, describe, 0)?;
@@ -43,19 +45,19 @@ fn property(name: &str, given: &Value, describe: Describe<'_>, depth: usize) -> 
     let Value::Object(given) = given else { return Err(wrong("no type")) };
     let kind = given.get("type").and_then(Value::as_str).ok_or_else(|| wrong("no type"))?;
     if !TYPES.contains(&kind) {
-        return Err(wrong(&format!("the type `{kind}`, which the contract does not know")));
+        return Err(wrong(&format!("the type `{kind}`, which the contract does not define")));
     }
     let mut schema = json!({ "type": kind });
     match present(given, "description") {
         Some(Value::String(text)) => schema["description"] = describe(text).into(),
-        Some(_) => return Err(wrong("a description that is no text")),
+        Some(_) => return Err(wrong("a description that is not a string")),
         None => {}
     }
     match present(given, "enum") {
-        // An empty one would allow nothing.
+        // An empty list would allow nothing.
         Some(Value::Array(values)) if values.is_empty() => {}
         Some(Value::Array(values)) if values.iter().all(is_plain) => schema["enum"] = values.clone().into(),
-        Some(_) => return Err(wrong("an `enum` that is no list of plain values")),
+        Some(_) => return Err(wrong("an `enum` that is not a list of strings, numbers and booleans")),
         None => {}
     }
     match present(given, "default") {
@@ -64,7 +66,7 @@ fn property(name: &str, given: &Value, describe: Describe<'_>, depth: usize) -> 
         Some(_) => return Err(wrong("a default with invisible characters")),
     }
     match kind {
-        // A provider may refuse a list without it.
+        // A provider may reject a list without `items`.
         "array" => {
             let items = present(given, "items").map(|items| property(name, items, describe, depth + 1));
             schema["items"] = items.transpose()?.unwrap_or_else(|| json!({}));
@@ -75,7 +77,7 @@ fn property(name: &str, given: &Value, describe: Describe<'_>, depth: usize) -> 
     Ok(schema)
 }
 
-/// `properties` and `required` of an object.
+/// Adds the `properties` and `required` of an object.
 fn add_properties(
     schema: &mut Value,
     given: &Map<String, Value>,
@@ -88,23 +90,23 @@ fn add_properties(
             for (name, given) in all {
                 if !is_name(name) {
                     return Err(format!(
-                        "the parameter `{name}` has a name with other than letters, digits, `_`, `.`, `-`"
+                        "the parameter `{name}` has a name with characters other than letters, digits, `_`, `.`, `-`"
                     ));
                 }
                 properties.insert(name.clone(), property(name, given, describe, depth)?);
             }
         }
-        Some(_) => return Err("the properties are no object".to_owned()),
+        Some(_) => return Err("the properties are not an object".to_owned()),
         None => {}
     }
     let required = match present(given, "required") {
         Some(Value::Array(names)) => names.clone(),
-        Some(_) => return Err("`required` is no list".to_owned()),
+        Some(_) => return Err("`required` is not a list".to_owned()),
         None => Vec::new(),
     };
     for name in &required {
         if !name.as_str().is_some_and(|name| properties.contains_key(name)) {
-            return Err(format!("{name} is required and not described"));
+            return Err(format!("{name} is required but not described"));
         }
     }
     schema["properties"] = properties.into();
@@ -114,12 +116,12 @@ fn add_properties(
     Ok(())
 }
 
-/// `null` is none.
+/// Returns the value of a key, unless it is `null`.
 fn present<'a>(given: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
     given.get(key).filter(|value| !value.is_null())
 }
 
-/// A number, a boolean or a text of which everything can be seen.
+/// Returns whether a value is a number, a boolean, or a text without invisible characters.
 fn is_plain(value: &Value) -> bool {
     match value {
         Value::String(text) => is_visible(text),
@@ -128,7 +130,8 @@ fn is_plain(value: &Value) -> bool {
     }
 }
 
-/// A name that every provider takes; with another it refuses the whole request.
+/// Returns whether every provider accepts the name. A provider rejects the whole request because of
+/// an invalid one.
 fn is_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_plain)
@@ -156,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_contract_knows() {
+    fn schemas_keep_what_the_contract_defines() {
         let given = json!({ "type": "string", "description": "which", "enum": ["a", "b"], "default": "a", "pattern": "(a+)+$" });
         check(given, r#"{"type":"string","description":"WHICH","enum":["a","b"],"default":"a"}"#);
         check(json!({ "type": "number", "default": 1.5 }), r#"{"type":"number","default":1.5}"#);
@@ -173,43 +176,46 @@ mod tests {
     }
 
     #[test]
-    fn what_it_does_not_know() {
+    fn parameters_outside_of_the_contract_are_rejected() {
         check(json!("string"), "the parameter `p` has no type");
         check(json!({}), "the parameter `p` has no type");
         check(json!({ "type": ["string", "null"] }), "the parameter `p` has no type");
-        check(json!({ "type": "date" }), "the parameter `p` has the type `date`, which the contract does not know");
+        check(json!({ "type": "date" }), "the parameter `p` has the type `date`, which the contract does not define");
         check(
             json!({ "type": "string", "enum": [["a"]] }),
-            "the parameter `p` has an `enum` that is no list of plain values",
+            "the parameter `p` has an `enum` that is not a list of strings, numbers and booleans",
         );
         check(
             json!({ "type": "string", "enum": ["a\u{200b}"] }),
-            "the parameter `p` has an `enum` that is no list of plain values",
+            "the parameter `p` has an `enum` that is not a list of strings, numbers and booleans",
         );
         check(
             json!({ "type": "string", "enum": "a" }),
-            "the parameter `p` has an `enum` that is no list of plain values",
+            "the parameter `p` has an `enum` that is not a list of strings, numbers and booleans",
         );
         check(
             json!({ "type": "string", "default": "\u{e0041}" }),
             "the parameter `p` has a default with invisible characters",
         );
-        check(json!({ "type": "string", "description": 1 }), "the parameter `p` has a description that is no text");
-        check(json!({ "type": "object", "properties": [] }), "the properties are no object");
-        check(json!({ "type": "object", "properties": {}, "required": ["q"] }), "\"q\" is required and not described");
+        check(
+            json!({ "type": "string", "description": 1 }),
+            "the parameter `p` has a description that is not a string",
+        );
+        check(json!({ "type": "object", "properties": [] }), "the properties are not an object");
+        check(json!({ "type": "object", "properties": {}, "required": ["q"] }), "\"q\" is required but not described");
     }
 
     #[test]
-    fn the_parameters_themselves() {
+    fn invalid_parameter_lists_are_rejected() {
         assert_eq!(schema(json!({})), r#"{"type":"object","properties":{},"additionalProperties":false}"#);
-        assert_eq!(schema(json!([])), "the parameters are no object");
-        assert_eq!(schema(json!({ "type": "string" })), "the parameters are no object");
-        assert_eq!(schema(json!({ "required": "a" })), "`required` is no list");
+        assert_eq!(schema(json!([])), "the parameters are not an object");
+        assert_eq!(schema(json!({ "type": "string" })), "the parameters are not an object");
+        assert_eq!(schema(json!({ "required": "a" })), "`required` is not a list");
         for name in RESERVED_PARAMETERS {
             let expected = format!("the parameter `{name}` has a name that the contract reserves");
             assert_eq!(schema(json!({ "properties": { name: { "type": "string" } } })), expected);
         }
-        let expected = "the parameter `a b` has a name with other than letters, digits, `_`, `.`, `-`";
+        let expected = "the parameter `a b` has a name with characters other than letters, digits, `_`, `.`, `-`";
         assert_eq!(schema(json!({ "properties": { "a b": { "type": "string" } } })), expected);
         let nested =
             |depth| (0..depth).fold(json!({ "type": "string" }), |items, _| json!({ "type": "array", "items": items }));

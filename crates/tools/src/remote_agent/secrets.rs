@@ -1,33 +1,34 @@
-//! What was sent in headers, to take it out of what comes back.
+//! The secrets of a request's headers, to be removed from what the server returns.
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-/// Shorter ones are found in any text.
+/// The minimum length of a secret; shorter ones would occur in ordinary text.
 const MIN_LENGTH: usize = 4;
-/// What stands in their place.
+/// The replacement of a secret.
 const INSTEAD: &str = "[secret]";
 
-/// Everything secret that one request holds.
+/// The secrets of one request.
 #[derive(Clone)]
 pub(super) struct Secrets(Vec<SecretString>);
 
 impl Secrets {
     pub(super) fn of<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        // HTTP takes spaces at the ends off.
+        // HTTP trims spaces.
         let trimmed = secrets.into_iter().map(|secret| secret.expose_secret().trim());
         let mut kept: Vec<&str> = trimmed.filter(|secret| secret.len() >= MIN_LENGTH).collect();
-        // One may hold another: the longer one first, or its rest would stay.
+        // A secret may contain another one. The longer one is replaced first, so that no part of it
+        // remains.
         kept.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self(kept.into_iter().map(SecretString::from).collect())
     }
 
-    /// With one more.
+    /// Returns these secrets and another one.
     pub(super) fn and(&self, secret: Option<&SecretString>) -> Self {
         Self::of(self.0.iter().chain(secret))
     }
 
-    /// The text without them.
+    /// Replaces the secrets in a text.
     pub(super) fn clean(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| match text.contains(secret.expose_secret()) {
             true => text.replace(secret.expose_secret(), INSTEAD),
@@ -35,7 +36,7 @@ impl Secrets {
         })
     }
 
-    /// The value without them, in keys as well.
+    /// Replaces the secrets in a value, including its keys.
     pub(super) fn clean_value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.clean(&text)),
@@ -59,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_taken_out() {
+    fn secrets_are_replaced_in_text() {
         check(&["key-1234"], "wrong key-1234, Bearer key-1234.", "wrong [secret], Bearer [secret].");
         check(&["key-1234", "key-1234567"], "key-1234567 key-1234", "[secret] [secret]");
         check(&[" key-1234 "], "key-1234", "[secret]");
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_values_alike() {
+    fn secrets_are_replaced_in_keys_and_values() {
         let secrets = Secrets::of(&["key-1234".into()]).and(Some(&"t0ken".into()));
         let value = secrets.clean_value(json!({ "key-1234": [1, { "a": "t0ken" }, null] }));
         assert_eq!(value, json!({ "[secret]": [1, { "a": "[secret]" }, null] }));

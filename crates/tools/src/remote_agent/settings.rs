@@ -1,37 +1,39 @@
-//! How a remote agent is reached.
+//! The settings of a remote agent.
 
 use secrecy::SecretString;
 use std::fmt;
 use std::time::Duration;
 use url::Url;
 
-/// How a remote agent is reached, and as whom.
+/// The settings of a remote agent.
 #[derive(Clone, Debug)]
 pub struct RemoteAgentSettings {
-    /// What `/tools` and `/resource` are put behind: `https://`, or `http://` where private addresses are allowed. A host and a
-    /// path, no more.
+    /// The URL to which `/tools` and `/resource` are appended: `https://`, or `http://` if private
+    /// addresses are allowed. It may have only a host and a path.
     pub base_url: Url,
-    /// Sent as `x-api-key` with every request.
+    /// Sent as `x-api-key` with every request.
     pub api_key: SecretString,
-    /// Sent as `Authorization: Bearer …`.
+    /// Sent as `Authorization: Bearer …`.
     pub user_token: Option<UserToken>,
-    /// Each sent as `x-` and its name.
+    /// Each is sent as a header with the prefix `x-`.
     pub variables: Vec<(String, SecretString)>,
-    /// Put in front of each tool's name for the model, as `prefix__name`, so that no other server's tool has the same.
+    /// The prefix of the tools' names for the model, as `prefix__name`, so that they differ from
+    /// those of other servers.
     pub prefix: Option<String>,
     /// Whether addresses of this machine and its networks may be reached.
     pub allow_private: bool,
-    /// For one call of a tool, from sending to the last byte of the answer.
+    /// The time limit of one tool call, from sending to the last byte of the answer.
     pub call_time: Duration,
 }
 
-/// On whose behalf requests are made.
+/// The source of the bearer token.
 #[derive(Clone)]
 pub enum UserToken {
-    /// The same for everyone.
+    /// The same token for everyone.
     Fixed(SecretString),
-    /// The user's own, which comes with him (see [`RemoteSource::on_behalf`](super::RemoteSource::on_behalf)). Nothing is asked for him
-    /// without it; the list of tools is asked for without one: no user is there.
+    /// The user's own token (see [`RemoteSource::on_behalf`](super::RemoteSource::on_behalf)).
+    /// Without it no request is made for the user. The list of tools is requested without a token,
+    /// since it is the same for all users.
     Own,
 }
 

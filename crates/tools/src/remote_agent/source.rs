@@ -1,4 +1,4 @@
-//! What one agent of ours takes of a remote one.
+//! The tools of a remote agent for one local agent.
 
 use super::agent::RemoteAgent;
 use super::tool::{PersonalTool, RemoteTool};
@@ -13,33 +13,34 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-/// A list of tools is good for so long.
+/// How long a list of tools is cached.
 const FRESH: Duration = Duration::from_secs(60);
-/// A server that gave no list is not asked again for so long.
+/// How long a failure to list the tools is cached.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// What an agent takes.
+/// The tools that an agent uses, and how.
 #[derive(Clone, Debug, Default)]
 pub struct RemoteSelection {
-    /// Only tools whose names, as the server gives them, match one of these patterns; all without it.
+    /// Patterns for the server's names of tools, one of which must match; all tools if absent.
     pub allow: Option<Vec<String>>,
-    /// Not those that match one of these.
+    /// Patterns for tools that are excluded.
     pub deny: Vec<String>,
-    /// Ask the user before each call, also of tools that do not want it.
+    /// Whether each call needs the user's approval, even if the tool does not require it.
     pub confirm: bool,
-    /// How the user is asked, whoever has him asked. Which parameters he sees first is the remote agent's to say.
+    /// The terms of approval requests, whatever their reason. The remote agent chooses the
+    /// parameters that the user sees first.
     pub approval: ApprovalTerms,
 }
 
-/// The tools of a remote agent for one of ours; a cheap handle.
+/// The tools of a remote agent for one local agent; cheap to clone.
 #[derive(Clone)]
 pub struct RemoteSource {
     shared: Arc<Shared>,
-    /// What the user came with on whose behalf it is asked.
+    /// The token of the user for whom requests are made.
     token: Option<SecretString>,
 }
 
-/// What is the same for all users.
+/// The part that all users share.
 struct Shared {
     name: String,
     agent: RemoteAgent,
@@ -51,17 +52,18 @@ struct Shared {
     versions: Arc<Versions>,
 }
 
-/// The last list, or why there was none.
+/// The cached list, or the error instead of it.
 struct Known {
     tools: Result<Vec<Arc<RemoteTool>>, ToolError>,
     until: Instant,
 }
 
 impl RemoteSource {
-    /// The remote agent under this name. `versions` is what is known of its tools, by whichever source.
+    /// Creates the source with this name. `versions` has the known versions of the agent's tools,
+    /// shared by all sources.
     ///
     /// # Errors
-    /// In one line, which pattern of the selection cannot be read.
+    /// The invalid pattern of the selection, in one line.
     pub fn new(
         name: impl Into<String>,
         agent: RemoteAgent,
@@ -81,7 +83,8 @@ impl RemoteSource {
         Ok(Self { shared: Arc::new(shared), token: None })
     }
 
-    /// The same for one user, whose token goes with what is asked for him, if the settings say so; it lives as long as this.
+    /// Returns the source for one user, whose token is sent with requests on their behalf if the
+    /// settings say so. The token lives as long as the returned source.
     pub fn on_behalf(&self, token: Option<SecretString>) -> Self {
         Self { shared: self.shared.clone(), token }
     }

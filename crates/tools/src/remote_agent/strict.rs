@@ -1,10 +1,11 @@
-//! What is against the contract in a list of tools though it can be used.
+//! Checks the usable tools of a list for violations of the contract.
 
 use super::examine::{Finding, Verdict};
 use super::listing::Listed;
 use serde_json::{Map, Value};
 
-/// What is to be said about the tools of a list that can be used; what is wrong with others is known.
+/// Returns the findings about the usable tools of a list. Errors of unusable ones are reported
+/// elsewhere.
 pub(super) fn faults(list: &[u8], usable: &[Listed]) -> Vec<Finding> {
     let list: Value = serde_json::from_slice(list).unwrap_or_default();
     let mut findings = Vec::new();
@@ -35,7 +36,7 @@ impl Reader<'_> {
         self.properties(parameters);
         for name in sent["visibleParameters"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if parameters["properties"].get(name).is_none() {
-                self.say(Verdict::Wrong, &format!("`visibleParameters` names `{name}`, which is no parameter"));
+                self.say(Verdict::Wrong, &format!("`visibleParameters` names `{name}`, which is not a parameter"));
             }
         }
     }
@@ -54,10 +55,10 @@ impl Reader<'_> {
             self.say(Verdict::Note, &format!("{what} is an `integer`; the contract only has `number`"));
         }
         if property["enum"].as_array().is_some_and(|values| !values.iter().all(Value::is_string)) {
-            self.say(Verdict::Note, &format!("{what} has an `enum` with other values than texts"));
+            self.say(Verdict::Note, &format!("{what} has an `enum` with values other than strings"));
         }
         if property["default"].is_array() || property["default"].is_object() {
-            self.say(Verdict::Note, &format!("{what} has a default that is no text, number or boolean"));
+            self.say(Verdict::Note, &format!("{what} has a default that is not a string, number or boolean"));
         }
         if property["items"].is_object() {
             self.property(&format!("each item of {what}"), &property["items"]);

@@ -1,4 +1,4 @@
-//! A tool that the agent's server runs.
+//! A tool of a remote agent.
 
 use super::answer::{self, MAX_RESULT};
 use super::client::{Behalf, Client, Question, Unanswered};
@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A tool that the agent's server runs.
+/// A tool of a remote agent, which its server runs.
 pub struct RemoteTool {
     client: Arc<Client>,
     spec: ToolSpec,
@@ -26,18 +26,19 @@ impl RemoteTool {
         Self { client, spec, remote_name }
     }
 
-    /// The parameters that a person who is asked for approval sees first, if the agent names some. It is the agent that
-    /// chooses, so the others must be within reach as well.
+    /// Returns the parameters that a user who is asked for approval sees first, if the agent names
+    /// some. Since the agent chooses them, the others must be accessible, too.
     pub fn visible_parameters(&self) -> Option<&[String]> {
         self.spec.approval.visible_parameters.as_deref()
     }
 
-    /// The server's name for it.
+    /// Returns the server's name for the tool.
     pub(super) fn remote_name(&self) -> &str {
         &self.remote_name
     }
 
-    /// The same, asking the user before each call if `confirm` says so, and as the terms say.
+    /// Returns the tool with these terms of approval requests. `confirm` adds the requirement of an
+    /// approval.
     pub(super) fn asking(mut self, confirm: bool, terms: &ApprovalTerms) -> Self {
         self.spec.needs_approval |= confirm;
         let visible_parameters = self.spec.approval.visible_parameters.take();
@@ -45,7 +46,7 @@ impl RemoteTool {
         self
     }
 
-    /// One call, for a user who came with this token.
+    /// Runs one call, for the user with this token.
     async fn call_with(
         &self,
         token: Option<&SecretString>,
@@ -69,7 +70,7 @@ impl RemoteTool {
     }
 }
 
-/// The tool for one user: its calls carry what he came with.
+/// The tool for one user, whose token is sent with each call.
 pub(super) struct PersonalTool {
     pub(super) tool: Arc<RemoteTool>,
     pub(super) token: SecretString,
@@ -90,12 +91,15 @@ impl Tool for RemoteTool {
         &self.spec
     }
 
-    /// The result is one of
+    /// Runs one call. The result is one of
     /// - a text;
     /// - `{"type": "html", "html": …}`: foreign markup, to be shown in isolation only;
-    /// - `{"type": "media", "media": [{type, url, mimeType, description, metadata}], "omitted": 1}`: of each only what was sent, with an
-    ///   address that begins with `http://` or `https://`; `omitted` counts the items without one and those beyond 100;
-    /// - `{"type": "mixed", "text": …, "html": …, "media": […], "data": …}`: of these what there is, anything else in `data`.
+    /// - `{"type": "media", "media": […], "omitted": 1}`: each medium has those of `type`, `url`,
+    ///   `mimeType`, `description` and `metadata` that were sent, with a URL that begins with
+    ///   `http://` or `https://`; `omitted` counts the items without such a URL and those beyond
+    ///   100;
+    /// - `{"type": "mixed", "text": …, "html": …, "media": […], "data": …}`: whichever of these are
+    ///   present, anything else in `data`.
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move { self.call_with(None, input, &context).await })
     }

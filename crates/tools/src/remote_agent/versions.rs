@@ -1,5 +1,6 @@
-//! What a remote agent has said of its tools since this server began to ask it, over changes of the config. What was harmless once may be exchanged (a rug pull), so
-//! the user is asked about a tool that says something else than before, and about one that once wanted to be asked about.
+//! The versions of a remote agent's tools since this server first listed them, across changes of
+//! the config. A server may exchange a harmless tool for a malicious one (a rug pull), so a tool
+//! that has changed needs the user's approval, and so does a tool that once required one.
 
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
@@ -8,40 +9,42 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Tools whose first version is known; of more, each is another one.
+/// The maximum number of tools whose first version is remembered; further ones count as changed.
 const MAX_TOOLS: usize = 10_000;
-/// Users' yeses that are known; beyond it all are forgotten, and the users are asked again.
+/// The maximum number of acceptances that are remembered. Beyond that all are forgotten, and users
+/// are asked again.
 const MAX_ACCEPTED: usize = 10_000;
 
-/// The versions of a remote agent's tools. Whoever makes the source anew hands them on; see [`RemoteSource::new`](super::RemoteSource::new).
+/// The versions of a remote agent's tools. They are passed on when the source is recreated; see
+/// [`RemoteSource::new`](super::RemoteSource::new).
 #[derive(Default)]
 pub struct Versions(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// By name: the first fingerprint, and whether a version of it wanted a confirmation.
+    /// By name: the first fingerprint, and whether any version required an approval.
     first: HashMap<String, (String, bool)>,
-    /// Users and fingerprints that they have said yes to.
+    /// Users, with the fingerprints that they have accepted.
     accepted: HashSet<(String, String)>,
 }
 
-/// What a tool is to a user.
+/// Whether a tool needs the user's acceptance.
 pub(super) enum Version {
-    /// As it was, or as he has taken it.
+    /// The tool is unchanged, or the user has accepted it.
     Known,
-    /// Another one: he is asked.
+    /// The tool has changed, so the user is asked.
     Another(Unaccepted),
 }
 
-/// A version that a user has not taken yet.
+/// A version that a user has not accepted yet.
 pub(super) struct Unaccepted {
     versions: Arc<Versions>,
-    /// He, and its fingerprint; none where every call is asked about.
+    /// The user and the fingerprint; `None` if every call needs an approval.
     key: Option<(String, String)>,
 }
 
 impl Versions {
-    /// Takes note of a tool as it is listed.
+    /// Records a tool as it is listed, and returns whether it needs the user's acceptance.
     pub(super) fn see(self: &Arc<Self>, user_id: &str, tool: &ToolSpec) -> Version {
         let fingerprint = tool.fingerprint();
         let mut known = self.0.lock();
@@ -69,7 +72,7 @@ impl Versions {
     }
 }
 
-/// A tool that is another one than before: the user is asked before it is called.
+/// A tool that has changed: each call needs the user's approval.
 pub(super) struct OtherTool {
     tool: Arc<dyn Tool>,
     spec: ToolSpec,
@@ -89,7 +92,7 @@ impl Tool for OtherTool {
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        // It is only called when the user agreed, or an administrator tries it.
+        // A call runs only after the user's approval, or when an administrator tries the tool.
         if let Some(key) = self.version.key.clone() {
             self.version.versions.accept(key);
         }
@@ -103,7 +106,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_tool_is_to_a_user() {
+    fn changed_tools_need_the_users_acceptance() {
         let versions = Arc::new(Versions::default());
         let see = |user: &str, description: &str, needs_approval: bool| {
             let spec = ToolSpec::new("find", description, json!({ "type": "object" }));
@@ -117,7 +120,7 @@ mod tests {
         assert!(is_known("ada", "Finds, and sends."), "she has taken it");
         assert!(!is_known("bob", "Finds, and sends."), "he has not");
         assert!(is_known("ada", "Finds."), "it is as it was");
-        // What wanted to be asked about once, cannot take that back.
+        // The requirement of an approval cannot be withdrawn.
         assert!(matches!(see("ada", "Finds.", true), Version::Known));
         assert!(!is_known("ada", "Finds."));
     }

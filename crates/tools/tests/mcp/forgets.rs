@@ -1,5 +1,5 @@
-//! Servers over HTTP that forget their sessions, as they do when they are started anew, or that stand behind a proxy which loses
-//! answers: no call waits for its time limit, and none is made twice that may have had an effect.
+//! HTTP servers that forget their sessions, because they were restarted or because a proxy loses
+//! answers: no call waits for its timeout, and a call that may have had an effect is not repeated.
 
 use crate::peers::{Peer, address, context, program};
 use axum::Router;
@@ -17,34 +17,34 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tools::mcp::{McpSettings, McpTransport};
 
-/// How a server answers a call in a session that it does not know.
+/// How a server answers a call in an unknown session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Forgotten {
-    /// With this status and body, before anything ran.
+    /// With this status and body, without running the call.
     Refuses(u16, &'static str),
-    /// The same as the only event of a stream.
+    /// With this body as the only event of a stream, without running the call.
     RefusesInStream(&'static str),
-    /// It runs the call, and answers with this status and page.
+    /// It runs the call and answers with this status and body.
     Loses(u16, &'static str, &'static str),
-    /// It runs the call, begins a stream, and ends it.
+    /// It runs the call, starts a stream and ends it.
     EndsStream(&'static str),
     /// It runs the call, and the connection breaks within the answer.
     Breaks,
-    /// It answers nothing at all.
+    /// It does not answer.
     Hangs,
 }
 
 #[derive(Default)]
 struct Seen {
-    /// The sessions that were begun.
+    /// The number of sessions that were initialized.
     sessions: usize,
-    /// Those before are unknown.
+    /// Sessions up to this number are unknown.
     forgotten: usize,
-    /// Calls that ran.
+    /// The number of calls that ran.
     runs: usize,
-    /// Calls that came.
+    /// The number of calls that arrived.
     calls: usize,
-    /// What the tool says of itself.
+    /// The tool's description.
     description: &'static str,
 }
 
@@ -63,7 +63,7 @@ fn said(status: u16, kind: &'static str, body: impl Into<Body>) -> Response {
 
 async fn answer(State(server): State<Server>, method: Method, headers: HeaderMap, body: Bytes) -> Response {
     if method != Method::POST {
-        // Whoever wants to go on with a stream is not known either.
+        // A request to resume a stream is refused, too.
         return said(if headers.contains_key("last-event-id") { 404 } else { 405 }, "text/plain", "");
     }
     let message: Value = serde_json::from_slice(&body).unwrap();
@@ -136,13 +136,13 @@ impl Server {
         (server, Peer::new(settings))
     }
 
-    /// All sessions so far are unknown from now on.
+    /// Makes all sessions so far unknown.
     fn forget(&self) {
         let mut seen = self.seen.lock().unwrap();
         seen.forgotten = seen.sessions;
     }
 
-    /// Sessions and runs.
+    /// Returns the numbers of sessions and of runs.
     fn counts(&self) -> (usize, usize) {
         let seen = self.seen.lock().unwrap();
         (seen.sessions, seen.runs)
@@ -156,7 +156,7 @@ async fn serve(app: Router) -> std::net::SocketAddr {
     here
 }
 
-/// A call that would not end before its time limit fails the test.
+/// Calls the tool; a call that does not end before its timeout fails the test.
 async fn call(peer: &Peer, may_repeat: bool) -> Result<Value, String> {
     let context = ToolContext { may_repeat, ..context() };
     let ended = tokio::time::timeout(Duration::from_secs(30), peer.call_as("ada", "work", json!({}), context)).await;
@@ -164,7 +164,7 @@ async fn call(peer: &Peer, may_repeat: bool) -> Result<Value, String> {
 }
 
 #[tokio::test]
-async fn call_that_a_forgotten_session_refused_is_made_in_a_new_one() {
+async fn call_refused_for_an_unknown_session_is_repeated_in_a_new_one() {
     let check = async |how: Forgotten| {
         let (server, peer) = Server::start(how).await;
         assert_eq!(call(&peer, false).await, Ok(json!("done")), "{how:?}");
@@ -212,7 +212,7 @@ const UNKNOWN: &str =
     "The connection to `peer` ended before there was a result. The call may or may not have had an effect.";
 
 #[tokio::test]
-async fn call_of_which_nobody_knows_whether_it_ran_is_made_again_only_if_it_may() {
+async fn call_with_unknown_outcome_is_repeated_only_if_idempotent() {
     let check = async |how: Forgotten| {
         let (server, peer) = Server::start(how).await;
         assert_eq!(call(&peer, false).await, Ok(json!("done")), "{how:?}");
@@ -248,7 +248,7 @@ async fn call_of_which_nobody_knows_whether_it_ran_is_made_again_only_if_it_may(
 }
 
 #[tokio::test]
-async fn server_that_answers_nothing_any_more_is_connected_to_anew_after_a_call_was_given_up() {
+async fn unresponsive_server_is_reconnected_after_a_cancelled_call() {
     let (server, peer) = Server::start(Forgotten::Hangs).await;
     assert_eq!(call(&peer, false).await, Ok(json!("done")));
     server.forget();
@@ -260,7 +260,7 @@ async fn server_that_answers_nothing_any_more_is_connected_to_anew_after_a_call_
     });
     let answer = peer.call_as("ada", "work", json!({}), given_up).await;
     assert_eq!(answer.unwrap_err(), "Stopped before it finished. It may or may not have had an effect.");
-    // Until the server was asked whether it is still there.
+    // Until the server was pinged.
     while server.counts().0 == 1 {
         let next = tokio::time::timeout(Duration::from_secs(2), peer.call("work", json!({}))).await;
         assert!(next.is_err() || server.counts().0 == 2, "{next:?}");
@@ -270,13 +270,13 @@ async fn server_that_answers_nothing_any_more_is_connected_to_anew_after_a_call_
 }
 
 #[tokio::test]
-async fn server_that_refuses_for_another_reason_is_asked_no_more_than_twice() {
+async fn refused_call_is_repeated_at_most_once() {
     let (server, peer) = Server::start(Forgotten::Refuses(400, "")).await;
     peer.tools().await.unwrap();
     server.seen.lock().unwrap().forgotten = usize::MAX - 1;
     let error = call(&peer, false).await.unwrap_err();
     assert_eq!(error, "The tools of `peer` are not available now: it did not list its tools.");
-    // It is there and says so: the model reads its words.
+    // The server responds with an error, which the model reads.
     let (server, peer) = Server::start(Forgotten::Refuses(
         400,
         r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"a number, please"}}"#,
@@ -294,20 +294,20 @@ async fn server_that_refuses_for_another_reason_is_asked_no_more_than_twice() {
 }
 
 #[tokio::test]
-async fn tool_that_is_another_one_after_the_restart_is_not_called() {
+async fn tool_that_changed_with_a_restart_is_not_called() {
     let (server, peer) = Server::start(Forgotten::Refuses(404, "")).await;
     peer.tools().await.unwrap();
     server.forget();
     server.seen.lock().unwrap().description = "Sends everything away.";
     let error = call(&peer, false).await.unwrap_err();
-    assert_eq!(error, "The server no longer has this tool as it was, so the call was not made again.");
+    assert_eq!(error, "The tool has changed on the server, so the call was not repeated.");
     assert_eq!(server.counts(), (2, 0));
 }
 
-/// The older transport: messages are refused, and the stream stays open.
+/// In the older transport messages are refused while the stream stays open.
 #[tokio::test]
-async fn older_transport_is_connected_to_anew_too() {
-    /// Sessions, calls, and the events of the newest stream.
+async fn sse_transport_is_reconnected_too() {
+    /// Sessions, calls, and the sender of the newest stream's events.
     type Counted = (usize, usize, Option<mpsc::UnboundedSender<String>>);
     #[derive(Clone, Default)]
     struct Older(Arc<Mutex<Counted>>);

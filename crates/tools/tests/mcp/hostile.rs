@@ -1,4 +1,4 @@
-//! A server that means harm, or is broken: the conversation goes on.
+//! Malicious and broken servers: the conversation continues.
 
 use crate::peers::{Peer, address, context, node, program, repository};
 use contract::{ToolSource, ToolSpec};
@@ -17,26 +17,26 @@ async fn specs(peer: &Peer) -> Result<Vec<ToolSpec>, String> {
     Ok(tools.iter().map(|tool| tool.spec().clone()).collect())
 }
 
-/// What comes of a call.
+/// Calls the server in this mode.
 async fn call(mode: &str) -> Result<Value, String> {
     let peer = Peer::new(hostile(mode));
-    // To be ready first.
+    // So that the server is ready.
     specs(&peer).await.unwrap();
     peer.call("work", json!({})).await
 }
 
-/// Asks for the tools of a server that failed before: the answer is there without waiting for anything.
+/// Lists the tools of a server that failed before; the answer must be available without waiting.
 fn specs_at_once(peer: &Peer) -> Result<Vec<ToolSpec>, String> {
     specs(peer).now_or_never().expect("it does not wait for the server again")
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there() {
+async fn unavailable_servers_are_errors() {
     let check = async |settings: McpSettings, expected: &str| {
         let peer = Peer::new(settings);
         let text = format!("The tools of `peer` are not available now: {expected}.");
         assert_eq!(specs(&peer).await.unwrap_err(), text);
-        // The next turn does not wait for it again.
+        // The next turn does not wait for the server again.
         assert_eq!(specs_at_once(&peer).unwrap_err(), text);
     };
     check(program("no-such-program-anywhere", &[]), "it could not be started").await;
@@ -55,11 +55,11 @@ async fn a_server_that_is_not_there() {
 const UNLISTED: &str = "The tools of `peer` are not available now: it did not list its tools.";
 
 #[tokio::test]
-async fn a_server_that_does_not_list_its_tools() {
+async fn listing_tools_has_a_timeout_and_a_limit() {
     for mode in ["silent-list", "pages"] {
         let answer = specs(&Peer::new(hostile(mode))).await;
         match mode {
-            // Pages without end are cut at the bound.
+            // Endless pages are cut off at the limit.
             "pages" => assert_eq!(answer.unwrap().len(), 256),
             _ => {
                 assert_eq!(answer.unwrap_err(), "The tools of `peer` are not available now: it did not list its tools.")
@@ -69,16 +69,16 @@ async fn a_server_that_does_not_list_its_tools() {
 }
 
 #[tokio::test]
-async fn a_server_that_offers_too_much() {
+async fn an_oversized_list_of_tools_is_refused() {
     let peer = Peer::new(hostile("many"));
-    // One message of ten megabytes is not read at all.
+    // A message of ten megabytes is not read.
     assert_eq!(specs(&peer).await.unwrap_err(), UNLISTED);
-    // And the next turn does not wait for it again.
+    // The next turn does not wait for it again.
     assert_eq!(specs_at_once(&peer).unwrap_err(), UNLISTED);
 }
 
 #[tokio::test]
-async fn words_that_hide() {
+async fn invisible_characters_are_removed() {
     let specs = specs(&Peer::new(hostile("injects"))).await.unwrap();
     assert!(specs[0].description.starts_with("Hidden words. Hidden words."), "{}", specs[0].description);
     assert!(specs[0].description.len() <= 1024);
@@ -94,10 +94,10 @@ async fn calls_end_whatever_the_server_does() {
     let lost = "The connection to `peer` ended before there was a result. The call may or may not have had an effect.";
     assert_eq!(answer.unwrap_err(), lost);
     assert_eq!(call("refuses").await.unwrap_err(), "The server refused the call: no such thing");
-    assert_eq!(call("odd").await.unwrap_err(), "The server gave an answer that is none to a call.");
+    assert_eq!(call("odd").await.unwrap_err(), "The server's answer is not the result of a tool call.");
     let big = call("big").await;
     assert_eq!(big.unwrap().as_str().unwrap().len(), (1 << 20) + "\n[cut off: 2929 KB in all]".len());
-    // What is given up by the loop after the tool's own time.
+    // The loop gives these up after the tool's timeout.
     for mode in ["hangs", "line"] {
         let peer = Peer::new(hostile(mode));
         specs(&peer).await.unwrap();
@@ -113,7 +113,7 @@ async fn calls_end_whatever_the_server_does() {
     }
 }
 
-/// The most memory that the process has had, in MiB.
+/// Returns the peak memory of the process in MiB.
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -121,7 +121,7 @@ fn peak() -> usize {
 }
 
 #[tokio::test]
-async fn result_of_many_parts_takes_little_memory() {
+async fn result_with_many_blocks_takes_little_memory() {
     let peer = Peer::new(hostile("parts"));
     specs(&peer).await.unwrap();
     let before = peak();
@@ -133,13 +133,13 @@ async fn result_of_many_parts_takes_little_memory() {
 }
 
 #[tokio::test]
-async fn result_of_too_many_values_is_an_error() {
+async fn result_with_too_many_values_is_an_error() {
     let answer = call("values").await;
     assert_eq!(answer.unwrap_err(), "The server refused the call: the answer has too many values");
 }
 
 #[tokio::test]
-async fn tools_that_are_tasks_only_are_not_offered() {
+async fn tools_that_require_tasks_are_not_offered() {
     let peer = Peer::new(hostile("tasks"));
     assert_eq!(peer.names().await, ["task_optional", "task_forbidden"]);
     let left_out = peer.source.tools("ada").await.unwrap().left_out;
@@ -147,39 +147,39 @@ async fn tools_that_are_tasks_only_are_not_offered() {
     assert_eq!(
         left_out,
         [
-            "task_required: it can be called as a task only, which is not supported",
-            "no name: its name is not made of up to 64 letters, digits, `_` and `-`",
+            "task_required: it can only be called as a task, which is not supported",
+            "no name: its name must have 1 to 64 letters, digits, `_` or `-`",
         ]
     );
 }
 
 #[tokio::test]
-async fn a_flood_is_outlived() {
+async fn floods_of_output_are_survived() {
     let answer = call("flood").await;
     assert!(answer.unwrap().as_str().unwrap().starts_with("pid "));
 }
 
 #[tokio::test]
-async fn a_server_that_died_is_started_again() {
+async fn a_crashed_server_is_restarted() {
     let peer = Peer::new(hostile("dies"));
     for _ in 0..2 {
         assert!(peer.call("work", json!({})).await.unwrap_err().contains("may or may not have had an effect"));
     }
-    // Not over and over.
+    // It is not restarted again and again.
     let again = peer.call("work", json!({})).await.unwrap_err();
-    assert_eq!(again, "The tools of `peer` are not available now: its connection was lost just now.");
+    assert_eq!(again, "The tools of `peer` are not available now: its connection was just lost.");
 }
 
 #[tokio::test]
-async fn a_tool_that_changes_needs_a_new_yes() {
+async fn a_changed_tool_needs_a_new_approval() {
     let peer = Peer::new(hostile("changes"));
     let asks = async || specs(&peer).await.unwrap()[0].needs_approval;
     assert!(!asks().await);
     peer.call("work", json!({})).await.unwrap();
-    // The list is read anew, and says something else.
+    // The list is read again, and has changed.
     assert!(specs(&peer).await.unwrap()[0].description.contains("evil"));
     assert!(asks().await);
-    // It is called only when the user has said yes to it as it is.
+    // It is called only after the user has accepted it as it is.
     peer.call("work", json!({})).await.unwrap();
     assert!(!asks().await);
 }
@@ -195,7 +195,7 @@ async fn users_do_not_share_a_connection() {
 }
 
 #[tokio::test]
-async fn programs_end_with_their_owner() {
+async fn processes_end_with_their_owner() {
     let is_there = |pid: &Value| {
         let pid = pid.as_str().unwrap().trim_start_matches("pid ").to_owned();
         std::path::Path::new(&format!("/proc/{pid}/stat")).exists()
@@ -213,9 +213,9 @@ async fn programs_end_with_their_owner() {
     }
 }
 
-/// A server of the older transport that leads elsewhere.
+/// A server of the older transport that refers to another server.
 #[tokio::test]
-async fn messages_go_to_the_same_server_only() {
+async fn messages_are_sent_to_the_same_server_only() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let here = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -230,10 +230,10 @@ async fn messages_go_to_the_same_server_only() {
     assert_eq!(specs(&peer).await.unwrap_err(), "The tools of `peer` are not available now: it cannot be reached.");
 }
 
-/// What a server may ask of a client: an answer of its model, a form or a page for its user, its folders. None of it is offered, and all of
-/// it is refused; the call itself goes on.
+/// Requests that a server may send to a client: sampling, elicitation by form or URL, roots. None
+/// of these is offered, and all are refused; the call itself continues.
 #[tokio::test]
-async fn what_a_server_asks_of_us_is_refused() {
+async fn requests_of_a_server_are_refused() {
     let answer = call("asks").await;
     let answer: Value = serde_json::from_str(answer.unwrap().as_str().unwrap()).unwrap();
     assert_eq!(answer["offered"], json!({}), "{answer}");

@@ -1,4 +1,4 @@
-//! MCP servers as users have them: the reference servers over each transport, one in Python, and one that means harm.
+//! MCP servers: the reference servers over each transport, one in Python, and malicious ones.
 
 mod forgets;
 mod hostile;

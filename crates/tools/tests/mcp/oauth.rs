@@ -1,5 +1,6 @@
-//! Signing in at a server (A26): a token goes to that server and nowhere else, whoever asks for it, and nothing that a server says leads to
-//! another address. Nobody signs in in person here, so there is no browser to lead astray, and no code, state or redirect to steal.
+//! Authorization at a server: a token is sent to that server only, and nothing that a server says
+//! leads to another address. No person signs in here, so there is no browser to redirect, and no
+//! code or state to steal.
 
 use crate::log::Log;
 use crate::peers::{Peer, address};
@@ -18,10 +19,10 @@ const SECRET: &str = "secret-canary-1";
 const REFRESH: &str = "refresh-canary-2";
 const TOKEN: &str = "token-canary-3";
 
-/// What somebody was asked: method and path, `Authorization`, the body.
+/// Received requests: method and path, `Authorization`, body.
 type Asked = Arc<Mutex<Vec<(String, String, String)>>>;
 
-/// Somebody who answers each request in the same way, and remembers it.
+/// Starts a server that answers every request in the same way, and records the requests.
 async fn somebody(
     answer: impl Fn(&Method, &str, &Value) -> Response + Clone + Send + Sync + 'static,
 ) -> (String, Asked) {
@@ -44,7 +45,7 @@ async fn somebody(
     (origin, asked)
 }
 
-/// An MCP server over streamable HTTP, with one tool that answers.
+/// Answers as an MCP server over streamable HTTP with one tool.
 fn mcp(_: &Method, _: &str, message: &Value) -> Response {
     let result = match message["method"].as_str() {
         Some("initialize") => json!({
@@ -76,7 +77,7 @@ fn settings(server: &str, token_url: &str, refresh_token: Option<&str>) -> McpSe
     McpSettings { name: "peer".to_owned(), transport: McpTransport::Http(transport), shared: false }
 }
 
-/// What comes of a call over these settings.
+/// Returns the result of a call with these settings.
 async fn called(settings: McpSettings) -> String {
     let peer = Peer::new(settings);
     peer.call("work", json!({})).await.map_or_else(|error| error, |result| result.as_str().unwrap().to_owned())
@@ -87,19 +88,19 @@ fn seen(asked: &Asked) -> Vec<(String, String, String)> {
 }
 
 #[tokio::test]
-async fn a_token_goes_to_its_server_only() {
+async fn a_token_is_sent_to_its_server_only() {
     let (server, asked) = somebody(mcp).await;
     let (issuer, gave) = somebody(|_, _, _| token(3600)).await;
     let token_url = format!("{issuer}/token");
     assert_eq!(called(settings(&server, &token_url, None)).await, "done");
-    // Both are encoded before they are joined: `chat+wright:secret-canary-1`.
+    // Both parts are encoded before they are joined: `chat+wright:secret-canary-1`.
     let basic = "Basic Y2hhdCt3cmlnaHQ6c2VjcmV0LWNhbmFyeS0x";
     let form = "grant_type=client_credentials&scope=tools";
     assert_eq!(seen(&gave), [("POST /token".to_owned(), basic.to_owned(), form.to_owned())]);
     let all = seen(&asked);
     assert!(all.len() >= 3 && all.iter().all(|(_, sign, _)| *sign == format!("Bearer {TOKEN}")), "{all:?}");
     assert!(!format!("{all:?}").contains(SECRET));
-    // By a refresh token, and again for the next connection when the token is over.
+    // With a refresh token, and again for the next connection when the token has expired.
     let (issuer, gave) = somebody(|_, _, _| token(0)).await;
     let peer = Peer::new(settings(&server, &format!("{issuer}/token"), Some(REFRESH)));
     for _ in 0..2 {
@@ -108,7 +109,7 @@ async fn a_token_goes_to_its_server_only() {
     let form = format!("grant_type=refresh_token&refresh_token={REFRESH}&scope=tools");
     let gave = seen(&gave);
     assert!(gave.len() >= 2 && gave.iter().all(|(_, sign, body)| sign == basic && *body == form), "{gave:?}");
-    // Each user has his own.
+    // Each user has their own token.
     let (issuer, gave) = somebody(|_, _, _| token(3600)).await;
     let peer = Peer::new(settings(&server, &format!("{issuer}/token"), None));
     for user in ["ada", "bob", "ada"] {
@@ -118,12 +119,12 @@ async fn a_token_goes_to_its_server_only() {
 }
 
 #[tokio::test]
-async fn what_a_server_says_leads_nowhere_else() {
+async fn answers_of_a_server_lead_to_no_other_address() {
     let (thief, stolen) = somebody(|_, _, _| token(3600)).await;
     let (issuer, _) = somebody(|_, _, _| token(3600)).await;
     let token_url = format!("{issuer}/token");
     let unavailable = |text: &str| text.starts_with("The tools of `peer` are not available now: ");
-    // Whatever it says about where one signs in.
+    // Whatever the server says about its authorization server.
     for challenge in [
         format!("Bearer resource_metadata=\"{thief}/.well-known/oauth-protected-resource\""),
         format!("Bearer realm=\"x\", authorization_uri=\"{thief}/authorize\", as_uri=\"{thief}\""),
@@ -136,10 +137,10 @@ async fn what_a_server_says_leads_nowhere_else() {
         .await;
         let told = called(settings(&server, &token_url, None)).await;
         assert!(unavailable(&told), "{told}");
-        // Nothing but its own address: no metadata is looked for beside it either.
+        // Only the configured URL is requested, without a search for metadata.
         assert!(seen(&asked).iter().all(|(line, ..)| line.ends_with(" /mcp")), "{:?}", seen(&asked));
     }
-    // Or where else it is, or its tokens are.
+    // Or about where it or its token endpoint has moved.
     for redirect in [Redirect::to, Redirect::temporary, Redirect::permanent] {
         let to = thief.clone();
         let (server, _) = somebody(move |_, _, _| redirect(&format!("{to}/mcp")).into_response()).await;
@@ -154,7 +155,7 @@ async fn what_a_server_says_leads_nowhere_else() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_token() {
+async fn invalid_token_answers_are_errors() {
     let huge = "x".repeat(100 << 10);
     let answers: [fn(&str) -> Response; 7] = [
         |_| StatusCode::FORBIDDEN.into_response(),
@@ -162,7 +163,7 @@ async fn an_answer_that_is_no_token() {
         |_| Json(json!({ "token_type": "bearer" })).into_response(),
         |_| Json(json!({ "access_token": 7 })).into_response(),
         |_| Json(json!({ "access_token": "a\r\nx-admin: 1" })).into_response(),
-        // To be sent in a way that is not known here.
+        // A type of token that is not supported.
         |_| Json(json!({ "access_token": TOKEN, "token_type": "mac" })).into_response(),
         |huge| Body::from(json!({ "access_token": huge }).to_string()).into_response(),
     ];
@@ -178,10 +179,10 @@ async fn an_answer_that_is_no_token() {
 }
 
 #[tokio::test]
-async fn nobody_reads_what_it_signs_in_with() {
+async fn credentials_are_never_shown() {
     let (log, _taken) = Log::taking();
     let (server, _) = somebody(mcp).await;
-    // It says back what it was sent, in a refusal and in a token that is none.
+    // The server echoes what it was sent, in a refusal and in an invalid token.
     let echo = format!("{SECRET} {REFRESH} {TOKEN}");
     let (issuer, _) = somebody(|_, _, _| token(3600)).await;
     let (rude, _) = somebody(move |_, path, _| match path {

@@ -1,4 +1,4 @@
-//! How the servers are started, and what an agent sees of them.
+//! Starts servers, and shows them as an agent sees them.
 
 use contract::{Tool, ToolContext, ToolError, ToolSource};
 use secrecy::SecretString;
@@ -9,20 +9,20 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tools::mcp::{HttpTransport, McpSelection, McpServer, McpSettings, McpSource, McpTransport, StdioTransport};
 
-/// A path of the repository.
+/// Returns a path in the repository.
 pub(crate) fn repository(path: &str) -> String {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     root.join(path).display().to_string()
 }
 
-/// A package of the journeys, which `cargo xtask test` installs first.
+/// Returns a path in an npm package of the journeys, which `cargo xtask test` installs first.
 pub(crate) fn npm(package: &str) -> String {
     let path = repository(&format!("end2end/node_modules/@modelcontextprotocol/{package}/dist/index.js"));
     assert!(std::path::Path::new(&path).exists(), "`npm ci` has not been run in end2end; `cargo xtask test` does");
     path
 }
 
-/// A program under Node.
+/// Returns the settings of a Node program.
 pub(crate) fn node(args: &[&str]) -> McpSettings {
     program("node", args)
 }

@@ -30,12 +30,12 @@ async fn listening_on(mode: &str, port: u16) -> Child {
             break;
         }
     }
-    // What it says further must go somewhere.
+    // Its further output must be read.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     child
 }
 
-/// What every transport must be able to do.
+/// Checks what every transport must support.
 async fn check(settings: McpSettings) {
     let peer = Peer::new(settings);
     let names = peer.names().await;
@@ -54,7 +54,7 @@ async fn check(settings: McpSettings) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_each_transport() {
+async fn reference_server_works_over_each_transport() {
     check(over_stdio()).await;
     let (_streamable, port) = listening("streamableHttp").await;
     let transport = McpTransport::Http(address(&format!("http://127.0.0.1:{port}/mcp")));
@@ -64,9 +64,9 @@ async fn over_each_transport() {
     check(McpSettings { transport, ..over_stdio() }).await;
 }
 
-/// To a session from before it answers 400, with an error that does not name the request.
+/// The server answers an unknown session with 400 and an error that does not name the request.
 #[tokio::test(flavor = "multi_thread")]
-async fn server_that_was_restarted_is_connected_to_anew() {
+async fn restarted_server_is_reconnected() {
     let (mut server, port) = listening("streamableHttp").await;
     let transport = McpTransport::Http(address(&format!("http://127.0.0.1:{port}/mcp")));
     let peer = Peer::new(McpSettings { transport, ..over_stdio() });
@@ -80,7 +80,7 @@ async fn server_that_was_restarted_is_connected_to_anew() {
 }
 
 #[tokio::test]
-async fn progress_is_told_and_a_call_can_be_given_up() {
+async fn progress_is_reported_and_calls_can_be_cancelled() {
     let peer = Peer::new(over_stdio());
     let (told, mut shown) = mpsc::channel(8);
     let mut long = context();
@@ -100,12 +100,12 @@ async fn progress_is_told_and_a_call_can_be_given_up() {
     let input = json!({ "duration": 60, "steps": 2 });
     let result = peer.call_as("ada", "trigger-long-running-operation", input, given_up).await;
     assert_eq!(result.unwrap_err(), "Stopped before it finished. It may or may not have had an effect.");
-    // The connection is as good as before.
+    // The connection can still be used.
     assert_eq!(peer.call("echo", json!({ "message": "still here" })).await, Ok(json!("Echo: still here")));
 }
 
 #[tokio::test]
-async fn an_agent_takes_what_it_is_told_to() {
+async fn the_selection_filters_and_prefixes_tools() {
     let selection = McpSelection {
         allow: Some(vec!["get-*".to_owned(), "echo".to_owned()]),
         deny: vec!["*-env".to_owned(), "get-r*".to_owned()],
@@ -131,8 +131,8 @@ async fn an_agent_takes_what_it_is_told_to() {
 }
 
 #[tokio::test]
-async fn a_program_sees_a_clean_environment() {
-    // The test's own environment has more than the server's.
+async fn processes_start_with_a_clean_environment() {
+    // The test's own environment has more variables than the server's.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     let env = Peer::new(over_stdio()).call("get-env", json!({})).await.unwrap();
     let env: Value = serde_json::from_str(env.as_str().unwrap()).unwrap();
@@ -142,7 +142,7 @@ async fn a_program_sees_a_clean_environment() {
 }
 
 #[tokio::test]
-async fn files_below_a_folder() {
+async fn filesystem_server_works() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().canonicalize().unwrap();
     std::fs::write(base.join("note.txt"), "buy milk").unwrap();
@@ -155,7 +155,7 @@ async fn files_below_a_folder() {
 }
 
 #[tokio::test]
-async fn in_python() {
+async fn python_server_works() {
     let python = repository("target/python/bin/python");
     if !std::path::Path::new(&python).exists() {
         eprintln!("skipped: no Python with the package `mcp`; `cargo xtask test` installs it where Python is");

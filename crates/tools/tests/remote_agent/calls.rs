@@ -6,7 +6,7 @@ use contract::Tool;
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// What the model reads when the server answers this.
+/// Checks what the model reads when the server answers with this body.
 async fn check_body(status: u16, body: impl Into<Vec<u8>>, expected: &str) {
     let body = body.into();
     let shown = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();
@@ -18,13 +18,13 @@ async fn check(body: Value, expected: &str) {
     check_body(200, body.to_string(), expected).await;
 }
 
-/// With this data and without a type.
+/// Checks the result for this data, without a type.
 async fn check_data(data: Value, expected: &str) {
     check(json!({ "success": true, "data": data }), expected).await;
 }
 
 #[tokio::test]
-async fn what_is_sent() {
+async fn calls_are_sent_with_headers_and_arguments() {
     let server = Server::finding(|| answer(200, r#"{"success":true,"data":{"text":"ok"}}"#)).await;
     assert_eq!(server.call(json!({ "query": "x", "n": [1] })).await, r#""ok""#);
     let seen = server.seen();
@@ -39,7 +39,7 @@ async fn what_is_sent() {
 }
 
 #[tokio::test]
-async fn results() {
+async fn results_with_a_type_are_converted() {
     let declared = |kind: &str, data: Value| json!({ "success": true, "responseType": kind, "data": data });
     check(declared("text", json!({ "text": "Found 3." })), r#""Found 3.""#).await;
     check(declared("html", json!({ "html": "<b>3</b>" })), r#"{"type":"html","html":"<b>3</b>"}"#).await;
@@ -53,7 +53,7 @@ async fn results() {
     let mixed = declared("mixed", json!({ "text": "a", "media": medium, "count": 2, "type": "html" }));
     let expected = format!(r#"{{"type":"mixed","text":"a","media":[{shown}],"data":{{"count":2,"type":"html"}}}}"#);
     check(mixed, &expected).await;
-    // A type that does not fit what is there is none.
+    // A type that does not match the data is ignored.
     check(declared("html", json!({ "text": "a" })), r#""a""#).await;
     check(declared("pdf", json!({ "pdf": "a" })), r#"{"type":"mixed","data":{"pdf":"a"}}"#).await;
     check(declared("text", json!({ "text": "a", "html": "b" })), r#""a""#).await;
@@ -61,7 +61,7 @@ async fn results() {
 }
 
 #[tokio::test]
-async fn results_without_a_type() {
+async fn results_without_a_type_are_converted() {
     check_data(json!({ "text": "a" }), r#""a""#).await;
     check_data(json!({ "text": { "n": 1 } }), r#""{\"n\":1}""#).await;
     check_data(json!({ "html": "<i>" }), r#"{"type":"html","html":"<i>"}"#).await;
@@ -71,12 +71,12 @@ async fn results_without_a_type() {
     check_data(json!({}), r#"{"type":"mixed"}"#).await;
     check_data(json!([1]), r#"{"type":"mixed","data":[1]}"#).await;
     check_data(json!("a"), r#""a""#).await;
-    check_data(Value::Null, r#""The tool succeeded and says no more.""#).await;
-    check(json!({ "success": true }), r#""The tool succeeded and says no more.""#).await;
+    check_data(Value::Null, r#""The tool succeeded without a result.""#).await;
+    check(json!({ "success": true }), r#""The tool succeeded without a result.""#).await;
 }
 
 #[tokio::test]
-async fn media_lead_to_the_web_only() {
+async fn media_without_an_http_url_are_left_out() {
     for url in [
         "javascript:alert(1)",
         "java\nscript:x",
@@ -98,7 +98,7 @@ async fn media_lead_to_the_web_only() {
 }
 
 #[tokio::test]
-async fn success_decides_and_not_the_status() {
+async fn success_takes_precedence_over_the_status() {
     let failed = |error: Value| json!({ "success": false, "error": error }).to_string();
     let full = json!({ "message": "No such user.", "code": 404, "details": "Ask for another." });
     for status in [200, 201, 404, 500] {
@@ -114,14 +114,14 @@ async fn success_decides_and_not_the_status() {
     )
     .await;
     check_body(200, failed(json!("boom")), "error: The tool failed: boom.").await;
-    check_body(200, failed(Value::Null), "error: The tool failed: it does not say why.").await;
+    check_body(200, failed(Value::Null), "error: The tool failed: it gave no reason.").await;
     check_body(401, failed(json!({})), "error: The tool failed: its server refused the credentials (status 401).")
         .await;
 }
 
 #[tokio::test]
-async fn what_is_no_answer() {
-    let unreadable = "error: The tool failed: its server sent an answer that cannot be read.";
+async fn invalid_answers_are_errors() {
+    let unreadable = "error: The tool failed: its server sent an invalid answer.";
     for body in ["", "ok", "{", "[]", "null", "{}", r#"{"success":"true"}"#, r#"{"success":1}"#, "\u{feff}{}"] {
         check_body(200, body, unreadable).await;
     }
@@ -134,13 +134,13 @@ async fn what_is_no_answer() {
 }
 
 #[tokio::test]
-async fn results_are_bounded() {
+async fn results_are_limited_in_size() {
     let text = |length: usize| json!({ "success": true, "data": { "text": "x".repeat(length) } }).to_string();
     check_body(200, text(1_000_000), &format!("{:?}", "x".repeat(1_000_000))).await;
     let large =
         "error: The tool gave no result: the answer has more than 1048576 bytes. It may or may not have had an effect.";
     check_body(200, text(1 << 20), large).await;
-    // A number that is longer than it was written.
+    // A number that is longer in the result than in the answer.
     let numbers = format!(r#"{{"success":true,"data":{{"n":[{}]}}}}"#, vec!["1e15"; 200_000].join(","));
     check_body(200, numbers, "error: The tool failed: its result is too large.").await;
     let deep = |depth: usize| format!(r#"{{"success":true,"data":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
@@ -149,7 +149,7 @@ async fn results_are_bounded() {
 }
 
 #[tokio::test]
-async fn what_is_packed_counts_unpacked() {
+async fn compressed_answers_count_with_their_full_size() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packer.write_all(&vec![b' '; 64 << 20]).unwrap();
     let packed = packer.finish().unwrap();
@@ -161,7 +161,7 @@ async fn what_is_packed_counts_unpacked() {
 }
 
 #[tokio::test]
-async fn errors_are_bounded_and_visible() {
+async fn errors_are_truncated_and_sanitized() {
     let long = format!("a\u{200b}b\n\u{1b}[31mc\u{e0041} {}", "é".repeat(100_000));
     let body = json!({ "success": false, "error": { "message": long, "code": long, "details": long } }).to_string();
     let server = Server::finding(move || answer(200, body.clone())).await;

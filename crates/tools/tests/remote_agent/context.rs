@@ -16,7 +16,7 @@ async fn check(status: u16, body: &str, expected: &str) {
 }
 
 #[tokio::test]
-async fn what_is_said() {
+async fn context_is_returned_and_escaped() {
     check(
         200,
         r#"{"success":true,"responseType":"text","data":{"text":"Ada, 3 repositories"}}"#,
@@ -32,7 +32,7 @@ async fn what_is_said() {
 }
 
 #[tokio::test]
-async fn nothing_is_said() {
+async fn empty_and_invalid_context_is_ignored() {
     for body in
         ["", "  \n", "null", "{}", "[]", r#""""#, r#"{"success":true}"#, r#"{"success":true,"data":{"text":""}}"#]
     {
@@ -51,7 +51,7 @@ async fn nothing_is_said() {
 }
 
 #[tokio::test]
-async fn much_is_cut() {
+async fn long_context_is_truncated() {
     let check = |content: Value, least: usize| async move {
         let context = context(200, content.to_string()).await.unwrap();
         assert!((least..=16 << 10).contains(&context.len()), "{}", context.len());

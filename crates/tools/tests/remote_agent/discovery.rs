@@ -5,7 +5,7 @@ use contract::Tool;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// What becomes of a list: the tools, a line each, then the warnings.
+/// Returns the tools of a list, one per line, and then the warnings.
 async fn seen(body: Value) -> String {
     let server = Server::with(move |_| answer(200, body.to_string())).await;
     let found = server.discover().await;
@@ -20,7 +20,7 @@ async fn seen(body: Value) -> String {
     seen
 }
 
-/// Why the only tool of a list is left out; empty: it is not.
+/// Checks why the only tool of a list is left out; an empty text means that it is not.
 async fn check(tool: Value, expected: &str) {
     let seen = seen(json!({ "tools": [tool.clone()] })).await;
     let warning = match seen.strip_prefix("tool 1 is left out: ") {
@@ -31,7 +31,7 @@ async fn check(tool: Value, expected: &str) {
     assert_eq!(warning, expected, "{tool}");
 }
 
-/// Why there is no list.
+/// Checks why there is no list.
 async fn check_refused(status: u16, body: impl Into<Vec<u8>>, expected: &str) {
     let body = body.into();
     let server = Server::with(move |_| answer(status, body.clone())).await;
@@ -64,22 +64,22 @@ async fn tools_are_listed() {
 }
 
 #[tokio::test]
-async fn one_bad_tool_is_left_out() {
+async fn an_invalid_tool_is_left_out() {
     let good = json!({ "name": "good", "description": "Works." });
     let tools = json!([1, good, { "name": "a/b" }, good, { "name": "ask-user" }, { "description": "No name." }]);
     insta::assert_snapshot!(seen(json!({ "tools": tools })).await, @r#"
     good None "Works." {"type":"object","properties":{},"additionalProperties":false}
     tool 1 is left out: invalid type: integer `1`, expected a tool
-    tool 3 is left out: `a/b`: the name may have 64 letters, digits, `_` and `-`
-    tool 4 is left out: there is another `good`
-    tool 5 is left out: `ask-user`: the platform has a tool with this name
+    tool 3 is left out: `a/b`: the name must have 1 to 64 letters, digits, `_` or `-`
+    tool 4 is left out: there is another tool named `good`
+    tool 5 is left out: `ask-user`: a built-in tool has this name
     tool 6 is left out: missing field `name`
     "#);
 }
 
 #[tokio::test]
-async fn why_a_tool_is_left_out() {
-    let named = "`: the name may have 64 letters, digits, `_` and `-`";
+async fn reasons_for_leaving_out_a_tool_are_reported() {
+    let named = "`: the name must have 1 to 64 letters, digits, `_` or `-`";
     for name in ["", "a b", "../x", "a?b", "é", "x\u{200b}"] {
         check(json!({ "name": name }), &format!("`{}{named}", name.replace('\u{200b}', ""))).await;
     }
@@ -95,10 +95,10 @@ async fn why_a_tool_is_left_out() {
     }
     check(with(json!({ "p": { "type": "string", "description": "x".repeat(63 << 10) } })), "").await;
     let large = with(json!({ "p": { "type": "string", "description": "x".repeat(64 << 10) } }));
-    check(large, "`x`: the parameters have more than 64 KiB").await;
+    check(large, "`x`: the parameters are larger than 64 KiB").await;
     let nested = (0..100).fold(json!({ "type": "string" }), |items, _| json!({ "type": "array", "items": items }));
     check(with(json!({ "p": nested })), "`x`: the parameters are nested too deeply").await;
-    check(json!({ "name": "x", "parameters": "none" }), "`x`: the parameters are no object").await;
+    check(json!({ "name": "x", "parameters": "none" }), "`x`: the parameters are not an object").await;
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn names_may_have_a_prefix() {
 }
 
 #[tokio::test]
-async fn descriptions_are_bounded_and_visible() {
+async fn descriptions_are_truncated_and_sanitized() {
     let long = format!("Finds.\u{200b}\u{e0049}\u{202e}\u{1b} {}", "é".repeat(50_000));
     let server =
         Server::with(move |_| answer(200, json!({ "tools": [{ "name": "x", "description": long }] }).to_string()));
@@ -125,17 +125,17 @@ async fn descriptions_are_bounded_and_visible() {
 }
 
 #[tokio::test]
-async fn many_tools_are_few() {
+async fn the_number_of_tools_is_limited() {
     let tools: Vec<_> = (0..10_000).map(|index| json!({ "name": format!("t{index}") })).collect();
     let server = Server::with(move |_| answer(200, json!({ "tools": tools }).to_string())).await;
     let found = server.discover().await;
     assert_eq!(found.tools.len(), 256);
-    assert_eq!(found.warnings, ["9744 tools are left out: only the first 256 count"]);
+    assert_eq!(found.warnings, ["9744 tools are left out: only the first 256 are used"]);
 }
 
 #[tokio::test]
-async fn no_list() {
-    let unreadable = "the answer has none that can be read";
+async fn answers_without_a_list_are_errors() {
+    let unreadable = "the answer has no valid list";
     check_refused(200, "", unreadable).await;
     check_refused(200, "<html>", unreadable).await;
     check_refused(200, "{\"tools\": [", unreadable).await;
@@ -152,7 +152,7 @@ async fn no_list() {
 }
 
 #[tokio::test]
-async fn a_list_counts_whatever_the_status() {
+async fn a_list_is_accepted_with_any_status() {
     let server = Server::with(|_| answer(500, r#"{"tools":[{"name":"x"}]}"#)).await;
     assert_eq!(server.discover().await.tools.len(), 1);
 }

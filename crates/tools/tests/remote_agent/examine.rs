@@ -1,4 +1,4 @@
-//! A look at a server from outside.
+//! The examination of a server.
 
 use crate::server::{KEY, Server, TOKEN, VARIABLE, answer};
 use axum::response::Response;
@@ -10,7 +10,7 @@ const LIST: &str =
     r#"{"tools":[{"name":"find","description":"Finds.","parameters":{"type":"object","properties":{}}}]}"#;
 const REFUSED: &str = r#"{"success":false,"error":{"message":"No.","code":1,"details":""}}"#;
 
-/// What is said of a server, and what it was asked.
+/// Returns the findings about a server, and its requests.
 async fn seen(server: &Server) -> String {
     let examined = examine(server.settings(), NONCE).await.unwrap();
     let tools = examined.tools.iter().map(|tool| format!("{} {:?}", tool.title, tool.parameters));
@@ -20,7 +20,8 @@ async fn seen(server: &Server) -> String {
     told
 }
 
-/// A server that lists a tool to who has the key, and answers everything else by these: `unknown` tool, `resource`, `stranger`.
+/// Starts a server that lists a tool if the key is right, and answers everything else with these:
+/// `unknown` tool, `resource`, `stranger`.
 async fn server(unknown: (u16, &str), resource: (u16, &str), stranger: (u16, &str)) -> Server {
     let [unknown, resource, stranger] = [unknown, resource, stranger].map(|(status, body)| (status, body.to_owned()));
     Server::with(move |seen| {
@@ -36,7 +37,7 @@ async fn server(unknown: (u16, &str), resource: (u16, &str), stranger: (u16, &st
 }
 
 #[tokio::test]
-async fn a_good_server() {
+async fn a_compliant_server_has_good_findings() {
     let server = server((404, REFUSED), (200, "{}"), (401, REFUSED)).await;
     insta::assert_snapshot!(seen(&server).await, @"
     find — Finds. []
@@ -53,7 +54,7 @@ async fn a_good_server() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn wrong_refusals_are_reported() {
     let without_resource = (404, REFUSED);
     let all = server((200, REFUSED), without_resource, (403, REFUSED)).await;
     insta::assert_snapshot!(seen(&all).await, @"
@@ -78,7 +79,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn resources() {
+async fn the_resource_is_checked() {
     let check = async |status: u16, body: &str, verdict: Verdict, expected: &str| {
         let server = server((404, REFUSED), (status, body), (401, REFUSED)).await;
         let findings = examine(server.settings(), NONCE).await.unwrap().findings;
@@ -87,13 +88,13 @@ async fn resources() {
     };
     check(200, r#"{"success":true,"data":{"text":"x"}}"#, Verdict::Good, "POST /resource answers").await;
     check(404, "<html>", Verdict::Note, "there is no POST /resource, which is optional").await;
-    check(200, REFUSED, Verdict::Wrong, "POST /resource fails, and that with the status 200").await;
+    check(200, REFUSED, Verdict::Wrong, "POST /resource reports a failure with the status 200").await;
     check(500, "", Verdict::Wrong, "POST /resource has the status 500").await;
     check(200, "<html>", Verdict::Wrong, "POST /resource answers with something that is not JSON").await;
 }
 
 #[tokio::test]
-async fn lists() {
+async fn violations_in_the_list_are_reported() {
     let check = async |status: u16, list: String, expected: &[&str]| {
         let server = Server::with(move |_| answer(status, list.clone())).await;
         let findings = examine(server.settings(), NONCE).await.unwrap().findings;
@@ -102,14 +103,14 @@ async fn lists() {
         assert_eq!(seen, expected);
     };
     check(200, r#"{"tools":[]}"#.to_owned(), &["GET /tools lists no tool that can be used"]).await;
-    check(200, "<html>".to_owned(), &["the list of tools: the answer has none that can be read"]).await;
+    check(200, "<html>".to_owned(), &["the list of tools: the answer has no valid list"]).await;
     check(500, LIST.to_owned(), &["GET /tools has the status 500"]).await;
     let quoting = json!({ "tools": [{ "name": "x", "description": format!("{KEY}\n{TOKEN}") }] }).to_string();
     check(200, quoting, &["`x`: its `parameters` are not `{type: object, properties: {…}}`"]).await;
 }
 
 #[tokio::test]
-async fn what_is_said_is_bounded() {
+async fn findings_are_limited_and_sanitized() {
     let properties: serde_json::Map<_, _> =
         (0..300).map(|index| (format!("p{index}"), json!({ "type": "string" }))).collect();
     let parameters = json!({ "type": "object", "properties": properties });
@@ -118,11 +119,11 @@ async fn what_is_said_is_bounded() {
     let server = Server::with(move |_| answer(200, list.clone())).await;
     let examined = examine(server.settings(), NONCE).await.unwrap();
     assert!(examined.tools[0].title.len() <= 300);
-    assert_eq!(examined.findings[201].text, "100 more like these are not shown");
+    assert_eq!(examined.findings[201].text, "100 more findings are not shown");
 }
 
 #[tokio::test]
-async fn who_cannot_be_asked() {
+async fn unusable_settings_and_unreachable_servers_are_errors() {
     let server = Server::with(|_| answer(200, LIST)).await;
     let check = async |settings: RemoteAgentSettings, expected: &str| {
         assert_eq!(examine(settings, NONCE).await.unwrap_err(), expected);

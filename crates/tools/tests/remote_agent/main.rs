@@ -1,4 +1,4 @@
-//! Remote agents over real sockets: good servers, careless ones and hostile ones.
+//! Remote agents over real sockets: correct servers, careless ones and malicious ones.
 
 mod calls;
 mod context;

@@ -1,4 +1,4 @@
-//! Where requests go, what they carry, what never leaves again, and servers that do not play along.
+//! Where requests go, what they carry, what is never returned, and servers that misbehave.
 
 use crate::log::Log;
 use crate::server::{KEY, Server, TOKEN, VARIABLE, answer, caller};
@@ -22,9 +22,9 @@ fn assert_clean(seen: &str) {
 }
 
 #[tokio::test]
-async fn secrets_that_the_server_echoes_are_taken_out() {
+async fn secrets_that_the_server_echoes_are_replaced() {
     let (log, _taken) = Log::taking();
-    // Hidden once with a character that is taken out.
+    // A secret that is hidden by a character which is removed.
     let hidden = format!("{}\u{200b}{}", &KEY[..5], &KEY[5..]);
     let echo = format!("{KEY} {TOKEN} {VARIABLE} {hidden}");
     let server = Server::with(move |seen| match seen.line.as_str() {
@@ -86,7 +86,7 @@ async fn private_addresses_are_refused_before_a_connection() {
 }
 
 #[tokio::test]
-async fn keys_do_not_follow_redirects_elsewhere() {
+async fn keys_do_not_follow_redirects_to_another_origin() {
     let other = Server::finding(|| answer(200, r#"{"success":true,"data":{"text":"stolen"}}"#)).await;
     for redirect in [Redirect::to, Redirect::temporary, Redirect::permanent] {
         let address = other.address;
@@ -99,7 +99,7 @@ async fn keys_do_not_follow_redirects_elsewhere() {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be() {
+async fn invalid_settings_are_rejected() {
     let server = Server::finding(|| answer(200, "{}")).await;
     let check = |change: &dyn Fn(&mut RemoteAgentSettings), expected: &str| {
         let mut settings = server.settings();
@@ -108,14 +108,14 @@ async fn settings_that_cannot_be() {
     };
     let address = |address: &'static str, expected: &str| check(&|it| it.base_url = address.parse().unwrap(), expected);
     for other in ["file:///x", "ftp://x.org/", "data:x"] {
-        address(other, "the address of the agent is no web address");
+        address(other, "the agent's URL must begin with https:// or http://");
     }
     for more in ["https://a@x.org", "https://:b@x.org", "https://x.org/?k=1", "https://x.org/#a"] {
-        address(more, "the address of the agent may have a host and a path, no more");
+        address(more, "the agent's URL may only have a host and a path");
     }
     check(
         &|it| it.allow_private = false,
-        "the address of the agent must begin with https://, unless private addresses are allowed",
+        "the agent's URL must begin with https://, unless private addresses are allowed",
     );
     check(&|it| it.api_key = " ".into(), "the api key is empty");
     check(&|it| it.api_key = "a\nb".into(), "the api key holds a character that HTTP forbids");
@@ -131,7 +131,7 @@ async fn settings_that_cannot_be() {
 }
 
 #[tokio::test]
-async fn each_user_has_a_token() {
+async fn each_users_token_is_sent_with_their_requests() {
     let server = Server::with(|seen| match seen.line.as_str() {
         "GET /v1/tools" => answer(200, r#"{"tools":[{"name":"find"}]}"#),
         "POST /v1/resource" => answer(200, r#"{"success":true,"data":{"text":"known"}}"#),
@@ -154,7 +154,7 @@ async fn each_user_has_a_token() {
     };
     check(Some("ada-canary"), true, r#""Bearer [secret]""#).await;
     check(Some("bob-canary"), true, r#""Bearer [secret]""#).await;
-    let none = "The tool gave no result: it works with the user's own token, and this user came without one.";
+    let none = "The tool gave no result: it requires the user's own token, and this user has none.";
     check(None, false, none).await;
     let wrong = "The tool gave no result: the user's token holds a character that HTTP forbids.";
     check(Some("a\r\nx-api-key: b"), false, wrong).await;
@@ -162,7 +162,8 @@ async fn each_user_has_a_token() {
         let token = seen.headers.get("authorization").map_or("-", |value| value.to_str().unwrap());
         format!("{} {token}", seen.line)
     });
-    // The list and the context are asked for side by side. Who has no token asks nothing, and the list is everybody's.
+    // The list and the context are requested concurrently. Without a token nothing is requested for
+    // a user, and the list is shared by all.
     let (mut carried, rest): (Vec<_>, Vec<_>) = carried.partition(|line| line.starts_with("GET"));
     assert_eq!(carried.pop().as_deref(), Some("GET /v1/tools -"));
     assert_eq!(carried.len(), 0);
@@ -177,7 +178,8 @@ async fn each_user_has_a_token() {
     );
 }
 
-/// A server that lists `find`, and for a call writes these bytes, then keeps the connection open or not. Tells when a caller has gone.
+/// Starts a server that lists `find`, answers a call with these bytes, and then keeps the
+/// connection open or closes it. The receiver gets a message when a caller has disconnected.
 async fn rude(bytes: &'static [u8], keep: bool) -> (RemoteAgentSettings, tokio::sync::mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server = Server::finding(|| answer(200, "{}")).await;
@@ -206,7 +208,7 @@ async fn rude(bytes: &'static [u8], keep: bool) -> (RemoteAgentSettings, tokio::
 }
 
 #[tokio::test]
-async fn servers_that_die_or_dawdle() {
+async fn servers_that_die_or_hang_are_errors() {
     let check = |bytes: &'static [u8], keep: bool, expected: &'static str| async move {
         let (settings, _) = rude(bytes, keep).await;
         let tool = RemoteAgent::new(settings).unwrap().discover().await.unwrap().tools.pop().unwrap();

@@ -1,4 +1,4 @@
-//! A server that answers what a test tells it to, and remembers what it was asked.
+//! A server that answers as a test specifies, and records its requests.
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
@@ -20,7 +20,7 @@ pub(crate) const KEY: &str = "key-canary-1";
 pub(crate) const TOKEN: &str = "token-canary-2";
 pub(crate) const VARIABLE: &str = "db://canary-3";
 
-/// What a server was asked.
+/// A request that the server received.
 #[derive(Clone)]
 pub(crate) struct Seen {
     pub(crate) line: String,
@@ -34,7 +34,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers everything by `answer`.
+    /// Starts a server that answers every request with `answer`.
     pub(crate) async fn with(answer: impl Fn(&Seen) -> Response + Clone + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (address, seen) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
@@ -54,7 +54,8 @@ impl Server {
         Self { address, seen }
     }
 
-    /// Lists one tool, `find`, and answers its calls and the question for context by `answer`.
+    /// Starts a server that lists one tool, `find`, and answers its calls and the request for
+    /// context with `answer`.
     pub(crate) async fn finding(answer: impl Fn() -> Response + Clone + Send + Sync + 'static) -> Self {
         Self::with(move |seen| match seen.line.starts_with("GET") {
             true => Json(json!({ "tools": [{ "name": "find", "description": "Finds." }] })).into_response(),
@@ -87,12 +88,12 @@ impl Server {
         self.agent().discover().await.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The only tool.
+    /// Returns the only tool.
     pub(crate) async fn tool(&self) -> RemoteTool {
         self.discover().await.tools.pop().unwrap()
     }
 
-    /// What the model reads of a call of the only tool.
+    /// Calls the only tool and returns what the model reads.
     pub(crate) async fn call(&self, input: Value) -> String {
         match self.tool().await.call(input, caller()).await {
             Ok(value) => value.to_string(),

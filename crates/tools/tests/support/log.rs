@@ -1,4 +1,4 @@
-//! What is logged, for tests that look for secrets in it.
+//! Captures the log, for tests that look for secrets in it.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use tracing::subscriber::DefaultGuard;
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// Takes what this thread logs, at every level, as long as the guard is kept.
+    /// Captures what this thread logs, at every level, as long as the guard exists.
     pub(crate) fn taking() -> (Self, DefaultGuard) {
         let log = Self::default();
         let writer = log.clone();
@@ -18,7 +18,7 @@ impl Log {
         (log, taken)
     }
 
-    /// What has been logged until now.
+    /// Returns the log so far.
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }

@@ -1,4 +1,4 @@
-//! What must not be read, in every way that is known to have worked somewhere.
+//! Known attacks on the boundary of the base folder.
 
 use super::{CANARY, Tree, call};
 use Expected::{Directory, File, Missing, Outside, Special, Unreadable};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What `read-file` makes of a path.
+/// The expected result of `read-file` for a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Expected {
     /// The text of a file in the base.
@@ -23,7 +23,7 @@ enum Expected {
 }
 
 impl Expected {
-    /// What is said about the path.
+    /// Returns the expected text for the path.
     fn said(self, path: &str) -> String {
         let path = path.escape_debug();
         match self {
@@ -39,7 +39,7 @@ impl Expected {
 
 /// Paths against the full tree.
 const PATHS: &[(&str, Expected)] = &[
-    // What is meant to work.
+    // Valid paths.
     ("a.txt", File("alpha\n")),
     ("./a.txt", File("alpha\n")),
     ("/a.txt", File("alpha\n")),
@@ -55,7 +55,7 @@ const PATHS: &[(&str, Expected)] = &[
     ("inside-chain", File("alpha\n")),
     ("inside-folder/b.txt", File("beta\n")),
     ("sub/inside-up", File("alpha\n")),
-    // `..` in every place.
+    // `..` in every position.
     ("..", Outside),
     ("../", Outside),
     ("/..", Outside),
@@ -77,7 +77,7 @@ const PATHS: &[(&str, Expected)] = &[
     ("inside-folder/../../secret.txt", Outside),
     ("..//secret.txt", Outside),
     (".././secret.txt", Outside),
-    // An absolute path is one from the base.
+    // Absolute paths start at the base.
     ("/etc/passwd", Missing),
     ("//etc/passwd", Missing),
     ("///etc/passwd", Missing),
@@ -128,7 +128,7 @@ const PATHS: &[(&str, Expected)] = &[
     ("A.TXT", Missing),
     ("a\u{301}.txt", Missing),
     ("\u{e1}.txt", Missing),
-    // What means something elsewhere.
+    // Paths with a meaning on other systems.
     ("C:\\Windows\\win.ini", Missing),
     ("C:/Windows/win.ini", Missing),
     ("C:", Missing),
@@ -160,7 +160,7 @@ const PATHS: &[(&str, Expected)] = &[
     ("loop-a", Unreadable),
     ("self", Unreadable),
     ("hard", Outside),
-    // Devices, the process's own files, pipes.
+    // Devices, the process's own files, and pipes.
     ("zero", Outside),
     ("stdin", Outside),
     ("environ", Outside),
@@ -182,7 +182,7 @@ const PATHS: &[(&str, Expected)] = &[
 ];
 
 #[tokio::test]
-async fn no_path_leads_out() {
+async fn no_path_leads_out_of_the_base() {
     let tree = Tree::full();
     let check = async |path: &str, expected: Expected| {
         let began = Instant::now();
@@ -209,7 +209,7 @@ async fn no_path_leads_out() {
 }
 
 #[tokio::test]
-async fn no_list_and_no_search_leads_out() {
+async fn lists_and_searches_stay_in_the_base() {
     let tree = Tree::full();
     for glob in
         ["*", "**/*", "**", "../*", "../**", "**/../*", "/etc/*", "{..,sub}/*", "[.][.]/*", "out-folder/*", "parent/**"]
@@ -234,9 +234,9 @@ async fn a_base_may_be_a_link() {
     assert_eq!(call(&base, "read-file", json!({ "path": "../secret.txt" })).await, Err(Outside.said("../secret.txt")));
 }
 
-/// The base is what was opened, whatever its path leads to later.
+/// The base stays the folder that was opened, whatever its path leads to later.
 #[tokio::test]
-async fn a_base_that_is_swapped_stays_the_same() {
+async fn a_replaced_base_folder_has_no_effect() {
     let tree = Tree::full();
     let tools = super::open(&tree.base());
     std::fs::rename(tree.base(), tree.top.path().join("moved")).unwrap();
@@ -248,9 +248,10 @@ async fn a_base_that_is_swapped_stays_the_same() {
     assert_eq!(read("a.txt").await.unwrap_err().message, Missing.said("a.txt"));
 }
 
-/// While a file and a folder on the way turn into links, and a file into a pipe, and back, as fast as they can (TOCTOU).
+/// A file and a folder on the path turn into links, and a file into a pipe, and back, as fast as
+/// possible (TOCTOU).
 #[tokio::test]
-async fn no_race_leads_out() {
+async fn no_race_leads_out_of_the_base() {
     let tree = Tree::full();
     tree.write("race/secret.txt", "alpha\n");
     tree.write("swap", "alpha\n");
@@ -283,7 +284,7 @@ async fn no_race_leads_out() {
     assert!(!unseen(&answers), "the race does not take place: {answers:?}");
 }
 
-/// Puts each in the other's place.
+/// Exchanges two entries atomically.
 fn exchange(base: &std::path::Path, one: &str, other: &str) {
     let rename = |from: &str, to: &str| std::fs::rename(base.join(from), base.join(to)).unwrap();
     rename(one, "for-a-moment");
@@ -294,9 +295,9 @@ fn exchange(base: &std::path::Path, one: &str, other: &str) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is put together of names that are there, names that are not, `..` and odd characters.
+    /// Random combinations of existing names, missing names, `..` and odd characters.
     #[test]
-    fn no_random_path_leads_out(paths in prop::collection::vec(path(), 40)) {
+    fn no_random_path_leads_out_of_the_base(paths in prop::collection::vec(path(), 40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let tree = Tree::full();
         runtime.block_on(async {

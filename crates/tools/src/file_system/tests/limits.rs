@@ -1,4 +1,4 @@
-//! Below, at and above each limit.
+//! Values below, at and above each limit.
 
 use super::super::base::Base;
 use super::super::budget::{Budget, Spent};
@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
-async fn a_long_file_is_cut() {
+async fn a_long_file_is_truncated() {
     const KB: usize = 1024;
     let check = async |content: &str, expected: usize, notice: Option<&str>| {
         let tree = Tree::empty();
@@ -38,18 +38,18 @@ async fn a_long_file_is_cut() {
     check(&"x".repeat(512 * KB), 512 * KB, None).await;
     check(&"x".repeat(512 * KB + 1), 512 * KB, Some(&notice(513))).await;
     check(&"x".repeat(5000 * KB), 512 * KB, Some(&notice(5000))).await;
-    // A character is not cut in two.
+    // A character is not split.
     check(&format!("x{}", "é".repeat(256 * KB)), 512 * KB - 1, Some(&notice(513))).await;
     check(&format!("xx{}", "😀".repeat(128 * KB)), 512 * KB - 2, Some(&notice(513))).await;
     assert_eq!(read::MAX_BYTES, 512 * KB);
 }
 
 #[tokio::test]
-async fn a_huge_file_costs_no_memory() {
+async fn a_huge_file_is_not_read_into_memory() {
     let tree = Tree::empty();
     let file = std::fs::File::create(tree.base().join("huge")).unwrap();
     file.set_len(1 << 40).unwrap();
-    // To read all of it would take hours.
+    // Reading all of it would take hours.
     assert_eq!(tree.read("huge").await, r#""huge" is a binary file; only text can be read."#);
     assert_eq!(tree.call("search-files", json!({ "query": "x" })).await, Ok(json!([])));
 }
@@ -79,7 +79,7 @@ async fn a_search_ends_at_200_matches() {
 }
 
 #[tokio::test]
-async fn a_search_leaves_out_large_files() {
+async fn a_search_skips_large_files() {
     let check = async |size: usize, found: bool| {
         let tree = Tree::empty();
         tree.write("file", format!("needle{}", " ".repeat(size - 6)));
@@ -93,7 +93,7 @@ async fn a_search_leaves_out_large_files() {
 }
 
 #[tokio::test]
-async fn a_search_shows_the_place_in_a_long_line() {
+async fn a_search_shows_the_match_in_a_long_line() {
     let check = async |line: &str, expected: &str| {
         let tree = Tree::empty();
         tree.write("file", format!("{line}\nnext"));
@@ -108,9 +108,9 @@ async fn a_search_shows_the_place_in_a_long_line() {
 }
 
 #[tokio::test]
-async fn a_list_is_as_long_as_a_file_at_most() {
+async fn a_list_is_limited_in_size() {
     let tree = Tree::empty();
-    // Name and path of each entry take 200 bytes.
+    // The name and the path of each entry take 200 bytes.
     let name = |number: usize| format!("{number:0100}");
     let whole = list::MAX_BYTES / 200;
     for number in 0..whole {
@@ -124,7 +124,7 @@ async fn a_list_is_as_long_as_a_file_at_most() {
     assert_eq!((list.as_array().unwrap().len(), &list[whole - 1]["notice"]), (whole, &json!(notice)));
 }
 
-/// What a walk over a tree sees and how it ends.
+/// Returns the paths that a walk over a tree visits, and how it ends.
 fn walked(tree: &Tree, depth: usize, mut budget: Budget) -> (Vec<String>, End) {
     let (base, mut seen) = (Base::open(&tree.base()).unwrap(), Vec::new());
     let end = walk(&base, &BasePath::base(), depth, &mut budget, |path, _| {
@@ -153,9 +153,9 @@ fn a_walk_ends_with_its_budget() {
     assert_eq!(walked(&tree, 9, Budget::of(Duration::ZERO, 99, CancellationToken::new())).1, End::Spent(Spent::Time));
 }
 
-/// With fewer entries than in earnest, which would take long to make.
+/// The limit is lower here, because creating more entries would take long.
 #[test]
-fn a_list_that_is_not_whole_says_so() {
+fn a_truncated_list_has_a_notice() {
     assert_eq!((Budget::ENTRIES, Budget::TIME), (50_000, Duration::from_secs(5)));
     let tree = Tree::empty();
     (0..10).for_each(|number| tree.write(&number.to_string(), ""));
@@ -178,7 +178,7 @@ fn a_list_that_is_not_whole_says_so() {
 }
 
 #[tokio::test]
-async fn a_deep_tree_has_an_end() {
+async fn the_depth_of_a_walk_is_limited() {
     let tree = Tree::empty();
     tree.write(&format!("{}leaf.txt", "d/".repeat(300)), "needle");
     let list = tree.call("list-files", json!({ "glob": "**" })).await.unwrap();
@@ -188,7 +188,7 @@ async fn a_deep_tree_has_an_end() {
 }
 
 #[tokio::test]
-async fn a_walk_goes_in_no_circles() {
+async fn a_walk_does_not_follow_links() {
     let tree = Tree::empty();
     tree.write("sub/a.txt", "needle");
     symlink(".", tree.base().join("here")).unwrap();
@@ -200,9 +200,9 @@ async fn a_walk_goes_in_no_circles() {
     assert_eq!(found.as_array().unwrap().len(), 1);
 }
 
-/// More calls than a folder answers at a time wait for their turn.
+/// Calls over the limit of concurrent calls wait.
 #[tokio::test]
-async fn calls_wait_for_each_other() {
+async fn calls_over_the_limit_wait_and_succeed() {
     let tree = Tree::empty();
     tree.write("a.txt", "alpha");
     let tools = super::open(&tree.base());
@@ -213,7 +213,7 @@ async fn calls_wait_for_each_other() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_can_be_stopped() {
+async fn a_waiting_call_can_be_cancelled() {
     let (tree, none) = (Tree::empty(), Arc::new(Semaphore::new(0)));
     let base = Arc::new(Base::open(&tree.base()).unwrap());
     let (tool, context) = (FileTool::new(read::spec(), read::run, &base, &none), context());

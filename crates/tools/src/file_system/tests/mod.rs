@@ -1,4 +1,4 @@
-//! The tools as an agent calls them, over real folders.
+//! The tools as an agent calls them, on real folders.
 
 mod attacks;
 mod limits;
@@ -15,23 +15,24 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// Stands in every file that must not be read.
+/// The content of every file that must not be read.
 const CANARY: &str = "canary-7f3a";
 
-/// A base folder with something around it.
+/// A base folder, and folders next to it.
 struct Tree {
     top: TempDir,
 }
 
 impl Tree {
-    /// An empty base.
+    /// Creates an empty base.
     fn empty() -> Self {
         let tree = Self { top: tempfile::tempdir().unwrap() };
         std::fs::create_dir(tree.base()).unwrap();
         tree
     }
 
-    /// A base with files, links of all kinds, a pipe and a socket; beside it folders and files with the canary.
+    /// Creates a base with files, links of all kinds, a pipe and a socket; next to it are folders
+    /// and files with the canary.
     fn full() -> Self {
         let tree = Self::empty();
         tree.write("a.txt", "alpha\n");
@@ -89,12 +90,12 @@ impl Tree {
         std::fs::write(file, content).unwrap();
     }
 
-    /// What a tool answers over this base.
+    /// Calls a tool for this base.
     async fn call(&self, tool: &str, input: Value) -> Result<Value, String> {
         call(&self.base(), tool, input).await
     }
 
-    /// The text that `read-file` answers, or the error.
+    /// Returns the result of `read-file`: the text or the error.
     async fn read(&self, path: &str) -> String {
         match self.call("read-file", json!({ "path": path })).await {
             Ok(text) => text.as_str().unwrap().to_owned(),
@@ -103,7 +104,7 @@ impl Tree {
     }
 }
 
-/// The tools over a base.
+/// Returns the tools for a base.
 fn open(base: &Path) -> Vec<Arc<dyn Tool>> {
     super::open(base, Duration::from_secs(60)).unwrap()
 }

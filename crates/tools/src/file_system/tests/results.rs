@@ -1,11 +1,11 @@
-//! What the tools answer.
+//! The tools' results.
 
 use super::Tree;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-/// What a tool answers over a small base; dates are shown as `DATE`, and the sizes of directories, which every disk counts in its
-/// own way, as 0.
+/// Returns a tool's result for a small base. Dates are shown as `DATE`, and the sizes of
+/// directories as 0, because they depend on the file system.
 async fn check(tool: &str, input: Value) -> String {
     let tree = Tree::empty();
     tree.write("README.md", "# Guide\nRead the guides.\n");
@@ -38,14 +38,14 @@ async fn check(tool: &str, input: Value) -> String {
     }
 }
 
-/// Not every disk knows when a file was created.
+/// Not every file system stores when a file was created.
 fn is_date(value: &Value) -> bool {
     let date = |text: &str| text.len() == 24 && text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok();
     value.as_str().map_or(value.is_null(), date)
 }
 
 #[tokio::test]
-async fn read_file() {
+async fn read_file_returns_text_or_an_error() {
     assert_snapshot!(check("read-file", json!({ "path": "README.md" })).await, @"
     # Guide
     Read the guides.
@@ -61,7 +61,7 @@ async fn read_file() {
 }
 
 #[tokio::test]
-async fn list_files() {
+async fn list_files_returns_matching_entries() {
     assert_snapshot!(check("list-files", json!({})).await, @r#"
     {"name":".env.example","path":".env.example","type":"file","size":5}
     {"name":"README.md","path":"README.md","type":"file","size":25}
@@ -91,7 +91,7 @@ async fn list_files() {
 }
 
 #[tokio::test]
-async fn search_files() {
+async fn search_files_returns_lines_with_context() {
     assert_snapshot!(check("search-files", json!({ "query": "guide" })).await, @r##"
     {"path":"README.md","matches":[{"lineNumber":1,"line":"# Guide","context":{"before":null,"after":"Read the guides."}},{"lineNumber":2,"line":"Read the guides.","context":{"before":"# Guide","after":null}}]}
     {"path":"bom.txt","matches":[{"lineNumber":1,"line":"guide","context":{"before":null,"after":null}}]}
@@ -107,7 +107,7 @@ async fn search_files() {
 }
 
 #[tokio::test]
-async fn stat_file() {
+async fn stat_file_returns_size_type_and_dates() {
     assert_snapshot!(check("stat-file", json!({ "path": "guides/setup.md" })).await, @r#"{"name":"setup.md","path":"guides/setup.md","size":30,"type":"file","modified":"DATE","created":"DATE"}"#);
     assert_snapshot!(check("stat-file", json!({ "path": "data.bin" })).await, @r#"{"name":"data.bin","path":"data.bin","size":11,"type":"file","modified":"DATE","created":"DATE"}"#);
     let directory = check("stat-file", json!({ "path": "/" })).await;
@@ -116,7 +116,7 @@ async fn stat_file() {
 }
 
 #[tokio::test]
-async fn what_the_model_is_told() {
+async fn tools_are_declared_to_the_model() {
     let tree = Tree::empty();
     let specs: Vec<_> = super::open(&tree.base()).iter().map(|tool| tool.spec().clone()).collect();
     let told = specs.iter().map(|spec| format!("{}: {}\n{}\n", spec.name, spec.description, spec.input_schema));
@@ -124,9 +124,9 @@ async fn what_the_model_is_told() {
     read-file: Reads a text file. Of a file that is larger than 512 KB only the beginning is shown; find places in the rest with search-files.
     {"type":"object","properties":{"path":{"type":"string","description":"The file's path in the base directory, for example `guides/setup.md`."}},"required":["path"],"additionalProperties":false}
     list-files: Lists the files and directories in a directory, with name, path, type and size in bytes.
-    {"type":"object","properties":{"path":{"type":"string","description":"A directory in the base directory, for example `guides`; without it the base directory itself."},"glob":{"type":"string","maxLength":500,"description":"A pattern for paths in that directory, for example `**/*.md` for those at any depth; without it `*`."}},"required":[],"additionalProperties":false}
+    {"type":"object","properties":{"path":{"type":"string","description":"A directory in the base directory, for example `guides`; without it the base directory itself."},"glob":{"type":"string","maxLength":500,"description":"A pattern for paths in that directory, for example `**/*.md` for those at any depth; `*` if omitted."}},"required":[],"additionalProperties":false}
     search-files: Finds text in files: line numbers and lines, each with the lines before and after. At most 200 matches; files larger than 1 MB are left out.
-    {"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500,"description":"The text to find; upper and lower case are the same. It is not a regular expression."},"glob":{"type":"string","maxLength":500,"description":"Which files, for example `docs/**/*.md`; without it all."}},"required":["query"],"additionalProperties":false}
+    {"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500,"description":"The text to find, regardless of case. It is not a regular expression."},"glob":{"type":"string","maxLength":500,"description":"The files to search, for example `docs/**/*.md`; all files if omitted."}},"required":["query"],"additionalProperties":false}
     stat-file: Tells a file's or directory's size in bytes, its type, and when it was modified and created.
     {"type":"object","properties":{"path":{"type":"string","description":"A path in the base directory, for example `guides/setup.md`."}},"required":["path"],"additionalProperties":false}
     "#);
