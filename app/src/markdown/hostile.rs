@@ -2,6 +2,7 @@
 //! text that is as long as these would keep the test busy for minutes.
 
 use super::document::References;
+use super::mask::mask;
 use super::render::render;
 use super::split::Splitter;
 use super::{Extras, Marks};
@@ -70,6 +71,24 @@ fn lines_that_are_repeated() {
     draw(&nested);
     draw(&format!("|{}\n|{}\n", "a|".repeat(12_000), "-|".repeat(12_000)));
     draw(&format!("|a|\n|-|\n{}", "|b|\n".repeat(12_000)));
+}
+
+/// Signs of code and of formulas, far more of them than elsewhere here: only what hides formulas is tested.
+#[test]
+fn code_and_formulas_that_are_repeated_are_read_once() {
+    let check = |piece: &str| {
+        let text = format!("$ {}", piece.repeat(10 * LENGTH / piece.len()));
+        let masked = mask(&text);
+        assert!(masked.text.len() == text.len());
+    };
+    for piece in ["`a` ", "`a`\n", "``a` ", "` ``\n", "\\(", "\\[", "\\( a b ", "$$ a", "$$\n", "$x ", "a ` b\n> "] {
+        check(piece);
+    }
+    let mut ticks = String::from("$ ");
+    for length in 1..3_000 {
+        ticks.extend(std::iter::repeat_n('`', length).chain([' ']));
+    }
+    assert_eq!(mask(&ticks).formulas, []);
 }
 
 #[test]

@@ -4,8 +4,11 @@
 //! it counts only where it cannot be one. In code there are none. A hidden formula is a run of control characters of the same length,
 //! the first of which says which formula it is.
 
+use super::code_spans::{CodeSpans, Next, begins_with_digit, line_of, run};
 use std::borrow::Cow;
 
+/// The length of the signs around a formula, in bytes.
+const SIGN: usize = 2;
 /// A longer formula is text, in bytes.
 const LONGEST: usize = 4_000;
 /// The longest formula between single dollar signs, in bytes.
@@ -62,7 +65,7 @@ pub(super) fn mask(text: &str) -> Masked<'_> {
     if !text.bytes().any(is_special) || text.contains([MARK, char::from(FILL)]) {
         return masked;
     }
-    let mut scan = Scan { text, at: 0, in_html: false, open_code: None };
+    let mut scan = Scan::new(text);
     let mut hidden = Vec::new();
     while let Some(found) = scan.next() {
         match found {
@@ -136,9 +139,19 @@ struct Scan<'t> {
     /// Lines from one that begins with a tag to an empty one: in them no fence begins.
     in_html: bool,
     open_code: Option<usize>,
+    code: CodeSpans,
+    paragraph_end: Next,
+    /// The ends of the kinds of formulas: `\)`, `\]` and `$$`.
+    ends: [Next; 3],
 }
 
 impl<'t> Scan<'t> {
+    fn new(text: &'t str) -> Self {
+        let ends = ["\\)", "\\]", "$$"].map(Next::new);
+        let paragraph_end = Next::new("\n\n");
+        Self { text, at: 0, in_html: false, open_code: None, code: CodeSpans::default(), paragraph_end, ends }
+    }
+
     fn next(&mut self) -> Option<Found<'t>> {
         loop {
             while self.is_at_line_start() && self.skip_fence() {}
@@ -162,10 +175,10 @@ impl<'t> Scan<'t> {
     /// A formula that begins here, or nothing and further on.
     fn formula(&mut self, rest: &'t str) -> Option<Found<'t>> {
         let at = self.at;
-        let (begin, end, display) = match rest.as_bytes() {
-            [b'\\', b'(', ..] => (2, "\\)", false),
-            [b'\\', b'[', ..] => (2, "\\]", true),
-            [b'$', b'$', ..] => (2, "$$", true),
+        let (kind, display) = match rest.as_bytes() {
+            [b'\\', b'(', ..] => (0, false),
+            [b'\\', b'[', ..] => (1, true),
+            [b'$', b'$', ..] => (2, true),
             [b'$', ..] => return self.dollar(rest),
             _ => {
                 // What is escaped begins nothing.
@@ -173,20 +186,20 @@ impl<'t> Scan<'t> {
                 return None;
             }
         };
-        self.at += begin;
-        let content = reach(&rest[begin..], LONGEST, "\n\n");
-        let Some(length) = content.find(end) else {
+        let from = at + SIGN;
+        self.at = from;
+        let limit = self.text.floor_char_boundary(from + LONGEST);
+        let limit = self.paragraph_end.find(self.text, from, limit).unwrap_or(limit);
+        let Some(end) = self.ends[kind].find(self.text, from, limit) else {
             // Its end may come, if nothing has come yet that rules it out.
-            let may_come = content.len() == rest.len() - begin;
-            return may_come.then_some(Found::Open(at));
+            return (limit == self.text.len()).then_some(Found::Open(at));
         };
-        let tex = &content[..length];
-        if tex.trim().is_empty() || (end == "$$" && !is_formula(tex.trim())) {
+        let tex = &self.text[from..end];
+        if tex.trim().is_empty() || (kind == 2 && !is_formula(tex.trim())) {
             return None;
         }
-        let source = &rest[..begin + length + end.len()];
-        self.at = at + source.len();
-        Some(Found::Formula(at, Formula { source, tex, display }))
+        self.at = end + SIGN;
+        Some(Found::Formula(at, Formula { source: &self.text[at..self.at], tex, display }))
     }
 
     fn dollar(&mut self, rest: &'t str) -> Option<Found<'t>> {
@@ -248,21 +261,12 @@ impl<'t> Scan<'t> {
 
     /// Over code within a line.
     fn skip_code(&mut self) {
-        let rest = &self.text[self.at..];
-        let (begun, ticks) = (self.at, run(rest, '`'));
+        let (begun, ticks) = (self.at, run(&self.text[self.at..], '`'));
         self.at += ticks;
-        let content = paragraph(&rest[ticks..]);
-        let mut at = 0;
-        while let Some(found) = content[at..].find('`') {
-            let length = run(&content[at + found..], '`');
-            at += found + length;
-            if length == ticks {
-                self.at += at;
-                return;
-            }
-        }
-        if ticks + content.len() == rest.len() {
-            self.open_code = self.open_code.or(Some(begun));
+        match self.code.end_of(self.text, self.at, ticks) {
+            Some(end) => self.at = end,
+            None if self.code.paragraph_end() == self.text.len() => self.open_code = self.open_code.or(Some(begun)),
+            None => {}
         }
     }
 }
@@ -291,44 +295,10 @@ fn closing_dollar(content: &str) -> Option<usize> {
     None
 }
 
-fn begins_with_digit(text: &str) -> bool {
-    text.starts_with(|sign: char| sign.is_ascii_digit())
-}
-
 /// The beginning of a text: as far as it may belong to what has begun.
 fn reach<'t>(text: &'t str, longest: usize, end: &str) -> &'t str {
     let text = if text.len() > longest { &text[..text.floor_char_boundary(longest)] } else { text };
     text.find(end).map_or(text, |end| &text[..end])
-}
-
-/// The rest of a paragraph: as far as no line is empty or begins another block.
-fn paragraph(text: &str) -> &str {
-    let mut end = line_of(text).len();
-    while end < text.len() {
-        let line = line_of(&text[end..]);
-        if line.trim().is_empty() || interrupts(line.trim()) {
-            break;
-        }
-        end += line.len();
-    }
-    &text[..end]
-}
-
-/// Whether a line may end the paragraph above it, as far as its first sign says. Where it does not, code ends too early, which shows only if
-/// there is the beginning of a formula in it.
-fn interrupts(line: &str) -> bool {
-    line.starts_with(['>', '<', '#', '=', '~', '-', '*', '+', '_'])
-        || begins_with_digit(line)
-        || line.starts_with("```")
-}
-
-/// The first line, with its end.
-fn line_of(text: &str) -> &str {
-    text.find('\n').map_or(text, |end| &text[..=end])
-}
-
-fn run(text: &str, sign: char) -> usize {
-    text.len() - text.trim_start_matches(sign).len()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 mod citation;
 mod click;
 mod code;
+mod code_spans;
 mod document;
 mod entities;
 mod footnote;
