@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// Threads of one pool, at most.
 const MAX_THREADS: usize = 2;
@@ -69,8 +69,29 @@ impl Pool {
     /// # Errors
     /// [`Busy`] if too much is waiting, or if the work panicked.
     pub async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Abandoned) -> T + Send + 'static) -> Result<T, Busy> {
-        // The permit goes with the work: a caller who leaves does not make room while the work still runs.
         let permit = self.waiting.clone().try_acquire_owned().map_err(|_| Busy)?;
+        self.run_permitted(permit, work).await
+    }
+
+    /// Does the same, but waits until there is room; for callers whose time is limited and whose work takes little memory
+    /// until it begins.
+    ///
+    /// # Errors
+    /// [`Busy`] if the work panicked.
+    pub async fn run_in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Abandoned) -> T + Send + 'static,
+    ) -> Result<T, Busy> {
+        let permit = self.waiting.clone().acquire_owned().await.map_err(|_| Busy)?;
+        self.run_permitted(permit, work).await
+    }
+
+    /// The permit goes with the work: a caller who leaves does not make room while the work still runs.
+    async fn run_permitted<T: Send + 'static>(
+        &self,
+        permit: OwnedSemaphorePermit,
+        work: impl FnOnce(&Abandoned) -> T + Send + 'static,
+    ) -> Result<T, Busy> {
         let (reply, answer) = oneshot::channel();
         let abandoned = Abandoned::default();
         let _guard = AbandonOnDrop(abandoned.clone());
@@ -143,6 +164,22 @@ mod tests {
             assert_eq!(work.await.unwrap(), Ok(()));
         }
         assert_eq!(pool.run(|_| ()).await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn work_that_waits_for_its_turn_is_not_refused() {
+        let pool = Pool::new("test", 1 << 20, MAX_THREADS);
+        let (releases, running) = occupy(&pool);
+        while pool.waiting.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let mut waiting = Box::pin(pool.run_in_turn(|_| 3));
+        assert!(futures::FutureExt::now_or_never(&mut waiting).is_none());
+        drop(releases);
+        assert_eq!(waiting.await, Ok(3));
+        for work in running {
+            assert_eq!(work.await.unwrap(), Ok(()));
+        }
     }
 
     #[tokio::test]
