@@ -4,7 +4,7 @@
 mod expression;
 
 #[cfg(feature = "expressions")]
-pub use expression::{Encoder, check, evaluate_encoded, evaluate_text};
+pub use expression::{Encoder, check, evaluate_briefly, evaluate_encoded, evaluate_fully, evaluate_text};
 
 use serde_json::{Map, Value};
 use std::fmt;
@@ -126,6 +126,17 @@ pub fn is_dynamic(value: &Value) -> bool {
     match value {
         Value::Object(object) => operator(value).is_some() || object.values().any(is_dynamic),
         Value::Array(items) => items.iter().any(is_dynamic),
+        _ => false,
+    }
+}
+
+/// Whether there is an expression or a template in a value, whose evaluation may be costly.
+pub fn has_text(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            operator(value).is_some_and(|(name, _)| Language::of(name).is_some()) || object.values().any(has_text)
+        }
+        Value::Array(items) => items.iter().any(has_text),
         _ => false,
     }
 }
