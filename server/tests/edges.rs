@@ -15,7 +15,7 @@ config ► dialect operators schemas wire
 contract ►
 dialect ►
 egress ►
-endpoints ► contract dialect egress operators schemas
+endpoints ► contract dialect egress offload operators schemas
 faults ►
 frontend ► app
 offload ►

@@ -123,8 +123,8 @@ impl Endpoints {
             gate: &*context.gate,
             connections: &self.connections,
             endpoint_id: id,
-            payload: &payload,
-            user: &context.gate.user(&context.user_id),
+            payload: &Arc::new(payload),
+            user: &Arc::new(context.gate.user(&context.user_id)),
             models: &context.models,
             budget: &Budget::default(),
             depth: 0,
@@ -141,7 +141,7 @@ impl Endpoints {
     pub(crate) fn call_inside<'a>(
         &'a self,
         id: &'a str,
-        payload: &'a Value,
+        payload: &'a Arc<Value>,
         caller: Surroundings<'a>,
     ) -> BoxFuture<'a, Result<Value, EndpointError>> {
         let around = Surroundings { endpoint_id: id, payload, depth: caller.depth + 1, ..caller };

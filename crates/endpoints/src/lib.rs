@@ -3,6 +3,7 @@
 mod connection;
 mod endpoint;
 mod error;
+mod evaluation;
 mod gate;
 mod http;
 mod routine;
@@ -15,6 +16,7 @@ mod tool;
 pub use connection::Connection;
 pub use endpoint::{CallContext, Endpoint, Endpoints};
 pub use error::EndpointError;
+pub use evaluation::Facts;
 pub use gate::Gate;
 pub use http::{Http, HttpSettings};
 pub use secrets::Secrets;

@@ -3,13 +3,14 @@
 use crate::endpoint::Endpoints;
 use crate::step::{CallRequest, Request, Step, What};
 use crate::text::TextQuestion;
-use crate::{Connection, EndpointError, Gate};
+use crate::{Connection, EndpointError, Facts, Gate, Secrets};
 use contract::ModelUse;
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
-use operators::{Evaluator, Language, Scope, Secrets, evaluate, evaluate_encoded, evaluate_text, is_truthy};
+use operators::{Evaluator, Language, Scope, evaluate_encoded, is_truthy};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How many steps may run for one call, those of endpoints that it calls included; one that is reached again counts again.
@@ -43,9 +44,9 @@ pub(crate) struct Surroundings<'a> {
     /// For the log.
     pub(crate) endpoint_id: &'a str,
     /// `_payload`
-    pub(crate) payload: &'a Value,
+    pub(crate) payload: &'a Arc<Value>,
     /// `_user`
-    pub(crate) user: &'a Value,
+    pub(crate) user: &'a Arc<Value>,
     /// Counts the requests to models.
     pub(crate) models: &'a ModelUse,
     pub(crate) budget: &'a Budget,
@@ -69,18 +70,18 @@ struct Routine<'a> {
 #[derive(Clone)]
 struct Memory {
     /// `_step`: results by step id.
-    results: Value,
+    results: Arc<Value>,
     /// `_state`: what `:set_state` has set.
-    state: Value,
+    state: Arc<Value>,
     /// `_item`: the items of the loops around, by the names that they have there.
-    items: Value,
+    items: Arc<Value>,
     /// `_error`: why a `:try` failed, in its `:catch`.
-    error: Option<Value>,
+    error: Option<Arc<Value>>,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        let empty = || Value::Object(Map::new());
+        let empty = || Arc::new(Value::Object(Map::new()));
         Self { results: empty(), state: empty(), items: empty(), error: None }
     }
 }
@@ -109,18 +110,22 @@ impl<'a> Routine<'a> {
         match step {
             Step::Request(request) => self.request(request).await?,
             Step::Call(request) => self.call(request).await?,
-            Step::Return(value) => return Ok(Some(self.evaluate(":return", value)?)),
+            Step::Return(value) => return Ok(Some(self.evaluate(":return", value).await?)),
             Step::Choose { control, cases, otherwise } => return self.choose(control, cases, otherwise).await,
             Step::For { item, list, body } => return self.each(item, list, body).await,
             Step::Parallel(branches) => return self.parallel(branches).await,
             Step::Try { body, catch, finally } => return self.attempt(body, catch.as_deref(), finally).await,
-            Step::SetState(values) => self.set_state(values)?,
+            Step::SetState(values) => self.set_state(values).await?,
             Step::Log(message) => {
-                let message = text(self.evaluate(":log", message)?);
+                let message = text(self.evaluate(":log", message).await?);
                 tracing::info!(target: "chatwright", endpoint = self.around.endpoint_id, message, "a routine logs");
             }
-            Step::Reject(message) => return Err(EndpointError::Rejected(text(self.evaluate(":reject", message)?))),
-            Step::Throw(message) => return Err(EndpointError::Thrown(text(self.evaluate(":throw", message)?))),
+            Step::Reject(message) => {
+                return Err(EndpointError::Rejected(text(self.evaluate(":reject", message).await?)));
+            }
+            Step::Throw(message) => {
+                return Err(EndpointError::Thrown(text(self.evaluate(":throw", message).await?)));
+            }
         }
         Ok(None)
     }
@@ -128,7 +133,7 @@ impl<'a> Routine<'a> {
     /// The steps of the first case that holds.
     async fn choose(&mut self, control: &str, cases: &[(Value, Vec<Step>)], otherwise: &[Step]) -> Ended {
         for (test, steps) in cases {
-            if is_truthy(&self.evaluate(control, test)?) {
+            if is_truthy(&self.evaluate(control, test).await?) {
                 return self.steps(steps).await;
             }
         }
@@ -137,7 +142,7 @@ impl<'a> Routine<'a> {
 
     /// The steps for each item, one item after the other.
     async fn each(&mut self, name: &str, list: &Value, body: &[Step]) -> Ended {
-        let Value::Array(items) = self.evaluate(":in", list)? else {
+        let Value::Array(items) = self.evaluate(":in", list).await? else {
             return Err(EndpointError::Step { step: ":for".to_owned(), message: "`:in` gives no list".to_owned() });
         };
         let outer = self.memory.items.get(name).cloned();
@@ -176,7 +181,7 @@ impl<'a> Routine<'a> {
         let mut ended = self.steps(body).await;
         if let (Err(EndpointError::Step { .. } | EndpointError::Thrown(_)), Some(catch)) = (&ended, catch) {
             let outer = self.memory.error.take();
-            self.memory.error = ended.as_ref().err().map(description);
+            self.memory.error = ended.as_ref().err().map(description).map(Arc::new);
             ended = self.steps(catch).await;
             self.memory.error = outer;
         }
@@ -187,10 +192,12 @@ impl<'a> Routine<'a> {
     }
 
     /// All values are evaluated before any is set, so that two can change places.
-    fn set_state(&mut self, values: &Map<String, Value>) -> Result<(), EndpointError> {
-        let values = values.iter().map(|(key, value)| Ok((key.clone(), self.evaluate(":set_state", value)?)));
-        let values = values.collect::<Result<Vec<_>, EndpointError>>()?;
-        insert(&mut self.memory.state, values);
+    async fn set_state(&mut self, values: &Map<String, Value>) -> Result<(), EndpointError> {
+        let mut evaluated = Vec::new();
+        for (key, value) in values {
+            evaluated.push((key.clone(), self.evaluate(":set_state", value).await?));
+        }
+        insert(&mut self.memory.state, evaluated);
         Ok(())
     }
 
@@ -200,13 +207,11 @@ impl<'a> Routine<'a> {
         let connection = self.around.connections.get(connection_id);
         let connection = connection.ok_or_else(|| failed("its connection is not there".to_owned()))?;
         let secrets = &self.around.endpoints.secrets;
-        let of_request = secrets.clone();
-        let known = move |name: &str| of_request.get(name);
         // A model could be talked into telling what it was told.
-        let known: Option<&Secrets> = (!matches!(what, What::Text)).then_some(&known);
+        let known = (!matches!(what, What::Text)).then(|| secrets.clone());
         let evaluated = match (what, properties) {
-            (What::Http(_), Value::Object(properties)) => self.evaluate_http(id, properties, known)?,
-            _ => self.evaluate_with(id, properties, known, evaluate_text)?,
+            (What::Http(_), Value::Object(properties)) => self.evaluate_http(id, properties, known).await?,
+            _ => self.evaluate_with(id, properties, known, None).await?,
         };
         let result = ask(connection, what, evaluated, self.around.models)
             .await
@@ -221,7 +226,7 @@ impl<'a> Routine<'a> {
         if self.around.depth == MAX_DEPTH {
             return Err(failed(format!("endpoints call each other more than {MAX_DEPTH} deep")));
         }
-        let payload = self.evaluate(id, payload)?;
+        let payload = Arc::new(self.evaluate(id, payload).await?);
         let result = self.around.endpoints.call_inside(endpoint_id, &payload, self.around).await;
         let result = result.map_err(|error| match error {
             // This routine did something wrong, not its caller.
@@ -232,44 +237,45 @@ impl<'a> Routine<'a> {
         Ok(())
     }
 
-    fn evaluate(&self, step: &str, value: &Value) -> Result<Value, EndpointError> {
-        self.evaluate_with(step, value, None, evaluate_text)
+    async fn evaluate(&self, step: &str, value: &Value) -> Result<Value, EndpointError> {
+        self.evaluate_with(step, value, None, None).await
     }
 
     /// What a request to a web service says. A value in a template of its path is one step of the path, whatever it holds.
-    fn evaluate_http(
+    async fn evaluate_http(
         &self,
         step: &str,
         properties: &Map<String, Value>,
-        secret: Option<&Secrets>,
+        secrets: Option<Secrets>,
     ) -> Result<Value, EndpointError> {
-        let evaluated = properties.iter().map(|(key, value)| {
-            let evaluator = if key == "path" { evaluate_path } else { evaluate_text };
-            Ok((key.clone(), self.evaluate_with(step, value, secret, evaluator)?))
-        });
-        evaluated.collect::<Result<_, _>>().map(Value::Object)
+        let mut evaluated = Map::new();
+        for (key, value) in properties {
+            let evaluator: Option<Evaluator> = if key == "path" { Some(evaluate_path) } else { None };
+            let value = self.evaluate_with(step, value, secrets.clone(), evaluator).await?;
+            evaluated.insert(key.clone(), value);
+        }
+        Ok(Value::Object(evaluated))
     }
 
-    fn evaluate_with(
+    async fn evaluate_with(
         &self,
         step: &str,
         value: &Value,
-        secret: Option<&Secrets>,
-        expressions: Evaluator,
+        secrets: Option<Secrets>,
+        evaluator: Option<Evaluator>,
     ) -> Result<Value, EndpointError> {
-        let scope = Scope {
-            secret,
-            state: Some(&self.memory.state),
-            user: Some(self.around.user),
-            payload: Some(self.around.payload),
-            step: Some(&self.memory.results),
-            item: Some(&self.memory.items),
-            error: self.memory.error.as_ref(),
-            expressions: Some(expressions),
-            ..Scope::default()
+        let facts = Facts {
+            secrets,
+            evaluator,
+            state: Some(self.memory.state.clone()),
+            user: Some(self.around.user.clone()),
+            payload: Some(self.around.payload.clone()),
+            step: Some(self.memory.results.clone()),
+            item: Some(self.memory.items.clone()),
+            error: self.memory.error.clone(),
         };
-        evaluate(value, &scope)
-            .map_err(|error| EndpointError::Step { step: step.to_owned(), message: error.to_string() })
+        let evaluated = facts.evaluate(value).await;
+        evaluated.map_err(|error| EndpointError::Step { step: step.to_owned(), message: error.to_string() })
     }
 }
 
@@ -309,8 +315,9 @@ fn text(value: Value) -> String {
     }
 }
 
-fn insert(into: &mut Value, values: impl IntoIterator<Item = (String, Value)>) {
-    if let Value::Object(into) = into {
+fn insert(into: &mut Arc<Value>, values: impl IntoIterator<Item = (String, Value)>) {
+    // Copied only if an evaluation that was left still reads it.
+    if let Value::Object(into) = Arc::make_mut(into) {
         into.extend(values);
     }
 }

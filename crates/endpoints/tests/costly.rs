@@ -1,0 +1,75 @@
+//! Templates whose evaluation is made costly by what a caller sends.
+
+use contract::ModelUse;
+use endpoints::{CallContext, Endpoint, EndpointError, Endpoints, Facts};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Searches a list once for each of its items.
+const COSTLY: &str = "{% for a in payload.items %}{% if -1 in payload.items %}{% endif %}{% endfor %}";
+
+fn endpoints(time: Duration, template: &str) -> Endpoints {
+    let routine = vec![json!({ ":return": { "_template": template } })];
+    let endpoint = Endpoint { id: "e".to_owned(), description: None, payload_schema: None, routine };
+    Endpoints::new(vec![endpoint], HashMap::new(), time).unwrap()
+}
+
+fn context() -> CallContext {
+    CallContext {
+        user_id: "ada".to_owned(),
+        gate: Arc::new(|_: &str| Ok(())),
+        models: ModelUse::default(),
+        cancel: CancellationToken::new(),
+    }
+}
+
+fn payload(items: usize) -> Value {
+    json!({ "items": vec![0; items] })
+}
+
+/// The runtime has one thread, so the other task makes progress only while the template does not occupy it.
+#[tokio::test]
+async fn costly_template_leaves_the_runtime_responsive_and_ends_with_stop() {
+    let (endpoints, context) = (endpoints(Duration::from_secs(60), COSTLY), context());
+    let stop = async {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        context.cancel.cancel();
+    };
+    let (ended, ()) = tokio::join!(endpoints.call("e", payload(9_000), &context), stop);
+    assert_eq!(ended, Err(EndpointError::Cancelled));
+}
+
+#[tokio::test]
+async fn costly_template_ends_with_the_deadline() {
+    let time = Duration::from_millis(5);
+    let ended = endpoints(time, COSTLY).call("e", payload(9_000), &context()).await;
+    assert_eq!(ended, Err(EndpointError::TooSlow(time)));
+}
+
+#[tokio::test]
+async fn costly_template_ends_with_its_budget() {
+    let ended = endpoints(Duration::from_secs(60), COSTLY).call("e", payload(9_000), &context()).await;
+    assert_eq!(ended.unwrap_err().to_string(), "The step `:return` failed: /_template: engine ran out of fuel");
+}
+
+#[tokio::test]
+async fn large_values_are_evaluated_away_from_the_caller_with_the_same_result() {
+    let template = "{{ payload.items | length }} of {{ user.id }}";
+    for items in [3, 3_000] {
+        let seen = endpoints(Duration::from_secs(60), template).call("e", payload(items), &context()).await;
+        assert_eq!(seen, Ok(json!(format!("{items} of ada"))));
+    }
+}
+
+#[tokio::test]
+async fn secrets_are_read_beside_costly_templates() {
+    let secrets = [("KEY".to_owned(), "s3cret".into())].into_iter().collect();
+    let facts = Facts { payload: Some(Arc::new(payload(3_000))), secrets: Some(secrets), ..Facts::default() };
+    let value = json!([{ "_secret": "KEY" }, { "_expr": "payload.items | length" }]);
+    assert_eq!(facts.evaluate(&value).await, Ok(json!(["s3cret", 3_000])));
+}
