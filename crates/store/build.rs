@@ -1,4 +1,4 @@
-//! The migrations are part of the program: a changed one makes a new build.
+//! Rebuilds the crate when a migration changes, because the migrations are embedded in the program.
 
 fn main() {
     println!("cargo::rerun-if-changed=migrations");

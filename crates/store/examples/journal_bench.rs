@@ -1,18 +1,21 @@
-//! What the journal costs: RUNS streams at once, each with EVENTS events in every flush, for SECONDS.
+//! Measures the cost of the journal: RUNS concurrent runs, each with EVENTS events in every flush,
+//! for SECONDS.
 //!
-//! `cargo run --release -p store --example journal_bench -- [RUNS 500] [SECONDS 10] [EVENTS 2] [FLUSH_MS 100]`
+//! `cargo run --release -p store --example journal_bench -- [RUNS 500] [SECONDS 10] [EVENTS 2]
+//! [FLUSH_MS 100]`
 //!
-//! With `DATABASE_URL=postgres://…` in an empty database there instead of in a new file.
+//! With `DATABASE_URL=postgres://…` it uses that database, which must be empty, instead of a new
+//! file.
 //!
-//! Prints the CPU time of the whole process per row (one run's batch), the time of a flush and the size of the files.
-//! Reads /proc, so it runs on Linux only.
+//! Prints the CPU time of the whole process per row (one run's batch), the time of a flush and the
+//! size of the files. Reads /proc, so it runs on Linux only.
 
 use bytes::Bytes;
 use std::time::{Duration, Instant};
 use store::{BeginRun, JournalBatch, NewMessage, Store, StoreError};
 use wire::{Role, UiMessage};
 
-/// Kernel ticks a second in /proc/PID/stat; fixed on Linux.
+/// Kernel ticks per second in /proc/PID/stat; fixed on Linux.
 const TICKS: f64 = 100.0;
 
 #[tokio::main]
@@ -84,7 +87,7 @@ async fn begin(store: &Store, run: u64) -> Result<(), StoreError> {
     store.begin_run("owner", begin).await.map(|_| ())
 }
 
-/// As long as a UUID.
+/// A run id that is as long as a UUID.
 fn run_id(run: u64) -> String {
     format!("0199f0a0-0000-7000-8000-{run:012}")
 }
@@ -102,10 +105,11 @@ fn batch(run: u64, first_seq: u64, events: u64) -> JournalBatch {
     }
 }
 
-/// User and system CPU time of this process so far, in seconds.
+/// Returns the user and system CPU time that this process has used, in seconds.
 fn cpu_seconds() -> Result<(f64, f64), Box<dyn std::error::Error>> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
-    // The command's name is in brackets and may hold anything; user and system time are the 12th and 13th field after it.
+    // The command's name is in brackets and may contain anything; user and system time are the 12th
+    // and 13th field after it.
     let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     Ok((fields[11].parse::<f64>()? / TICKS, fields[12].parse::<f64>()? / TICKS))
 }

@@ -1,26 +1,26 @@
-//! Table `api_keys`: what users' programs are known by.
+//! Table `api_keys`: the API keys of users.
 
 use crate::sql::{self, Row};
 use crate::users::{User, list, texts, user};
 use crate::{AuditEntry, Store, StoreError, audit};
 
-/// Keys of one user at once.
+/// The maximum number of API keys of one user.
 pub const MAX_API_KEYS: u32 = 50;
-/// How exact `used_at` is, in milliseconds: it is not written at each request.
+/// The resolution of `used_at`, in milliseconds, so that not every request writes it.
 pub(crate) const USED_EVERY: i64 = 60_000;
 
-/// A key that is made.
+/// A new API key.
 #[derive(Clone, Debug)]
 pub struct NewApiKey {
-    /// Its id; nobody had it before.
+    /// A new, unique id.
     pub id: String,
-    /// Whose it is.
+    /// The user to whom the key belongs.
     pub user_id: String,
-    /// What its user calls it.
+    /// The name that the user gave the key.
     pub name: String,
     /// SHA-256 of the key.
     pub key_hash: [u8; 32],
-    /// What it is for.
+    /// The scopes of the key.
     pub scopes: Vec<String>,
     /// Unix time, milliseconds.
     pub now: i64,
@@ -28,24 +28,24 @@ pub struct NewApiKey {
     pub expires_at: i64,
 }
 
-/// A line of a user's list.
+/// A row of a user's list of API keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKeyRow {
-    /// Its id.
+    /// The key's id.
     pub id: String,
-    /// What its user calls it.
+    /// The name that the user gave the key.
     pub name: String,
-    /// What it is for.
+    /// The scopes of the key.
     pub scopes: Vec<String>,
     /// Unix time, milliseconds.
     pub created_at: i64,
     /// Unix time, milliseconds.
     pub expires_at: i64,
-    /// When it was used last, to the minute.
+    /// When the key was last used, Unix time in milliseconds, to the minute.
     pub used_at: Option<i64>,
 }
 
-/// As long as there are not too many.
+/// Inserts nothing if the user has the maximum number of keys.
 const INSERT: &str = "
     INSERT INTO api_keys (id, user_id, name, key_hash, scopes, created_at, expires_at)
     SELECT $1, $2, $3, $4, $5, $6, $7 WHERE (SELECT count(*) FROM api_keys WHERE user_id = $2) < $8";
@@ -64,7 +64,8 @@ const LIST: &str = "
 const DELETE: &str = "DELETE FROM api_keys WHERE user_id = $1 AND id = $2";
 
 impl Store {
-    /// Makes a key, and enters it in the audit log if `entry` says how. False when its user has [`MAX_API_KEYS`] already.
+    /// Creates an API key, and writes `entry` to the audit log in the same transaction. Returns
+    /// false if the user already has [`MAX_API_KEYS`].
     ///
     /// # Errors
     /// The database failed.
@@ -81,7 +82,8 @@ impl Store {
         self.write(move |db| Box::pin(audit::execute(db, insert, entry))).await
     }
 
-    /// The user of a key that counts, and what it is for; none otherwise.
+    /// Returns the user of a valid key and the key's scopes. A key is invalid if it is unknown or
+    /// expired, or its user is disabled.
     ///
     /// # Errors
     /// The database failed.
@@ -102,7 +104,7 @@ impl Store {
         Ok(Some((user, scopes)))
     }
 
-    /// A user's keys, the newest first; those that have expired, too.
+    /// Returns a user's API keys, newest first, including expired ones.
     ///
     /// # Errors
     /// The database failed.
@@ -114,7 +116,8 @@ impl Store {
         .await
     }
 
-    /// Deletes a key of a user, and enters it in the audit log if `entry` says how. False when it is unknown or someone else's.
+    /// Revokes a user's API key, and writes `entry` to the audit log in the same transaction.
+    /// Returns false if the key is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.

@@ -1,5 +1,5 @@
-//! Table `audit`: one row for each tool call of an agent, chained by hash (`audit_chain`). Rows are only ever added. They
-//! are for the operator, so nothing here asks for an owner.
+//! Table `audit`: one row for each tool call of an agent, chained by hash (`audit_chain`). Rows are
+//! only ever appended. The log belongs to the operator, so nothing here takes an owner.
 
 use crate::audit_chain::AuditHead;
 use crate::sql::{self, Db, Query, Row, without_nul};
@@ -7,27 +7,27 @@ use crate::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Rows of the audit log at once; one has at most some tens of kilobytes.
+/// The maximum number of rows of the audit log per read. A row has at most some tens of kilobytes.
 pub const MAX_AUDIT_ROWS: u32 = 200;
 
 /// How a tool call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditOutcome {
-    /// With a result.
+    /// The tool returned a result.
     Ok,
-    /// With an error of the tool.
+    /// The tool returned an error.
     Error,
-    /// The user did not want it; it was not run.
+    /// The user denied the call; it did not run.
     Denied,
-    /// A rule did not let it run.
+    /// A rule refused the call; it did not run.
     Refused,
-    /// It was stopped, or the server died: it may or may not have had an effect.
+    /// The call was stopped, or the server died: it may or may not have had an effect.
     Interrupted,
 }
 
 impl AuditOutcome {
-    /// As it is stored and shown.
+    /// Returns the name that is stored and shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -39,94 +39,95 @@ impl AuditOutcome {
     }
 }
 
-/// Something that decides whether a call runs. More of them will come.
+/// A check that decides whether a call runs. More may be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Gate {
-    /// There is such a tool, and the arguments fit it.
+    /// The tool exists, and the arguments match its schema.
     Schema,
     /// The agent's policy.
     Policy,
-    /// The user.
+    /// The user's approval.
     Approval,
-    /// What the agent may take in one turn.
+    /// The limits of the agent for one turn.
     Limit,
-    /// Where it runs, if not on the server.
+    /// Where the call runs, if not on the server.
     Execution,
 }
 
-/// What a gate did.
+/// The decision of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum GateVerdict {
-    /// It asked somebody.
+    /// It asked a user.
     Asked,
-    /// Somebody said yes.
+    /// A user approved the call.
     Approved,
-    /// Somebody said no.
+    /// A user denied the call.
     Denied,
-    /// It said no itself.
+    /// The gate itself refused the call.
     Refused,
-    /// It left it to somebody else, whose word the outcome is.
+    /// It left the execution to another party, who reports the outcome.
     Delegated,
-    /// It was cut off before, and is made once more.
+    /// The call was interrupted before and is repeated.
     Repeated,
 }
 
-/// One decision about a call.
+/// A decision about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateDecision {
-    /// Which gate.
+    /// The gate.
     pub gate: Gate,
-    /// What it did.
+    /// Its decision.
     pub decision: GateVerdict,
     /// The user who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A call that has ended, as it is to be entered. Whoever makes it has masked secrets and cut long texts.
+/// An ended call to append to the log. The caller has masked secrets and truncated long texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEntry {
     /// When the call ended; Unix time, milliseconds.
     pub at: i64,
-    /// On whose behalf.
+    /// The user on whose behalf the call was made.
     pub user_id: String,
     /// The agent that made the call.
     pub agent_id: String,
     /// The conversation.
     pub conversation_id: String,
-    /// The assistant message in which the call stands; with it a call's id is unique.
+    /// The assistant message that contains the call; a call's id is unique within it.
     pub message_id: String,
     /// The run in which the call ended, or the last one before that.
     pub run_id: String,
-    /// The call.
+    /// The call's id.
     pub call_id: String,
-    /// The tool as the model named it.
+    /// The tool's name, as the model gave it.
     pub tool: String,
-    /// The arguments.
+    /// The arguments of the call.
     pub arguments: Value,
-    /// What was decided about it, in order.
+    /// The decisions about the call, in order.
     pub gates: Vec<GateDecision>,
     /// How it ended.
     pub outcome: AuditOutcome,
-    /// How long the tool ran, in milliseconds; none where it did not run, or not here.
+    /// How long the tool ran, in milliseconds; `None` if it did not run, or did not run on the
+    /// server.
     pub duration_ms: Option<i64>,
 }
 
-/// A row as it is stored, to be checked and shown.
+/// A row as it is stored, for checks and lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRow {
-    /// From 1 on, without gaps.
+    /// The row's number: from 1 on, without gaps.
     pub number: i64,
     /// When the call ended; Unix time, milliseconds.
     pub at: i64,
-    /// On whose behalf.
+    /// The user on whose behalf the call was made.
     pub user_id: String,
     /// The agent.
     pub agent_id: String,
@@ -136,31 +137,31 @@ pub struct AuditRow {
     pub message_id: String,
     /// The run.
     pub run_id: String,
-    /// The call.
+    /// The call's id.
     pub call_id: String,
-    /// The tool.
+    /// The tool's name.
     pub tool: String,
-    /// JSON.
+    /// The arguments, as JSON.
     pub arguments: String,
     /// JSON: a list of [`GateDecision`]s.
     pub gates: String,
-    /// An [`AuditOutcome`] in lower case.
+    /// The name of an [`AuditOutcome`].
     pub outcome: String,
     /// How long the tool ran, in milliseconds.
     pub duration_ms: Option<i64>,
-    /// The hash of the row before.
+    /// The hash of the previous row.
     pub previous: String,
     /// The hash of this row.
     pub hash: String,
 }
 
 impl AuditRow {
-    /// The row that continues the chain.
+    /// Creates the row that continues the chain after `head`.
     fn after(head: &AuditHead, entry: AuditEntry) -> Result<Self, StoreError> {
         let number = head.number.checked_add(1).ok_or(StoreError::Invalid("the audit log has no number left"))?;
         let gates = serde_json::to_string(&entry.gates)
             .map_err(|error| StoreError::Failed(format!("an audit row cannot be encoded: {error}")))?;
-        // As both databases keep it: what is hashed is what is read back.
+        // Stored without NUL, as in both databases: the hash must cover what is read back.
         let mut row = Self {
             number,
             at: entry.at,
@@ -185,7 +186,7 @@ impl AuditRow {
 
 const HEAD: &str = "SELECT no, hash FROM audit ORDER BY no DESC LIMIT 1";
 
-/// The first report of a call's end counts, as in the ledger.
+/// The first report of a call's end wins, as in the ledger.
 const INSERT: &str = "
     INSERT INTO audit
         (no, at, user_id, agent_id, conversation_id, message_id, run_id, call_id, tool, arguments, gates, outcome,
@@ -199,7 +200,7 @@ const PAGE: &str = "
     FROM audit WHERE no >= $1 AND at >= $2 ORDER BY no LIMIT $3";
 
 impl Store {
-    /// Adds rows in their order. A call that has its row keeps it.
+    /// Appends rows in the given order. A call that has a row already keeps it.
     ///
     /// # Errors
     /// The database failed; no row is added then.
@@ -210,8 +211,8 @@ impl Store {
         self.write(move |db| Box::pin(append(db, entries))).await
     }
 
-    /// Rows from number `from` on whose calls ended at `since` (Unix time, milliseconds) or later, in order, at most
-    /// [`MAX_AUDIT_ROWS`]; `i64::MIN` means from the beginning.
+    /// Returns rows from number `from` on whose calls ended at `since` (Unix time, milliseconds) or
+    /// later, in order, at most [`MAX_AUDIT_ROWS`]; `i64::MIN` means from the beginning.
     ///
     /// # Errors
     /// The database failed, or a row is damaged so that it cannot be read.
@@ -226,8 +227,8 @@ impl Store {
     }
 }
 
-/// Adds rows within the writer's transaction. The head is read in it, too, so the chain holds whatever became of the
-/// transactions before, in this process or another.
+/// Appends rows within the writer's transaction. The head is read in the same transaction, so the
+/// chain stays intact whatever happened to earlier transactions, in this process or another.
 pub(crate) async fn append(db: &mut Db, entries: Vec<AuditEntry>) -> Result<(), StoreError> {
     if entries.is_empty() {
         return Ok(());
@@ -242,7 +243,7 @@ pub(crate) async fn append(db: &mut Db, entries: Vec<AuditEntry>) -> Result<(), 
     Ok(())
 }
 
-/// Executes a statement, and enters it if it has changed a row; whether it has.
+/// Executes a statement, and appends `entry` if it changed a row. Returns whether it did.
 pub(crate) async fn execute(db: &mut Db, statement: Query, entry: Option<AuditEntry>) -> Result<bool, StoreError> {
     let is_done = statement.execute(&mut *db).await?.rows_affected() > 0;
     append(db, entry.into_iter().filter(|_| is_done).collect()).await?;
@@ -254,7 +255,7 @@ async fn head(db: &mut Db) -> Result<AuditHead, StoreError> {
     Ok(AuditHead { number: row.try_get("no")?, hash: row.try_get("hash")? })
 }
 
-/// Whether the row was added.
+/// Inserts a row. Returns false if the call has a row already.
 async fn insert(db: &mut Db, row: &AuditRow) -> Result<bool, StoreError> {
     let done = sql::query(INSERT)
         .bind(row.number)

@@ -1,18 +1,21 @@
-//! The chain of the audit log: what a row's hash is made of, and the walk that finds the first row that does not fit.
+//! The hash chain of the audit log: what a row's hash covers, and the check that finds the first
+//! row that breaks the chain.
 
 use crate::{AuditRow, Store, StoreError};
 use sha2::{Digest, Sha256};
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-/// Begins what is hashed, so that a later form of it cannot be mistaken for this one.
+/// The prefix of the hashed bytes. It names the format, so that a later format cannot be mistaken
+/// for this one.
 const FORM: &str = "chatwright audit 1";
 
-/// Digits of a hash: SHA-256 in hexadecimal.
+/// The number of digits of a hash: SHA-256 in hexadecimal.
 const HASH_DIGITS: usize = 64;
 
-/// A row's place in the chain. Whoever knows the newest one can tell later whether rows were cut off behind it, or the
-/// log was written anew. As text: `NUMBER:HASH`.
+/// The position and hash of a row in the chain. With a noted head of the newest row it can be
+/// checked later whether rows behind it were cut off or the log was rewritten. As text:
+/// `NUMBER:HASH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditHead {
     /// The row's number; 0 before the first row.
@@ -46,51 +49,51 @@ impl FromStr for AuditHead {
     }
 }
 
-/// What a walk over the whole chain found: every row fits.
+/// The result of a check of the whole chain that found no fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditReport {
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u64,
-    /// The newest row.
+    /// The head: the newest row.
     pub head: AuditHead,
 }
 
-/// The first thing about the chain that does not fit.
+/// The first fault in the chain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuditFault {
-    /// A number is left out.
+    /// A row number is missing.
     #[error("row {0} is missing")]
     Missing(i64),
-    /// A number that no row has when the log is written.
+    /// A row has a number that the log never assigns.
     #[error("row {0} was inserted: the first row is number 1")]
     Inserted(i64),
-    /// The row holds another hash than that of the row before.
+    /// The row's `previous` hash is not the hash of the row before.
     #[error("row {0} does not follow the row before it: one of the two was replaced")]
     Detached(i64),
-    /// The row's hash is not that of its content.
+    /// The row's hash does not match its content.
     #[error("row {0} was changed: its hash is not that of its content")]
     Changed(i64),
-    /// The log ends before the head that was noted.
+    /// The log ends before the noted head.
     #[error("the log ends with row {last}, and row {noted} was noted: rows were cut off")]
     CutOff {
-        /// The last row there is.
+        /// The number of the last row.
         last: i64,
-        /// The row that was noted.
+        /// The number of the noted row.
         noted: i64,
     },
-    /// The row fits, and is not the one that was noted.
+    /// The row is consistent but its hash is not the noted one.
     #[error("row {0} is not the one that was noted: the log was written anew")]
     NotNoted(i64),
 }
 
 impl AuditRow {
-    /// The row's place in the chain.
+    /// Returns the row's position in the chain.
     pub fn head(&self) -> AuditHead {
         AuditHead { number: self.number, hash: self.hash.clone() }
     }
 
-    /// The hash that belongs to the content: SHA-256 over netstrings (`LENGTH:BYTES,`), which leave no doubt where a
-    /// field ends. A duration that is not known is empty.
+    /// Computes the hash of the row's content: SHA-256 over netstrings (`LENGTH:BYTES,`), which
+    /// make field boundaries unambiguous. An unknown duration is hashed as an empty field.
     pub fn computed_hash(&self) -> String {
         let (number, at) = (self.number.to_string(), self.at.to_string());
         let duration = self.duration_ms.map(|duration| duration.to_string()).unwrap_or_default();
@@ -120,7 +123,7 @@ impl AuditRow {
         format!("{:x}", hasher.finalize())
     }
 
-    /// Whether the row continues the chain after `before`.
+    /// Checks that the row continues the chain after `before`.
     fn check(&self, before: &AuditHead) -> Result<(), AuditFault> {
         match before.number.checked_add(1) {
             Some(expected) if self.number > expected => return Err(AuditFault::Missing(expected)),
@@ -135,14 +138,15 @@ impl AuditRow {
 }
 
 impl Store {
-    /// Walks the chain page by page and answers with its head, or with the first row that does not fit. `noted` is a
-    /// head that was written down earlier: without one, rows that were cut off at the end cannot be missed.
+    /// Checks the whole chain page by page. Returns its head, or the first row that breaks it.
+    /// `noted` is a head that was recorded earlier: without one, rows that were cut off at the end
+    /// cannot be detected.
     ///
     /// # Errors
     /// The database failed, or a row is damaged so that it cannot be read.
     pub async fn verify_audit(&self, noted: Option<&AuditHead>) -> Result<Result<AuditReport, AuditFault>, StoreError> {
         let mut report = AuditReport { rows: 0, head: AuditHead::default() };
-        // Before the first number, too: a row may have been put there.
+        // Also reads below the first number: someone may have inserted a row there.
         let mut from = i64::MIN;
         loop {
             let page = self.audit_rows(from, i64::MIN).await?;

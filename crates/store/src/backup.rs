@@ -1,24 +1,25 @@
-//! A copy of a database, and what a copy is worth. The server that serves the database may run meanwhile.
+//! Backup and restore of databases. A server may serve the source database meanwhile.
 
 use crate::{Moved, ServerFacts, Store, StoreError, postgres, sqlite};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A database file that was looked at.
+/// The result of inspecting a database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// The newest migration that it has.
+    /// The number of its newest migration.
     pub schema: i64,
 }
 
-/// A database file that no other process serves while this lives.
+/// A claim on a database file: while this value lives, no other process can serve the file.
 #[must_use = "dropping it lets others serve the file"]
 pub struct Claimed {
     _claim: Option<Arc<sqlite::Claim>>,
 }
 
 impl Store {
-    /// The file of the database that a URL names; none for one in memory or on a server.
+    /// Returns the file of the database that a URL names; `None` for a database in memory or on a
+    /// server.
     ///
     /// # Errors
     /// As [`Store::open`], for what the URL says.
@@ -26,7 +27,8 @@ impl Store {
         if postgres::is_url(url) { Ok(None) } else { sqlite::path(url) }
     }
 
-    /// Copies the database at `from`, as it is at one moment, into the new or empty file `to`. Writers are not held up.
+    /// Copies a consistent snapshot of the database at `from` into the new or empty file `to`. Does
+    /// not block writers.
     ///
     /// # Errors
     /// [`StoreError::Open`] with one line for the operator.
@@ -34,7 +36,7 @@ impl Store {
         sqlite::copy(from, to).await
     }
 
-    /// The same for the database that a URL names, also one on a server; the file is one of SQLite in either case.
+    /// Copies the database that a URL names, in a file or on a server, into the SQLite file `to`.
     ///
     /// # Errors
     /// As [`Store::copy`]; a database on a server must have the schema of this version.
@@ -42,66 +44,71 @@ impl Store {
         match Self::database_file(url)? {
             Some(file) => Self::copy(&file, to).await,
             None if postgres::is_url(url) => {
-                let name = to.to_str().ok_or_else(|| StoreError::Open("the target's name is no text".to_owned()))?;
+                let name =
+                    to.to_str().ok_or_else(|| StoreError::Open("the target's path is not valid UTF-8".to_owned()))?;
                 Self::transfer(url, &file_url(name), false).await?;
-                // Folds the log into it.
+                // Checkpoints the log into the file.
                 Self::claim(to).await.map(drop)
             }
             None => Err(StoreError::Open("a database in memory cannot be copied".to_owned())),
         }
     }
 
-    /// Whether a URL names a database on a server.
+    /// Returns whether a URL names a database on a server.
     pub fn is_on_server(url: &str) -> bool {
         postgres::is_url(url)
     }
 
-    /// What an operator wants to know of a database on a server.
+    /// Returns facts about a database on a server that an operator needs.
     ///
     /// # Errors
-    /// [`StoreError::Open`] with one line for the operator: it cannot be reached, or is not one that the store can use.
+    /// [`StoreError::Open`] with one line for the operator: the server cannot be reached, or the
+    /// store cannot use it.
     pub async fn on_server(url: &str) -> Result<ServerFacts, StoreError> {
         postgres::facts(url).await
     }
 
-    /// Puts what is in a file that nobody serves in the place of all that a database on a server holds, which must be empty unless
-    /// `replace`. The file is brought up to date.
+    /// Restores a database on a server from a SQLite file that no process serves. The database must
+    /// be empty unless `replace`. The file is migrated to the current schema first.
     ///
     /// # Errors
     /// As [`Store::transfer`].
     pub async fn put_back(from: &Path, url: &str, replace: bool) -> Result<Vec<Moved>, StoreError> {
-        let name = from.to_str().ok_or_else(|| StoreError::Open("the file's name is no text".to_owned()))?;
+        let name = from.to_str().ok_or_else(|| StoreError::Open("the file's path is not valid UTF-8".to_owned()))?;
         let file = file_url(name);
         Self::open(&file).await?.close().await;
         Self::transfer(&file, url, replace).await
     }
 
-    /// Whether a file can be served from where it is.
+    /// Checks that a database file can be served from its location.
     ///
     /// # Errors
-    /// [`StoreError::Open`]: it has several names, is a mount of its own or is on a network's file system.
+    /// [`StoreError::Open`]: the file has several names (hard links), is itself a mount, or is on a network file system.
     pub fn check_place(path: &Path) -> Result<(), StoreError> {
         sqlite::check_place(path)
     }
 
-    /// Reads a database that nobody serves from end to end.
+    /// Reads a database file that no process serves from end to end, and checks its integrity.
     ///
     /// # Errors
-    /// [`StoreError::Open`] with one line for the operator: it is damaged, not one of ours, or a newer version's.
+    /// [`StoreError::Open`] with one line for the operator: it is damaged, is not a Chatwright
+    /// database, or was written by a newer version.
     pub async fn inspect(path: &Path) -> Result<Copied, StoreError> {
         Ok(Copied { schema: sqlite::inspect(path).await? })
     }
 
-    /// Keeps others from serving a database that is to be replaced. What its log still held is in the file then, and its log is gone.
+    /// Keeps other processes from serving a database file that is to be replaced. Checkpoints its
+    /// log into the file and removes the log.
     ///
     /// # Errors
-    /// [`StoreError::Open`]: another process has it open; which one, if it serves it.
+    /// [`StoreError::Open`]: another process has it open. The text names that process if it serves the file.
     pub async fn claim(path: &Path) -> Result<Claimed, StoreError> {
         Ok(Claimed { _claim: sqlite::claim(path).await? })
     }
 }
 
-/// The URL of a file. The driver decodes what stands after a `%`, and ends a path at `?`.
+/// Returns the URL of a file. Escapes `%`, which the driver decodes, and `?` and `#`, which would
+/// end the path.
 fn file_url(path: &str) -> String {
     let path = path.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
     format!("sqlite://{path}")

@@ -1,39 +1,41 @@
-//! Accepting a submission: its messages and the run that answers it, in one transaction.
+//! Accepts a submission: stores its messages and opens the run that answers it, in one transaction.
 
 use crate::messages::{self, set_body};
 use crate::sql::{self, Db};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit, body, grants, run_events};
 use wire::{EndReason, UiMessage};
 
-/// A submission as it is to be stored.
+/// A submission to store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BeginRun {
-    /// Begun with this submission when it does not exist.
+    /// The conversation; created if it does not exist.
     pub conversation_id: String,
-    /// The page on which a new conversation is begun.
+    /// The page of a new conversation.
     pub page_id: String,
     /// The agent of a new conversation.
     pub agent_id: String,
     /// The title of a new conversation.
     pub title: String,
-    /// Unique within the conversation: the same submission sent again is the same run.
+    /// Idempotency key, unique within the conversation: sending the same submission again returns
+    /// the same run.
     pub submission_key: String,
-    /// New messages, parents first: the user's, taken-over history, the empty assistant message.
+    /// New messages, parents first: the user's message, imported history, the empty assistant
+    /// message.
     pub insert: Vec<NewMessage>,
-    /// Messages whose bodies are replaced, for example by ones with decisions. A run that waits in one of them ends with it, unless it is the
-    /// message that the new run writes.
+    /// Messages whose bodies are replaced, for example with approval decisions. A run that waits in
+    /// one of them ends, unless it is the message that the new run writes.
     pub update: Vec<UiMessage>,
-    /// The assistant message that the run writes; becomes the head of the active branch.
+    /// The assistant message that the run writes; it becomes the head of the active branch.
     pub message_id: String,
-    /// Unique everywhere.
+    /// The run's id; unique over all conversations.
     pub run_id: String,
     /// Unix time, milliseconds.
     pub now: i64,
     /// When the run counts as abandoned unless its lease is renewed; Unix time, milliseconds.
     pub lease_until: i64,
-    /// Calls that end with this submission.
+    /// Audit entries of calls that end with this submission.
     pub audit: Vec<AuditEntry>,
-    /// Standing approvals that are given with it.
+    /// Standing approvals that are granted with the submission.
     pub grants: Vec<NewGrant>,
 }
 
@@ -46,15 +48,15 @@ pub struct NewMessage {
     pub message: UiMessage,
 }
 
-/// What became of a submission.
+/// The outcome of a submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// Stored; the caller is to drive the run.
+    /// The submission was stored; the caller must drive the run.
     Started {
-        /// Fences the run's writes, and numbers its stream.
+        /// The run's epoch: it fences the run's writes and is part of its event ids.
         epoch: u64,
     },
-    /// It was stored before.
+    /// The submission was stored before.
     Duplicate {
         /// The run that it started.
         run_id: String,
@@ -81,7 +83,7 @@ const INSERT_CONVERSATION: &str = "
     INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at, read_at)
     VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7, $7)";
 
-/// Who goes on has read what was there.
+/// A user who sends a message has read the conversation.
 const ADVANCE_CONVERSATION: &str = "
     UPDATE conversations
     SET head = $2, epoch = $3,
@@ -89,7 +91,7 @@ const ADVANCE_CONVERSATION: &str = "
         read_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END
     WHERE id = $1";
 
-/// A question was not answered: the run that waits with it has ended by the new submission.
+/// Ends the waiting run whose question the new submission replaces.
 const REPLACE_WAITING: &str = "
     UPDATE runs SET status = $3, reason = $4 WHERE conversation_id = $1 AND message_id = $2 AND status = 'waiting'";
 
@@ -99,24 +101,25 @@ const INSERT_RUN: &str = "
     VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, $8, $9)";
 
 impl Store {
-    /// Stores a submission and opens its run, or says why not.
+    /// Stores a submission and opens its run, unless it is a duplicate or another run is active.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for a conversation of another owner, a deleted one, or an update of an unknown message,
-    /// [`StoreError::Invalid`] when an id is in use or a parent is not in the conversation.
+    /// [`StoreError::NotFound`] for a conversation of another owner, a deleted one, or an update of
+    /// an unknown message, [`StoreError::Invalid`] when an id is in use or a parent is not in the
+    /// conversation.
     pub async fn begin_run(&self, owner: &str, begin: BeginRun) -> Result<Begun, StoreError> {
         let prepared = Prepared::new(owner, begin, self.own_id())?;
         self.write(move |db| Box::pin(prepared.store(db))).await
     }
 }
 
-/// A submission whose bodies are encoded, so that the writer spends no time on JSON.
+/// A submission with encoded bodies, so that the writer spends no time on JSON.
 struct Prepared {
     owner: String,
     begin: BeginRun,
     inserted: Vec<String>,
     updated: Vec<String>,
-    /// The server that drives the run.
+    /// The id of the server that drives the run.
     replica: Option<String>,
 }
 
@@ -146,7 +149,7 @@ impl Prepared {
         Ok(Begun::Started { epoch: epoch.cast_unsigned() })
     }
 
-    /// The epoch of the conversation's newest run; none for a new conversation.
+    /// Returns the epoch of the conversation's newest run; `None` for a new conversation.
     async fn last_epoch(&self, db: &mut Db) -> Result<Option<i64>, StoreError> {
         let row = sql::query(FIND_CONVERSATION).bind(&self.begin.conversation_id).fetch_optional(db).await?;
         let Some(row) = row else { return Ok(None) };
@@ -156,7 +159,7 @@ impl Prepared {
         Ok(Some(row.try_get("epoch")?))
     }
 
-    /// The submission's own earlier run, or the run that is in its way.
+    /// Returns the run that this submission started before, or the active run that blocks it.
     async fn known(&self, db: &mut Db) -> Result<Option<Begun>, StoreError> {
         let find = sql::query(FIND_SUBMISSION).bind(&self.begin.conversation_id).bind(&self.begin.submission_key);
         if let Some(row) = find.fetch_optional(&mut *db).await? {

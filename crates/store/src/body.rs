@@ -1,13 +1,14 @@
-//! Message bodies: JSON out, and back without ever failing. A row that was damaged, or written by another version, must
-//! not make a whole conversation unreadable.
+//! Encodes message bodies as JSON and decodes them without ever failing: a damaged row, or one that
+//! another version wrote, must not make a whole conversation unreadable.
 
 use crate::StoreError;
 use serde_json::{Value, json};
 use wire::{Role, UiMessage, UiPart};
 
-/// A message's JSON for the database.
+/// Encodes a message as JSON for the database.
 pub(crate) fn encode(message: &UiMessage) -> Result<String, StoreError> {
-    // Room for all of it at once: a text that grows by doubling takes up to three times what it holds while it does.
+    // Reserves the capacity at once: a string that grows by doubling temporarily needs up to three
+    // times its size.
     let texts = message.parts.iter().map(|part| match part {
         UiPart::Text(text) | UiPart::Reasoning(text) => text.text.len(),
         _ => 0,
@@ -18,7 +19,7 @@ pub(crate) fn encode(message: &UiMessage) -> Result<String, StoreError> {
     String::from_utf8(body).map_err(|error| failed(&error))
 }
 
-/// A role's name in the database.
+/// Returns a role's name in the database.
 pub(crate) fn role_name(role: Role) -> &'static str {
     match role {
         Role::System => "system",
@@ -35,7 +36,8 @@ fn role_of(name: &str) -> Role {
     }
 }
 
-/// A message from its row. The row's id and role count; a part that cannot be read becomes an `unreadable` one.
+/// Decodes a message from its row. The row's id and role override the body's; a part that cannot be
+/// read becomes an `unreadable` one.
 pub(crate) fn decode(conversation_id: &str, id: &str, role: &str, body: &[u8]) -> UiMessage {
     if let Ok(message) = serde_json::from_slice::<UiMessage>(body)
         && message.id == id
@@ -66,8 +68,8 @@ fn salvage(id: &str, role: Role, body: &[u8]) -> UiMessage {
     message
 }
 
-/// Stands for what cannot be read. It does not carry the damaged data: it is sent to browsers, which must be able to
-/// read it, and the data stays in the row.
+/// Returns the replacement for a part that cannot be read. It does not contain the damaged data,
+/// because browsers must be able to read it; the data stays in the row.
 fn unreadable() -> UiPart {
     UiPart::Other(json!({ "type": "unreadable" }))
 }
@@ -83,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_bodies_are_shown_as_far_as_they_go() {
+    fn readable_parts_of_damaged_bodies_are_shown() {
         let whole = r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"hi"}]}"#;
         assert_eq!(show(whole), whole);
         assert_snapshot!(show("{\"id\":\"m1\",\"ro"), @r#"{"id":"m1","role":"user","parts":[{"type":"unreadable"}]}"#);
@@ -101,9 +103,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the bytes are, there is a message with the row's id, and a browser can read it.
+        /// For any bytes, the result is a message with the row's id that a browser can read.
         #[test]
-        fn any_bytes_make_a_message(bytes in proptest::collection::vec(any::<u8>(), 0..64), cut in 0_usize..90) {
+        fn any_bytes_decode_to_a_message(bytes in proptest::collection::vec(any::<u8>(), 0..64), cut in 0_usize..90) {
             let whole = br#"{"id":"m1","role":"user","metadata":{"a":1},"parts":[{"type":"text","text":"hi"},{"type":"file"}]}"#;
             let cut = cut.min(whole.len());
             let body = [&whole[..cut], &bytes[..], &whole[cut..]].concat();

@@ -1,59 +1,59 @@
-//! Branches of a conversation: its tree without the texts, which branch is active, what was deleted, and copies. Table
-//! `deleted_messages`.
+//! Branches of a conversation: its tree without contents, the active branch, deleted messages, and
+//! copies. Table `deleted_messages`.
 
 use crate::messages::{self, set_body};
 use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, Store, StoreError, audit, body};
 use wire::UiMessage;
 
-/// A message without its content.
+/// A node of the message tree: a message without its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Unique within the conversation.
     pub id: String,
-    /// The message that it follows, which stands before it in the list; none for a first one.
+    /// The message that it follows, which precedes it in the list; `None` for a root.
     pub parent_id: Option<String>,
-    /// Whether it was deleted, with all that follows it.
+    /// Whether it was deleted, alone or with a message before it.
     pub deleted: bool,
 }
 
-/// A deletion, or one that is taken back.
+/// The deletion or restoration of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// The message goes with all that follows it; Unix time, milliseconds.
+    /// Deletes the message and all messages that follow it.
     Delete {
         /// The message.
         message_id: String,
-        /// When.
+        /// Unix time, milliseconds.
         now: i64,
     },
-    /// It is there again.
+    /// Undoes a deletion.
     Restore {
         /// The message that was deleted.
         message_id: String,
     },
 }
 
-/// Another active branch.
+/// A change of the active branch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SetBranch {
-    /// Its newest message; empty when no message is left. With [`Deletion::Restore`] it does not count: the head from before the
-    /// deletion is the head again.
+    /// The newest message of the branch; empty when no message is left. Ignored with
+    /// [`Deletion::Restore`], which restores the head from before the deletion.
     pub head: String,
-    /// What else happens.
+    /// A deletion or restoration in the same transaction.
     pub deletion: Option<Deletion>,
     /// Messages whose bodies are replaced.
     pub update: Vec<UiMessage>,
-    /// Calls that end with it.
+    /// Audit entries of calls that end with the change.
     pub audit: Vec<AuditEntry>,
 }
 
 /// A copy of a part of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopyBranch {
-    /// The conversation that is copied.
+    /// The conversation to copy from.
     pub from: String,
-    /// The new conversation.
+    /// The id of the new conversation.
     pub to: String,
     /// Its title.
     pub title: String,
@@ -85,7 +85,8 @@ const COPY_CONVERSATION: &str = "
 
 const DUE: &str = "SELECT conversation_id, message_id FROM deleted_messages WHERE deleted_at < $1 LIMIT $2";
 
-/// A message with all that follows it. UNION, so that the walk ends in a damaged file, too.
+/// A message and all messages that follow it. UNION, so that the query also ends on a cycle in a
+/// damaged file.
 macro_rules! subtree {
     ($then:literal) => {
         concat!(
@@ -99,18 +100,19 @@ macro_rules! subtree {
     };
 }
 
-/// Their journal is pruned with that of all runs that are over: it is no longer than an hour. The ledger goes with the runs.
+/// The runs' events are not deleted here: they are pruned with those of all ended runs within an
+/// hour. The ledger is deleted with the runs.
 const FORGET_RUNS: &str =
     subtree!("DELETE FROM runs WHERE conversation_id = $1 AND message_id IN (SELECT id FROM gone)");
 
 const FORGET: &str = subtree!("DELETE FROM messages WHERE conversation_id = $1 AND id IN (SELECT id FROM gone)");
 
-/// Deletions that are carried out in one transaction; in between, other writes get their turn.
+/// The number of deletions that are purged in one transaction; other writes run in between.
 const FORGET_AT_ONCE: u32 = 50;
 
 impl Store {
-    /// The whole tree in the order of insertion, so that parents stand before their children; empty when the conversation is
-    /// unknown or someone else's.
+    /// Returns the whole tree in the order of insertion, so parents precede their children; empty
+    /// when the conversation is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -125,11 +127,11 @@ impl Store {
         .await
     }
 
-    /// Makes another branch the active one, while no run is active.
+    /// Makes another branch the active one. No run may be active.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] while a run is active; [`StoreError::NotFound`] for someone else's conversation and for a deletion that
-    /// cannot be taken back any more.
+    /// [`StoreError::Busy`] while a run is active; [`StoreError::NotFound`] for a conversation of
+    /// another user and for a deletion that can no longer be undone.
     pub async fn set_branch(&self, owner: &str, conversation_id: &str, set: SetBranch) -> Result<(), StoreError> {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         let bodies = set.update.iter().map(body::encode).collect::<Result<Vec<_>, _>>()?;
@@ -150,18 +152,19 @@ impl Store {
     /// Copies a part of a conversation into a new one of the same owner.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for someone else's conversation, [`StoreError::Invalid`] when the new id is in use.
+    /// [`StoreError::NotFound`] for a conversation of another user, [`StoreError::Invalid`] when
+    /// the new id is in use.
     pub async fn copy_branch(&self, owner: &str, copy: CopyBranch) -> Result<(), StoreError> {
         let owner = owner.to_owned();
         let bodies = copy.messages.iter().map(body::encode).collect::<Result<Vec<_>, _>>()?;
         self.write(move |db| Box::pin(store_copy(db, owner, copy, bodies))).await
     }
 
-    /// Forgets what was deleted before this time (Unix time, milliseconds) for good, with its runs. Answers with how many
-    /// deletions there were.
+    /// Purges messages that were deleted before this time (Unix time, milliseconds), with their
+    /// runs. Returns the number of deletions.
     ///
     /// # Errors
-    /// The database failed; what was forgotten by then stays so.
+    /// The database failed; deletions that were purged before the failure stay purged.
     pub async fn forget_deleted(&self, before: i64) -> Result<u64, StoreError> {
         let mut total = 0;
         loop {
@@ -178,7 +181,7 @@ fn node(row: &Row) -> Result<Node, StoreError> {
     Ok(Node { id: row.try_get("id")?, parent_id: row.try_get("parent_id")?, deleted: row.try_get("deleted")? })
 }
 
-/// The head that a restored branch had.
+/// Deletes or restores, and returns the head from before the deletion if it restored one.
 async fn delete_or_restore(
     db: &mut Db,
     conversation_id: &str,

@@ -1,16 +1,16 @@
-//! What is changed about conversations in the list, and which deletions are final.
+//! Changes of conversations in the list, and deletions that can no longer be undone.
 
 use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
 use std::collections::BTreeSet;
 use wire::order::{ConversationChange, MoveTo};
 
-/// A deleted conversation whose time for an undo is over.
+/// A conversation to delete for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deleted {
-    /// Whose it was.
+    /// The user who owns it.
     pub owner: String,
-    /// Which.
+    /// Its id.
     pub id: String,
     /// Its agent.
     pub agent_id: String,
@@ -18,8 +18,8 @@ pub struct Deleted {
     pub head: String,
 }
 
-/// Absent values leave what is there. Of a deleted conversation nothing is changed unless it comes back; a folder must be the
-/// owner's.
+/// Fields that are `None` stay unchanged. A deleted conversation changes only if it is restored; a
+/// folder must belong to the owner.
 macro_rules! change {
     ($ids:literal) => {
         concat!(
@@ -46,11 +46,13 @@ const DUE: &str = "
     WHERE deleted_at IS NOT NULL AND deleted_at <= $1 ORDER BY deleted_at LIMIT $2";
 
 impl Store {
-    /// Changes conversations, all or none; their places among equals stay. What is deleted at `now` (Unix time, milliseconds) is out
-    /// of sight at once and comes back with `deleted: false` until [`Store::delete`] takes it for good.
+    /// Changes conversations, all or none, without changing their order in the list. A conversation
+    /// that is deleted at `now` (Unix time, milliseconds) disappears at once, and `deleted: false`
+    /// restores it until [`Store::delete`] deletes it for good.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when one of them, or the folder, is unknown, deleted or someone else's.
+    /// [`StoreError::NotFound`] when one of the conversations, or the folder, is unknown, deleted
+    /// or belongs to another user.
     pub async fn change(
         &self,
         owner: &str,
@@ -63,8 +65,8 @@ impl Store {
         self.write(move |db| Box::pin(apply(db, owner, ids, change, now))).await
     }
 
-    /// Conversations of all owners that were deleted by `before` (Unix time, milliseconds), the oldest deletions first, at most
-    /// `limit`: for whoever takes them away, never for a request.
+    /// Returns conversations of all owners that were deleted by `before` (Unix time, milliseconds),
+    /// the oldest deletions first, at most `limit`. For the clean-up job only, never for a request.
     ///
     /// # Errors
     /// The database failed.
@@ -110,6 +112,6 @@ async fn apply(
         .bind(now)
         .execute(db)
         .await?;
-    // An error undoes the part that was there.
+    // The error also rolls back the conversations that were found.
     if done.rows_affected() == count { Ok(()) } else { Err(StoreError::NotFound) }
 }

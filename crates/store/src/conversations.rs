@@ -1,4 +1,5 @@
-//! Table `conversations`: the list, one of them, deletion for good. `change` changes what the list shows.
+//! Table `conversations`: the list, a single conversation, deletion for good. `change` changes
+//! fields.
 
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit, body, run_events};
@@ -8,50 +9,51 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wire::api::ConversationSummary;
 use wire::order::ListFilter;
 
-/// Rows of the list at once: a page of 100, and one more that tells whether there is a next page.
+/// The maximum number of rows of the list: a page of 100, and one more that tells whether there is
+/// a next page.
 pub const MAX_CONVERSATIONS: u32 = 101;
 
-/// A line of the list.
+/// A row of the conversation list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationRow {
-    /// What the list shows.
+    /// The fields of the list.
     pub summary: ConversationSummary,
 }
 
-/// A place in the list: the line after which to go on.
+/// A cursor in the list: the row after which the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// Pinned ones come first.
+    /// Whether that row is pinned; pinned conversations come first.
     pub pinned: bool,
     /// Unix time, milliseconds.
     pub updated_at: i64,
-    /// Decides between equal times.
+    /// The tie-breaker for equal times.
     pub id: String,
 }
 
 /// A conversation without its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
-    /// What the list shows.
+    /// The fields of the list.
     pub summary: ConversationSummary,
     /// The newest message of the active branch.
     pub head: Option<String>,
-    /// The run that is writing, if one is.
+    /// The active run, if any.
     pub active_run: Option<RunRow>,
 }
 
-/// A run that is writing.
+/// An active run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
-    /// The run.
+    /// Its id.
     pub id: String,
-    /// Fences its writes.
+    /// The run's epoch, which fences its writes.
     pub epoch: u64,
     /// The assistant message that it writes.
     pub message_id: String,
 }
 
-/// What a [`ConversationSummary`] is made of, of a conversation `c` whose active run is `r`.
+/// The columns of a [`ConversationSummary`], for a conversation `c` whose active run is `r`.
 macro_rules! summary_columns {
     () => {
         "c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, c.pinned, c.archived, c.folder_id, c.read_at,
@@ -92,12 +94,12 @@ const HEAD: &str = "
     SELECT m.id, m.role, m.body FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = c.head
     WHERE c.id = $1";
 
-/// Messages, runs and ledger rows go with it (ON DELETE CASCADE).
+/// Messages, runs and ledger rows are deleted with it (ON DELETE CASCADE).
 const DELETE: &str = "DELETE FROM conversations WHERE owner = $1 AND id = $2";
 
 impl Store {
-    /// The owner's conversations, the pinned ones first, each kind newest first, at most `limit` (and
-    /// [`MAX_CONVERSATIONS`]) of them after `before`.
+    /// Returns the owner's conversations, pinned ones first, otherwise newest first, at most
+    /// `limit` (and [`MAX_CONVERSATIONS`]) after `before`.
     ///
     /// # Errors
     /// The database failed.
@@ -112,7 +114,7 @@ impl Store {
         self.read(move |db| Box::pin(list(db, owner, filter, limit, before))).await
     }
 
-    /// One conversation; none when it is unknown or someone else's.
+    /// Returns a conversation; `None` when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -121,8 +123,9 @@ impl Store {
         self.read(move |db| Box::pin(one(db, owner, id))).await
     }
 
-    /// Deletes a conversation for good, with all that belongs to it but its audit rows; `entries` are calls that end with it. A
-    /// run that is still writing is fenced from then on. False when it is unknown or someone else's.
+    /// Deletes a conversation for good, with everything that belongs to it except audit rows;
+    /// `entries` are calls that end with it. A run that is still writing is fenced. Returns false
+    /// when the conversation is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -132,7 +135,7 @@ impl Store {
     }
 }
 
-/// The same within the writer's transaction.
+/// Does the same within the writer's transaction.
 pub(crate) async fn delete_in(
     db: &mut Db,
     owner: String,
@@ -156,7 +159,7 @@ async fn list(
     before: Option<Cursor>,
 ) -> Result<Vec<ConversationRow>, StoreError> {
     let sql = if filter.folder_id.is_some() { LIST_OF_FOLDER } else { LIST };
-    // Before the first line: more than pinned.
+    // Sorts before the first row, because `pinned` is at most 1.
     let (pinned, updated_at, id) = match before {
         Some(Cursor { pinned, updated_at, id }) => (i64::from(pinned), updated_at, id),
         None => (2, 0, String::new()),
@@ -176,7 +179,7 @@ async fn list(
 }
 
 async fn one(db: &mut Db, owner: String, id: String) -> Result<Option<Conversation>, StoreError> {
-    // For the torture, which must notice.
+    // A defect that the torture test must detect.
     let sql = match faults::is_broken(Break::OwnerClause) {
         true => Sql::from(Arc::<str>::from(ONE.replace("c.owner = $1", "$1 IS NOT NULL"))),
         false => Sql::from(ONE),
@@ -194,8 +197,9 @@ async fn one(db: &mut Db, owner: String, id: String) -> Result<Option<Conversati
     Ok(Some(Conversation { summary, head: row.try_get("head")?, active_run }))
 }
 
-/// A run that waits may do so for its user or for a page that runs a call, which takes no user: its
-/// message says which. Few conversations wait, so their messages are read one by one.
+/// Sets whether a waiting run waits for its user or for a page that executes a call, which needs no
+/// user. The message of the run says which. Few conversations wait, so their messages are read one
+/// by one.
 pub(crate) async fn check_waiting(db: &mut Db, summary: &mut ConversationSummary) -> Result<(), StoreError> {
     if !summary.waiting {
         return Ok(());
@@ -209,7 +213,7 @@ pub(crate) async fn check_waiting(db: &mut Db, summary: &mut ConversationSummary
     Ok(())
 }
 
-/// A summary from a row of [`summary_columns`].
+/// Reads a summary from a row of [`summary_columns`].
 pub(crate) fn summary(row: &Row) -> Result<ConversationSummary, sqlx::Error> {
     let running = row.try_get::<Option<&str>>("run_id")?.is_some();
     let updated_at: i64 = row.try_get("updated_at")?;
@@ -221,11 +225,11 @@ pub(crate) fn summary(row: &Row) -> Result<ConversationSummary, sqlx::Error> {
         created_at: row.try_get("created_at")?,
         updated_at,
         running,
-        // More is known of it once its message is read: see `check_waiting`.
+        // Not final: `check_waiting` reads the run's message.
         waiting: row.try_get("waiting")?,
         pinned: row.try_get("pinned")?,
         archived: row.try_get("archived")?,
-        // What is being written is not there yet.
+        // While a run is active its answer is not complete.
         unread: !running && row.try_get::<i64>("read_at")? < updated_at,
         temporary: row.try_get("temporary")?,
         folder_id: row.try_get("folder_id")?,

@@ -1,23 +1,23 @@
-//! Whole conversations that come from a file, and table `shares`: copies that anyone may read who has the link.
+//! Imported conversations, and table `shares`: copies that anyone with the link may read.
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError, body, messages};
 use wire::UiMessage;
 use wire::order::Share;
 
-/// Links to copies of one conversation.
+/// The maximum number of shared copies of one conversation.
 pub const MAX_SHARES: u32 = 20;
 
-/// A conversation that comes whole.
+/// A complete conversation to import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewConversation {
-    /// New.
+    /// A new, unique id.
     pub id: String,
-    /// The page on which it goes on.
+    /// The page on which it is continued.
     pub page_id: String,
-    /// The agent that goes on.
+    /// The agent that continues it.
     pub agent_id: String,
-    /// Counts as given by the user.
+    /// The title; it counts as given by the user, so runs do not replace it.
     pub title: String,
     /// The newest message of the active branch, one of `messages`.
     pub head: String,
@@ -29,7 +29,7 @@ pub struct NewConversation {
     pub messages: Vec<ImportedMessage>,
 }
 
-/// A message of one.
+/// A message of an imported conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedMessage {
     /// The message that it follows.
@@ -59,16 +59,16 @@ const SHARES: &str = "
 const UNSHARE: &str = "
     DELETE FROM shares WHERE id = $2 AND conversation_id IN (SELECT id FROM conversations WHERE owner = $1)";
 
-/// The only query without an owner: who has the id may read.
+/// The only query without an owner: anyone who has the id may read.
 const SHARED: &str = "
     SELECT s.copy FROM shares s JOIN conversations c ON c.id = s.conversation_id
     WHERE s.id = $1 AND c.deleted_at IS NULL";
 
 impl Store {
-    /// Stores a conversation that comes whole.
+    /// Stores an imported conversation.
     ///
     /// # Errors
-    /// [`StoreError::Invalid`] when an id is in use or a parent is not there.
+    /// [`StoreError::Invalid`] when an id is in use or a parent is missing.
     pub async fn add_conversation(&self, owner: &str, new: NewConversation) -> Result<(), StoreError> {
         let owner = owner.to_owned();
         let bodies =
@@ -76,7 +76,8 @@ impl Store {
         self.write(move |db| Box::pin(insert(db, owner, new, bodies))).await
     }
 
-    /// Keeps a copy under a link. False when there are [`MAX_SHARES`], or the conversation is unknown or someone else's.
+    /// Stores a copy under a link. Returns false when there are [`MAX_SHARES`] already, or the
+    /// conversation is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -97,7 +98,8 @@ impl Store {
         .await
     }
 
-    /// The links to copies of a conversation, the newest first; none when it is unknown or someone else's.
+    /// Returns the shared copies of a conversation, newest first; empty when it is unknown or
+    /// belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -112,7 +114,8 @@ impl Store {
         .await
     }
 
-    /// Takes a link and its copy away. False when it is unknown or of someone else's conversation.
+    /// Deletes a link with its copy. Returns false when it is unknown or belongs to another user's
+    /// conversation.
     ///
     /// # Errors
     /// The database failed.
@@ -124,7 +127,7 @@ impl Store {
         .await
     }
 
-    /// The copy behind a link, for anyone.
+    /// Returns the shared copy with this id, for any caller.
     ///
     /// # Errors
     /// The database failed.

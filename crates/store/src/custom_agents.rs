@@ -1,5 +1,5 @@
-//! Tables `custom_agents` and `custom_agent_versions`: agents that administrators made. They are the administrators', so nothing here asks
-//! for an owner.
+//! Tables `custom_agents` and `custom_agent_versions`: agents that administrators created. They
+//! belong to all administrators, so nothing here takes an owner.
 
 use crate::postgres::Shared;
 use crate::sql::{self, Db, Row};
@@ -7,23 +7,23 @@ use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Custom agents at once.
+/// The maximum number of custom agents.
 pub const MAX_CUSTOM_AGENTS: u32 = 200;
 
-/// Versions of one that are listed, the last ones.
+/// The maximum number of listed versions of an agent, the newest ones.
 pub const MAX_VERSIONS: u32 = 50;
 
-/// A custom agent as it is now.
+/// A custom agent in its current version.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomAgentRow {
     /// Its id.
     pub id: String,
-    /// Counts from 1.
+    /// The version; counts from 1.
     pub version: i64,
-    /// What it is.
+    /// The definition.
     pub definition: Value,
-    /// Who made it.
+    /// The administrator who created it.
     pub owner: String,
     /// Unix time, milliseconds.
     pub created_at: i64,
@@ -31,45 +31,45 @@ pub struct CustomAgentRow {
     pub updated_at: i64,
 }
 
-/// What it was at a time.
+/// A version of a custom agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomAgentVersion {
-    /// Counts from 1.
+    /// The version; counts from 1.
     pub version: i64,
-    /// What it was.
+    /// The definition.
     pub definition: Value,
-    /// Who wrote it.
+    /// The administrator who saved it.
     pub author: String,
     /// Unix time, milliseconds.
     pub created_at: i64,
 }
 
-/// A custom agent that is new or changed.
+/// A new or changed custom agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SaveCustomAgent {
     /// Its id.
     pub id: String,
-    /// The version that was changed; none of one that is new.
+    /// The version that was changed; `None` for a new agent.
     pub after: Option<i64>,
-    /// What it is from now on.
+    /// The new definition.
     pub definition: Value,
-    /// Who wrote it.
+    /// The administrator who saves it.
     pub author: String,
     /// Unix time, milliseconds.
     pub now: i64,
 }
 
-/// What came of saving.
+/// The outcome of saving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CustomAgentSaved {
-    /// It is saved, under this version.
+    /// Saved under this version.
     Done(i64),
     /// There is no such agent.
     Unknown,
-    /// Somebody else has changed it meanwhile.
+    /// Another administrator saved a newer version meanwhile.
     Changed,
-    /// There are as many as there may be.
+    /// The maximum number of agents is reached.
     Full,
 }
 
@@ -93,14 +93,15 @@ const UPDATE: &str = "UPDATE custom_agents SET version = $2, definition = $3, up
 const INSERT_VERSION: &str = "
     INSERT INTO custom_agent_versions (agent_id, version, definition, author, created_at) VALUES ($1, $2, $3, $4, $5)";
 
-/// Versions only grow, and what is deleted stays so: each change makes one of the two another number.
+/// Versions only grow, and deleted agents stay deleted, so each change alters one of the two
+/// numbers.
 const STATE: &str = "
     SELECT CAST(coalesce(sum(version), 0) AS BIGINT) AS versions, count(deleted_at) AS deleted FROM custom_agents";
 
 const DELETE: &str = "UPDATE custom_agents SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
 
 impl Store {
-    /// All custom agents, the oldest first, at most [`MAX_CUSTOM_AGENTS`].
+    /// Returns all custom agents, oldest first, at most [`MAX_CUSTOM_AGENTS`].
     ///
     /// # Errors
     /// The database failed, or a definition is damaged.
@@ -109,7 +110,7 @@ impl Store {
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(agent).collect() })).await
     }
 
-    /// Another value when any of them was made, changed or deleted, by whichever server.
+    /// Returns a value that changes whenever a server creates, changes or deletes a custom agent.
     ///
     /// # Errors
     /// The database failed.
@@ -123,7 +124,8 @@ impl Store {
         .await
     }
 
-    /// What one was before, the newest version first, at most [`MAX_VERSIONS`]; also of one that is deleted.
+    /// Returns the versions of a custom agent, newest first, at most [`MAX_VERSIONS`]; also those
+    /// of a deleted one.
     ///
     /// # Errors
     /// As [`Store::custom_agents`].
@@ -132,7 +134,8 @@ impl Store {
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version).collect() })).await
     }
 
-    /// Saves one, with who did so, both or neither. Of two who change the same version, the second is told.
+    /// Saves a custom agent and its audit entry, both or neither. If two administrators change the
+    /// same version, the second one gets [`CustomAgentSaved::Changed`].
     ///
     /// # Errors
     /// The database failed.
@@ -155,7 +158,8 @@ impl Store {
         .await
     }
 
-    /// Deletes one, with who did so, both or neither; its versions stay. Whether it was there.
+    /// Deletes a custom agent and writes its audit entry, both or neither; its versions stay.
+    /// Returns false when there is no such agent.
     ///
     /// # Errors
     /// The database failed.
@@ -176,7 +180,8 @@ impl Store {
     }
 }
 
-/// With the commit; whoever misses it looks now and then.
+/// Notifies other servers when the transaction commits. A server that misses it polls from time to
+/// time.
 async fn tell(db: &mut Db, shared: Option<&Shared>) -> Result<(), StoreError> {
     match shared {
         Some(shared) => shared.tell_agents(db).await,

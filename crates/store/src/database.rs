@@ -14,24 +14,24 @@ use std::sync::{Arc, Weak};
 pub(crate) struct Database {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
-    /// Whether it was opened to be served, not only to be looked at.
+    /// Whether this process serves the database, rather than only reading it.
     pub(crate) serves: bool,
-    /// The right to serve a file, as long as a connection to it is open.
+    /// The claim on a file, which lives as long as a connection to the file is open.
     pub(crate) claim: Option<Weak<Claim>>,
-    /// This server among others, where there may be others.
+    /// This server's link to the other servers; `None` for SQLite.
     pub(crate) shared: Option<Arc<Shared>>,
-    /// What holds locks over all servers, where there may be others.
+    /// The connections for locks across servers; `None` for SQLite.
     pub(crate) locks: Option<PgPool>,
 }
 
-/// Connections that cannot write.
+/// The read-only connections.
 #[derive(Clone)]
 pub(crate) enum Readers {
-    /// A database in memory has one connection for everything.
+    /// None: a database in memory has a single connection for everything.
     Writer,
-    /// Of a file.
+    /// To a SQLite file.
     Sqlite(sqlite::Readers),
-    /// Of a server.
+    /// To a PostgreSQL server.
     Postgres(PgPool),
 }
 
@@ -45,24 +45,24 @@ impl Readers {
     }
 }
 
-/// What becomes of a database whose schema is older.
+/// How an outdated schema is handled when a database is opened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Schema {
     BroughtUpToDate,
     LeftAlone,
 }
 
-/// Opens the database that a URL names to serve it.
+/// Opens the database that a URL names in order to serve it.
 pub(crate) async fn open(url: &str, claimant: &Claimant) -> Result<Database, StoreError> {
     if postgres::is_url(url) { postgres::open(url).await } else { sqlite::open(url, claimant).await }
 }
 
-/// Opens a database beside whoever serves it.
+/// Opens a database that another process may be serving.
 pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
     if postgres::is_url(url) { postgres::open_existing(url).await } else { sqlite::open_existing(url).await }
 }
 
-/// One line for the operator: which database, and why not.
+/// Turns an error into one line for the operator: which database cannot be opened, and why.
 pub(crate) fn cannot_open(shown: &str, error: StoreError) -> StoreError {
     let reason = match error {
         StoreError::Open(reason) | StoreError::Failed(reason) => reason,
@@ -71,7 +71,8 @@ pub(crate) fn cannot_open(shown: &str, error: StoreError) -> StoreError {
     StoreError::Open(format!("cannot open the database {shown}: {reason}"))
 }
 
-/// Whoever only looks must not change a database that an older version may be serving.
+/// Checks that the schema is this version's. A command that only reads must not migrate a database
+/// that an older version may be serving.
 pub(crate) fn check_schema(found: Option<i64>, newest: i64) -> Result<(), StoreError> {
     if found == Some(newest) {
         return Ok(());
@@ -82,7 +83,7 @@ pub(crate) fn check_schema(found: Option<i64>, newest: i64) -> Result<(), StoreE
     )))
 }
 
-/// Why a schema cannot be brought up to date.
+/// Explains why a schema cannot be migrated.
 pub(crate) fn migration_error(error: MigrateError) -> StoreError {
     match error {
         MigrateError::VersionMissing(version) => {
@@ -101,7 +102,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// A migration that only one database has would be missed where the other one runs.
+    /// A migration must exist for both databases.
     #[test]
     fn both_databases_have_the_same_migrations() {
         let numbers = |folder: &str| -> BTreeSet<u32> {
@@ -109,7 +110,7 @@ mod tests {
             let names = folder.read_dir().unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
             names.map(|name| name.split('_').next().unwrap().parse().unwrap()).collect()
         };
-        // PostgreSQL began with what SQLite had become by then.
+        // The first PostgreSQL migration created the schema that SQLite had by then.
         let sqlite: BTreeSet<_> = numbers("sqlite").into_iter().filter(|number| *number >= 11).collect();
         assert_eq!(sqlite, numbers("postgres"), "give each migration its number in both folders");
     }

@@ -1,22 +1,22 @@
-//! Why the store did not do something.
+//! The errors of the store.
 
 use crate::postgres;
 use sqlx::postgres::PgDatabaseError;
 
-/// Why the store did not do something. For the log and the operator; what a user reads is the facade's to say.
+/// An error of the store. Its text is for the log and the operator; `chat` decides what users read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is nothing with this id, or it is someone else's: the caller cannot tell which.
-    #[error("there is nothing with this id for this owner")]
+    /// There is nothing with this id, or it belongs to another user: the caller cannot tell which.
+    #[error("this owner has nothing with this id")]
     NotFound,
     /// A run is active in the conversation.
     #[error("a run is active in this conversation")]
     Busy,
-    /// The run is over, or another process has taken it over: its writer must stop.
+    /// The run is over, or another process has taken it over: the writer must stop.
     #[error("the run is over or was taken over")]
     Fenced,
-    /// The tool call is in the ledger already: running it again could have its effect twice.
+    /// The tool call is in the ledger already: running it again could repeat its effect.
     #[error("the tool call was started before")]
     AlreadyStarted,
     /// The ids in the request contradict what is stored.
@@ -25,18 +25,18 @@ pub enum StoreError {
     /// The database cannot be opened; one line for the operator.
     #[error("{0}")]
     Open(String),
-    /// The database server cannot be reached now, or went away in the middle. What was being written was not, unless the text says that
-    /// this is not known.
+    /// The database server cannot be reached, or the connection was lost. The write was not stored,
+    /// unless the text says that this is unknown.
     #[error("the database cannot be reached: {0}")]
     Unavailable(String),
     /// Another process kept the database locked for longer than the store waits.
     #[error("the database is locked by another process")]
     Locked,
-    /// There is no room for the write. Reading still works, and writing does again when there is room.
-    #[error("there is no room left for the database")]
+    /// The disk is full. Reading still works, and writing works again when there is space.
+    #[error("there is no disk space left for the database")]
     Full,
-    /// A file of the database was moved, deleted, replaced or cut while it is open: what is written now would not be there after a
-    /// restart. The store has told the operator.
+    /// A file of the database was moved, deleted, replaced or truncated while it was open: a write
+    /// would be missing after a restart. The store has logged this for the operator.
     #[error("{0}")]
     FileLost(String),
     /// The database failed in another way.
@@ -48,7 +48,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the store itself has told the operator, once for all who read this error.
+    /// Returns whether the store itself has already logged the error, once for all callers that get
+    /// it.
     pub fn is_reported(&self) -> bool {
         matches!(self, Self::FileLost(_))
     }
@@ -66,7 +67,7 @@ impl From<sqlx::Error> for StoreError {
             };
         };
         match database.kind() {
-            ErrorKind::UniqueViolation => Self::Invalid("an id is in use already"),
+            ErrorKind::UniqueViolation => Self::Invalid("the id is already in use"),
             ErrorKind::ForeignKeyViolation => Self::Invalid("a message refers to one that is not in this conversation"),
             ErrorKind::CheckViolation => Self::Invalid("a value contradicts the schema"),
             _ if database.try_downcast_ref::<PgDatabaseError>().is_some() => postgres::store_error(&**database),
@@ -75,7 +76,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// SQLite's primary result code; the upper bytes of the code only refine it.
+/// Returns SQLite's primary result code; the upper bytes of the extended code only refine it.
 pub(crate) fn primary_code(error: &dyn sqlx::error::DatabaseError) -> u32 {
     error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or_default() & 0xff
 }
@@ -84,7 +85,7 @@ fn of_code(code: u32, message: &str) -> StoreError {
     match code {
         5 | 6 => StoreError::Locked,
         8 => StoreError::Failed("its file is read-only".to_owned()),
-        10 => StoreError::Failed(format!("input or output error ({message})")),
+        10 => StoreError::Failed(format!("I/O error ({message})")),
         11 | 26 => StoreError::Failed("its file is damaged or is not a database".to_owned()),
         13 => StoreError::Full,
         14 => StoreError::Failed("its file cannot be opened".to_owned()),

@@ -1,13 +1,13 @@
-//! Table `event_claims`: which events of an answer were handed to a page.
+//! Table `event_claims`: which page handles which event of an answer.
 
 use crate::sql::{self, Db};
 use crate::{Store, StoreError};
 
-/// Claims are kept this long, in milliseconds: longer than anybody still asks for the events of an
+/// How long claims are kept, in milliseconds: longer than any page still asks for the events of an
 /// answer.
 const KEPT: i64 = 24 * 60 * 60 * 1_000;
 
-/// The newest run of the message, if a run has written it; it has no end while it goes on.
+/// The newest run that wrote the message, if any; `ended_at` is NULL while it is active.
 const NEWEST_RUN: &str = "
     SELECT r.id, r.ended_at
     FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.message_id = $3
@@ -23,29 +23,30 @@ const GRANTED: &str = "
 
 const FORGET: &str = "DELETE FROM event_claims WHERE claimed_at < $1";
 
-/// Events of an answer that a page wants to act on.
+/// Events of an answer that a page wants to handle.
 #[derive(Clone, Debug)]
 pub struct ClaimEvents {
     /// The conversation.
     pub conversation_id: String,
-    /// The answer.
+    /// The assistant message.
     pub message_id: String,
-    /// The events.
+    /// The keys of the events.
     pub keys: Vec<String>,
-    /// Tells this claim from others: made again with the same id, it is the same claim.
+    /// The id of this claim: a repeated claim with the same id gets the same events.
     pub by: String,
-    /// The answer must be going on, or must have ended after this; Unix time, milliseconds.
+    /// The answer must be in progress, or must have ended after this; Unix time, milliseconds.
     pub ended_after: i64,
     /// Unix time, milliseconds.
     pub now: i64,
 }
 
 impl Store {
-    /// Claims events of an answer. Answers with the keys that this claim has: each event has one
-    /// claim. Nothing is granted for an answer that ended too long ago, or that no run has written.
+    /// Claims events of an answer, and returns the keys that this claim holds: each event is
+    /// granted to one claim. Nothing is granted for an answer that ended too long ago, or that no
+    /// run has written.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for a conversation that is unknown or someone else's.
+    /// [`StoreError::NotFound`] for a conversation that is unknown or belongs to another user.
     pub async fn claim_events(&self, owner: &str, claim: ClaimEvents) -> Result<Vec<String>, StoreError> {
         let owner = owner.to_owned();
         self.write(move |db| Box::pin(claim_in(db, owner, claim))).await

@@ -1,4 +1,4 @@
-//! Table `feedback`: what users think of answers.
+//! Table `feedback`: the ratings that users give to answers.
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
@@ -9,7 +9,7 @@ const ALL: &str = "
     FROM conversations c JOIN feedback f ON f.conversation_id = c.id AND f.owner = c.owner
     WHERE c.owner = $1 AND c.id = $2";
 
-/// Only answers are judged.
+/// Only assistant messages can be rated.
 const SET: &str = "
     INSERT INTO feedback (conversation_id, message_id, owner, rating, reason, updated_at)
     SELECT c.id, m.id, c.owner, $4, $5, $6
@@ -25,7 +25,8 @@ const IS_ANSWER: &str = "
     WHERE c.owner = $1 AND c.id = $2";
 
 impl Store {
-    /// What the owner thinks of the answers of a conversation, by message; empty when it is unknown or someone else's.
+    /// Returns the owner's ratings in a conversation, by message; empty when it is unknown or
+    /// belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -40,10 +41,11 @@ impl Store {
         .await
     }
 
-    /// Keeps what the owner thinks of an answer, or forgets it.
+    /// Stores or removes the owner's rating of an answer.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for an unknown message, one that is no answer, and someone else's.
+    /// [`StoreError::NotFound`] for an unknown message, one that is no answer, and one of another
+    /// user.
     pub async fn set_feedback(
         &self,
         owner: &str,

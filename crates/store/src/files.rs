@@ -1,43 +1,45 @@
-//! Tables `files`, `file_pieces` and `file_uses`: what users attach to messages, each file its owner's. A file that no message uses goes
-//! after a while, one that is used goes with the last of its conversations.
+//! Tables `files`, `file_pieces` and `file_uses`: files that users attach to messages. Each file
+//! belongs to one user. A file that no message uses is deleted after a while, a used one with the
+//! last conversation that uses it.
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use bytes::Bytes;
 
-/// Bytes of a piece: of all pieces but a file's last.
+/// The size of a piece in bytes; only a file's last piece is smaller.
 pub const FILE_PIECE: usize = 256 * 1024;
 
-/// What a small file counts for when an owner's files are added up: the room that it takes.
+/// The minimum size that a file counts for in the sum of an owner's files, in bytes: the space that
+/// it occupies.
 const LEAST_SIZE: i64 = 4096;
 
-/// A file that is about to arrive.
+/// An upload that begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFile {
     /// Unique.
     pub id: String,
-    /// As its owner names it.
+    /// The name that its owner gave it.
     pub name: String,
-    /// Room to keep for it, in bytes.
+    /// The bytes to reserve for it.
     pub room: u64,
     /// Unix time, milliseconds.
     pub now: i64,
 }
 
-/// A file that has arrived.
+/// A completely uploaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRow {
     /// Unique.
     pub id: String,
-    /// As its owner named it.
+    /// The name that its owner gave it.
     pub name: String,
-    /// What its bytes say that it is.
+    /// The media type that was detected from its bytes.
     pub media_type: String,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
-/// A single statement, so that of many at once none goes beyond the bound.
+/// A single statement, so that concurrent uploads cannot exceed the bound together.
 const BEGIN: &str = "
     INSERT INTO files (id, owner, name, size, created_at)
     SELECT $1, $2, $3, $4, $5
@@ -68,7 +70,8 @@ const PURGE: &str = "
         ORDER BY created_at LIMIT $2)";
 
 impl Store {
-    /// Keeps room for a file; false when all of the owner's files would then be more than `bound` bytes.
+    /// Reserves space for an upload. Returns false when all of the owner's files would then have
+    /// more than `bound` bytes.
     ///
     /// # Errors
     /// The database failed.
@@ -78,26 +81,26 @@ impl Store {
         self.write(move |db| Box::pin(async move { Ok(begin.execute(db).await?.rows_affected() > 0) })).await
     }
 
-    /// Adds piece `no` of a file that is arriving, counted from 0. Each but the last has [`FILE_PIECE`] bytes.
+    /// Adds piece `no` of an upload, counted from 0. Each but the last has [`FILE_PIECE`] bytes.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when no such file of the owner's is arriving.
+    /// [`StoreError::NotFound`] when the owner has no such upload in progress.
     pub async fn add_piece(&self, owner: &str, id: &str, no: u32, bytes: Bytes) -> Result<(), StoreError> {
         let add = sql::query(ADD).bind(owner.to_owned()).bind(id.to_owned()).bind(no).bind(bytes);
         self.write_bulk(move |db| Box::pin(async move { one_row(add.execute(db).await?.rows_affected()) })).await
     }
 
-    /// A file has arrived: what it is, and how many bytes it has.
+    /// Completes an upload with the file's media type and its size in bytes.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when no such file of the owner's is arriving.
+    /// [`StoreError::NotFound`] when the owner has no such upload in progress.
     pub async fn finish_file(&self, owner: &str, id: &str, media_type: &str, size: u64) -> Result<(), StoreError> {
         let finish = sql::query(FINISH).bind(owner.to_owned()).bind(id.to_owned()).bind(media_type.to_owned());
         let finish = finish.bind(number(size));
         self.write(move |db| Box::pin(async move { one_row(finish.execute(db).await?.rows_affected()) })).await
     }
 
-    /// A file that has arrived; none when it is unknown or someone else's.
+    /// Returns a completely uploaded file; `None` when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -107,7 +110,8 @@ impl Store {
             .await
     }
 
-    /// Piece `no` of a file; none after the last one, and when the file is unknown or someone else's.
+    /// Returns piece `no` of a file; `None` after the last one, and when the file is unknown or
+    /// belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -122,7 +126,8 @@ impl Store {
         .await
     }
 
-    /// Deletes a file that no message uses, whether it has arrived or not; whether there was one.
+    /// Deletes a file that no message uses, completely uploaded or not. Returns false when there is
+    /// no such file.
     ///
     /// # Errors
     /// The database failed.
@@ -131,8 +136,9 @@ impl Store {
         self.write(move |db| Box::pin(async move { Ok(drop.execute(db).await?.rows_affected() > 0) })).await
     }
 
-    /// Deletes files of all owners that no message uses and that came before `before` (Unix time, milliseconds), at most `limit`: for
-    /// whoever takes them away, never for a request. How many there were.
+    /// Deletes files of all owners that no message uses and whose upload began before `before`
+    /// (Unix time, milliseconds), at most `limit`. Returns how many. For the clean-up job only,
+    /// never for a request.
     ///
     /// # Errors
     /// The database failed.
@@ -149,7 +155,7 @@ fn one_row(affected: u64) -> Result<(), StoreError> {
     if affected == 0 { Err(StoreError::NotFound) } else { Ok(()) }
 }
 
-/// SQLite's integers have a sign.
+/// Converts a size to the signed integers of the databases.
 fn number(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX / 2)
 }

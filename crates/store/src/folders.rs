@@ -1,15 +1,15 @@
-//! Table `folders`: what conversations are put into. A folder that goes leaves its conversations.
+//! Table `folders`: folders of conversations. Deleting a folder keeps its conversations.
 
 use crate::sql;
 use crate::{Store, StoreError};
 use wire::order::Folder;
 
-/// Folders of one owner.
+/// The maximum number of folders of one owner.
 pub const MAX_FOLDERS: u32 = 100;
 
 const LIST: &str = "SELECT id, name FROM folders WHERE owner = $1 ORDER BY lower(name), created_at, id LIMIT $2";
 
-/// No row when there are as many as there may be.
+/// Inserts nothing if the owner has the maximum number.
 const INSERT: &str = "
     INSERT INTO folders (id, owner, name, created_at)
     SELECT $2, $1, $3, $4 WHERE (SELECT count(*) FROM folders WHERE owner = $1) < $5";
@@ -19,7 +19,7 @@ const RENAME: &str = "UPDATE folders SET name = $3 WHERE owner = $1 AND id = $2"
 const DELETE: &str = "DELETE FROM folders WHERE owner = $1 AND id = $2";
 
 impl Store {
-    /// The owner's folders, by name.
+    /// Returns the owner's folders, by name.
     ///
     /// # Errors
     /// The database failed.
@@ -34,7 +34,8 @@ impl Store {
         .await
     }
 
-    /// Makes a folder with a new id at `now` (Unix time, milliseconds). False when the owner has [`MAX_FOLDERS`].
+    /// Creates a folder with a new id at `now` (Unix time, milliseconds). Returns false when the
+    /// owner has [`MAX_FOLDERS`].
     ///
     /// # Errors
     /// The database failed, or the id is in use.
@@ -49,7 +50,7 @@ impl Store {
         .await
     }
 
-    /// Gives a folder another name. False when it is unknown or someone else's.
+    /// Renames a folder. Returns false when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -64,7 +65,8 @@ impl Store {
         .await
     }
 
-    /// Deletes a folder; its conversations are in none then. False when it is unknown or someone else's.
+    /// Deletes a folder; its conversations are in no folder then. Returns false when it is unknown
+    /// or belongs to another user.
     ///
     /// # Errors
     /// The database failed.

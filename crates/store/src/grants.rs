@@ -1,12 +1,14 @@
-//! Table `grants`: standing approvals of tools, each its user's. One for a conversation goes with it.
+//! Table `grants`: users' standing approvals of tools. A standing approval for one conversation is
+//! deleted with it.
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 
-/// Standing approvals of one user; beyond that the oldest go, and their tools ask again.
+/// The maximum number of standing approvals of one user. Beyond it the oldest are deleted, and
+/// their tools ask again.
 pub const MAX_GRANTS: u32 = 200;
 
-/// A standing approval that is given.
+/// A standing approval to grant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewGrant {
     /// Unique.
@@ -15,9 +17,9 @@ pub struct NewGrant {
     pub agent_id: String,
     /// The tool.
     pub tool: String,
-    /// The tool as it was when it was given.
+    /// The tool's fingerprint when it was granted.
     pub fingerprint: String,
-    /// Where it holds; without it everywhere.
+    /// The only conversation in which it holds; `None` for all.
     pub conversation_id: Option<String>,
     /// Unix time, milliseconds.
     pub now: i64,
@@ -32,13 +34,14 @@ pub struct GrantRow {
     pub agent_id: String,
     /// The tool.
     pub tool: String,
-    /// Where it holds, with the conversation's title; without it everywhere.
+    /// The id and title of the only conversation in which it holds; `None` for all.
     pub conversation: Option<(String, String)>,
     /// Unix time, milliseconds.
     pub created_at: i64,
 }
 
-/// Only for a conversation of its owner. A new one takes the place of the one before: the tool may be another one by now.
+/// Only for a conversation of its owner. Replaces an earlier one, because the tool may have changed
+/// since.
 const INSERT: &str = "
     INSERT INTO grants (id, owner, agent_id, tool, fingerprint, conversation_id, created_at)
     SELECT $1, $2, $3, $4, $5, $6, $7
@@ -50,7 +53,7 @@ const TRIM: &str = "
     DELETE FROM grants WHERE owner = $1 AND id NOT IN
         (SELECT id FROM grants WHERE owner = $1 ORDER BY created_at DESC, id DESC LIMIT $2)";
 
-/// The narrower one first: it is what the user said last about this place.
+/// The one for the conversation first: it is more specific.
 const FIND: &str = "
     SELECT g.id, g.agent_id, g.tool, g.conversation_id, g.created_at, c.title
     FROM grants g LEFT JOIN conversations c ON c.id = g.conversation_id
@@ -66,8 +69,8 @@ const LIST: &str = "
 const REVOKE: &str = "DELETE FROM grants WHERE owner = $1 AND id = $2";
 
 impl Store {
-    /// Whether a call is covered: by an approval of this owner for this tool of this agent, as it is now, that holds in this
-    /// conversation.
+    /// Returns the standing approval that covers a call: of this owner, for this tool of this agent
+    /// with its current fingerprint, valid in this conversation.
     ///
     /// # Errors
     /// The database failed.
@@ -91,7 +94,7 @@ impl Store {
         .await
     }
 
-    /// The owner's standing approvals, newest first; at most [`MAX_GRANTS`].
+    /// Returns the owner's standing approvals, newest first; at most [`MAX_GRANTS`].
     ///
     /// # Errors
     /// The database failed.
@@ -106,7 +109,7 @@ impl Store {
         .await
     }
 
-    /// Takes one back; whether it was there and the owner's.
+    /// Revokes a standing approval. Returns false when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -116,7 +119,7 @@ impl Store {
     }
 }
 
-/// Enters them within the writer's transaction, with the decision that they were given with.
+/// Inserts them within the writer's transaction, together with the decision that granted them.
 pub(crate) async fn insert(db: &mut Db, owner: &str, grants: Vec<NewGrant>) -> Result<(), StoreError> {
     if grants.is_empty() {
         return Ok(());

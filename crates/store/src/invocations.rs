@@ -1,4 +1,4 @@
-//! Table `invocations`: questions of programs and what came of them.
+//! Table `invocations`: calls of agents by programs, outside of conversations, and their results.
 
 use crate::sql::{self, Row, Sql};
 use crate::{Step, Store, StoreError, steps};
@@ -6,18 +6,18 @@ use serde_json::Value;
 use wire::EndReason;
 use wire::invoke::{Invocation, InvocationStatus};
 
-/// Rows of the list at once.
+/// The maximum number of rows of the list.
 const MAX_ROWS: u32 = 100;
 
 const INSERT: &str = "
     INSERT INTO invocations (id, owner, agent_id, status, created_at, replica) VALUES ($1, $2, $3, 'running', $4, $5)";
 
-/// Only a running one ends.
+/// Only a running invocation ends.
 const FINISH: &str = "
     UPDATE invocations SET status = $2, output = $3, error = $4, usage = $5, ended_at = $6, reason = $7
     WHERE id = $1 AND status = 'running'";
 
-/// Those of servers that are gone; where there is one server, all.
+/// With PostgreSQL, those of servers that are no longer alive; with SQLite, all.
 const ABANDON: Sql = Sql::pair(
     "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2, reason = $3 WHERE status = 'running'",
     "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2, reason = $3
@@ -32,29 +32,29 @@ const LIST: &str = "
 const ONE: &str = "
     SELECT id, agent_id, status, output, error, reason, created_at FROM invocations WHERE owner = $1 AND id = $2";
 
-/// How an invocation ended.
+/// The end of an invocation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishInvocation {
-    /// Which.
+    /// The invocation's id.
     pub id: String,
-    /// Not `running`.
+    /// Any status but `running`.
     pub status: InvocationStatus,
-    /// With `succeeded`.
+    /// The output, with `succeeded`.
     pub output: Option<Value>,
-    /// With the others, in words for the caller.
+    /// The error message for the caller, with the other statuses.
     pub error: Option<String>,
     /// Why it ended.
     pub reason: EndReason,
-    /// Tokens, as JSON.
+    /// Token usage, as JSON.
     pub usage: Value,
     /// Unix time, milliseconds.
     pub now: i64,
-    /// What its requests took.
+    /// The requests to models that it made.
     pub steps: Vec<Step>,
 }
 
 impl Store {
-    /// Enters an invocation that begins now.
+    /// Records an invocation that begins now.
     ///
     /// # Errors
     /// The database failed.
@@ -70,7 +70,7 @@ impl Store {
         .await
     }
 
-    /// Enters how an invocation ended; one that has ended stays as it is.
+    /// Records the end of an invocation; one that has ended already stays unchanged.
     ///
     /// # Errors
     /// The database failed.
@@ -93,7 +93,8 @@ impl Store {
         .await
     }
 
-    /// Ends all that are running and that no server answers any more, of all owners: for recovery, never for a request.
+    /// Ends all running invocations, of all owners, that no live server executes. Returns how many.
+    /// For recovery only, never for a request.
     ///
     /// # Errors
     /// The database failed.
@@ -102,7 +103,7 @@ impl Store {
         self.write(move |db| Box::pin(async move { Ok(abandon.execute(db).await?.rows_affected()) })).await
     }
 
-    /// The owner's invocations, newest first, at most `limit` (and 100).
+    /// Returns the owner's invocations, newest first, at most `limit` (and 100).
     ///
     /// # Errors
     /// The database failed.
@@ -117,7 +118,7 @@ impl Store {
         .await
     }
 
-    /// One invocation; none when it is unknown or someone else's.
+    /// Returns an invocation; `None` when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -155,7 +156,7 @@ fn status_name(status: InvocationStatus) -> &'static str {
     }
 }
 
-/// The table allows these four only.
+/// Parses a status; the table allows only these four.
 fn status(name: &str) -> InvocationStatus {
     match name {
         "running" => InvocationStatus::Running,

@@ -1,4 +1,4 @@
-//! What is asked of a connection, and the answer.
+//! Jobs: pieces of database work that are queued for a connection, and their results.
 
 use crate::StoreError;
 use crate::sql::Db;
@@ -7,17 +7,17 @@ use futures::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use tokio::sync::oneshot;
 
-/// One piece of work and who waits for it.
+/// A queued piece of work and its caller.
 pub(crate) trait Job: Send {
-    /// Does the work.
+    /// Does the work and keeps its result.
     fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>>;
-    /// Whether anybody still waits for it.
+    /// Returns whether the caller still waits.
     fn is_awaited(&self) -> bool;
-    /// Tells the caller how the work ended, or why what it did does not count.
+    /// Sends the caller the result of the work, or the error of the commit that discarded it.
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
-/// Work, and where its answer comes.
+/// Creates a job, and the receiver of its result.
 pub(crate) fn job<T, F>(work: F) -> (Box<dyn Job>, Answer<T>)
 where
     T: Send + 'static,
@@ -27,7 +27,7 @@ where
     (Box::new(Task { work: Some(work), result: None, reply }), Answer(answer))
 }
 
-/// Where the answer comes.
+/// The receiver of a job's result.
 pub(crate) struct Answer<T>(oneshot::Receiver<Result<T, StoreError>>);
 
 impl<T> Answer<T> {
@@ -50,9 +50,9 @@ where
     fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>> {
         async move {
             let Some(work) = self.work.take() else { return Ok(()) };
-            // A panic here is a bug; it fails this work and must not end the connection for everyone.
+            // A panic is a bug: it must fail this job, and not end the connection for all callers.
             let done = AssertUnwindSafe(async { work(db).await }).catch_unwind().await;
-            let result = done.unwrap_or_else(|_| Err(StoreError::Failed("its own code panicked".to_owned())));
+            let result = done.unwrap_or_else(|_| Err(StoreError::Failed("a job of the store panicked".to_owned())));
             let summary = result.as_ref().map(|_| ()).map_err(StoreError::clone);
             self.result = Some(result);
             summary
@@ -70,7 +70,7 @@ where
             (Some(Err(error)), _) | (_, Err(error)) => Err(error),
             (None, Ok(())) => Err(StoreError::Closed),
         };
-        // The caller may be gone; what was written stands.
+        // The caller may have been dropped; what was committed stays.
         let _ = self.reply.send(result);
     }
 }

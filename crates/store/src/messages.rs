@@ -1,19 +1,19 @@
-//! Table `messages`: the tree of a conversation.
+//! Table `messages`: the message tree of a conversation.
 
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit, body, grants};
 use wire::UiMessage;
 
-/// A message and its place in the tree.
+/// A message with its position in the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredMessage {
     /// Unique within the conversation.
     pub id: String,
-    /// The message that it follows; none for a first one.
+    /// The message that it follows; `None` for a root.
     pub parent_id: Option<String>,
     /// Unix time, milliseconds.
     pub created_at: i64,
-    /// The message. Parts that cannot be read are of the kind `unreadable`.
+    /// The message. Parts that cannot be read are of type `unreadable`.
     pub message: UiMessage,
 }
 
@@ -23,11 +23,13 @@ const TREE: &str = "
     WHERE c.owner = $1 AND c.id = $2
     ORDER BY m.no";
 
-/// Bodies that are read beside the runtime: it takes some milliseconds, in which nobody else would be answered.
+/// The total size of bodies, in bytes, from which they are decoded on a blocking thread: decoding
+/// takes milliseconds, which would delay other tasks of the runtime.
 const LONG: usize = 1 << 20;
 
-/// In PostgreSQL, the walk from the head carries row numbers only; a parent is older than its children, so they are the order, too.
-/// UNION drops rows that it has seen, so the walk ends even if damaged data held a cycle.
+/// In PostgreSQL, the recursion from the head carries row numbers only; a parent is older than its
+/// children, so sorting by number gives the order. UNION drops rows that were seen before, so the
+/// query also ends if damaged data contain a cycle.
 const BRANCH: Sql = Sql::pair(
     "SELECT m.id, m.parent_id, c.head, m.role, m.created_at, m.body
      FROM conversations c CROSS JOIN messages m ON m.conversation_id = c.id
@@ -49,14 +51,15 @@ pub(crate) const INSERT: &str = "
 
 pub(crate) const SET_BODY: &str = "UPDATE messages SET body = $3 WHERE conversation_id = $1 AND id = $2";
 
-/// Whether a run is active, by owner: no row when the conversation is not the owner's.
+/// Whether a run is active, by owner: no row if the conversation belongs to another user.
 const ACTIVE: &str = "
     SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = c.id AND status = 'running')
     FROM conversations c WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL";
 
 impl Store {
-    /// The whole tree in the order of insertion; empty when the conversation is unknown or someone else's. Of one that was deleted,
-    /// too, as long as that can be undone: its open run must still be closed.
+    /// Returns the whole tree in the order of insertion; empty when the conversation is unknown or
+    /// belongs to another user. Also of a deleted conversation as long as the deletion can be
+    /// undone, because its open run must still be closed.
     ///
     /// # Errors
     /// The database failed.
@@ -66,7 +69,8 @@ impl Store {
         decode(conversation_id, rows).await
     }
 
-    /// The active branch, oldest first; empty when the conversation is unknown or someone else's.
+    /// Returns the active branch, oldest message first; empty when the conversation is unknown or
+    /// belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -76,11 +80,12 @@ impl Store {
         decode(conversation_id, rows).await
     }
 
-    /// Replaces a message's body while no run is active, for example to record one decision of several; `entries` are
-    /// calls that end with it.
+    /// Replaces a message's body while no run is active, for example to record one of several
+    /// decisions; `entries` are calls that end with it.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] while a run is active, [`StoreError::NotFound`] for an unknown message or someone else's.
+    /// [`StoreError::Busy`] while a run is active, [`StoreError::NotFound`] for an unknown message
+    /// or one of another user.
     pub async fn update_message(
         &self,
         owner: &str,
@@ -91,7 +96,7 @@ impl Store {
         self.keep_answers(owner, conversation_id, message, entries, Vec::new()).await
     }
 
-    /// The same with standing approvals that are given with the decision.
+    /// Does the same, and grants standing approvals with the decision.
     ///
     /// # Errors
     /// As [`Store::update_message`].
@@ -116,7 +121,8 @@ impl Store {
     }
 }
 
-/// Not on the connection's thread, for which others wait; nor, if it takes long, on the runtime's.
+/// Decodes rows: never on the connection's thread, for which other callers wait, and not on the
+/// runtime's if it takes long.
 async fn decode(conversation_id: &str, rows: Vec<Row>) -> Result<Vec<StoredMessage>, StoreError> {
     let bytes: usize = rows.iter().map(|row| row.bytes("body").map_or(0, <[u8]>::len)).sum();
     let conversation_id = conversation_id.to_owned();
@@ -129,7 +135,7 @@ async fn decode(conversation_id: &str, rows: Vec<Row>) -> Result<Vec<StoredMessa
 
 fn stored(conversation_id: &str, row: &Row) -> Result<StoredMessage, StoreError> {
     let id: String = row.try_get("id")?;
-    // As bytes: a body that is not even text must not fail the query.
+    // As bytes: a body that is not valid UTF-8 must not fail the query.
     let body: &[u8] = row.bytes("body")?;
     let message = body::decode(conversation_id, &id, row.try_get("role")?, body);
     Ok(StoredMessage { parent_id: row.try_get("parent_id")?, created_at: row.try_get("created_at")?, id, message })
@@ -140,7 +146,7 @@ async fn update(db: &mut Db, owner: &str, conversation_id: String, id: String, b
     set_body(db, &conversation_id, &id, body).await
 }
 
-/// Refuses while a run is active, and what is not the owner's.
+/// Fails while a run is active, and if the conversation belongs to another user.
 pub(crate) async fn check_idle(db: &mut Db, owner: &str, conversation_id: &str) -> Result<(), StoreError> {
     let active: Option<bool> = sql::query_scalar(ACTIVE).bind(owner).bind(conversation_id).fetch_optional(db).await?;
     if active.ok_or(StoreError::NotFound)? { Err(StoreError::Busy) } else { Ok(()) }

@@ -1,25 +1,26 @@
-//! Table `outside_keys`: what the programs of users are known by who are kept elsewhere. The server has no row of such a user, so each key
-//! has what was known of him when he came last.
+//! Table `outside_keys`: the API keys of external users, who sign in elsewhere (in the modes `jwt`,
+//! `proxy` and `local`). The server has no row for such a user, so each key has a copy of the
+//! user's name and roles as of their last request.
 
 use crate::api_keys::{MAX_API_KEYS, USED_EVERY, api_key};
 use crate::sql;
 use crate::users::{list, texts};
 use crate::{ApiKeyRow, AuditEntry, NewApiKey, Store, StoreError, audit};
 
-/// A user who is kept elsewhere, as he came.
+/// An external user, as described by their last request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutsideUser {
-    /// How callers are told apart; in another mode the same id may be somebody else.
+    /// The authentication mode; in another mode the same id may be another user.
     pub mode: &'static str,
-    /// His id.
+    /// The user's id.
     pub id: String,
-    /// What he is called.
+    /// The user's display name.
     pub name: Option<String>,
-    /// What he is.
+    /// The user's roles.
     pub roles: Vec<String>,
 }
 
-/// As long as there are not too many.
+/// Inserts nothing if the user has the maximum number of keys.
 const INSERT: &str = "
     INSERT INTO outside_keys (id, mode, user_id, user_name, roles, name, key_hash, scopes, created_at, expires_at)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
@@ -46,8 +47,8 @@ const IS_OLD: &str = "
 const FOLLOW: &str = "UPDATE outside_keys SET roles = $3, user_name = $4 WHERE user_id = $1 AND mode = $2";
 
 impl Store {
-    /// Makes a key, deletes those that have expired, and enters it in the audit log if `entry` says how. False when its user has
-    /// [`MAX_API_KEYS`] already.
+    /// Creates an API key, deletes expired ones of all users, and writes `entry` to the audit log,
+    /// in one transaction. Returns false if the user already has [`MAX_API_KEYS`].
     ///
     /// # Errors
     /// The database failed.
@@ -70,7 +71,8 @@ impl Store {
         .await
     }
 
-    /// The user of a key that counts in this mode, and what it is for; none otherwise.
+    /// Returns the user of a key that is valid in this mode and the key's scopes. A key is invalid
+    /// if it is unknown or expired.
     ///
     /// # Errors
     /// The database failed.
@@ -98,7 +100,7 @@ impl Store {
         Ok(Some((user, scopes)))
     }
 
-    /// A user's keys, the newest first; those that have just expired, too.
+    /// Returns a user's API keys, newest first, including those that expired recently.
     ///
     /// # Errors
     /// The database failed.
@@ -107,7 +109,8 @@ impl Store {
         self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(api_key).collect() })).await
     }
 
-    /// Deletes a key of a user, and enters it in the audit log if `entry` says how. False when it is unknown or someone else's.
+    /// Revokes a user's API key, and writes `entry` to the audit log in the same transaction.
+    /// Returns false if the key is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -122,7 +125,7 @@ impl Store {
         self.write(move |db| Box::pin(audit::execute(db, delete, entry))).await
     }
 
-    /// Gives a user's keys what he is now. Writes nothing where that is known.
+    /// Updates the name and roles in a user's keys. Writes nothing if they are up to date.
     ///
     /// # Errors
     /// The database failed.

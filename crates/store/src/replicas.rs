@@ -1,5 +1,6 @@
-//! Table `replicas`: the servers of one database, and what each of them drives. A server that shows no sign of life loses its runs to
-//! another one; from then on it cannot write to them. Where there is one server (SQLite) it drives everything, and nothing here waits.
+//! Table `replicas`: the servers that share a database, and the runs that each of them drives. A
+//! server that misses its heartbeats loses its runs to another one, and is fenced from writing to
+//! them. With SQLite there is one server, which drives everything, and nothing here waits.
 
 use crate::runs::{open_columns, open_run};
 use crate::sql::{self, Db, Row, Sql};
@@ -7,30 +8,30 @@ use crate::{Listener, Lock, OpenRun, Store, StoreError, postgres};
 use std::time::Duration;
 use wire::EndReason;
 
-/// What a sign of life found out.
+/// The result of a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pulse {
-    /// The server's time was over: others may have taken its runs.
+    /// The server's lease had expired: other servers may have taken over its runs.
     pub lapsed: bool,
     /// Whether other servers serve the database, too.
     pub others: bool,
 }
 
-/// A run that is to end.
+/// A request to stop a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopRequest {
     /// The run.
     pub run_id: String,
-    /// Why.
+    /// The reason.
     pub reason: EndReason,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunProgress {
-    /// It has ended.
+    /// Whether the run has ended.
     pub is_over: bool,
-    /// The number of its last event, if it has ended and the journal has all of them.
+    /// The number of the last event, if the run has ended and the journal has all of its events.
     pub last_seq: Option<u64>,
 }
 
@@ -44,10 +45,11 @@ const OTHERS: &str = "SELECT EXISTS (SELECT 1 FROM replicas WHERE id <> $1 AND a
 
 const LEAVE: &str = "DELETE FROM replicas WHERE id = $1";
 
-/// Those whose time was over an hour ago; what they drove was taken over long since.
+/// Servers whose lease expired over an hour ago; their runs were taken over long before.
 const FORGET: &str = "DELETE FROM replicas WHERE alive_until < now_ms() - 3600000";
 
-/// The driver's row is gone or its time is over. From then on the run is the caller's.
+/// The driving server's row is missing or its lease has expired. The run then belongs to the
+/// caller.
 const TAKE_OVER: Sql = Sql::pair(
     "UPDATE runs SET replica = $1 WHERE status = 'running' RETURNING id",
     "UPDATE runs SET replica = $1
@@ -77,17 +79,17 @@ const PROGRESS: &str = "
     FROM runs r JOIN conversations c ON c.id = r.conversation_id WHERE c.owner = $1 AND r.id = $2";
 
 impl Store {
-    /// Whether other servers may serve the same database at the same time.
+    /// Returns whether several servers can serve this database.
     pub fn is_shared(&self) -> bool {
         self.database.shared.is_some()
     }
 
-    /// Whether others do, as of the last sign of life.
+    /// Returns whether other servers were alive at the last heartbeat.
     pub fn has_others(&self) -> bool {
         self.database.shared.as_ref().is_some_and(|shared| shared.has_others())
     }
 
-    /// Shows a sign of life that holds for `lease`. Without a shared database there is nobody to see it.
+    /// Renews this server's lease for `lease`. Does nothing with SQLite.
     ///
     /// # Errors
     /// The database failed.
@@ -99,7 +101,8 @@ impl Store {
         Ok(pulse)
     }
 
-    /// The server goes: what it still drives is anybody's.
+    /// Deregisters this server when it shuts down: other servers may take over the runs that it
+    /// still drives.
     ///
     /// # Errors
     /// The database failed.
@@ -109,14 +112,16 @@ impl Store {
         self.write(move |db| Box::pin(async move { Ok(leave.execute(db).await.map(drop)?) })).await
     }
 
-    /// Active runs of all owners that nobody drives any more. They are this server's from now on: whoever drove them cannot write
-    /// to them. In a file that is all of them, since no other process serves it; this one must drive none yet.
+    /// Takes over the active runs of all owners that no live server drives, and returns them. From
+    /// then on this server drives them, and the previous one is fenced. With SQLite these are all
+    /// active runs, since no other process serves the file; this one must not drive any yet.
     ///
     /// # Errors
-    /// The database failed, or it was opened with [`Store::open_existing`]: another server may drive its runs.
+    /// The database failed, or it was opened with [`Store::open_existing`]: another server may
+    /// drive its runs.
     pub async fn take_over(&self) -> Result<Vec<OpenRun>, StoreError> {
         if !self.database.serves {
-            return Err(StoreError::Invalid("only the server of a database takes its runs over"));
+            return Err(StoreError::Invalid("only a process that serves the database can take over its runs"));
         }
         let own = self.own_id();
         self.write(move |db| {
@@ -134,7 +139,7 @@ impl Store {
         .await
     }
 
-    /// The runs that this server drives, as the database knows them.
+    /// Returns the runs that this server drives, according to the database.
     ///
     /// # Errors
     /// The database failed.
@@ -143,7 +148,7 @@ impl Store {
         self.read(move |db| Box::pin(async move { Ok(driven.fetch_all(db).await?) })).await
     }
 
-    /// Runs of this server that another one was asked to end.
+    /// Returns the requests of other servers to stop runs of this server.
     ///
     /// # Errors
     /// The database failed.
@@ -153,7 +158,8 @@ impl Store {
             .await
     }
 
-    /// Asks whoever drives the owner's runs to end them for this reason: that of one conversation, or all.
+    /// Asks the servers that drive the owner's runs to stop them for this reason: the run of one
+    /// conversation, or all.
     ///
     /// # Errors
     /// The database failed.
@@ -178,15 +184,17 @@ impl Store {
         .await
     }
 
-    /// What other servers write, as it comes; none where there are no others. Hints only: some may be missing.
+    /// Subscribes to changes by other servers; `None` with SQLite. The events are hints, and some
+    /// may be lost.
     pub fn listen(&self) -> Option<Listener> {
         self.database.shared.as_ref().map(|shared| shared.listener())
     }
 
-    /// One at a time, over all servers, for each name. None where there is one server, which sees to that itself.
+    /// Acquires the lock with this name, which one server can hold at a time. `None` with SQLite,
+    /// where the only server must synchronize by itself.
     ///
     /// # Errors
-    /// The database failed, or somebody held it for too long.
+    /// The database failed, or the lock was held for too long.
     pub async fn lock(&self, name: &str) -> Result<Option<Lock>, StoreError> {
         match &self.database.locks {
             Some(locks) => postgres::lock(locks, name).await.map(Some),
@@ -194,7 +202,7 @@ impl Store {
         }
     }
 
-    /// How far a run has come; none when it is unknown or someone else's.
+    /// Returns the progress of a run; `None` when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -213,14 +221,14 @@ impl Store {
         .await
     }
 
-    /// This server's id; none where it is the only one.
+    /// Returns this server's id; `None` with SQLite.
     pub(crate) fn own_id(&self) -> Option<String> {
         self.database.shared.as_ref().map(|shared| shared.id().to_owned())
     }
 }
 
 fn stop_request(row: &Row) -> Result<StopRequest, StoreError> {
-    // An earlier version does not say why; then it was the user.
+    // Earlier versions do not store the reason: then the user stopped the run.
     let reason = row.try_get::<Option<&str>>("stop_reason")?.map_or(EndReason::StoppedByUser, EndReason::named);
     Ok(StopRequest { run_id: row.try_get("id")?, reason })
 }

@@ -1,5 +1,5 @@
-//! What goes by itself: conversations that nobody has touched for long, those that are temporary, questions of programs. The audit log and
-//! what was used are kept apart, and stay.
+//! Retention: deletes conversations that were inactive for long, temporary conversations, and
+//! invocations. The audit log and the usage statistics are not affected.
 
 use crate::change::deleted;
 use crate::conversations::delete_in;
@@ -7,28 +7,28 @@ use crate::sql::{self, Builder, Row};
 use crate::{AuditEntry, Deleted, Store, StoreError};
 use serde::Serialize;
 
-/// Conversations of a preview at once.
+/// The maximum number of conversations in a preview.
 pub const MAX_DUE: u32 = 50;
 
-/// Which conversations are to go.
+/// Selects conversations to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// Those that were changed last by `before`.
+    /// Those that were last changed before `before`.
     Untouched {
-        /// With this agent; without it with any.
+        /// Only those with this agent; `None` for all agents.
         agent_id: Option<String>,
-        /// But not with these.
+        /// Except those with these agents.
         except: Vec<String>,
         /// Unix time, milliseconds.
         before: i64,
-        /// Those that their owners have pinned stay.
+        /// Whether pinned conversations are kept.
         keeps_pinned: bool,
     },
-    /// Temporary ones whose time is over by then; Unix time, milliseconds.
+    /// Temporary conversations that expire by this time; Unix time, milliseconds.
     Temporary(i64),
 }
 
-/// A conversation that will go.
+/// A conversation that will be deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DueConversation {
@@ -36,16 +36,16 @@ pub struct DueConversation {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Whose it is.
+    /// The user who owns it.
     pub owner: String,
-    /// What he is called, if he signs in here.
+    /// The owner's name, if they have an account here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_name: Option<String>,
     /// Its agent.
     pub agent_id: String,
     /// Unix time, milliseconds.
     pub updated_at: i64,
-    /// When it is temporary: when it goes; Unix time, milliseconds.
+    /// When it expires, if it is temporary; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
 }
@@ -62,8 +62,9 @@ const SET_EXPIRY: &str = "
 const EXPIRY: &str = "SELECT expires_at FROM conversations WHERE owner = $1 AND id = $2 AND deleted_at IS NULL";
 
 impl Store {
-    /// Conversations of all owners that are to go, the oldest first, at most `limit`: for whoever takes them away by [`Store::delete`],
-    /// never for a request. One that is being answered stays.
+    /// Returns conversations of all owners that are due for deletion, oldest first, at most
+    /// `limit`; those with an active run are left out. For the clean-up job, which calls
+    /// [`Store::delete_due`], never for a request.
     ///
     /// # Errors
     /// The database failed.
@@ -75,8 +76,8 @@ impl Store {
             .await
     }
 
-    /// Deletes one of them as [`Store::delete`] does, if it is still to go: its user may have gone on with it, pinned or kept it since it
-    /// was listed. Whether it was.
+    /// Deletes a conversation as [`Store::delete`] does, if it is still due: its user may have
+    /// continued, pinned or kept it since it was listed. Returns whether it was deleted.
     ///
     /// # Errors
     /// The database failed.
@@ -87,7 +88,8 @@ impl Store {
         add(&mut still, due);
         self.write(move |db| {
             Box::pin(async move {
-                // Before anything is deleted, since what this answers is committed either way.
+                // Checked before the deletion, because an `Ok` result is committed whatever its
+                // value.
                 match still.build().fetch_optional(db).await? {
                     Some(_) => delete_in(db, owner, id, entries).await,
                     None => Ok(false),
@@ -97,7 +99,8 @@ impl Store {
         .await
     }
 
-    /// The same for an administrator to look at, at most [`MAX_DUE`].
+    /// Returns a preview of the conversations that are due, for an administrator, at most
+    /// [`MAX_DUE`].
     ///
     /// # Errors
     /// The database failed.
@@ -113,7 +116,7 @@ impl Store {
             .await
     }
 
-    /// How many.
+    /// Returns the number of conversations that are due.
     ///
     /// # Errors
     /// The database failed.
@@ -126,7 +129,8 @@ impl Store {
         .await
     }
 
-    /// Deletes questions of programs that ended before then (Unix time, milliseconds), at most `limit`; answers how many.
+    /// Deletes invocations that ended before `before` (Unix time, milliseconds), at most `limit`.
+    /// Returns how many.
     ///
     /// # Errors
     /// The database failed.
@@ -135,7 +139,7 @@ impl Store {
         self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected()) })).await
     }
 
-    /// How many questions of programs ended before then; Unix time, milliseconds.
+    /// Returns the number of invocations that ended before `before`; Unix time, milliseconds.
     ///
     /// # Errors
     /// The database failed.
@@ -144,8 +148,8 @@ impl Store {
         self.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await
     }
 
-    /// Has a conversation go at that time (Unix time, milliseconds), or by the rules again. False when it is unknown, deleted or
-    /// someone else's.
+    /// Sets when a conversation expires (Unix time, milliseconds); `None` makes the retention rules
+    /// apply again. Returns false when it is unknown, deleted or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -154,7 +158,8 @@ impl Store {
         self.write(move |db| Box::pin(async move { Ok(set.execute(db).await?.rows_affected() > 0) })).await
     }
 
-    /// When a temporary conversation goes; Unix time, milliseconds. None of one that is not, and of someone else's.
+    /// Returns when a temporary conversation expires; Unix time, milliseconds. `None` when it is
+    /// not temporary or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -164,7 +169,7 @@ impl Store {
     }
 }
 
-/// The condition.
+/// Appends the condition for conversations that are due.
 fn add(query: &mut Builder, due: &Due) {
     query.push(
         "c.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.conversation_id = c.id AND r.status = 'running')",

@@ -1,4 +1,5 @@
-//! Table `run_events`: the journal. A row holds consecutive events of a run as the bytes of their SSE frames.
+//! Table `run_events`: the journal. A row holds consecutive events of a run as the bytes of their
+//! SSE frames.
 
 use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
@@ -7,46 +8,47 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
-/// Rows of the journal at once.
+/// The maximum number of rows per read of the journal.
 pub const MAX_EVENTS: u32 = 500;
 
-/// Consecutive events of one run.
+/// Consecutive events of one run to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalBatch {
     /// The run.
     pub run_id: String,
-    /// As [`Begun::Started`](crate::Begun::Started) gave it.
+    /// The run's epoch, as returned in [`Begun::Started`](crate::Begun::Started).
     pub epoch: u64,
     /// The number of the first event.
     pub first_seq: u64,
     /// The number of the last event.
     pub last_seq: u64,
-    /// The events' frames, back to back.
+    /// The SSE frames of the events, concatenated.
     pub frames: Bytes,
 }
 
-/// Consecutive events, read back.
+/// Consecutive events, as read from the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalRow {
     /// The number of the first event.
     pub first_seq: u64,
     /// The number of the last event.
     pub last_seq: u64,
-    /// The events' frames, back to back.
+    /// The SSE frames of the events, concatenated.
     pub frames: Vec<u8>,
 }
 
-/// Rows of the largest statement; at five parameters a row it stays far below SQLite's 32,766.
+/// The number of rows of the largest statement; with five parameters per row it stays far below
+/// SQLite's limit of 32,766.
 const MAX_ROWS: usize = 512;
 
-/// A statement for each power of two up to [`MAX_ROWS`], so that each is prepared once whatever the number of runs.
-/// Parameters that are left unbound are NULL, and a row without a run joins nothing.
+/// A statement for each power of two up to [`MAX_ROWS`], so that each is prepared once, whatever
+/// the number of runs. Unbound parameters are NULL, and a row without a run joins nothing.
 static INSERTS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
     let sizes = (0..).map(|power| 1_usize << power).take_while(|rows| *rows <= MAX_ROWS);
     sizes.map(|rows| insert(rows).into()).collect()
 });
 
-/// The join is the fence: rows of a run that is over, or of another epoch, are left out.
+/// The join is the fence: it leaves out rows of ended runs and of other epochs.
 fn insert(rows: usize) -> String {
     let mut sql = String::from(
         "INSERT INTO run_events (run, first_seq, last_seq, frames)
@@ -61,7 +63,7 @@ fn insert(rows: usize) -> String {
     sql
 }
 
-/// The same for PostgreSQL, which takes lists. A run's rows keep their order.
+/// The same for PostgreSQL, which accepts arrays. The rows of a run keep their order.
 const INSERT_LISTS: &str = "
     INSERT INTO run_events (run, first_seq, last_seq, frames)
     SELECT r.no, v.first_seq, v.last_seq, v.frames
@@ -74,7 +76,7 @@ const ACTIVE: &str = "
     SELECT EXISTS (
         SELECT 1 FROM runs WHERE id = $1 AND epoch = $2 AND status = 'running' AND replica IS NOT DISTINCT FROM $3)";
 
-/// Walks the stripes of the journal in which the run has events (see the migration).
+/// Reads the stripes of the journal in which the run has events (see the migration).
 macro_rules! events {
     ($join:literal) => {
         concat!(
@@ -94,10 +96,10 @@ macro_rules! events {
     };
 }
 
-/// SQLite keeps the order of a cross join, and PostgreSQL finds it by itself.
+/// SQLite keeps the order of a cross join; PostgreSQL's planner finds it by itself.
 const EVENTS: Sql = Sql::pair(events!("CROSS JOIN"), events!("JOIN"));
 
-/// The same walk for all runs of a conversation.
+/// Deletes the events of all runs of a conversation, also by stripes.
 macro_rules! delete_of_conversation {
     ($join:literal) => {
         concat!(
@@ -119,10 +121,10 @@ macro_rules! delete_of_conversation {
 
 const DELETE_OF_CONVERSATION: Sql = Sql::pair(delete_of_conversation!("CROSS JOIN"), delete_of_conversation!("JOIN"));
 
-/// Rows deleted in one transaction; in between, other writes get their turn.
+/// The number of rows deleted in one transaction; other writes run in between.
 const PRUNE_ROWS: u32 = 2000;
 
-/// Everything before the first event of the oldest run that is active or ended later.
+/// All rows before the first event of the oldest run that is active or ended at `$1` or later.
 const PRUNE: &str = "
     DELETE FROM run_events WHERE no IN (
         SELECT no FROM run_events
@@ -131,15 +133,15 @@ const PRUNE: &str = "
             (SELECT max(no) FROM run_events))
         ORDER BY no LIMIT $2)";
 
-/// The number of the newest row ever appended.
+/// The number of the newest row that was ever appended.
 pub(crate) const LAST_NO: Sql = Sql::pair(
     "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'run_events'), 0)",
     "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM run_events_no_seq",
 );
 
 impl Store {
-    /// Appends to the journals of many runs in one transaction. Answers with the runs whose batches were refused because
-    /// they are over, were taken over or were deleted: their writers must stop.
+    /// Appends to the journals of many runs in one transaction. Returns the runs whose batches were
+    /// refused because they ended, were taken over or were deleted: their writers must stop.
     ///
     /// # Errors
     /// The database failed; nothing is stored then, and the same batches may be sent again.
@@ -160,8 +162,9 @@ impl Store {
         .await
     }
 
-    /// The events of a run after number `after_seq`, in order, at most `limit` (and [`MAX_EVENTS`]) rows. The first row
-    /// may begin before it. Empty when the run is unknown or someone else's, or its journal was pruned.
+    /// Returns the events of a run after number `after_seq`, in order, at most `limit` (and
+    /// [`MAX_EVENTS`]) rows. The first row may begin at an earlier event. Empty when the run is
+    /// unknown or belongs to another user, or its journal was pruned.
     ///
     /// # Errors
     /// The database failed.
@@ -173,7 +176,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<JournalRow>, StoreError> {
         let (owner, run_id, limit) = (owner.to_owned(), run_id.to_owned(), limit.min(MAX_EVENTS));
-        // Numbers come from clients; beyond what the database counts there is nothing.
+        // The number comes from a client; there are no events beyond the range of the database.
         let Ok(after) = i64::try_from(after_seq) else { return Ok(Vec::new()) };
         self.read(move |db| {
             Box::pin(async move {
@@ -184,11 +187,12 @@ impl Store {
         .await
     }
 
-    /// Deletes the journal up to the first event of a run that is active or ended at `ended_before` (Unix time,
-    /// milliseconds) or later; the messages hold the content. Answers with the number of rows.
+    /// Deletes the journal up to the first event of a run that is active or ended at `ended_before`
+    /// (Unix time, milliseconds) or later; the messages keep the content. Returns the number of
+    /// rows.
     ///
     /// # Errors
-    /// The database failed; what was deleted by then stays so.
+    /// The database failed; rows that were deleted before the failure stay deleted.
     pub async fn prune_journal(&self, ended_before: i64) -> Result<u64, StoreError> {
         let mut total = 0;
         loop {
@@ -221,7 +225,7 @@ async fn insert_rows(db: &mut Db, rows: &[JournalBatch], own: &Option<String>) -
     if db.is_postgres() {
         return insert_lists(db, rows, own).await;
     }
-    // The smallest power of two that holds them.
+    // The statement with the smallest power of two that is large enough.
     let sql = &INSERTS[rows.len().next_power_of_two().trailing_zeros() as usize];
     let mut query = sql::query(sql.clone());
     for row in rows {

@@ -1,4 +1,5 @@
-//! Table `runs`: leases, the end, what a dead process left open. `begin_run` opens them.
+//! Table `runs`: leases, the end of runs, and runs that a dead process left open. `begin_run` opens
+//! them.
 
 use crate::messages::set_body;
 use crate::sql::{self, Db, Row, Sql};
@@ -9,32 +10,33 @@ use wire::{EndReason, UiMessage};
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishRun {
-    /// The run.
+    /// The run's id.
     pub run_id: String,
-    /// As [`Begun::Started`](crate::Begun::Started) gave it.
+    /// The run's epoch, as returned in [`Begun::Started`](crate::Begun::Started).
     pub epoch: u64,
     /// How it ended.
     pub status: Outcome,
-    /// Why, more exactly.
+    /// Why it ended, in more detail.
     pub reason: EndReason,
-    /// Its assistant message, complete.
+    /// The complete assistant message.
     pub message: UiMessage,
-    /// What it used, if known.
+    /// The token usage, if known.
     pub usage: Option<Usage>,
-    /// What the operator should know beside the reason: the cause of a failure, or the bound that was reached.
+    /// Additional information for the operator: the cause of a failure, or the limit that was
+    /// reached.
     pub error: Option<String>,
     /// Unix time, milliseconds.
     pub now: i64,
-    /// A better title for the conversation, unless its user has named it.
+    /// A better title for the conversation, unless the user has named it.
     pub title: Option<String>,
-    /// Calls that end with the run.
+    /// Audit entries of calls that end with the run.
     pub audit: Vec<AuditEntry>,
-    /// What its requests took, as far as it is not entered yet.
+    /// The requests to models that are not recorded yet.
     pub steps: Vec<Step>,
 }
 
 impl FinishRun {
-    /// The same with an empty message: what is in it may be long, and is encoded already.
+    /// Copies everything except the message's content, which may be long and is encoded already.
     fn without_content(&self) -> Self {
         Self {
             run_id: self.run_id.clone(),
@@ -52,26 +54,26 @@ impl FinishRun {
     }
 }
 
-/// A run that counts as active.
+/// An active run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenRun {
-    /// Whose conversation it is.
+    /// The owner of the conversation.
     pub owner: String,
     /// The conversation.
     pub conversation_id: String,
-    /// The conversation's agent.
+    /// The agent of the conversation.
     pub agent_id: String,
     /// The run.
     pub run_id: String,
-    /// Fences its writes.
+    /// The run's epoch, which fences its writes.
     pub epoch: u64,
     /// The assistant message that it writes.
     pub message_id: String,
-    /// Abandoned after this; Unix time, milliseconds.
+    /// When the run counts as abandoned; Unix time, milliseconds.
     pub lease_until: i64,
 }
 
-/// Only whoever drives it ends it.
+/// Only the server that drives the run ends it.
 const FIND: &str = "
     SELECT conversation_id, message_id, status FROM runs
     WHERE id = $1 AND epoch = $2 AND replica IS NOT DISTINCT FROM $3";
@@ -100,7 +102,7 @@ const OF_MESSAGE: &str = "
     SELECT r.id FROM runs r JOIN conversations c ON c.id = r.conversation_id
     WHERE c.owner = $1 AND c.id = $2 AND r.message_id = $3 ORDER BY r.epoch DESC LIMIT 1";
 
-/// What an [`OpenRun`] is made of.
+/// The columns of an [`OpenRun`].
 macro_rules! open_columns {
     () => {
         "c.owner, c.agent_id, r.conversation_id, r.id, r.epoch, r.message_id, r.lease_until
@@ -112,15 +114,18 @@ pub(crate) use open_columns;
 const OPEN: &str = concat!("SELECT ", open_columns!(), " WHERE r.status = 'running'");
 
 impl Store {
-    /// Closes a run and stores its message. The same end reported again, after an answer that was lost, is fine.
+    /// Ends a run and stores its message. Idempotent: reporting the same end again, after a lost
+    /// reply, succeeds.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] when the run ended otherwise, was taken over or was deleted; nothing is stored then.
+    /// [`StoreError::Fenced`] when the run ended otherwise, was taken over or was deleted; nothing
+    /// is stored then.
     pub async fn finish_run(&self, finish: FinishRun) -> Result<(), StoreError> {
         self.finish_run_with(&finish, None).await
     }
 
-    /// The same with the run's last events, so that the journal has all of them and other servers can tell them.
+    /// Does the same, and appends the run's last events, so that the journal is complete and other
+    /// servers can stream them.
     ///
     /// # Errors
     /// As [`Store::finish_run`].
@@ -141,7 +146,7 @@ impl Store {
         .await
     }
 
-    /// Moves the leases of runs that are still active to `until` (Unix time, milliseconds).
+    /// Extends the leases of active runs to `until` (Unix time, milliseconds).
     ///
     /// # Errors
     /// The database failed.
@@ -155,7 +160,8 @@ impl Store {
         .await
     }
 
-    /// The newest run of a conversation; none when the conversation is unknown or someone else's.
+    /// Returns the newest run of a conversation; `None` when the conversation is unknown or belongs
+    /// to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -169,7 +175,8 @@ impl Store {
         .await
     }
 
-    /// The newest run that wrote a message; none when there is none or it is someone else's.
+    /// Returns the newest run that wrote a message; `None` when there is none or it belongs to
+    /// another user.
     ///
     /// # Errors
     /// The database failed.
@@ -189,7 +196,8 @@ impl Store {
         .await
     }
 
-    /// All active runs of all owners, in no order: for recovery, never for a request.
+    /// Returns all active runs of all owners, in no particular order. For recovery only, never for
+    /// a request.
     ///
     /// # Errors
     /// The database failed.

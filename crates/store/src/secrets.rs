@@ -1,4 +1,4 @@
-//! Table `secrets`: what all servers of a database know and nobody else.
+//! Table `secrets`: secrets that all servers of a database share.
 
 use crate::sql;
 use crate::{Store, StoreError};
@@ -8,7 +8,7 @@ const KEEP: &str = "INSERT INTO secrets (name, bytes) VALUES ($1, $2) ON CONFLIC
 const FIND: &str = "SELECT bytes FROM secrets WHERE name = $1";
 
 impl Store {
-    /// The secret with this name, if one is kept.
+    /// Returns the secret with this name, if it exists.
     ///
     /// # Errors
     /// The database failed.
@@ -17,7 +17,8 @@ impl Store {
             .await
     }
 
-    /// The secret with this name. The first call keeps `new`, however many servers make it at once; all get the same.
+    /// Returns the secret with this name. If it does not exist, stores `new`: when several servers
+    /// do so at once, all get the same value.
     ///
     /// # Errors
     /// The database failed.

@@ -1,48 +1,49 @@
-//! Table `sessions`: how users are signed in now. A session counts for as long as it is used, up to an age.
+//! Table `sessions`: the sessions of signed-in users. A session is valid while it is used, up to a
+//! maximum age.
 
 use crate::sql::{self, Row};
 use crate::users::{User, user};
 use crate::{AuditEntry, Store, StoreError, audit};
 
-/// Sessions of one user at once; with one more, the oldest ends.
+/// The maximum number of sessions of one user; a further one replaces the oldest.
 const MAX_SESSIONS: u32 = 50;
-/// How exact `seen_at` is, in milliseconds: it is not written at each request.
+/// The resolution of `seen_at`, in milliseconds, so that not every request writes it.
 const SEEN_EVERY: i64 = 60_000;
 
-/// A session that begins.
+/// A new session.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// Its id; nobody had it before.
+    /// A new, unique id.
     pub id: String,
-    /// Whose it is.
+    /// The signed-in user.
     pub user_id: String,
-    /// SHA-256 of its token.
+    /// SHA-256 of the session token.
     pub token_hash: [u8; 32],
-    /// The browser, in its own words.
+    /// The browser's `User-Agent`.
     pub agent: String,
     /// Unix time, milliseconds.
     pub now: i64,
 }
 
-/// When sessions end.
+/// How long sessions are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionLife {
-    /// Without a request, in milliseconds.
+    /// The maximum time without a request, in milliseconds.
     pub idle: i64,
-    /// In any case, in milliseconds.
+    /// The maximum age, in milliseconds.
     pub most: i64,
 }
 
-/// A line of a user's list.
+/// A row of a user's list of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     /// Its id.
     pub id: String,
-    /// The browser, in its own words.
+    /// The browser's `User-Agent`.
     pub agent: String,
     /// Unix time, milliseconds.
     pub created_at: i64,
-    /// When it was used last, to the minute.
+    /// When the session was last used, Unix time in milliseconds, to the minute.
     pub seen_at: i64,
 }
 
@@ -50,7 +51,7 @@ const INSERT: &str = "
     INSERT INTO sessions (id, user_id, token_hash, agent, created_at, seen_at)
     SELECT $1, id, $3, $4, $5, $5 FROM users WHERE id = $2 AND disabled_at IS NULL";
 
-/// Those that are over by now, of all users, and the oldest of one.
+/// The expired sessions of all users; `DELETE_SURPLUS` deletes the oldest ones of one user.
 const DELETE_OLD: &str = "DELETE FROM sessions WHERE seen_at <= $1 OR created_at <= $2";
 const DELETE_SURPLUS: &str = "
     DELETE FROM sessions WHERE user_id = $1
@@ -71,8 +72,9 @@ const DELETE: &str = "DELETE FROM sessions WHERE user_id = $1 AND id = $2";
 const DELETE_BY_TOKEN: &str = "DELETE FROM sessions WHERE token_hash = $1";
 
 impl Store {
-    /// Begins a session, and ends the one whose token's hash is `instead`, and all that are over. Enters it in the audit log if
-    /// `entry` says how. False when the user is unknown or disabled.
+    /// Begins a session. Ends the one whose token has the hash `instead`, and all expired ones.
+    /// Writes `entry` to the audit log in the same transaction. Returns false when the user is
+    /// unknown or disabled.
     ///
     /// # Errors
     /// The database failed.
@@ -102,7 +104,7 @@ impl Store {
         .await
     }
 
-    /// The user and the id of a session that counts; none otherwise.
+    /// Returns the user and the id of a valid session; `None` otherwise.
     ///
     /// # Errors
     /// The database failed.
@@ -122,7 +124,8 @@ impl Store {
             })
         });
         let Some((user, id, seen_at)) = found.await? else { return Ok(None) };
-        // It was used when the clock was ahead, and would outlive all others now that it is right.
+        // The last use was recorded while the clock was ahead. With the corrected clock the session
+        // would outlive all others.
         if seen_at.saturating_sub(now) > life.idle {
             return Ok(None);
         }
@@ -133,7 +136,7 @@ impl Store {
         Ok(Some((user, id)))
     }
 
-    /// A user's sessions that count, the one that was used last first.
+    /// Returns a user's valid sessions, the most recently used first.
     ///
     /// # Errors
     /// The database failed.
@@ -157,7 +160,8 @@ impl Store {
         .await
     }
 
-    /// Ends a session of a user, and enters it in the audit log if `entry` says how. False when it is unknown or someone else's.
+    /// Ends a session of a user, and writes `entry` to the audit log in the same transaction.
+    /// Returns false when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.

@@ -1,23 +1,24 @@
-//! Table `steps`: what requests to models took. Rows are only ever added, and outlive their conversation.
+//! Table `steps`: requests to models with their usage and cost. Rows are only ever added, and
+//! outlive their conversation.
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
 use wire::api::Usage;
 
-/// Steps of a conversation that are listed at once: the last ones.
+/// The maximum number of listed steps of a conversation, the last ones.
 pub const MAX_STEPS: u32 = 500;
 
-/// A request to a model that has been answered.
+/// A completed request to a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
     /// When the reply ended; Unix time, milliseconds.
     pub at: i64,
-    /// On whose behalf.
+    /// The user on whose behalf the request was made.
     #[serde(skip)]
     pub owner: String,
-    /// The conversation; none for a question of a program.
+    /// The conversation; `None` for an invocation.
     #[serde(skip)]
     pub conversation_id: Option<String>,
     /// The assistant message that the reply is part of.
@@ -26,37 +27,38 @@ pub struct Step {
     pub run_id: String,
     /// The agent.
     pub agent_id: String,
-    /// Of an agent below: the call that started it; of one further below, the calls on the way with `/` between them.
+    /// For a sub-agent: the call that started it; for a nested one, the ids of all calls on the
+    /// path, separated by `/`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// Counts from 1 within the run of its agent.
+    /// The step's number within the run of its agent; counts from 1.
     pub number: u32,
-    /// Who serves the model.
+    /// The provider of the model.
     pub provider: String,
     /// The model.
     pub model: String,
-    /// Why the reply ended.
+    /// The reason why the reply ended.
     pub finish_reason: String,
-    /// Tokens.
+    /// The token usage.
     pub usage: Usage,
-    /// US dollars; none where the price is not known.
+    /// The cost in US dollars; `None` if the price is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// From the request to the first part of the reply, in milliseconds.
+    /// The time from the request to the first part of the reply, in milliseconds.
     pub first_part_ms: i64,
-    /// From the request to the end of the reply, in milliseconds.
+    /// The time from the request to the end of the reply, in milliseconds.
     pub whole_ms: i64,
 }
 
-/// What several requests took.
+/// The sums over several requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Totals {
-    /// Requests.
+    /// The number of requests.
     pub steps: u64,
-    /// Tokens.
+    /// The token usage.
     pub usage: Usage,
-    /// US dollars, as far as prices are known; none when none is.
+    /// The cost in US dollars, as far as prices are known; `None` if no price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
@@ -76,7 +78,7 @@ const TOTALS: &str = "
     FROM steps WHERE owner = $1 AND conversation_id = $2";
 
 impl Store {
-    /// Enters what requests took.
+    /// Records requests to models.
     ///
     /// # Errors
     /// The database failed.
@@ -84,7 +86,8 @@ impl Store {
         self.write(move |db| Box::pin(append(db, steps))).await
     }
 
-    /// The last [`MAX_STEPS`] steps of a conversation, oldest first; none of someone else's.
+    /// Returns the last [`MAX_STEPS`] steps of a conversation, oldest first; none if it belongs to
+    /// another user.
     ///
     /// # Errors
     /// The database failed.
@@ -99,7 +102,8 @@ impl Store {
         .await
     }
 
-    /// What a conversation took so far, branches that are no longer shown included; nothing of someone else's.
+    /// Returns the usage of a conversation, including branches that are no longer shown; zero if it
+    /// belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -137,7 +141,7 @@ pub(crate) async fn append(db: &mut Db, steps: Vec<Step>) -> Result<(), StoreErr
     Ok(())
 }
 
-/// A provider's nonsense must not become a negative number.
+/// Clamps a provider's implausible number, which must not become negative.
 fn count(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }
@@ -169,7 +173,7 @@ fn step(row: &Row) -> Result<Step, sqlx::Error> {
     })
 }
 
-/// Sums come as floating point, which cannot overflow as SQLite's whole numbers would.
+/// Reads sums, which are computed in floating point: SQLite's integer sums fail on overflow.
 fn read_totals(row: &Row) -> Result<Totals, sqlx::Error> {
     let tokens = |column: &str| row.try_get::<f64>(column).map(|sum| sum as u64);
     Ok(Totals {

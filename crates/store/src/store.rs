@@ -1,4 +1,4 @@
-//! The handle.
+//! The handle on the store.
 
 use crate::database::{self, Database, Readers};
 use crate::sql::{self, Db};
@@ -11,27 +11,28 @@ use std::time::Duration;
 /// How long a command waits for another process that serves the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A handle on the database; cheap to clone. The functions that concern a table are in that table's file.
+/// A handle on the database; cheap to clone. The functions for a table are in that table's file.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) database: Database,
 }
 
 impl Store {
-    /// Opens a database and brings its schema up to date: `sqlite://PATH` (made with its folder when missing, unless
-    /// `?mode=rw`), `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`.
+    /// Opens a database and migrates its schema: `sqlite://PATH` (created with its folder when
+    /// missing, unless `?mode=rw`), `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`.
     ///
     /// A file belongs to one process at a time, which may open it more than once.
     ///
     /// # Errors
-    /// [`StoreError::Open`] with one line for the operator, also when a newer version wrote the schema or another process serves the
-    /// file.
+    /// [`StoreError::Open`] with one line for the operator, also when a newer version wrote the
+    /// schema or another process serves the file.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         Self::open_to_serve(url, "", PATIENCE).await
     }
 
-    /// As [`Store::open`]; waits for so long while another process serves the file. That one may be about to end. `about` is what the
-    /// next one reads of this process, besides its number and its host.
+    /// As [`Store::open`], but waits up to `patience` while another process serves the file,
+    /// because that one may be shutting down. `about` is shown to a process that tries to open the
+    /// file later, with this process's number and host.
     ///
     /// # Errors
     /// As [`Store::open`].
@@ -40,14 +41,15 @@ impl Store {
         Ok(Self { database: database::open(url, &claimant).await? })
     }
 
-    /// Changes what another process reads that tries to serve the same file.
+    /// Changes the text that is shown to another process that tries to serve the same file.
     pub fn announce(&self, about: &str) {
         if let Some(claim) = self.database.claim.as_ref().and_then(std::sync::Weak::upgrade) {
             claim.announce(about);
         }
     }
 
-    /// The folder of the database that a URL names, for what is kept beside it; none for one in memory or on a server.
+    /// Returns the folder of the database that a URL names, for files beside it; `None` for a
+    /// database in memory or on a server.
     ///
     /// # Errors
     /// As [`Store::open`], for what the URL says.
@@ -55,31 +57,32 @@ impl Store {
         if postgres::is_url(url) { Ok(None) } else { sqlite::folder(url) }
     }
 
-    /// Opens a database that is there already and leaves its schema alone: for whoever only looks, beside a server that
-    /// runs.
+    /// Opens an existing database and leaves its schema alone: for commands that read while a
+    /// server runs.
     ///
     /// # Errors
-    /// [`StoreError::Open`] with one line for the operator, also when the schema is not the one of this version.
+    /// [`StoreError::Open`] with one line for the operator, also when the schema is not the one of
+    /// this version.
     pub async fn open_existing(url: &str) -> Result<Self, StoreError> {
         Ok(Self { database: database::open_existing(url).await? })
     }
 
-    /// Whether the store reads and writes.
+    /// Checks that the store can read and write.
     ///
     /// # Errors
-    /// Why it does not.
+    /// The read or the write failed.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read(|db| Box::pin(select_one(db))).await?;
         self.write(|db| Box::pin(write_one(db))).await
     }
 
-    /// How many writes wait for the database.
+    /// Returns the number of writes that wait for the database.
     pub fn queued(&self) -> usize {
         self.database.writer.queued()
     }
 
-    /// Finishes what is queued and closes all connections; a database file is whole without its `-wal` file then. Later
-    /// calls of any handle fail with [`StoreError::Closed`].
+    /// Finishes queued writes and closes all connections; a database file is then complete without
+    /// its `-wal` file. Later calls of any handle fail with [`StoreError::Closed`].
     pub async fn close(&self) {
         if let Some(shared) = &self.database.shared {
             shared.close();
@@ -91,7 +94,8 @@ impl Store {
         self.database.writer.close().await;
     }
 
-    /// Runs `work` in a transaction of the writer; all or nothing, durable when this answers.
+    /// Runs `work` in a transaction of the writer: all or nothing, durable when the future
+    /// resolves.
     pub(crate) fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -100,7 +104,7 @@ impl Store {
         self.database.writer.run(work)
     }
 
-    /// As [`Store::write`], for what writes much: see [`crate::writer::Writer::run_bulk`].
+    /// As [`Store::write`], for large writes: see [`crate::writer::Writer::run_bulk`].
     pub(crate) fn write_bulk<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -109,10 +113,11 @@ impl Store {
         self.database.writer.run_bulk(work)
     }
 
-    /// Runs a single `SELECT` on a connection that cannot write. A single statement sees one state of the database, so
-    /// no transaction is opened that a dropped caller could leave behind.
+    /// Runs a single `SELECT` on a read-only connection. A single statement sees one state of the
+    /// database, so no transaction is needed, which a dropped caller could leave open.
     ///
-    /// Boxed, because waiting for a connection takes kilobytes, which every task that reads now and then would hold for as long as it lives.
+    /// Boxed, because the state of waiting for a connection takes kilobytes, which every task that
+    /// reads would keep in its future.
     pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
@@ -123,7 +128,8 @@ impl Store {
             Readers::Sqlite(readers) => Box::pin(readers.run(work)),
             Readers::Postgres(pool) => Box::pin(async move {
                 let mut reader = Db::PostgresReader(pool.acquire().await?);
-                // A file answers always; whoever asks a server must not wait for one that is out of reach.
+                // A file always answers; a server may be unreachable, and callers must not wait for
+                // it forever.
                 let done = tokio::time::timeout(postgres::PATIENCE, work(&mut reader)).await;
                 done.unwrap_or_else(|_| Err(StoreError::Unavailable("it did not answer in time".to_owned())))
             }),
@@ -136,9 +142,10 @@ async fn select_one(db: &mut Db) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes something that nobody reads: a transaction without a write succeeds on a disk that is full or read-only, too. In SQLite that is a
-/// number in the header that belongs to the application. In PostgreSQL the transaction has got a number, which only a server that writes
-/// gives.
+/// Writes something that nothing reads: a transaction without a write would succeed even on a full
+/// or read-only disk. For SQLite this is a number in the file header that is reserved for
+/// applications. For PostgreSQL the transaction's id is enough, which only a writable server
+/// assigns.
 async fn write_one(db: &mut Db) -> Result<(), StoreError> {
     if db.is_postgres() { select_one(db).await } else { Ok(db.run("PRAGMA user_version = 0").await?) }
 }

@@ -1,17 +1,18 @@
-//! Table `tool_calls`: the ledger of effects. A call is entered before its tool runs and completed after it, so that
-//! after a crash it is known which calls may have had an effect; no call is entered twice. A call that a page of the user's runs is entered
-//! when it is handed over, and never completed: its end is the page's word.
+//! Table `tool_calls`: the ledger of tool calls. A call is recorded before its tool runs and
+//! completed after it, so that after a crash it is known which calls may have had an effect; no
+//! call is recorded twice. A call that a page of the user executes is recorded when it is sent to
+//! the page, and never completed here, because the page reports its result.
 
 use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, GateDecision, Store, StoreError, audit};
 use serde_json::Value;
 
-/// How a tool call ended.
+/// The outcome of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToolOutcome {
-    /// With a result.
+    /// The tool returned a result.
     Ok,
-    /// With an error.
+    /// The tool returned an error.
     Error,
 }
 
@@ -24,10 +25,10 @@ impl ToolOutcome {
     }
 }
 
-/// A call of an agent below another one, which no message holds.
+/// A tool call of a sub-agent. No message contains it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallBelow {
-    /// The call, as the ledger knows it.
+    /// The call's id in the ledger.
     pub call_id: String,
     /// The tool.
     pub name: String,
@@ -35,56 +36,56 @@ pub struct CallBelow {
     pub input: Value,
     /// The agent that made it.
     pub agent_id: String,
-    /// What was decided about it before it ran.
+    /// The decisions about the call before it ran.
     pub gates: Vec<GateDecision>,
 }
 
-/// A call that is about to begin.
+/// A call that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct StartedCall<'a> {
-    /// The call, as the ledger is to know it.
+    /// The call's id in the ledger.
     pub call_id: &'a str,
-    /// Whether and how it can be made once more, should it be cut off.
+    /// How the call can be repeated if it is interrupted; `None` if it cannot.
     pub repeat: Option<Repeat<'a>>,
 }
 
-/// How a call can be made once more.
+/// How an interrupted call can be repeated.
 #[derive(Clone, Copy, Debug)]
 pub struct Repeat<'a> {
-    /// The tool as it is now, by its fingerprint.
+    /// The current fingerprint of the tool.
     pub fingerprint: &'a str,
-    /// Nobody needs to be asked.
+    /// Whether the call can be repeated without asking the user.
     pub is_idempotent: bool,
 }
 
-/// One that is never made once more.
+/// A call that is never repeated.
 impl<'a> From<&'a str> for StartedCall<'a> {
     fn from(call_id: &'a str) -> Self {
         Self { call_id, repeat: None }
     }
 }
 
-/// A call that has begun, is not known to have ended, and could be made once more.
+/// A call that started, is not known to have ended, and could be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutOffCall {
-    /// The call, as the ledger knows it.
+    /// The call's id in the ledger.
     pub call_id: String,
-    /// The tool as it was, by its fingerprint.
+    /// The fingerprint of the tool when the call started.
     pub fingerprint: String,
-    /// Nobody needed to be asked then.
+    /// Whether the tool was idempotent when the call started.
     pub is_idempotent: bool,
 }
 
-/// What the ledger says of a call.
+/// The state of a call in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolCallState {
-    /// Begun and not known to have ended: it may or may not have had its effect.
+    /// Started and not known to have ended: it may or may not have had its effect.
     Started,
-    /// Ended.
+    /// Ended with this outcome.
     Finished(ToolOutcome),
 }
 
-/// Only an active run begins a call.
+/// Only an active run starts a call.
 const START: &str = "
     INSERT INTO tool_calls
         (conversation_id, call_id, run, name, input, started_at, agent_id, gates, fingerprint, idempotent)
@@ -98,7 +99,7 @@ const RUN_STATUS: &str = "
     SELECT r.status, r.replica FROM runs r JOIN conversations c ON c.id = r.conversation_id
     WHERE c.owner = $1 AND r.id = $2 AND c.deleted_at IS NULL";
 
-/// Also after the run ended: that a tool has had its effect is worth knowing then, too.
+/// Also after the run ended, because the ledger must show that the tool has had its effect.
 const FINISH: &str = "
     UPDATE tool_calls SET outcome = coalesce(outcome, $4), finished_at = coalesce(finished_at, $5)
     WHERE call_id = $3 AND (conversation_id, run) = (
@@ -122,11 +123,12 @@ const STATE: &str = "
     WHERE c.owner = $1 AND t.conversation_id = $2 AND t.call_id = $3";
 
 impl Store {
-    /// Enters a call before its tool runs; the tool must not run unless this succeeds.
+    /// Records a call before its tool runs; the tool must not run unless this succeeds.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyStarted`] when the conversation's ledger has this call, [`StoreError::Fenced`] when the run
-    /// is over, [`StoreError::NotFound`] for an unknown run or someone else's.
+    /// [`StoreError::AlreadyStarted`] when the conversation's ledger has this call,
+    /// [`StoreError::Fenced`] when the run ended, [`StoreError::NotFound`] for an unknown run or
+    /// one of another user.
     pub async fn tool_started<'a>(
         &self,
         owner: &str,
@@ -141,7 +143,7 @@ impl Store {
         self.enter_call((owner, run_id), entry, now).await
     }
 
-    /// The same for a call of an agent below another one.
+    /// Records a call of a sub-agent before its tool runs.
     ///
     /// # Errors
     /// As [`Store::tool_started`].
@@ -154,7 +156,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let CallBelow { call_id, name, input, agent_id, gates } = call;
         let gates = serde_json::to_string(gates)
-            .map_err(|error| StoreError::Failed(format!("what was decided about a call cannot be written: {error}")))?;
+            .map_err(|error| StoreError::Failed(format!("the decisions about a call cannot be encoded: {error}")))?;
         let entry = Entry { call_id, name, input, below: Some((agent_id, gates)), repeat: None };
         self.enter_call((owner, run_id), entry, now).await
     }
@@ -179,11 +181,11 @@ impl Store {
         .await
     }
 
-    /// Completes a call after its tool ran. Completing it again changes nothing. Its audit row goes with it; also where the
-    /// conversation was deleted in between, for the tool has run.
+    /// Completes a call after its tool ran. Idempotent. Writes the call's audit row in the same
+    /// transaction, also if the conversation was deleted in between, because the tool has run.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when this run of this owner has not begun the call.
+    /// [`StoreError::NotFound`] when this run of this owner has not started the call.
     pub async fn tool_finished(
         &self,
         owner: &str,
@@ -194,7 +196,7 @@ impl Store {
         entry: Option<AuditEntry>,
     ) -> Result<(), StoreError> {
         let (owner, run_id, call_id) = (owner.to_owned(), run_id.to_owned(), call_id.to_owned());
-        // An error within the transaction would take the audit row along.
+        // An error inside the transaction would roll back the audit row.
         let found = self.write(move |db| {
             Box::pin(async move {
                 let finish = sql::query(FINISH).bind(owner).bind(run_id).bind(call_id).bind(outcome.name());
@@ -206,7 +208,8 @@ impl Store {
         if found.await? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 
-    /// The calls of agents below that a run has begun and that are not known to have ended, the first one first.
+    /// Returns the calls of sub-agents that a run has started and that are not known to have ended,
+    /// oldest first.
     ///
     /// # Errors
     /// The database failed.
@@ -221,7 +224,8 @@ impl Store {
         .await
     }
 
-    /// The calls of a run's own agent that have begun, are not known to have ended, and could be made once more; the first one first.
+    /// Returns the calls of a run's own agent that started, are not known to have ended, and could
+    /// be repeated; oldest first.
     ///
     /// # Errors
     /// The database failed.
@@ -243,7 +247,8 @@ impl Store {
         .await
     }
 
-    /// What the ledger says of a call; none when it was not begun, or the conversation is someone else's.
+    /// Returns the state of a call; `None` when it was not started, or the conversation belongs to
+    /// another user.
     ///
     /// # Errors
     /// The database failed.
@@ -269,17 +274,17 @@ impl Store {
     }
 }
 
-/// A call that is to be entered.
+/// A call to record.
 struct Entry<'a> {
     call_id: &'a str,
     name: &'a str,
     input: &'a Value,
-    /// Of a call of an agent below: that agent, and the gates as JSON.
+    /// For a call of a sub-agent: the sub-agent's id, and the gate decisions as JSON.
     below: Option<(&'a str, String)>,
     repeat: Option<Repeat<'a>>,
 }
 
-/// What of a damaged row cannot be read is left out: its run must be closed all the same.
+/// Reads a row. Fields that are damaged are left empty, because the run must be closed anyway.
 fn call_below(row: &Row) -> Result<CallBelow, StoreError> {
     Ok(CallBelow {
         call_id: row.try_get("call_id")?,
@@ -290,7 +295,7 @@ fn call_below(row: &Row) -> Result<CallBelow, StoreError> {
     })
 }
 
-/// Why a call could not be entered.
+/// Returns the reason why a call could not be recorded.
 async fn refusal(db: &mut Db, owner: String, run_id: String, own: Option<String>) -> Result<StoreError, StoreError> {
     let find = sql::query(RUN_STATUS).bind(owner).bind(run_id);
     let Some(run) = find.fetch_optional(db).await? else { return Ok(StoreError::NotFound) };

@@ -1,46 +1,46 @@
-//! Table `users`: who signs in with a password.
+//! Table `users`: users who sign in with a password.
 
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
 
-/// A user, without his password.
+/// A user, without the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    /// His id, the owner of what is his.
+    /// The user's id, which is the owner of their data.
     pub id: String,
-    /// The name that he signs in with, as he wrote it.
+    /// The name for signing in, as the user wrote it.
     pub name: String,
-    /// What he is, in the config's words.
+    /// The user's roles, as named in the config.
     pub roles: Vec<String>,
-    /// Since when he may not sign in; Unix time, milliseconds.
+    /// When the user was disabled; Unix time, milliseconds.
     pub disabled_at: Option<i64>,
 }
 
-/// A user who is new.
+/// A new user.
 #[derive(Clone)]
 pub struct NewUser {
-    /// His id; nobody had it before.
+    /// A new, unique id.
     pub id: String,
-    /// The name that he signs in with.
+    /// The name for signing in.
     pub name: String,
-    /// The same in the form in which names are compared.
+    /// The name in normalized form, for comparisons.
     pub name_key: String,
-    /// The hash of his password.
+    /// The password hash.
     pub password: String,
-    /// What he is.
+    /// The user's roles.
     pub roles: Vec<String>,
     /// Unix time, milliseconds.
     pub now: i64,
 }
 
-/// What came of a new user.
+/// The outcome of adding a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
-    /// He is there.
+    /// The user was added.
     Done,
-    /// Somebody has this name.
+    /// Another user has this name.
     NameTaken,
-    /// He was to be the first, and is not.
+    /// The user was to be the first one, but there are users already.
     NotTheFirst,
 }
 
@@ -54,7 +54,7 @@ const BY_NAME: &str = "SELECT id, name, roles, disabled_at, password FROM users 
 
 const BY_ID: &str = "SELECT id, name, roles, disabled_at, password FROM users WHERE id = $1";
 
-/// Names after one, in order: all, or those with other characters than those of ASCII.
+/// Normalized names after a name, in order: all names, or those with non-ASCII characters.
 const NAMES: Sql = Sql::pair(
     "SELECT name_key FROM users WHERE name_key > $1 AND ($2 = 1 OR length(CAST(name_key AS BLOB)) > length(name_key))
      ORDER BY name_key LIMIT $3",
@@ -62,15 +62,15 @@ const NAMES: Sql = Sql::pair(
      ORDER BY name_key LIMIT $3",
 );
 
-/// Only from the password that was looked at: of two changes at once, one counts.
+/// Only if the hash is still the one that was checked: of two concurrent changes one takes effect.
 const SET_PASSWORD: &str = "
     UPDATE users SET password = $3, password_changed_at = $4 WHERE id = $1 AND password = $2 AND disabled_at IS NULL";
 
 const SET_DISABLED: &str = "UPDATE users SET disabled_at = $2 WHERE id = $1";
 
 impl Store {
-    /// Adds a user, and enters it in the audit log if `entry` says how; with `first`, only if there is none yet, however many try
-    /// at once.
+    /// Adds a user, and writes `entry` to the audit log in the same transaction; with `first`, only
+    /// if there are no users yet, even when several are added concurrently.
     ///
     /// # Errors
     /// The database failed.
@@ -87,7 +87,7 @@ impl Store {
         .await
     }
 
-    /// Whether there is any user.
+    /// Returns whether there are any users.
     ///
     /// # Errors
     /// The database failed.
@@ -95,7 +95,7 @@ impl Store {
         self.read(|db| Box::pin(async move { Ok(sql::query_scalar(ANY).fetch_one(db).await?) })).await
     }
 
-    /// The user with this name, in the form in which names are compared, and the hash of his password.
+    /// Returns the user with this normalized name, and the password hash.
     ///
     /// # Errors
     /// The database failed.
@@ -103,8 +103,8 @@ impl Store {
         self.user(BY_NAME, name_key).await
     }
 
-    /// Names after `after` in the form in which names are compared, in order: all of them, or those with other characters than those
-    /// of ASCII.
+    /// Returns normalized names after `after`, in order: all of them, or those with non-ASCII
+    /// characters.
     ///
     /// # Errors
     /// The database failed.
@@ -116,7 +116,7 @@ impl Store {
         .await
     }
 
-    /// The user with this id, and the hash of his password.
+    /// Returns the user with this id, and the password hash.
     ///
     /// # Errors
     /// The database failed.
@@ -124,8 +124,9 @@ impl Store {
         self.user(BY_ID, id).await
     }
 
-    /// Replaces the password of a user whose hash is `old`, ends all their sessions, and enters it in the audit log if `entry` says
-    /// how. False when it is not their password any more, or they are disabled or unknown.
+    /// Replaces the password of a user whose current hash is `old`, ends all their sessions, and
+    /// writes `entry` to the audit log, in one transaction. Returns false when the hash has
+    /// changed, or the user is disabled or unknown.
     ///
     /// # Errors
     /// The database failed.
@@ -152,7 +153,8 @@ impl Store {
         .await
     }
 
-    /// Takes a user's rights away from `since` on, Unix time in milliseconds, or gives them back. False when he is unknown.
+    /// Disables a user from `since` on, Unix time in milliseconds, or enables them again. Returns
+    /// false when the user is unknown.
     ///
     /// # Errors
     /// The database failed.
@@ -179,7 +181,7 @@ impl Store {
 }
 
 async fn add(db: &mut Db, user: NewUser, first: bool) -> Result<Added, StoreError> {
-    // The writer's transaction is the only one that writes, so nobody comes between.
+    // Without a race: the writer's transaction is the only one that writes.
     if first && sql::query_scalar::<bool>(ANY).fetch_one(&mut *db).await? {
         return Ok(Added::NotTheFirst);
     }
@@ -188,7 +190,7 @@ async fn add(db: &mut Db, user: NewUser, first: bool) -> Result<Added, StoreErro
     Ok(if done.rows_affected() > 0 { Added::Done } else { Added::NameTaken })
 }
 
-/// A user out of a row with his columns.
+/// Reads a user from a row with the columns of a user.
 pub(crate) fn user(row: &Row) -> Result<User, StoreError> {
     Ok(User {
         id: row.try_get("id")?,
@@ -198,12 +200,12 @@ pub(crate) fn user(row: &Row) -> Result<User, StoreError> {
     })
 }
 
-/// Texts as a JSON list.
+/// Encodes strings as a JSON list.
 pub(crate) fn list(texts: &[String]) -> String {
     serde_json::Value::from(texts).to_string()
 }
 
-/// A JSON list of texts.
+/// Decodes a JSON list of strings.
 pub(crate) fn texts(list: &str) -> Result<Vec<String>, StoreError> {
     serde_json::from_str(list).map_err(|error| StoreError::Failed(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! F1 at the store: a process is killed while it writes; whatever it had been told is stored is there afterwards.
+//! Kills a process while it writes, and checks that everything that was acknowledged is stored.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -7,7 +7,8 @@ use wire::{Role, UiMessage};
 
 const URL: &str = "STORE_KILL_URL";
 
-/// The victim: this test again, in a process of its own. It prints what was acknowledged until it is killed.
+/// The process to kill: it runs this ignored test, and prints what was acknowledged until it is
+/// killed.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn victim() {

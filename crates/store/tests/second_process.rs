@@ -1,5 +1,5 @@
-//! A database file belongs to one process: a second one is refused by whatever name it opens the file, or waits until the first has
-//! ended.
+//! A database file belongs to one process: a second one is refused, by whatever name it opens the
+//! file, or waits until the first has ended.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use store::{Store, StoreError};
 
 const URL: &str = "STORE_HOLDER_URL";
 
-/// The first process: this test again. It serves the file until its input ends.
+/// The first process: it runs this ignored test, and serves the file until its standard input ends.
 #[tokio::test]
 #[ignore = "run by the tests below"]
 async fn holder() {
@@ -83,7 +83,7 @@ async fn second_process_is_refused_by_every_name_of_the_file() {
     let hard = refused(&path("hard.db")).await;
     assert!(hard.contains("the file has 2 names (hard links)"), "{hard}");
 
-    // Not even one after the other: what the first left in its log is not found by the other name.
+    // Also refused after the first process was killed: its log is not found by the other name.
     holder.kill();
     assert!(refused(&path("hard.db")).await.contains("hard links"));
     assert!(refused(&database).await.contains("hard links"));
@@ -124,7 +124,8 @@ async fn second_process_waits_for_the_first_to_end() {
     store.ping().await.unwrap();
 }
 
-/// Commands that read work beside a server; those that replace the file or take its runs over do not.
+/// Commands that read work beside a server; those that replace the file or take over its runs do
+/// not.
 #[tokio::test]
 async fn readers_work_beside_a_server() {
     let folder = tempfile::tempdir().unwrap();

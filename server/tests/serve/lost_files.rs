@@ -98,7 +98,7 @@ async fn cut_database_is_noticed() {
     }
     assert_eq!(not_ready(&server).await, READY);
     let told = fs::read_to_string(&log).unwrap();
-    assert_eq!(told.matches("chat.db was cut to 0 bytes").count(), 1, "{told}");
+    assert_eq!(told.matches("chat.db was truncated to 0 bytes").count(), 1, "{told}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What lets somebody in: the sessions of all users and the keys of their programs, also of users who are kept elsewhere.
+//! The sessions and API keys of all users, including external users.
 
 use super::{MAX_LISTED, Place};
 use crate::sql::{self, Builder, Row};
@@ -6,20 +6,20 @@ use crate::users::texts;
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::{Deserialize, Serialize};
 
-/// What kind of thing it is.
+/// The kind of access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AccessKind {
-    /// A browser in which somebody is signed in.
+    /// A session of a signed-in user.
     Session,
-    /// A program's key, of a user of this server.
+    /// An API key of a user of this server.
     Key,
-    /// The same of a user who is kept elsewhere.
+    /// An API key of an external user.
     Outside,
 }
 
 impl AccessKind {
-    /// As it is stored in no table and shown in all lists.
+    /// Returns the name that lists show. It is not stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -31,7 +31,7 @@ impl AccessKind {
     fn of(name: &str) -> Result<Self, StoreError> {
         let all = [Self::Session, Self::Key, Self::Outside];
         let found = all.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| StoreError::Failed(format!("`{name}` is no kind of access")))
+        found.ok_or_else(|| StoreError::Failed(format!("unknown kind of access `{name}`")))
     }
 
     fn delete(self) -> &'static str {
@@ -43,56 +43,57 @@ impl AccessKind {
     }
 }
 
-/// A session or a key, and whose it is.
+/// A session or an API key, and its user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminAccess {
     /// Unique within its kind.
     pub id: String,
-    /// What it is.
+    /// Session or API key.
     pub kind: AccessKind,
-    /// Whose it is.
+    /// The user's id.
     pub user_id: String,
-    /// What he is called, as far as that is known.
+    /// The user's name, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_name: Option<String>,
-    /// Of a user who is kept elsewhere: how callers were told apart when it was made. In another mode it does not count.
+    /// For an external user: the authentication mode in which the key was created. In another mode
+    /// it is not valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// What its user calls the key; the browser of a session, in its own words.
+    /// The name of the key, or the `User-Agent` of the session's browser.
     pub name: String,
-    /// What a key is for; a session is for everything.
+    /// The scopes of a key; empty for a session, which is not restricted.
     pub scopes: Vec<String>,
     /// Unix time, milliseconds.
     pub created_at: i64,
-    /// Of a key; Unix time, milliseconds.
+    /// When a key expires; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
-    /// When it was used last, to the minute.
+    /// When it was last used, Unix time in milliseconds, to the minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_at: Option<i64>,
 }
 
-/// Which of them.
+/// A filter for the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessFilter {
-    /// Of this user.
+    /// Only those of this user.
     pub user_id: Option<String>,
-    /// Of this kind.
+    /// Only those of this kind.
     pub kind: Option<AccessKind>,
-    /// This one.
+    /// Only the one with this id.
     pub id: Option<String>,
 }
 
 /// The order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccessSort {
-    /// Made last, first.
+    /// Newest first.
     #[default]
     Newest,
-    /// Made first, first.
+    /// Oldest first.
     Oldest,
-    /// Used last, first; what was never used comes at the end.
+    /// Most recently used first, never used ones last.
     Used,
 }
 
@@ -112,11 +113,11 @@ const COLUMNS: &str = "
     ) a WHERE true";
 
 impl Store {
-    /// Sessions and keys, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after it. Those that have run
-    /// out are listed as long as they are kept.
+    /// Returns sessions and API keys, at most `limit` (and [`MAX_LISTED`]) after `after`, each with
+    /// its cursor. Expired ones are included until they are deleted.
     ///
     /// # Errors
-    /// The database failed, or the place is not one of this list.
+    /// The database failed, or the cursor is not one of this list.
     pub async fn all_access(
         &self,
         filter: AccessFilter,
@@ -153,7 +154,8 @@ impl Store {
         .await
     }
 
-    /// Takes anybody's away and enters who did so, both or neither; whether it was there.
+    /// Revokes a session or an API key of any user and writes `entry` to the audit log, both or
+    /// neither. Returns false if it is unknown.
     ///
     /// # Errors
     /// The database failed.

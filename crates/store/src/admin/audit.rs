@@ -1,39 +1,40 @@
-//! The audit log, newest first and filtered. `crate::audit` writes it and reads it in its own order.
+//! The audit log with filters, newest row first. `crate::audit` appends rows and reads them in
+//! order.
 
 use crate::audit::audit_row;
 use crate::sql::{self, Builder, Sql};
 use crate::{AuditRow, MAX_AUDIT_ROWS, Store, StoreError};
 use std::collections::HashMap;
 
-/// What rows are about. No tool of an agent has a colon in its name.
+/// What a row is about. The names of agents' tools never contain a colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditKind {
     /// Tool calls of agents.
     Tools,
-    /// Sign-ins and accounts: `account:…`.
+    /// Sign-ins and changes of accounts: `account:…`.
     Accounts,
-    /// What administrators did: `admin:…`.
+    /// Actions of administrators: `admin:…`.
     Administration,
 }
 
-/// Which rows.
+/// A filter for the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// On whose behalf, or by whom: the id of a user, or their name in the form in which names are compared.
+    /// The user on whose behalf, or by whom, the call was made: the user's id or normalized name.
     pub user: Option<String>,
-    /// What rows are about.
+    /// Only rows of this kind.
     pub kind: Option<AuditKind>,
-    /// The tool, or what somebody did.
+    /// The name of the tool or action.
     pub tool: Option<String>,
     /// The agent.
     pub agent_id: Option<String>,
     /// The conversation.
     pub conversation_id: Option<String>,
-    /// How it ended, in the log's words.
+    /// The name of the outcome.
     pub outcome: Option<String>,
-    /// Ended then or later; Unix time, milliseconds.
+    /// Ended at this time or later; Unix time, milliseconds.
     pub from: Option<i64>,
-    /// Ended before.
+    /// Ended before this time; Unix time, milliseconds.
     pub to: Option<i64>,
 }
 
@@ -42,7 +43,7 @@ const COLUMNS: &str = "
            previous, hash
     FROM audit WHERE true";
 
-/// Users with an id or a name: of this server, or kept elsewhere with keys here.
+/// Users with this id or name: users of this server, or external users with API keys.
 const OF_USER: [&str; 4] = [
     " AND (user_id = ",
     " OR user_id IN (SELECT id FROM users WHERE name_key = ",
@@ -59,7 +60,7 @@ const NAMES: Sql = Sql::pair(
 );
 
 impl Store {
-    /// Rows before number `before`, the newest first, at most `limit` (and [`MAX_AUDIT_ROWS`]).
+    /// Returns rows before number `before`, newest first, at most `limit` (and [`MAX_AUDIT_ROWS`]).
     ///
     /// # Errors
     /// The database failed, or a row is damaged so that it cannot be read.
@@ -103,7 +104,7 @@ impl Store {
             .await
     }
 
-    /// The names of the users with these ids, as far as they are known here.
+    /// Returns the names of the users with these ids, as far as they are known.
     ///
     /// # Errors
     /// The database failed.

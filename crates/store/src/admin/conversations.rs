@@ -1,4 +1,4 @@
-//! The conversations of all users, filtered, sorted and searched.
+//! The conversations of all users, with filters, sorting and search.
 
 use super::{MAX_LISTED, Place};
 use crate::search::Terms;
@@ -6,15 +6,15 @@ use crate::sql::{self, Builder, Db, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 
-/// A line of the list.
+/// A row of the list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminConversation {
     /// Its id.
     pub id: String,
-    /// Whose it is.
+    /// The user who owns it.
     pub owner: String,
-    /// What he is called, if he signs in here.
+    /// The owner's name, if they have an account here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_name: Option<String>,
     /// Its title.
@@ -25,57 +25,57 @@ pub struct AdminConversation {
     pub created_at: i64,
     /// Unix time, milliseconds.
     pub updated_at: i64,
-    /// Tokens in and out.
+    /// The sum of input and output tokens.
     pub tokens: f64,
-    /// US dollars, as far as prices are known.
+    /// The cost in US dollars, as far as prices are known.
     pub cost_usd: f64,
-    /// Answers that failed or were cut off.
+    /// The number of answers that failed or were interrupted.
     pub failures: i64,
-    /// Answers that its owner liked.
+    /// The number of answers that the owner rated up.
     pub liked: i64,
-    /// Answers that he did not like.
+    /// The number of answers that the owner rated down.
     pub disliked: i64,
 }
 
-/// What users thought.
+/// A rating of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// An answer was liked.
+    /// Rated up.
     Up,
-    /// An answer was not liked.
+    /// Rated down.
     Down,
 }
 
-/// Which conversations.
+/// A filter for the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConversationFilter {
-    /// The words stand in the title or in a message; empty for all.
+    /// Words that the title or a message must contain; empty for all.
     pub text: String,
-    /// Of this user.
+    /// Only those of this user.
     pub owner: Option<String>,
-    /// With this agent.
+    /// Only those with this agent.
     pub agent_id: Option<String>,
-    /// Changed then or later; Unix time, milliseconds.
+    /// Last changed at this time or later; Unix time, milliseconds.
     pub from: Option<i64>,
-    /// Changed before.
+    /// Last changed before this time; Unix time, milliseconds.
     pub to: Option<i64>,
-    /// With such a judgement.
+    /// Only those with an answer that has this rating.
     pub judged: Option<Judged>,
-    /// An answer failed.
+    /// Only those with an answer that failed.
     pub failed: bool,
-    /// They cost this or more, in US dollars.
+    /// The minimum cost in US dollars.
     pub min_cost: Option<f64>,
 }
 
 /// The order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AdminSort {
-    /// Changed last, first.
+    /// Most recently changed first.
     #[default]
     Newest,
-    /// Changed first, first.
+    /// Least recently changed first.
     Oldest,
-    /// The dearest first.
+    /// Most expensive first.
     Cost,
 }
 
@@ -84,7 +84,8 @@ const COLUMNS: &str = "
         (SELECT name FROM users WHERE id = c.owner) AS owner_name
     FROM conversations c WHERE c.deleted_at IS NULL";
 
-/// Of a word that is everywhere the 5,000 newest messages and titles count, as in a user's own search.
+/// For a word that is everywhere, only the 5,000 newest messages and titles are searched, as in a
+/// user's own search.
 const FOUND: [Sql; 3] = [
     Sql::pair(
         " AND c.id IN (
@@ -107,10 +108,10 @@ const FOUND: [Sql; 3] = [
     Sql::pair(" AND rowid < 0 ORDER BY rowid LIMIT 5000))", ") AND no < 0 ORDER BY no LIMIT 5000))"),
 ];
 
-/// So many of them.
+/// The number of matches from which a word counts as being everywhere.
 const MOST_FOUND: i64 = 5000;
 
-/// How many messages and titles have a word, as far as that matters.
+/// Count the messages and titles that contain a word, up to the limit of the search.
 const ALONE: [&str; 2] = [
     "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH $1 AND rowid > 0 ORDER BY rowid DESC LIMIT 5000)",
     "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH $1 AND rowid < 0 ORDER BY rowid LIMIT 5000)",
@@ -119,10 +120,11 @@ const ALONE: [&str; 2] = [
 const ONE: &str = " AND c.id = ";
 
 impl Store {
-    /// Conversations of all users, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after it.
+    /// Returns conversations of all users, at most `limit` (and [`MAX_LISTED`]) after `after`, each
+    /// with its cursor.
     ///
     /// # Errors
-    /// The database failed, or the place is not one of this list.
+    /// The database failed, or the cursor is not one of this list.
     pub async fn all_conversations(
         &self,
         filter: ConversationFilter,
@@ -140,7 +142,7 @@ impl Store {
         .await
     }
 
-    /// Somebody's conversation; none when it is unknown or deleted.
+    /// Returns a conversation of any user; `None` when it is unknown or deleted.
     ///
     /// # Errors
     /// The database failed.
@@ -153,27 +155,28 @@ impl Store {
         .await
     }
 
-    /// Enters what an administrator did.
+    /// Writes an administrator's action to the audit log.
     ///
     /// # Errors
-    /// The database failed; then it must not be done.
+    /// The database failed; the action must not be carried out then.
     pub async fn enter_audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
         self.write(move |db| Box::pin(async move { audit::append(db, vec![entry]).await })).await
     }
 }
 
-/// What is looked for in messages and in titles.
+/// The search condition.
 enum Words {
-    /// Everything fits.
+    /// Matches everything.
     Any,
-    /// There is no word in it, so nothing fits.
+    /// Matches nothing, because the text has no word.
     None,
-    /// In messages, and in titles.
+    /// The full-text queries for messages and for titles.
     These([String; 2]),
 }
 
-/// The words of a search, the last one also as the beginning of one. To know all words that it begins SQLite gathers every place of each of
-/// them, so where the word alone is everywhere it counts alone.
+/// Converts a search text to full-text queries. The last word also matches as a prefix. SQLite
+/// reads all occurrences of all words with that prefix, so a last word that alone has too many
+/// matches is searched as a whole word only.
 async fn words(db: &mut Db, text: &str) -> Result<Words, StoreError> {
     if text.trim().is_empty() {
         return Ok(Words::Any);

@@ -1,5 +1,6 @@
-//! The end of a user with all that is his, a part at a time: others write in between. What he used (`steps`, `usage_days`) and the audit
-//! log stay, by ids only.
+//! Deletes a user and everything they own, in several transactions so that other writes run in
+//! between. Usage statistics (`steps`, `usage_days`) and the audit log are kept; they contain ids
+//! only.
 
 use crate::change::deleted;
 use crate::sql;
@@ -11,7 +12,8 @@ const CONVERSATIONS: &str = "
     SELECT owner, id, agent_id, head FROM conversations
     WHERE owner = $1 AND EXISTS (SELECT 1 FROM users WHERE id = $1 AND deleted_at IS NOT NULL) LIMIT $2";
 
-/// What is his and belongs to no conversation. Sessions and keys go with the row of the user.
+/// Deletes what the user owns apart from conversations. Sessions and keys are deleted with the
+/// user's row.
 const REST: [&str; 5] = [
     "DELETE FROM files WHERE owner = $1",
     "DELETE FROM folders WHERE owner = $1",
@@ -25,7 +27,8 @@ const IS_GOING: &str = "
         AND NOT EXISTS (SELECT 1 FROM conversations WHERE owner = $1)";
 
 impl Store {
-    /// Users who are being deleted, the first ones first: for whoever takes away what is theirs.
+    /// Returns users who are being deleted, the earliest deletions first. For the clean-up job
+    /// only.
     ///
     /// # Errors
     /// The database failed.
@@ -33,7 +36,8 @@ impl Store {
         self.read(|db| Box::pin(async move { Ok(sql::query_scalar(GOING).fetch_all(db).await?) })).await
     }
 
-    /// Conversations of a user who is being deleted, at most `limit`, for [`Store::delete`].
+    /// Returns conversations of a user who is being deleted, at most `limit`, to pass to
+    /// [`Store::delete`].
     ///
     /// # Errors
     /// The database failed.
@@ -42,7 +46,8 @@ impl Store {
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(deleted).collect() })).await
     }
 
-    /// Takes away the rest and the user himself, when no conversation of his is left. False when one is, or he is not being deleted.
+    /// Deletes the remaining data and the user, when none of their conversations is left. Returns
+    /// false when one is left, or the user is not being deleted.
     ///
     /// # Errors
     /// The database failed.

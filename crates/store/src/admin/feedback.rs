@@ -1,11 +1,11 @@
-//! What users think of answers, all of it.
+//! The ratings of answers by all users.
 
 use super::{Judged, MAX_LISTED, Place};
 use crate::sql::{Builder, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
 
-/// A judgement.
+/// A rating of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackRow {
@@ -15,16 +15,16 @@ pub struct FeedbackRow {
     pub title: String,
     /// Its agent.
     pub agent_id: String,
-    /// The answer.
+    /// The rated message.
     pub message_id: String,
-    /// Who judged.
+    /// The user who rated it.
     pub owner: String,
-    /// What he is called, if he signs in here.
+    /// The user's name, if they have an account here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_name: Option<String>,
     /// `up` or `down`.
     pub rating: String,
-    /// Why.
+    /// The reason that the user gave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Unix time, milliseconds.
@@ -34,10 +34,10 @@ pub struct FeedbackRow {
 /// The order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FeedbackSort {
-    /// Judged last, first.
+    /// Newest rating first.
     #[default]
     Newest,
-    /// Judged first, first.
+    /// Oldest rating first.
     Oldest,
 }
 
@@ -47,10 +47,10 @@ const COLUMNS: &str = "
     FROM feedback f JOIN conversations c ON c.id = f.conversation_id WHERE c.deleted_at IS NULL";
 
 impl Store {
-    /// Judgements, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after it.
+    /// Returns ratings, at most `limit` (and [`MAX_LISTED`]) after `after`, each with its cursor.
     ///
     /// # Errors
-    /// The database failed, or the place is not one of this list.
+    /// The database failed, or the cursor is not one of this list.
     pub async fn all_feedback(
         &self,
         judged: Option<Judged>,
@@ -64,7 +64,7 @@ impl Store {
             query.push(" AND f.rating = ").push_bind(rating);
         }
         if let Some(place) = after {
-            // No id has a space.
+            // Ids contain no space.
             let (conversation_id, message_id) = place.id.split_once(' ').unwrap_or_default();
             query.push(" AND (f.updated_at, f.conversation_id, f.message_id)");
             query.push(if sort == FeedbackSort::Newest { " < (" } else { " > (" }).push_bind(place.number::<i64>()?);

@@ -5,22 +5,22 @@ use crate::sql::{self, Builder, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 
-/// A standing approval, and whose it is.
+/// A standing approval, and its user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminGrant {
     /// Unique.
     pub id: String,
-    /// Who gave it.
+    /// The user who granted it.
     pub owner: String,
-    /// What he is called, if he signs in here.
+    /// The user's name, if they have an account here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_name: Option<String>,
     /// The agent that calls.
     pub agent_id: String,
     /// The tool.
     pub tool: String,
-    /// Where it holds; without it everywhere.
+    /// The only conversation in which it holds; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
     /// The title of the conversation.
@@ -30,28 +30,28 @@ pub struct AdminGrant {
     pub created_at: i64,
 }
 
-/// Which standing approvals.
+/// A filter for the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GrantFilter {
-    /// Of this user.
+    /// Only those of this user.
     pub owner: Option<String>,
-    /// For this agent.
+    /// Only those for this agent.
     pub agent_id: Option<String>,
-    /// For this tool.
+    /// Only those for this tool.
     pub tool: Option<String>,
-    /// This one.
+    /// Only the one with this id.
     pub id: Option<String>,
 }
 
 /// The order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GrantSort {
-    /// Given last, first.
+    /// Newest first.
     #[default]
     Newest,
-    /// Given first, first.
+    /// Oldest first.
     Oldest,
-    /// By the name of the tool.
+    /// By the tool's name.
     Tool,
 }
 
@@ -61,10 +61,11 @@ const COLUMNS: &str = "
     FROM grants g LEFT JOIN conversations c ON c.id = g.conversation_id WHERE true";
 
 impl Store {
-    /// Standing approvals, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after it.
+    /// Returns standing approvals, at most `limit` (and [`MAX_LISTED`]) after `after`, each with
+    /// its cursor.
     ///
     /// # Errors
-    /// The database failed, or the place is not one of this list.
+    /// The database failed, or the cursor is not one of this list.
     pub async fn all_grants(
         &self,
         filter: GrantFilter,
@@ -104,7 +105,8 @@ impl Store {
         .await
     }
 
-    /// Takes anybody's back and enters who did so, both or neither; whether it was there.
+    /// Revokes a standing approval of any user and writes `entry` to the audit log, both or
+    /// neither. Returns false if it is unknown.
     ///
     /// # Errors
     /// The database failed.

@@ -1,47 +1,47 @@
-//! How agents and tools do: the last runs of an agent, the last calls of tools.
+//! The health of agents and tools: the last runs of an agent, and error rates of tools.
 
 use crate::sql::{self, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
 
-/// Runs of an agent that are listed at once.
+/// The maximum number of listed runs of an agent.
 pub const MAX_RECENT_RUNS: u32 = 20;
 
-/// Calls that are looked at, the last ones.
+/// The number of calls that are evaluated, the last ones.
 pub const MAX_RECENT_CALLS: i64 = 10_000;
 
-/// Tools that are listed at once, those that failed most first.
+/// The maximum number of listed tools, those with the most errors first.
 const MAX_TOOLS: u32 = 200;
 
-/// A run of a conversation.
+/// A run in a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecentRun {
-    /// The run.
+    /// The run's id.
     pub id: String,
     /// The conversation.
     pub conversation_id: String,
     /// Its title.
     pub title: String,
-    /// How it ended; `running` while it has not.
+    /// How it ended; `running` while it is active.
     pub status: String,
     /// Unix time, milliseconds.
     pub started_at: i64,
     /// Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
-    /// Why it ended, as `wire::EndReason` names it; absent while it runs.
+    /// Why it ended, as `wire::EndReason` names it; absent while it is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The cause of a failure or the bound that was reached, for the operator.
+    /// The cause of a failure or the limit that was reached, for the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// US dollars, as far as prices are known.
+    /// The cost in US dollars, as far as prices are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
 
-/// What came of the last calls of a tool of an agent.
+/// The outcomes of the last calls of a tool by an agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolHealth {
@@ -49,16 +49,16 @@ pub struct ToolHealth {
     pub agent_id: String,
     /// The tool.
     pub tool: String,
-    /// Calls.
+    /// The number of calls.
     pub calls: i64,
-    /// Those that failed.
+    /// The number of calls that failed.
     pub errors: i64,
-    /// Those that a rule or a user did not let run.
+    /// The number of calls that a rule refused or a user denied.
     pub refused: i64,
-    /// How long one ran on average, in milliseconds; none where none did.
+    /// The average duration of a call, in milliseconds; `None` if none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_ms: Option<f64>,
-    /// When the last one ended; Unix time, milliseconds.
+    /// When the last call ended; Unix time, milliseconds.
     pub last_at: i64,
 }
 
@@ -71,7 +71,7 @@ const RUNS: &str = "
         (SELECT id FROM conversations WHERE agent_id = $1 AND deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT $2)
     ORDER BY r.started_at DESC, r.no DESC LIMIT $2";
 
-/// The newest rows are taken first: by the index of agents, the whole log would be read for them.
+/// Takes the newest rows first: with the index on agents, the whole log would be read.
 const CALLS: &str = "
     SELECT agent_id, tool, count(*) AS calls,
         sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END) AS errors,
@@ -82,7 +82,7 @@ const CALLS: &str = "
     GROUP BY agent_id, tool ORDER BY 4 DESC, 3 DESC, agent_id, tool LIMIT $2";
 
 impl Store {
-    /// The last runs of an agent, newest first, at most [`MAX_RECENT_RUNS`].
+    /// Returns the last runs of an agent, newest first, at most [`MAX_RECENT_RUNS`].
     ///
     /// # Errors
     /// The database failed.
@@ -91,7 +91,8 @@ impl Store {
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(run).collect() })).await
     }
 
-    /// What came of the last [`MAX_RECENT_CALLS`] rows of the audit log, by agent and tool; what failed most comes first.
+    /// Returns the outcomes of the last [`MAX_RECENT_CALLS`] rows of the audit log, by agent and
+    /// tool; most errors first.
     ///
     /// # Errors
     /// The database failed.

@@ -1,5 +1,5 @@
-//! What administrators see and do: rows of all owners. Nothing here asks for an owner, so only who answers for the system may get here;
-//! the routes see to that.
+//! The queries of the admin console, over the rows of all owners. Nothing here checks an owner, so
+//! the routes must admit administrators only.
 
 mod access;
 mod audit;
@@ -22,24 +22,25 @@ pub use users::{UserChange, UserChanged, UserFilter, UserRow, UserSort};
 
 use crate::StoreError;
 
-/// Rows of an administrator's list at once: a page of 50, and one more that tells whether there is a next page.
+/// The maximum number of rows of an admin list: a page of 50, and one more that tells whether there
+/// is a next page.
 pub const MAX_LISTED: u32 = 51;
 
-/// The role that answers for the system.
+/// The role of administrators.
 pub const ADMIN: &str = "admin";
 
-/// The row of a list after which to go on.
+/// A cursor in an admin list: the row after which the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// By what the list is sorted, of that row.
+    /// The sort key of that row.
     pub key: String,
-    /// Decides between equal ones.
+    /// The tie-breaker for equal sort keys.
     pub id: String,
 }
 
 impl Place {
-    /// The key of a list that is sorted by a number.
+    /// Parses the key of a list that is sorted by a number.
     fn number<T: std::str::FromStr>(&self) -> Result<T, StoreError> {
-        self.key.parse().map_err(|_| StoreError::Invalid("this is not a place in the list"))
+        self.key.parse().map_err(|_| StoreError::Invalid("the cursor is not one of this list"))
     }
 }

@@ -1,55 +1,55 @@
-//! What was used, by day: sums over table `usage_days`, which triggers keep.
+//! Usage statistics by day: sums over table `usage_days`, which triggers maintain.
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
 
-/// Sums.
+/// Usage totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Used {
-    /// Messages of users, and questions of programs.
+    /// The number of messages of users and of invocations.
     pub messages: i64,
-    /// Who sent one; of several days, each user once.
+    /// The number of users who sent a message; over several days, each user counts once.
     pub users: i64,
-    /// Answers that failed or were cut off.
+    /// The number of answers that failed or were interrupted.
     pub failures: i64,
-    /// Requests to models.
+    /// The number of requests to models.
     pub steps: i64,
-    /// Tokens that models read.
+    /// Input tokens.
     pub input_tokens: f64,
-    /// Tokens that they wrote.
+    /// Output tokens.
     pub output_tokens: f64,
-    /// US dollars, as far as prices are known.
+    /// The cost in US dollars, as far as prices are known.
     pub cost_usd: f64,
-    /// Until the first part of a reply, in milliseconds, summed over the requests.
+    /// The time to the first part of a reply, in milliseconds, summed over the requests.
     pub first_part_ms: f64,
-    /// Until its end.
+    /// The time to the end of a reply, in milliseconds, summed over the requests.
     pub whole_ms: f64,
 }
 
-/// What was used on a day.
+/// The usage of a day.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DayUsage {
     /// Days since 1970, UTC.
     pub day: i64,
-    /// What.
+    /// Its totals.
     #[serde(flatten)]
     pub used: Used,
 }
 
-/// What an agent was used for.
+/// The usage of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentUsage {
     /// The agent.
     pub agent_id: String,
-    /// What.
+    /// Its totals.
     #[serde(flatten)]
     pub used: Used,
 }
 
-/// Agents of one overview, the dearest first.
+/// The maximum number of agents in an overview, the most expensive ones.
 const MAX_AGENTS: u32 = 50;
 
 macro_rules! sums {
@@ -74,7 +74,7 @@ const BY_AGENT: &str =
 const OF_OWNER: &str = sums!("", "owner = $3 AND day >= $1 AND day <= $2");
 
 impl Store {
-    /// What all used from day `first` to day `last` (days since 1970, UTC).
+    /// Returns the usage of all users from day `first` to day `last` (days since 1970, UTC).
     ///
     /// # Errors
     /// The database failed.
@@ -85,7 +85,7 @@ impl Store {
         .await
     }
 
-    /// The same of one user.
+    /// Returns the usage of one user.
     ///
     /// # Errors
     /// The database failed.
@@ -97,7 +97,7 @@ impl Store {
         .await
     }
 
-    /// The same by day; days on which nothing was used are left out.
+    /// Returns the usage by day; days without usage are left out.
     ///
     /// # Errors
     /// The database failed.
@@ -105,7 +105,7 @@ impl Store {
         self.read(move |db| Box::pin(by_day(db, first, last))).await
     }
 
-    /// The same by agent, the dearest first, at most 50.
+    /// Returns the usage by agent, the most expensive first, at most 50.
     ///
     /// # Errors
     /// The database failed.

@@ -1,4 +1,4 @@
-//! Users, as an administrator lists and changes them.
+//! The users of this server, as administrators list and change them.
 
 use super::{ADMIN, MAX_LISTED, Place};
 use crate::sql::{self, Builder, Db, Row, Sql};
@@ -6,43 +6,43 @@ use crate::users::{list, texts};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 
-/// A line of the list.
+/// A row of the list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserRow {
-    /// His id.
+    /// The user's id.
     pub id: String,
-    /// The name that he signs in with.
+    /// The name for signing in.
     pub name: String,
-    /// What he is.
+    /// The user's roles.
     pub roles: Vec<String>,
     /// Unix time, milliseconds.
     pub created_at: i64,
-    /// Since when he may not sign in.
+    /// When the user was disabled; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<i64>,
-    /// Since when he is being deleted.
+    /// When the deletion of the user began; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<i64>,
-    /// When a session of his was used last, if he has one.
+    /// When a session of the user was last used, if there is one; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<i64>,
-    /// His sessions.
+    /// The number of the user's sessions.
     pub sessions: i64,
-    /// His conversations.
+    /// The number of the user's conversations.
     pub conversations: i64,
 }
 
-/// Which users.
+/// A filter for the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserFilter {
-    /// Stands in the name, in the form in which names are compared.
+    /// A part of the normalized name; empty for all.
     pub text: String,
-    /// He has this role.
+    /// Only users with this role.
     pub role: Option<String>,
-    /// Whether he is disabled.
+    /// Only disabled users, or only enabled ones.
     pub disabled: Option<bool>,
-    /// This one only.
+    /// Only the user with this id.
     pub id: Option<String>,
 }
 
@@ -52,33 +52,34 @@ pub enum UserSort {
     /// By name.
     #[default]
     Name,
-    /// The newest first.
+    /// Newest first.
     Newest,
 }
 
-/// What is changed about a user.
+/// A change of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserChange {
-    /// Other roles.
+    /// Replaces the roles.
     Roles(Vec<String>),
-    /// No rights from this time on, or again all of them.
+    /// Disables the user from this time on, or enables them again.
     Disabled(Option<i64>),
-    /// Another password, by its hash; all that he is signed in with ends.
+    /// Replaces the password by one with this hash, and ends all sessions.
     Password(String),
-    /// All that he is signed in with ends.
+    /// Ends all sessions.
     EndSessions,
-    /// He goes, with all that is his: he is disabled at once, and [`Store::delete_user`] takes away the rest.
+    /// Deletes the user and everything they own: disables them at once; [`Store::delete_user`]
+    /// deletes the rest.
     Delete,
 }
 
-/// What came of it.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserChanged {
-    /// It is done.
+    /// The change was made.
     Done,
-    /// There is no such user, or he is being deleted.
+    /// There is no such user, or they are being deleted.
     Unknown,
-    /// Nobody would be left who answers for the system.
+    /// Refused, because no administrator would be left.
     LastAdmin,
 }
 
@@ -106,10 +107,10 @@ const HAS_ROLE: Sql = Sql::pair(
 const NAME_HAS: Sql = Sql::pair(" AND instr(u.name_key, ", " AND strpos(u.name_key, ");
 
 impl Store {
-    /// Users, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after him.
+    /// Returns users, at most `limit` (and [`MAX_LISTED`]) after `after`, each with its cursor.
     ///
     /// # Errors
-    /// The database failed, or the place is not one of this list.
+    /// The database failed, or the cursor is not one of this list.
     pub async fn users(
         &self,
         filter: UserFilter,
@@ -124,7 +125,8 @@ impl Store {
         .await
     }
 
-    /// Changes a user and enters who did so, both or neither. The last administrator stays one, however many try at once.
+    /// Changes a user and writes `entry` to the audit log, both or neither. The last administrator
+    /// cannot be removed, even by concurrent changes.
     ///
     /// # Errors
     /// The database failed.
@@ -210,7 +212,8 @@ async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<Us
         UserChange::Disabled(Some(_)) | UserChange::Delete => false,
         UserChange::Disabled(None) | UserChange::Password(_) | UserChange::EndSessions => true,
     };
-    // The writer's transaction is the only one that writes: of two who demote each other, the second is told.
+    // Without a race: the writer's transaction is the only one that writes. If two administrators
+    // demote each other, the second change is refused.
     if is_admin && !stays_admin {
         let others: bool = sql::query_scalar(OTHER_ADMINS).bind(id).bind(ADMIN).fetch_one(&mut *db).await?;
         if !others {

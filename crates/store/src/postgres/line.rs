@@ -1,8 +1,10 @@
-//! The writer's line to PostgreSQL. Writers of several servers take turns by an advisory lock, so that a transaction sees all that was
-//! written before it, as with SQLite: the audit log's head, the epochs and the bounds on numbers of rows rest on that.
+//! The writer's connection to PostgreSQL. An advisory lock serializes the writers of several
+//! servers, so that a transaction sees everything that was written before it, as with SQLite. The
+//! audit log's head, the epochs and the limits on numbers of rows rely on that.
 //!
-//! A connection that is lost is opened again. Where it is lost while a transaction is committed, the server is asked afterwards what
-//! became of the transaction (`pg_xact_status`), so a write is told to have failed only if it has.
+//! A lost connection is reopened. If it was lost during a commit, the server is asked for the
+//! outcome of the transaction (`pg_xact_status`), so a write is reported as failed only if it did
+//! fail.
 
 use super::is_lost;
 use crate::StoreError;
@@ -13,36 +15,37 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// How long the jobs of one transaction may take, and how long it may take to begin one.
+/// The time limit for the jobs of one transaction, and for beginning one.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a lost connection is looked for before those who wait are told.
+/// How long to try to reopen a lost connection before the waiting writes fail.
 const REOPEN: Duration = Duration::from_secs(5);
 
-/// The first pause before another attempt, which doubles.
+/// The pause before the second attempt; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// A statement that failed and whose error went unnoticed has ended the transaction; the first one finds that out.
+/// If a statement failed and its error was ignored, the transaction is aborted; `SELECT 1` then
+/// fails, whereas `COMMIT` would silently roll back.
 const COMMIT: &str = "SELECT 1; COMMIT";
 
 const OUTCOME: &str = "SELECT pg_xact_status($1::text::xid8)";
 
-/// The connection that writes, while there is one.
+/// The writing connection, and how to reopen it.
 pub(crate) struct Line {
     options: PgConnectOptions,
-    /// Begins, waits for the other writers, and numbers the transaction, in one request.
+    /// Begins a transaction, waits for the lock, and returns the transaction's id, in one request.
     take_turn: Arc<str>,
     db: Option<Db>,
-    /// The number of the transaction that runs.
+    /// The id of the current transaction.
     transaction: String,
 }
 
 impl Line {
-    /// A line on an open connection, and how to open it again. `turn` is the advisory lock's number: that of the schema, so that stores
-    /// in one database do not wait for each other.
+    /// Wraps an open connection. `turn` is the key of the advisory lock. It depends on the schema,
+    /// so that stores in different schemas of one database do not wait for each other.
     pub(super) fn new(options: PgConnectOptions, turn: i64, connection: PgConnection) -> Self {
         let take_turn = format!("BEGIN; SELECT pg_current_xact_id()::text FROM pg_advisory_xact_lock({turn})").into();
         Self { options, take_turn, db: Some(Db::Postgres(connection)), transaction: String::new() }
@@ -52,8 +55,8 @@ impl Line {
         self.db.as_mut().ok_or_else(|| StoreError::Unavailable("the connection was lost".to_owned()))
     }
 
-    /// Begins a transaction when no other writer is in one. Nothing was written yet, so a lost connection goes unnoticed as long as
-    /// another one can be had within [`REOPEN`].
+    /// Begins a transaction and acquires the writers' lock. Nothing has been written yet, so a lost
+    /// connection causes no error if it can be reopened within [`REOPEN`].
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
         let (until, mut pause) = (Instant::now() + REOPEN, PAUSE);
         loop {
@@ -85,7 +88,7 @@ impl Line {
     async fn take_turn(&mut self) -> Result<String, Error> {
         if self.db.is_none() {
             self.db = Some(Db::Postgres(self.options.connect().await?));
-            tracing::info!("the database is connected again");
+            tracing::info!("reconnected to the database");
         }
         let Some(Db::Postgres(db)) = &mut self.db else { return Err(Error::PoolClosed) };
         sqlx::raw_sql(AssertSqlSafe(self.take_turn.clone())).fetch_one(db).await?.try_get(0)
@@ -103,14 +106,15 @@ impl Line {
             Err(_) => StoreError::Unavailable(format!("it did not answer for {} s", PATIENCE.as_secs())),
         };
         self.db = None;
-        tracing::warn!(%error, "the connection was lost in a commit; asking what became of it");
+        tracing::warn!(%error, "the connection was lost during a commit; checking whether it succeeded");
         self.outcome().await
     }
 
-    /// What became of a transaction whose commit was not answered. It is over when the lock can be had.
+    /// Finds the outcome of a transaction whose commit was not acknowledged. The transaction has
+    /// ended once the lock is free.
     async fn outcome(&mut self) -> Result<(), StoreError> {
         let transaction = std::mem::take(&mut self.transaction);
-        let unknown = |_| StoreError::Unavailable("it is not known whether the last write was kept".to_owned());
+        let unknown = |_| StoreError::Unavailable("it is unknown whether the last write was stored".to_owned());
         self.begin().await.map_err(unknown)?;
         let find = sql::query_scalar::<Option<String>>(OUTCOME).bind(transaction);
         let found = find.fetch_one(self.db()?).await;
@@ -122,7 +126,8 @@ impl Line {
         }
     }
 
-    /// Gives up the transaction. A connection that does not answer to that is dropped, and the server ends the transaction by itself.
+    /// Rolls back the transaction. If the connection does not respond, it is dropped, and the
+    /// server rolls back by itself.
     pub(crate) async fn roll_back(&mut self) {
         let Some(db) = &mut self.db else { return };
         let is_over = matches!(timeout(LONGEST_PAUSE, db.run("ROLLBACK")).await, Ok(Ok(())));

@@ -1,28 +1,30 @@
-//! One thing at a time over all servers, for what reads first and writes later.
+//! Named locks across servers, for operations that read first and write later.
 
 use super::open::WAIT;
 use crate::StoreError;
 use crate::sql::{self, Db};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 
-/// Locks that are held at once; more wait. They have connections of their own, so that whoever holds one can read.
+/// The maximum number of locks that are held at once; further callers wait. Locks have their own
+/// connections, so that their holders can still read.
 const MOST: u32 = 8;
 
-/// Of the name and the schema, which its own name makes another number.
+/// The lock's key is a hash of the name, seeded with a hash of the schema.
 const LOCK: &str = "SELECT pg_advisory_lock(hashtextextended($1, hashtextextended(current_schema(), 1)))";
 
-/// A server whose machine is gone loses its locks about when it loses its runs.
+/// With these settings, a server whose machine crashed loses its locks about when it loses its
+/// runs.
 pub(super) const ALIVE: [(&str, &str); 3] =
     [("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "2")];
 
 const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
-/// Held until it is dropped, or its server is gone.
+/// A held lock, until it is dropped or its server is gone.
 pub struct Lock {
     _connection: Db,
 }
 
-/// The connections that hold locks; made when one is taken.
+/// Creates the pool of connections that hold locks; they are opened on demand.
 pub(super) fn pool(options: PgConnectOptions) -> PgPool {
     PgPoolOptions::new()
         .max_connections(MOST)
@@ -36,7 +38,7 @@ pub(super) fn pool(options: PgConnectOptions) -> PgPool {
         .connect_lazy_with(options)
 }
 
-/// Takes the lock with this name.
+/// Acquires the lock with this name.
 pub(crate) async fn lock(pool: &PgPool, name: &str) -> Result<Lock, StoreError> {
     let mut connection = Db::PostgresReader(pool.acquire().await?);
     sql::query(LOCK).bind(name).execute(&mut connection).await?;

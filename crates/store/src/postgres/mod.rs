@@ -1,4 +1,4 @@
-//! PostgreSQL: opening the database, the writer's line and the readers' pool.
+//! PostgreSQL: opening the database, the writer's connection and the readers' pool.
 
 mod error;
 mod line;

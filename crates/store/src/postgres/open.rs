@@ -1,4 +1,5 @@
-//! Opens a database: the right server, connections with the promised settings, the right schema.
+//! Opens a PostgreSQL database: checks the server and the schema, and opens connections with the
+//! required settings.
 
 use super::shared::Shared;
 use super::{Line, is_lost, locks};
@@ -16,43 +17,45 @@ use tokio::time::Instant;
 
 static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
     let mut migrator = sqlx::migrate!("migrations/postgres");
-    // Its lock would be given back before the transaction around all migrations ends.
+    // sqlx would release its lock before the transaction around all migrations ends.
     migrator.set_locking(false);
     migrator
 });
 
-/// The first version with `pg_current_xact_id` and `normalize`, as the server counts.
+/// The first version with `pg_current_xact_id` and `normalize`, in the format of
+/// `server_version_num`.
 const MIN_VERSION: i32 = 130_000;
 
-/// Connections that read.
+/// The number of read connections.
 const READERS: u32 = 8;
 
-/// How long a caller waits for one of them, and a start for a server that is starting, too.
+/// How long a caller waits for a read connection, and how long opening waits for a server that is
+/// starting.
 pub(super) const WAIT: Duration = Duration::from_secs(5);
 
-/// A connection that nobody used for so long is tried before it is used.
+/// A connection that was idle for this long is pinged before it is used.
 const TRIED_AFTER: Duration = Duration::from_secs(5);
 
-/// What no statement takes, in the server's words; the writer gives up a little later.
+/// The time limit for a statement; the writer's own limit is a little longer.
 const STATEMENT: (&str, &str) = ("statement_timeout", "15s");
 
-/// A server that is frozen in the middle of a transaction loses it, and those who wait for their turn go on.
+/// A server that freezes within a transaction loses it, so that other writers can continue.
 const IDLE: (&str, &str) = ("idle_in_transaction_session_timeout", "5s");
 
-/// Longer than that, so that nobody is told of a lock that is about to go.
+/// Longer than `IDLE`, so that nobody gets an error for a lock that is about to be released.
 const LOCK: (&str, &str) = ("lock_timeout", "10s");
 
-/// Whether a URL names a database of PostgreSQL.
+/// Returns whether a URL names a PostgreSQL database.
 pub(crate) fn is_url(url: &str) -> bool {
     url.starts_with("postgres:") || url.starts_with("postgresql:")
 }
 
-/// The schema of this version.
+/// Returns the schema version of this program.
 fn newest_migration() -> i64 {
     MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or_default()
 }
 
-/// Which database it is, without what is secret about it.
+/// Returns the name of the database for messages, without credentials.
 fn name(options: &PgConnectOptions) -> String {
     let host = match options.get_socket() {
         Some(socket) => socket.display().to_string(),
@@ -62,19 +65,18 @@ fn name(options: &PgConnectOptions) -> String {
 }
 
 fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
-    let not_understood = || {
-        StoreError::Open("the database URL is not understood; use `postgres://USER:PASSWORD@HOST/DATABASE`".to_owned())
-    };
-    let options = PgConnectOptions::from_str(url).map_err(|_| not_understood())?.disable_statement_logging();
+    let invalid =
+        || StoreError::Open("the database URL is invalid; use `postgres://USER:PASSWORD@HOST/DATABASE`".to_owned());
+    let options = PgConnectOptions::from_str(url).map_err(|_| invalid())?.disable_statement_logging();
     Ok(if options.get_application_name().is_none() { options.application_name("chatwright") } else { options })
 }
 
-/// Opens the database that a URL names, and brings its schema up to date.
+/// Opens the database that a URL names, and migrates its schema.
 pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
     open_with(url, Schema::BroughtUpToDate).await
 }
 
-/// Opens a database that is there already, in the schema of this version.
+/// Opens an existing database, which must have the schema of this version.
 pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
     open_with(url, Schema::LeftAlone).await
 }
@@ -106,29 +108,29 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
     opened.await.map_err(|error| cannot_open(&shown, error))
 }
 
-/// A connection for something that takes its time, and the schema of this version.
+/// Opens a single connection for a long operation; also returns the schema version of this program.
 pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
     let options = options(url)?;
     let connected = connect(&options).await.map_err(|error| cannot_open(&name(&options), error.into()))?;
     Ok((Db::Postgres(connected), newest_migration()))
 }
 
-/// What an operator wants to know of a database on a server.
+/// Facts about a database on a server that an operator needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerFacts {
-    /// Which database it is, without what is secret about it.
+    /// The name of the database, without credentials.
     pub name: String,
     /// The server's version.
     pub version: String,
-    /// The newest migration that it has; none when it has none of the tables.
+    /// The newest migration of the database; `None` if it has no tables yet.
     pub schema: Option<i64>,
-    /// The newest migration of this version.
+    /// The newest migration that this version knows.
     pub newest: i64,
-    /// Whether the server waits until what it writes is on disk.
+    /// Whether the server flushes writes to disk (`fsync`).
     pub is_durable: bool,
 }
 
-/// Looks, and changes nothing.
+/// Reads the facts without changing anything.
 pub(crate) async fn facts(url: &str) -> Result<ServerFacts, StoreError> {
     let options = options(url)?;
     let name = name(&options);
@@ -144,7 +146,7 @@ pub(crate) async fn facts(url: &str) -> Result<ServerFacts, StoreError> {
     look.await.map_err(|error| cannot_open(&name, error))
 }
 
-/// Connects; a server that is just starting is waited for.
+/// Connects, and waits for a server that is just starting.
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let until = Instant::now() + WAIT;
     loop {
@@ -157,10 +159,10 @@ async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error
     }
 }
 
-/// What was found at the other end.
+/// The properties of the server and the schema that the store depends on.
 struct Ground {
     turn: i64,
-    /// A new name for this server.
+    /// A new id for this server.
     replica: String,
     synchronous_commit: String,
 }
@@ -172,7 +174,7 @@ const LOOK: &str = "
         hashtextextended('chatwright ' || coalesce(current_schema(), ''), 0) AS turn, gen_random_uuid()::text AS replica";
 
 impl Ground {
-    /// What the store rests on is read from the server, not assumed.
+    /// Reads and checks the properties instead of assuming them.
     async fn look(connection: &mut PgConnection) -> Result<Self, StoreError> {
         use sqlx::Row;
         let found = sqlx::query(LOOK).fetch_one(connection).await?;
@@ -185,7 +187,7 @@ impl Ground {
             return Err(StoreError::Open(format!("its encoding is {encoding}; UTF8 is needed")));
         }
         if !found.try_get::<bool, _>("has_schema")? {
-            return Err(StoreError::Open("its search_path names no schema that is there".to_owned()));
+            return Err(StoreError::Open("its search_path names no existing schema".to_owned()));
         }
         Ok(Self {
             turn: found.try_get("turn")?,
@@ -194,7 +196,8 @@ impl Ground {
         })
     }
 
-    /// Where commits are not waited for, an answer could be lost that was acknowledged; stricter settings stay.
+    /// Returns the options for the writer. With `synchronous_commit = off` an acknowledged write
+    /// could be lost; stricter settings are kept.
     fn writer(&self, options: PgConnectOptions) -> PgConnectOptions {
         let options = options.options([STATEMENT, IDLE, LOCK]);
         if self.synchronous_commit == "off" { options.options([("synchronous_commit", "on")]) } else { options }
@@ -206,7 +209,7 @@ async fn readers(options: PgConnectOptions) -> Result<PgPool, sqlx::Error> {
         .max_connections(READERS)
         .acquire_timeout(WAIT)
         .test_before_acquire(false)
-        // The pool's own test has no end where nobody answers.
+        // The pool's own test has no timeout.
         .after_release(|connection, _| {
             Box::pin(async move {
                 let tried = tokio::time::timeout(WAIT, connection.ping()).await;
@@ -220,8 +223,8 @@ async fn readers(options: PgConnectOptions) -> Result<PgPool, sqlx::Error> {
         .await
 }
 
-/// All new migrations in one transaction that waits for its turn first: killed half-way it leaves nothing, and of several servers that
-/// start together exactly one migrates.
+/// Applies all new migrations in one transaction that acquires the writers' lock first: if it is
+/// interrupted nothing changes, and of several servers that start together exactly one migrates.
 async fn migrate(connection: &mut PgConnection, turn: i64) -> Result<(), StoreError> {
     let mut transaction = connection.begin().await?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(turn).execute(&mut *transaction).await?;

@@ -1,5 +1,6 @@
-//! What a server knows of the others on its database, and what they tell each other: hints by LISTEN and NOTIFY. Everything that counts is
-//! in the tables; who misses a hint finds it there.
+//! This server's link to the other servers of its database: they notify each other with LISTEN and
+//! NOTIFY. Notifications are hints: all state is in the tables, where a server that misses a
+//! notification finds it.
 
 use crate::StoreError;
 use crate::sql::{self, Db};
@@ -10,35 +11,36 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
-/// Hints that wait for a slow listener; one that is slower misses some and looks by itself.
+/// The number of events that are buffered for a slow listener; a slower one loses some and must
+/// query the tables.
 const WAITING: usize = 256;
 
-/// Bytes of a notification; the server takes 8,000.
+/// The maximum size of a notification in bytes; the server accepts 8,000.
 const PAYLOAD: usize = 7_000;
 
-/// How long is waited until the connection is tried again.
+/// The pause before reconnecting.
 const AGAIN: Duration = Duration::from_secs(2);
 
 const NOTIFY: &str = "SELECT pg_notify($1, $2)";
 
-/// Something that another server wrote.
+/// A change by another server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     /// These runs have new events, or have ended.
     Runs(Arc<[String]>),
-    /// These runs are to end.
+    /// These runs must stop.
     Stop(Arc<[String]>),
-    /// An administrator has made, changed or deleted agents.
+    /// An administrator created, changed or deleted custom agents.
     Agents,
-    /// Some news was missed.
+    /// Some events were lost.
     Missed,
 }
 
-/// Hears what other servers write.
+/// Receives changes by other servers.
 pub struct Listener(broadcast::Receiver<News>);
 
 impl Listener {
-    /// The next news. Pending for ever when the store was closed.
+    /// Waits for the next event; for ever after the store was closed.
     pub async fn next(&mut self) -> News {
         match self.0.recv().await {
             Ok(news) => news,
@@ -48,7 +50,7 @@ impl Listener {
     }
 }
 
-/// This server among others.
+/// This server's id, its listening task, and whether there are other servers.
 pub(crate) struct Shared {
     id: String,
     channel: String,
@@ -64,7 +66,7 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    /// Begins to listen. `turn` is the number of the schema's lock.
+    /// Starts to listen. `turn` is the key of the schema's advisory lock.
     pub(super) fn start(id: String, turn: i64, options: PgConnectOptions) -> Self {
         let channel = format!("chatwright_{:x}", turn.cast_unsigned());
         let news = broadcast::Sender::new(WAITING);
@@ -72,7 +74,7 @@ impl Shared {
         Self { id, channel, others: AtomicBool::new(false), news, listening }
     }
 
-    /// Listens no longer.
+    /// Stops listening.
     pub(crate) fn close(&self) {
         self.listening.abort();
     }
@@ -93,17 +95,17 @@ impl Shared {
         Listener(self.news.subscribe())
     }
 
-    /// Tells the others with the commit of the transaction; nobody when there are none.
+    /// Notifies the other servers, if there are any, when the transaction commits.
     pub(crate) async fn tell_runs(&self, db: &mut Db, ids: &[&str]) -> Result<(), StoreError> {
         if self.has_others() { self.tell(db, 'r', ids).await } else { Ok(()) }
     }
 
-    /// The same: these runs are to end.
+    /// Notifies them that these runs must stop.
     pub(crate) async fn tell_stop(&self, db: &mut Db, ids: &[&str]) -> Result<(), StoreError> {
         self.tell(db, 's', ids).await
     }
 
-    /// The same: an administrator has changed agents.
+    /// Notifies them, if there are any, that custom agents have changed.
     pub(crate) async fn tell_agents(&self, db: &mut Db) -> Result<(), StoreError> {
         if self.has_others() { self.tell(db, 'a', &["changed"]).await } else { Ok(()) }
     }
@@ -129,7 +131,7 @@ impl Shared {
 async fn listen(options: PgConnectOptions, channel: String, news: broadcast::Sender<News>) {
     loop {
         if let Err(error) = listen_once(&options, &channel, &news).await {
-            tracing::warn!(%error, "the news of other servers is not heard; looking for it instead");
+            tracing::warn!(%error, "cannot listen for notifications of other servers; polling instead");
         }
         tokio::time::sleep(AGAIN).await;
     }
@@ -144,9 +146,9 @@ async fn listen_once(
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.listen(channel).await?;
     loop {
-        // None: the connection was lost and opened again.
+        // None: the connection was lost and reopened.
         let heard = listener.try_recv().await?.and_then(|heard| understood(&heard)).unwrap_or(News::Missed);
-        // Nobody may be listening.
+        // There may be no listener.
         let _ = news.send(heard);
     }
 }

@@ -1,5 +1,6 @@
-//! Search in titles and messages. The index is kept by triggers of the schema; here it is only read. SQLite's is FTS5, PostgreSQL's a
-//! `tsvector` of the same words: without case and diacritics, and ended by whatever is neither letter nor digit.
+//! Full-text search in titles and messages. Triggers of the schema maintain the index; here it is
+//! only read. SQLite uses FTS5, PostgreSQL a `tsvector` of the same words: without case and
+//! diacritics, separated by everything that is neither a letter nor a digit.
 
 mod passage;
 mod terms;
@@ -12,25 +13,27 @@ use crate::{Store, StoreError};
 use wire::api::Outcome;
 use wire::order::Found;
 
-/// Conversations found at once: a page of 50, and one more that tells whether there is a next page.
+/// The maximum number of results: a page of 50, and one more that tells whether there is a next
+/// page.
 pub const MAX_FOUND: u32 = 51;
 
-/// Where to go on: the conversation after which.
+/// A cursor in the results: the conversation after which the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchCursor {
     /// Unix time, milliseconds.
     pub updated_at: i64,
-    /// Decides between equal times.
+    /// The tie-breaker for equal times.
     pub id: String,
 }
 
-/// What stands before and after a word that was found. No text that people write has them; where one does, it is marked a little
-/// wrong, and that is all.
+/// The marks before and after a match. Normal text does not contain them; where it does, the
+/// highlighting is slightly wrong, which is harmless.
 const BEGIN: char = '\u{2}';
 const END: char = '\u{3}';
 
-/// Of each conversation the newest message that fits, else the title. Of a word that is everywhere the 5,000 newest messages count: what
-/// is sorted does not grow with what was said.
+/// Finds the newest matching message of each conversation, otherwise its title. For a word that is
+/// everywhere, only the 5,000 newest messages are searched, so that the cost does not grow with the
+/// amount of text.
 macro_rules! search {
     ($newest:literal, $passage:literal) => {
         concat!(
@@ -62,7 +65,8 @@ macro_rules! search {
     };
 }
 
-/// SQLite cuts the passage out itself; of PostgreSQL's whole text [`passage::cut`] does.
+/// SQLite extracts the passage itself; for PostgreSQL, [`passage::cut`] extracts it from the whole
+/// text.
 const SEARCH: Sql = Sql::pair(
     search!(
         "SELECT * FROM (SELECT rowid FROM search WHERE search MATCH $2 AND rowid > 0 ORDER BY rowid DESC LIMIT 5000)
@@ -79,8 +83,9 @@ const SEARCH: Sql = Sql::pair(
 );
 
 impl Store {
-    /// The owner's conversations whose title or a message has all words of `text`, the last word also as the beginning of one; newest
-    /// first, at most `limit` (and [`MAX_FOUND`]) of them after `after`. A text without a word finds nothing.
+    /// Searches the owner's conversations for those whose title or a message has all words of
+    /// `text`; the last word also matches as a prefix. Newest first, at most `limit` (and
+    /// [`MAX_FOUND`]) after `after`. A text without a word finds nothing.
     ///
     /// # Errors
     /// The database failed.
@@ -118,13 +123,15 @@ async fn select(
     Ok(all)
 }
 
-/// How an answer ended that did not come to its end, by the status of its newest run.
+/// Returns the outcome of an incomplete answer, from the status of its newest run; `None` for
+/// complete answers.
 fn broken_off(status: &str) -> Option<Outcome> {
-    // A run that goes on has no outcome.
+    // An active run has no outcome.
     serde_json::from_value::<Outcome>(status.into()).ok().filter(|outcome| outcome.is_broken_off())
 }
 
-/// `whole` are the terms that a whole text is to be cut by.
+/// Reads a result. If `whole` is given, the row has the whole text, and the passage with these
+/// terms is extracted.
 fn found(row: &Row, whole: Option<&Terms>) -> Result<Found, StoreError> {
     let text: &str = row.try_get::<Option<&str>>("passage")?.unwrap_or_default();
     let passage = match whole {

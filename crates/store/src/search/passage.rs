@@ -1,15 +1,16 @@
-//! The passage of a text in which something was found.
+//! Extracts the passage of a text that matches a search.
 
 use super::terms::{self, Terms};
 use std::ops::Range;
 
-/// Words of a passage, as FTS5's `snippet` has them.
+/// The number of words of a passage, the same as for FTS5's `snippet`.
 const WORDS: usize = 16;
 
-/// Words before the first find, where there are that many.
+/// The number of words before the first match, if there are that many.
 const BEFORE: usize = 4;
 
-/// The passage with most of what is looked for, as pieces: every second one was found.
+/// Returns the passage that matches most of the search terms, as a list in which every second
+/// element is a match.
 pub(super) fn cut(text: &str, terms: &Terms) -> Vec<String> {
     let words = words(text);
     let finds = finds(text, &words, &terms.phrases());
@@ -22,7 +23,7 @@ pub(super) fn cut(text: &str, terms: &Terms) -> Vec<String> {
     for find in finds.iter().filter(|find| find.words.start >= from && find.words.end <= until) {
         let (start, stop) = (words[find.words.start].start, words[find.words.end - 1].end);
         if start < at {
-            // Within the one before.
+            // Overlaps the previous match.
             continue;
         }
         add(&mut pieces, &text[at..start]);
@@ -42,7 +43,7 @@ fn add(pieces: &mut [String], text: &str) {
     }
 }
 
-/// Where the words of a text stand.
+/// Returns the byte ranges of the words of a text.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for (at, c) in text.char_indices().filter(|(_, c)| terms::is_of_word(*c)) {
@@ -55,11 +56,11 @@ fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// Something that was found.
+/// A match.
 struct Find {
-    /// Which of the phrases.
+    /// The index of the phrase.
     phrase: usize,
-    /// Its words in the text.
+    /// The matching words, as indices into the words of the text.
     words: Range<usize>,
 }
 
@@ -79,7 +80,7 @@ fn finds(text: &str, words: &[Range<usize>], phrases: &[Vec<String>]) -> Vec<Fin
     (0..words.len()).flat_map(at_each).collect()
 }
 
-/// The first word of the passage.
+/// Returns the index of the passage's first word.
 fn best(finds: &[Find], words: usize) -> usize {
     let last = words.saturating_sub(WORDS);
     let from = |find: &Find| find.words.start.saturating_sub(BEFORE).min(last);
@@ -87,7 +88,8 @@ fn best(finds: &[Find], words: usize) -> usize {
         let within = finds.iter().filter(|find| find.words.start >= from && find.words.end <= from + WORDS);
         within.map(|find| find.phrase).collect::<std::collections::BTreeSet<_>>().len()
     };
-    // Of equal ones the first; a text that is one word a thousand times is not looked at a thousand times.
+    // The earliest of equally good passages; the number of candidates is limited, because one word
+    // may occur thousands of times.
     let candidates = finds.iter().take(200).map(from).rev();
     candidates.max_by_key(|from| score(*from)).unwrap_or_default()
 }
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passages() {
+    fn passage_has_the_most_matches() {
         let check = |text: &str, query: &str, expected: &str| {
             let pieces = cut(text, &Terms::of(query).unwrap());
             let shown = |(at, piece): (usize, &String)| if at % 2 == 1 { format!("[{piece}]") } else { piece.clone() };

@@ -1,21 +1,23 @@
-//! What is looked for, in the words of each database. Every word is quoted, so nothing in it is an operator (A33).
+//! Parses a search text, and converts it to the query syntax of each database. Every word is
+//! quoted, so users cannot enter operators.
 
 use std::fmt::Write;
 use unicode_normalization::UnicodeNormalization;
 
-/// Words of a search that count.
+/// The maximum number of words that are searched; further ones are ignored.
 const MAX_WORDS: usize = 16;
 
-/// Characters of a word that count.
+/// The maximum number of characters of a word; further ones are ignored.
 const MAX_WORD: usize = 64;
 
-/// The words of a search; there is at least one. All of them must be found, the last one also as the beginning of one.
+/// The words of a search, at least one. All must match, the last one also as a prefix.
 pub(crate) struct Terms {
     words: Vec<String>,
 }
 
 impl Terms {
-    /// A text's words. One without a letter or a digit is none for the index either, and would fit nothing.
+    /// Parses a text; `None` if it has no word. A word without a letter or a digit is ignored,
+    /// because the index has no such words.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let words = text.split(|c: char| c.is_whitespace() || c.is_control());
         let words = words.filter(|word| word.chars().any(char::is_alphanumeric)).take(MAX_WORDS);
@@ -23,18 +25,18 @@ impl Terms {
         (!words.is_empty()).then_some(Self { words })
     }
 
-    /// For FTS5, in everybody's texts.
+    /// Returns the FTS5 query for the texts of all users.
     pub(crate) fn fts5(&self) -> String {
         self.fts5_whole() + " *"
     }
 
-    /// The same with the last word as a whole one only.
+    /// Returns the same query without prefix matching of the last word.
     pub(crate) fn fts5_whole(&self) -> String {
         let quoted = |word: &String| format!("text : \"{}\"", word.replace('"', "\"\""));
         self.words.iter().map(quoted).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// For FTS5, in an owner's texts.
+    /// Returns the FTS5 query for an owner's texts.
     pub(super) fn fts5_of(&self, owner: &str) -> String {
         let mut expression = String::from("owner : \"o");
         for byte in owner.bytes() {
@@ -45,7 +47,7 @@ impl Terms {
         expression
     }
 
-    /// For PostgreSQL's `to_tsquery`.
+    /// Returns the argument of PostgreSQL's `to_tsquery`.
     pub(crate) fn tsquery(&self) -> String {
         let phrase = |parts: Vec<String>| {
             let parts: Vec<_> = parts.iter().map(|part| format!("'{part}'")).collect();
@@ -54,7 +56,7 @@ impl Terms {
         self.phrases().into_iter().map(phrase).collect::<Vec<_>>().join(" & ") + ":*"
     }
 
-    /// Each word as the words of the index that it is made of, one after the other.
+    /// Returns each word as the sequence of index words that it consists of.
     pub(super) fn phrases(&self) -> Vec<Vec<String>> {
         let parts = |word: &String| {
             let folded = fold(word);
@@ -64,17 +66,18 @@ impl Terms {
     }
 }
 
-/// Without case and diacritics, as `search_fold` of the schema has it.
+/// Removes case and diacritics, as `search_fold` of the schema does.
 pub(super) fn fold(text: &str) -> String {
     text.nfd().filter(|c| !is_mark(*c)).flat_map(char::to_lowercase).collect()
 }
 
-/// A diacritic of its own.
+/// Returns whether a character is a combining diacritic.
 pub(super) fn is_mark(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// Whether a character stands within a word. Letters of some scripts have signs that are no letters by themselves.
+/// Returns whether a character is part of a word. Some scripts use combining marks, which are not
+/// letters themselves.
 pub(super) fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
 }

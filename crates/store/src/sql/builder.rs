@@ -1,10 +1,11 @@
-//! Statements that are put together from pieces.
+//! Builds statements from fragments.
 
 use super::{Query, Sql, Value, query};
 use sqlx::{AssertSqlSafe, SqlSafeStr};
 use std::fmt::Write;
 
-/// A statement that grows. Its pieces are this crate's own; what a user wrote is bound.
+/// A statement under construction. Its fragments are constants of this crate; users' input is
+/// bound.
 pub(crate) struct Builder {
     sqlite: String,
     postgres: String,
@@ -12,14 +13,14 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// Begins with this piece.
+    /// Starts with a fragment.
     pub(crate) fn new(sql: impl Into<Sql>) -> Self {
         let mut builder = Self { sqlite: String::new(), postgres: String::new(), values: Vec::new() };
         builder.push(sql);
         builder
     }
 
-    /// Goes on with this piece.
+    /// Appends a fragment.
     pub(crate) fn push(&mut self, sql: impl Into<Sql>) -> &mut Self {
         let sql = sql.into();
         self.sqlite.push_str(sql.sqlite.as_str());
@@ -27,7 +28,7 @@ impl Builder {
         self
     }
 
-    /// Goes on with a parameter.
+    /// Appends a parameter.
     pub(crate) fn push_bind(&mut self, value: impl Into<Value>) -> &mut Self {
         self.values.push(value.into());
         for text in [&mut self.sqlite, &mut self.postgres] {

@@ -1,4 +1,4 @@
-//! A connection to either database.
+//! A connection to either kind of database.
 
 use super::local::Local;
 use sqlx::pool::PoolConnection;
@@ -6,17 +6,17 @@ use sqlx::{Connection, PgConnection, Postgres, SqliteConnection};
 
 /// A connection.
 pub(crate) enum Db {
-    /// To SQLite, on a thread of its own: the one that writes, or one that reads.
+    /// A SQLite connection on its own thread, for the writer or a reader.
     Local(Local),
-    /// To SQLite, for whoever moves all of it row by row.
+    /// A SQLite connection of sqlx, for transferring a whole database row by row.
     Sqlite(SqliteConnection),
-    /// One that writes.
+    /// The writer's PostgreSQL connection.
     Postgres(PgConnection),
-    /// One that reads.
+    /// A PostgreSQL connection from the pool of readers.
     PostgresReader(PoolConnection<Postgres>),
 }
 
-/// The driver's connection.
+/// A reference to the driver's connection.
 pub(super) enum Handle<'c> {
     Local(&'c Local),
     Sqlite(&'c mut SqliteConnection),
@@ -33,7 +33,7 @@ impl Db {
         }
     }
 
-    /// For the few places where the databases differ in more than words.
+    /// For the few places where the databases differ in more than syntax.
     pub(crate) fn is_postgres(&self) -> bool {
         matches!(self, Self::Postgres(_) | Self::PostgresReader(_))
     }
@@ -47,13 +47,13 @@ impl Db {
         }
     }
 
-    /// Closes it in order.
+    /// Closes the connection cleanly.
     pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
         match self {
             Self::Local(db) => db.close(),
             Self::Sqlite(db) => db.close().await,
             Self::Postgres(db) => db.close().await,
-            // Back to its pool.
+            // It returns to its pool.
             Self::PostgresReader(_) => Ok(()),
         }
     }

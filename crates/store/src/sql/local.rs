@@ -1,8 +1,9 @@
-//! A connection to a SQLite file that does its work on the thread that asks it.
+//! A connection to a SQLite file that runs statements on the calling thread.
 //!
-//! sqlx gives each SQLite connection a thread, and each statement costs a switch to that thread and back: seventy of them made half of what
-//! a turn cost. Here a whole transaction runs on one thread (`writer`, `sqlite::readers`), and rows are copied once. Opening, migrations and moving
-//! whole databases stay with sqlx.
+//! sqlx has a thread for each SQLite connection, and each statement costs a switch to that thread
+//! and back: the seventy statements of a turn made up half of its cost. Here a whole transaction
+//! runs on one thread (`writer`, `sqlite::readers`), and rows are copied once. Opening, migrations
+//! and transfers of whole databases use sqlx.
 
 use super::Value;
 use crate::sqlite::Claim;
@@ -15,29 +16,30 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Statements that are kept ready.
+/// The number of cached prepared statements.
 const STATEMENTS: usize = 256;
 
-/// The connection. Whoever awaits what it does blocks the thread for as long.
+/// The connection. Its operations block the thread.
 pub(crate) struct Local {
     connection: Connection,
-    /// Dropped after the connection. None for a database in memory, and for whoever only looks.
+    /// Dropped after the connection. `None` for a database in memory, and for a process that only
+    /// reads.
     _claim: Option<Arc<Claim>>,
 }
 
-/// The log of a database in WAL mode, in pages.
+/// The state of the write-ahead log, in pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogState {
-    /// Another process kept it from being copied.
+    /// Whether another process prevented the checkpoint.
     pub(crate) is_busy: bool,
-    /// How many it holds.
+    /// The number of pages in the log.
     pub(crate) frames: u64,
-    /// How many of them are in the database, too.
+    /// The number of those that are checkpointed into the database.
     pub(crate) copied: u64,
 }
 
 impl Local {
-    /// Takes over an open connection.
+    /// Wraps an open connection.
     pub(crate) fn new(connection: Connection, claim: Option<Arc<Claim>>) -> Self {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Self { connection, _claim: claim }
@@ -48,40 +50,40 @@ impl Local {
         self.execute(statement, &[]).map(drop)
     }
 
-    /// Runs several of them, once.
+    /// Runs several statements, without caching them.
     pub(crate) fn run_all(&self, statements: &str) -> Result<(), sqlx::Error> {
         self.connection.execute_batch(statements).map_err(failed)
     }
 
-    /// The number that a statement returns.
+    /// Returns the number that a statement yields.
     pub(crate) fn number(&self, sql: &str) -> Result<i64, sqlx::Error> {
         self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
     }
 
-    /// The state of the log after a checkpoint in this mode; `NOOP` changes nothing.
+    /// Returns the state of the log after a checkpoint in this mode; `NOOP` changes nothing.
     pub(crate) fn log_state(&self, mode: &str) -> Result<LogState, sqlx::Error> {
         let mut statement =
             self.connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})")).map_err(failed)?;
         let state = statement.query_row([], |row| {
-            // -1 where there is no log.
+            // -1 if there is no log.
             let number = |place| row.get(place).map(|number: i64| number.max(0).cast_unsigned());
             Ok(LogState { is_busy: row.get(0)?, frames: number(1)?, copied: number(2)? })
         });
         state.map_err(failed)
     }
 
-    /// Leaves the log as it is when the connection is closed.
+    /// Disables the checkpoint when the connection is closed.
     pub(crate) fn keep_log(&self) -> Result<(), sqlx::Error> {
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop).map_err(failed)
     }
 
-    /// Runs a statement to its end; how many rows it changed.
+    /// Runs a statement to completion. Returns the number of changed rows.
     pub(super) fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, sqlx::Error> {
         self.fetch(sql, values, usize::MAX)?;
         Ok(self.connection.changes())
     }
 
-    /// The first rows of a statement.
+    /// Returns the first `most` rows of a statement.
     pub(super) fn fetch(&self, sql: &str, values: &[Value], most: usize) -> Result<Vec<LocalRow>, sqlx::Error> {
         self.fetch_if(sql, values, most, |_| Ok(true))
     }
@@ -96,7 +98,7 @@ impl Local {
                 None => row.get_ref(2)?.as_bytes()? == name,
             };
             if is_next {
-                // Nothing is called by an empty name: behind the last row, no other is found.
+                // No row has an empty id, so nothing matches after the last row of the chain.
                 next = Some(row.get_ref(1)?.as_bytes_or_null()?.unwrap_or_default().into());
             }
             Ok(is_next)
@@ -105,7 +107,7 @@ impl Local {
         Ok(rows)
     }
 
-    /// The first rows of a statement that are wanted; the others are not copied.
+    /// Returns the first `most` rows that `is_wanted` accepts; the others are not copied.
     fn fetch_if(
         &self,
         sql: &str,
@@ -130,14 +132,14 @@ impl Local {
         Ok(found)
     }
 
-    /// Closes it in order.
+    /// Closes the connection cleanly.
     pub(crate) fn close(self) -> Result<(), sqlx::Error> {
         self.connection.close().map_err(|(_, error)| failed(error))
     }
 }
 
-/// Parameters are called `$1`, `$2` and so on, which SQLite numbers in the order in which it meets them, or `?`. Those without a value are
-/// null.
+/// Binds values. Parameters are named `$1`, `$2` and so on, which SQLite numbers in the order of
+/// their first occurrence, or `?`. Parameters without a value are NULL.
 fn bind(statement: &mut CachedStatement<'_>, values: &[Value]) -> rusqlite::Result<()> {
     for index in 1..=statement.parameter_count() {
         let number = statement.parameter_name(index).map_or(Some(index), |name| name[1..].parse().ok());
@@ -160,19 +162,19 @@ impl ToSql for Value {
             Self::Blob(value) => Ok(ToSqlOutput::Borrowed(ValueRef::Blob(value))),
             Self::Texts(values) => list(values.clone().into()),
             Self::Ints(values) => list(values.clone().into()),
-            // SQLite has no lists; a null shows it at once.
+            // SQLite has no arrays; a NULL makes the mistake obvious.
             Self::Blobs(_) => Null.to_sql(),
         }
     }
 }
 
-/// A row as it was read.
+/// A row, copied from SQLite.
 pub(crate) struct LocalRow {
     names: Arc<[Box<str>]>,
     cells: Box<[Cell]>,
 }
 
-/// A value. A text is kept as its bytes, which need not be text in a damaged file.
+/// A value. Text is kept as bytes, which may be invalid UTF-8 in a damaged file.
 #[derive(Debug)]
 pub(crate) enum Cell {
     Null,
@@ -197,7 +199,8 @@ impl Cell {
         matches!(self, Self::Null)
     }
 
-    /// A column that holds something else than the code expects: the file is damaged, or the code is wrong.
+    /// Returns the error for a column of an unexpected type: the file is damaged, or the code is
+    /// wrong.
     pub(super) fn is_not(&self, expected: &str) -> sqlx::Error {
         let found = match self {
             Self::Null => "nothing",
@@ -222,7 +225,7 @@ impl LocalRow {
     }
 }
 
-/// What SQLite said, for code that knows sqlx's errors only.
+/// A SQLite error in the form of an sqlx error.
 #[derive(Debug)]
 struct Failed {
     /// The extended result code.

@@ -1,8 +1,9 @@
-//! SQL for both databases. A table's statements are written once where both understand them, and as a pair where they do not; what is bound
-//! is owned, so a statement can be made before it is known which connection runs it.
+//! SQL for both databases. A statement is written once if both databases understand it, otherwise
+//! as a pair. Bound values are owned, so a statement can be created before it is known which
+//! connection runs it.
 //!
-//! Own code instead of sqlx's `Any`, which copies each value of each row into a type of its own, reads no text that is damaged, and knows
-//! neither lists of values nor the errors of one database.
+//! This replaces sqlx's `Any`, which copies each value of each row into its own type, cannot read
+//! damaged text, and supports neither arrays nor the errors of a specific database.
 
 mod builder;
 mod db;
@@ -23,7 +24,7 @@ use sqlx::{SqlSafeStr, SqlStr};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A statement's text.
+/// The text of a statement.
 #[derive(Clone)]
 pub(crate) struct Sql {
     sqlite: SqlStr,
@@ -31,7 +32,7 @@ pub(crate) struct Sql {
 }
 
 impl Sql {
-    /// One statement in the words of each database, with the same parameters and columns.
+    /// A statement in the syntax of each database, with the same parameters and columns.
     pub(crate) const fn pair(sqlite: &'static str, postgres: &'static str) -> Self {
         Self { sqlite: SqlStr::from_static(sqlite), postgres: SqlStr::from_static(postgres) }
     }
@@ -43,7 +44,7 @@ impl From<&'static str> for Sql {
     }
 }
 
-/// Text that this crate has put together from its own pieces, never from what a user wrote.
+/// For text that this crate has assembled from constants, never from users' input.
 impl From<Arc<str>> for Sql {
     fn from(both: Arc<str>) -> Self {
         let text = sqlx::AssertSqlSafe(both).into_sql_str();
@@ -51,7 +52,7 @@ impl From<Arc<str>> for Sql {
     }
 }
 
-/// What a statement changed.
+/// The result of a statement that returns no rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Done(u64);
 
@@ -61,13 +62,13 @@ impl Done {
     }
 }
 
-/// A statement with what is bound to it.
+/// A statement with its bound values.
 pub(crate) struct Query {
     sql: Sql,
     values: Vec<Value>,
 }
 
-/// A statement; parameters are `$1`, `$2` and so on.
+/// Creates a statement; its parameters are `$1`, `$2` and so on.
 pub(crate) fn query(sql: impl Into<Sql>) -> Query {
     Query { sql: sql.into(), values: Vec::new() }
 }
@@ -103,9 +104,11 @@ impl Query {
         })
     }
 
-    /// The rows that hang together, each naming the one before it, the last of them last. To SQLite the statement gives them all, newest
-    /// first, in the columns name, name of the row before, and name of the last one, and more behind these; the walk is made here, at a
-    /// third of what a recursive statement costs. PostgreSQL makes it itself, since every row is sent.
+    /// Returns a chain of rows, each of which names the one before it, with the newest row last.
+    /// For SQLite the statement returns all rows, newest first, with the columns id, id of the
+    /// previous row, and id of the newest row of the chain, followed by others; the chain is
+    /// followed here, at a third of the cost of a recursive statement. For PostgreSQL the statement
+    /// itself must be recursive, because every row would be sent.
     pub(crate) async fn fetch_chain(self, db: &mut Db) -> Result<Vec<Row>, sqlx::Error> {
         match db.handle() {
             Handle::Local(local) => {
@@ -132,7 +135,7 @@ impl Query {
         self.fetch_optional(db).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
-    /// The rows one by one, each as it comes; of a connection on its own thread, all at once.
+    /// Streams the rows as they arrive; a [`Local`] connection returns them all at once.
     pub(crate) fn fetch(self, db: &mut Db) -> BoxStream<'_, Result<Row, sqlx::Error>> {
         match db.handle() {
             Handle::Local(db) => match local_rows(db, &self, usize::MAX) {
@@ -151,13 +154,13 @@ fn local_rows(db: &Local, query: &Query, most: usize) -> Result<Vec<Row>, sqlx::
     Ok(db.fetch(query.sql.sqlite.as_str(), &query.values, most)?.into_iter().map(Row::Local).collect())
 }
 
-/// A statement of which the first column counts.
+/// A statement whose first column is the result.
 pub(crate) struct Scalar<T> {
     query: Query,
     column: PhantomData<fn() -> T>,
 }
 
-/// A statement of which the first column counts.
+/// Creates a statement whose first column is the result.
 pub(crate) fn query_scalar<T>(sql: impl Into<Sql>) -> Scalar<T> {
     Scalar { query: query(sql), column: PhantomData }
 }

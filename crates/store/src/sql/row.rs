@@ -1,11 +1,11 @@
-//! Rows, and what is read from them.
+//! Rows, and the conversion of their columns.
 
 use super::local::{Cell, LocalRow};
 use sqlx::postgres::{PgRow, PgValueRef};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{ColumnIndex, Row as _, TypeInfo, ValueRef};
 
-/// The name or the place of a column.
+/// The name or the index of a column.
 pub(crate) trait Column: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> {
     fn of<'r>(&self, row: &'r LocalRow) -> Result<&'r Cell, sqlx::Error>;
 }
@@ -30,7 +30,7 @@ pub(crate) enum Row {
 }
 
 impl Row {
-    /// A column by name or place.
+    /// Returns a column by name or index.
     pub(crate) fn try_get<'r, T: Get<'r>>(&'r self, column: impl Column) -> Result<T, sqlx::Error> {
         match self {
             Self::Local(row) => T::of_cell(column.of(row)?),
@@ -39,7 +39,7 @@ impl Row {
         }
     }
 
-    /// A text, or nothing; what is no text in a damaged file is shown as such.
+    /// Returns a text or NULL; invalid UTF-8 in a damaged file is replaced.
     pub(crate) fn text(&self, column: &str) -> Result<Option<String>, sqlx::Error> {
         let is_null = match self {
             Self::Local(row) => row.named(column)?.is_null(),
@@ -49,7 +49,7 @@ impl Row {
         if is_null { Ok(None) } else { Ok(Some(String::from_utf8_lossy(self.bytes(column)?).into_owned())) }
     }
 
-    /// A text as its bytes, which need not be text in a damaged file.
+    /// Returns the bytes of a text, which may be invalid UTF-8 in a damaged file.
     pub(crate) fn bytes(&self, column: &str) -> Result<&[u8], sqlx::Error> {
         match self {
             Self::Local(row) => match row.named(column)? {
@@ -62,7 +62,7 @@ impl Row {
     }
 }
 
-/// A type that a column is read as.
+/// A type that a column can be read as.
 pub(crate) trait Get<'r>: Sized {
     fn of_cell(cell: &'r Cell) -> Result<Self, sqlx::Error>;
     fn of_sqlite(row: &'r SqliteRow, column: usize) -> Result<Self, sqlx::Error>;
@@ -100,7 +100,7 @@ fn text(cell: &Cell) -> Result<&str, sqlx::Error> {
     std::str::from_utf8(bytes).map_err(|_| cell.is_not("text"))
 }
 
-/// In PostgreSQL a condition, or a column that holds 1 or 0.
+/// In PostgreSQL the column is a boolean, or a number that is 1 or 0.
 impl<'r> Get<'r> for bool {
     fn of_cell(cell: &'r Cell) -> Result<Self, sqlx::Error> {
         i64::of_cell(cell).map(|value| value != 0)

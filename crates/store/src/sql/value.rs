@@ -1,4 +1,4 @@
-//! What is bound to statements.
+//! Values that are bound to statements.
 
 use bytes::Bytes;
 use sqlx::postgres::PgArguments;
@@ -6,14 +6,14 @@ use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Postgres, SqlStr, Sqlite};
 
-/// A parameter's value. Truth is the number 1 or 0, as in the tables.
+/// The value of a parameter. Booleans are the numbers 1 and 0, as in the tables.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Int(Option<i64>),
     Real(Option<f64>),
     Text(Option<String>),
     Blob(Bytes),
-    /// For SQLite a JSON list, for `json_each`; for PostgreSQL `text[]`.
+    /// For SQLite a JSON array, to read with `json_each`; for PostgreSQL `text[]`.
     Texts(Vec<String>),
     /// For PostgreSQL only.
     Ints(Vec<i64>),
@@ -60,7 +60,7 @@ pub(super) fn to_sqlite(sql: SqlStr, values: Vec<Value>) -> Query<'static, Sqlit
         Value::Blob(value) => query.bind(value.to_vec()),
         Value::Texts(values) => query.bind(serde_json::Value::from(values).to_string()),
         Value::Ints(values) => query.bind(serde_json::Value::from(values).to_string()),
-        // SQLite has no lists; a null shows it at once.
+        // SQLite has no arrays; a NULL makes the mistake obvious.
         Value::Blobs(_) => query.bind(None::<Vec<u8>>),
     })
 }
@@ -77,8 +77,8 @@ pub(super) fn to_postgres(sql: SqlStr, values: Vec<Value>) -> Query<'static, Pos
     })
 }
 
-/// PostgreSQL's texts hold every character but this one. JSON writes it as `\u0000`, so no message has it; elsewhere it is shown as
-/// what cannot be shown.
+/// Replaces NUL, the only character that PostgreSQL's texts cannot contain, by U+FFFD. JSON escapes
+/// it as `\u0000`, so message bodies never contain it.
 pub(crate) fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }

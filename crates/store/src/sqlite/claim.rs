@@ -1,9 +1,10 @@
-//! The right to serve a database file, which one process has at a time.
+//! The claim on a database file: the exclusive right of one process to serve it.
 //!
-//! The process holds `flock` on the database file itself, so the right belongs to the file and not to one of its names: a second
-//! process finds it taken by the same path, a symbolic link, a hard link or a bind mount in another container. These locks are
-//! separate from the `fcntl` locks of SQLite, and the kernel releases them when the process ends, however it ends. A notice beside
-//! the database says who has it.
+//! The process holds `flock` on the database file itself, so the claim belongs to the file and not
+//! to one of its names: a second process finds it held by the same path, a symbolic link, a hard
+//! link or a bind mount in another container. These locks are separate from the `fcntl` locks of
+//! SQLite, and the kernel releases them when the process ends, in whatever way. A notice file
+//! beside the database names the process that holds the claim.
 
 use crate::StoreError;
 use std::fs::{self, File, TryLockError};
@@ -13,38 +14,39 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How often a process that waits for the right tries again.
+/// The pause between attempts to acquire the claim.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// How much of a notice is shown, in characters.
+/// The maximum length of a notice in messages, in characters.
 const MOST_NOTICE: usize = 300;
 
-/// Elsewhere `flock` and `fcntl` are the same locks, and one on the database would lock SQLite out. There the notice is locked,
-/// which a second name of the file does not lead to; `place::check_names` refuses files with several names.
+/// On other systems `flock` and `fcntl` are the same locks, and one on the database would lock
+/// SQLite out. There the notice file is locked instead. Other names of the database file have other
+/// notice files; `place::check_names` refuses files with several names.
 const LOCKS_DATABASE: bool = cfg!(target_os = "linux");
 
-/// Who wants to serve a database.
+/// A process that wants to serve a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Claimant {
-    /// What else is said of the process, such as since when it serves; empty if nothing.
+    /// A description of the process, such as since when it serves; may be empty.
     pub(crate) about: String,
-    /// How long it waits for another process to end.
+    /// How long it waits for another process to release the claim.
     pub(crate) patience: Duration,
 }
 
-/// The right to serve a database file. Stores of the same process share it.
+/// The claim on a database file. Stores of the same process share it.
 ///
-/// It must outlive every connection of the process to the file: closing any handle on a file drops the locks that SQLite has on it
-/// in this process.
+/// It must outlive every connection of the process to the file: closing any handle on a file drops
+/// the locks that SQLite has on it in this process.
 pub(crate) struct Claim {
     database: File,
     id: FileId,
     notice: PathBuf,
-    /// The locked notice, where the database cannot be locked.
+    /// The locked notice file, on systems where the database cannot be locked.
     _locked_notice: Option<File>,
 }
 
-/// What tells a file from every other one while it is open.
+/// Identifies a file while it is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileId {
     device: u64,
@@ -59,21 +61,21 @@ impl FileId {
     }
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 enum Attempt {
     Taken(Arc<Claim>),
-    /// Another process has it; what its notice says.
+    /// Another process holds it; the text of its notice.
     HeldBy(String),
 }
 
-/// What this process has.
+/// The claims of this process.
 static HELD: Mutex<Vec<(FileId, Weak<Claim>)>> = Mutex::new(Vec::new());
 
 impl Claim {
-    /// Takes the right to serve an existing file, and waits for another process that has it.
+    /// Acquires the claim on an existing file, waiting for another process to release it.
     ///
     /// # Errors
-    /// [`StoreError::Open`]: another process keeps it, or the file cannot be locked.
+    /// [`StoreError::Open`]: another process keeps the claim, or the file cannot be locked.
     pub(super) async fn take(path: &Path, claimant: &Claimant) -> Result<Arc<Self>, StoreError> {
         let until = Instant::now() + claimant.patience;
         let mut is_told = false;
@@ -106,7 +108,7 @@ impl Claim {
         }
     }
 
-    /// Takes the right for a command that works on the file as a whole.
+    /// Acquires the claim without waiting, for a command that works on the whole file.
     ///
     /// # Errors
     /// As [`Claim::take`].
@@ -117,9 +119,9 @@ impl Claim {
         }
     }
 
-    /// Says more about this process to whoever tries next.
+    /// Replaces the description of this process in the notice.
     pub(crate) fn announce(&self, about: &str) {
-        // Without a notice the next one learns less.
+        // The notice only improves messages, so a failure is ignored.
         let _ = fs::write(&self.notice, described(about));
     }
 
@@ -127,7 +129,7 @@ impl Claim {
         self.id
     }
 
-    /// The database. It must not be closed while the process has connections to it.
+    /// Returns the database file. It must not be closed while the process has connections to it.
     pub(super) fn database(&self) -> &File {
         &self.database
     }
@@ -136,7 +138,8 @@ impl Claim {
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         held.retain(|(_, claim)| claim.strong_count() > 0);
         let id = FileId::of(&fs::metadata(path).map_err(cannot_open)?);
-        // Before the file is opened: closing it again would drop the locks that SQLite has on it.
+        // Checked before the file is opened, because closing it again would drop the locks that
+        // SQLite has on it.
         if let Some(claim) = held.iter().find(|(known, _)| *known == id).and_then(|(_, claim)| claim.upgrade()) {
             return Ok(Attempt::Taken(claim));
         }
@@ -159,7 +162,7 @@ impl Claim {
                 )));
             }
         }
-        // Another file may have been put in its place since it was opened.
+        // The file may have been replaced since it was opened.
         let id = FileId::of(&database.metadata().map_err(cannot_open)?);
         if fs::metadata(path).ok().map(|found| FileId::of(&found)) != Some(id) {
             return Ok(Attempt::HeldBy("the file is being replaced".to_owned()));
@@ -173,9 +176,10 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // The file may have been replaced, and the notice be that of the new one's server.
+        // If the file was replaced, the notice may belong to the new file's server.
         let is_own = fs::read_to_string(&self.notice).is_ok_and(|text| text.starts_with(&described("")));
-        // Before dropping the file releases the lock: the next one writes its own.
+        // Before dropping the file releases the lock, because the next process writes its own
+        // notice.
         let _ = match LOCKS_DATABASE {
             _ if !is_own => Ok(()),
             true => fs::remove_file(&self.notice),
@@ -192,19 +196,19 @@ fn cannot_open(error: std::io::Error) -> StoreError {
     })
 }
 
-/// Where it is written who has a database.
+/// Returns the path of the notice file.
 fn notice_of(database: &Path) -> PathBuf {
     beside(database, "-server")
 }
 
-/// The path of a file that belongs to a database.
+/// Returns the path of a file beside the database, which has the database's name and this suffix.
 pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(suffix);
     path.into()
 }
 
-/// This process, in words.
+/// Describes this process.
 fn described(about: &str) -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.trim().is_empty() { String::new() } else { format!(" on {}", host.trim()) };
@@ -216,6 +220,6 @@ fn read_notice(notice: &Path) -> String {
     let text = fs::read(notice).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let line: String = text.chars().filter(|c| !c.is_control()).take(MOST_NOTICE).collect();
-    // Opened by another name, the file has its notice elsewhere.
+    // If the file was opened by another name, its notice has another path.
     if line.trim().is_empty() { "another process, which opened it by another name".to_owned() } else { line }
 }

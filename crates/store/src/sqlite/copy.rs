@@ -1,4 +1,4 @@
-//! Copying a database, and looking at a copy.
+//! Copies and inspects database files.
 
 use super::claim::Claim;
 use super::open::{common, newest_migration};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a command that replaces a database waits for its server to end.
+/// How long a command that replaces a database waits for other connections to close.
 const CLAIM: Duration = Duration::from_secs(1);
 
 async fn connect(options: SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {
@@ -24,9 +24,9 @@ fn cannot(verb: &str, path: &Path, error: &dyn std::fmt::Display) -> StoreError 
 /// See [`crate::Store::copy`].
 pub(crate) async fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     place::check_names(from).map_err(|error| cannot("copy", from, &error))?;
-    let Some(target) = to.to_str() else { return Err(cannot("copy", from, &"the target's name is no text")) };
+    let Some(target) = to.to_str() else { return Err(cannot("copy", from, &"the target's path is not valid UTF-8")) };
     let mut connection = connect(common(), from).await?;
-    // One statement sees one state of the database, however long it takes.
+    // A single statement sees one state of the database, however long it takes.
     let copied = sqlx::query("VACUUM INTO $1").bind(target.to_owned()).execute(&mut connection).await;
     copied.map_err(|error| cannot("copy", from, &error))?;
     connection.close().await.map_err(|error| cannot("copy", from, &error))
@@ -43,7 +43,7 @@ pub(crate) async fn inspect(path: &Path) -> Result<i64, StoreError> {
     }
     let schema: Result<Option<i64>, _> =
         sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(&mut connection).await;
-    let Ok(Some(schema)) = schema else { return Err(cannot("use", path, &"it is not one of Chatwright's")) };
+    let Ok(Some(schema)) = schema else { return Err(cannot("use", path, &"it is not a Chatwright database")) };
     if schema > newest_migration() {
         let newer = format!("a newer version of Chatwright wrote it (schema {schema}); use that version");
         return Err(cannot("use", path, &newer));
@@ -52,7 +52,8 @@ pub(crate) async fn inspect(path: &Path) -> Result<i64, StoreError> {
     Ok(schema)
 }
 
-/// Keeps other processes from serving a file; none where it cannot be locked, since nobody serves it from there.
+/// Keeps other processes from serving a file. `None` on a network file system, where files cannot
+/// be locked and servers refuse to run.
 pub(crate) fn hold(path: &Path) -> Result<Option<Arc<Claim>>, StoreError> {
     if place::is_on_network(path) { Ok(None) } else { Claim::take_at_once(path).map(Some) }
 }
@@ -61,7 +62,8 @@ pub(crate) fn hold(path: &Path) -> Result<Option<Arc<Claim>>, StoreError> {
 pub(crate) async fn claim(path: &Path) -> Result<Option<Arc<Claim>>, StoreError> {
     let claim = hold(path).map_err(|error| cannot("replace", path, &error))?;
     let mut connection = connect(common().busy_timeout(CLAIM), path).await?;
-    // Leaving the mode fails while any other process, such as a shell of SQLite, has the database open.
+    // Leaving WAL mode fails while any other process, such as an SQLite shell, has the database
+    // open.
     let mode = sqlx::query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;
     if mode.ok().as_deref() != Some("delete") {
         return Err(cannot("replace", path, &"a server has it open; stop it first"));

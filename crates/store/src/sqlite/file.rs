@@ -1,4 +1,4 @@
-//! Which file a URL names, and making it: readable by its owner alone.
+//! Parses database URLs and creates database files, which only their owner can read.
 
 use crate::StoreError;
 use rustix::fs::Access;
@@ -7,22 +7,23 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Where the database is.
+/// The location of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Location {
-    /// Gone with the process.
+    /// In memory: lost when the process ends.
     Memory,
     /// A file.
     File {
         /// Its path.
         path: PathBuf,
-        /// Whether it is made when it is missing (`?mode=rw`: it is not).
+        /// Whether to create it if it is missing (not with `?mode=rw`).
         create: bool,
     },
 }
 
 impl Location {
-    /// Reads `sqlite:PATH`, `sqlite://PATH` or `sqlite::memory:`, with `?mode=rwc` (the default) or `?mode=rw`.
+    /// Parses `sqlite:PATH`, `sqlite://PATH` or `sqlite::memory:`, with `?mode=rwc` (the default)
+    /// or `?mode=rw`.
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
         let Some(rest) = url.strip_prefix("sqlite:") else {
             let scheme = url.split(':').next().unwrap_or_default();
@@ -38,19 +39,19 @@ impl Location {
         let create = match query {
             "" | "mode=rwc" => true,
             "mode=rw" => false,
-            _ => return Err(StoreError::Open(format!("`?{query}` is not understood; use `?mode=rw` or `?mode=rwc`"))),
+            _ => return Err(StoreError::Open(format!("`?{query}` is not supported; use `?mode=rw` or `?mode=rwc`"))),
         };
         if path.is_empty() {
             return Err(StoreError::Open("the database URL names no file; use `sqlite://PATH`".to_owned()));
         }
         // The driver decodes %XX in the path.
         let options = SqliteConnectOptions::from_str(&format!("sqlite://{path}"))
-            .map_err(|_| StoreError::Open(format!("`{path}` is not a path that a URL can name")))?;
+            .map_err(|_| StoreError::Open(format!("`{path}` is not a valid path in a URL")))?;
         Ok(Self::File { path: options.get_filename().to_owned(), create })
     }
 }
 
-/// The file that a URL names.
+/// Returns the path of the file that a URL names; `None` for a database in memory.
 pub(crate) fn path(url: &str) -> Result<Option<PathBuf>, StoreError> {
     Ok(match Location::parse(url)? {
         Location::Memory => None,
@@ -58,7 +59,7 @@ pub(crate) fn path(url: &str) -> Result<Option<PathBuf>, StoreError> {
     })
 }
 
-/// The folder of the file that a URL names.
+/// Returns the folder of the file that a URL names; `None` for a database in memory.
 pub(crate) fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
     Ok(path(url)?.map(|path| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -66,8 +67,9 @@ pub(crate) fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
     }))
 }
 
-/// Makes the file and its folder when they are missing. What exists keeps its permissions, and is not opened: closing it again would
-/// drop the locks that SQLite has on it in this process.
+/// Creates the file and its folder if they are missing. An existing file keeps its permissions and
+/// is not opened, because closing it again would drop the locks that SQLite has on it in this
+/// process.
 pub(super) fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
     let refused = |what: &str, error: std::io::Error| {
         let reason = match error.kind() {
@@ -83,18 +85,19 @@ pub(super) fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
     if create {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
         if let Some(parent) = parent {
-            private_folder().create(parent).map_err(|error| refused("make the folder of", error))?;
+            private_folder().create(parent).map_err(|error| refused("create the folder of", error))?;
         }
     }
     if create && !path.exists() {
         match private_file().create_new(true).open(path) {
             Ok(_) => return Ok(()),
-            // Another process was faster, or it is a symbolic link that leads to nothing yet.
+            // Another process was faster, or it is a symbolic link to a file that does not exist
+            // yet.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(refused("make", error)),
+            Err(error) => return Err(refused("create", error)),
         }
         if !path.exists() {
-            private_file().create(true).truncate(false).open(path).map_err(|error| refused("make", error))?;
+            private_file().create(true).truncate(false).open(path).map_err(|error| refused("create", error))?;
         }
     }
     rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).map_err(|error| refused("open", error.into()))
@@ -108,7 +111,8 @@ fn private_folder() -> std::fs::DirBuilder {
     builder
 }
 
-/// SQLite gives the files that it puts beside the database the permissions of the database.
+/// Returns the options to create a private file. SQLite gives the files beside the database the
+/// same permissions.
 fn private_file() -> std::fs::OpenOptions {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).write(true);
@@ -122,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls() {
+    fn database_urls_are_parsed() {
         let check = |url: &str, expected: Result<(&str, bool), &str>| {
             let found = Location::parse(url).map_err(|error| error.to_string());
             let expected = expected.map(|(path, create)| match path {
@@ -139,7 +143,7 @@ mod tests {
         check("sqlite:///var/chat.db?mode=rw", Ok(("/var/chat.db", false)));
         check("sqlite:///a%20b%3F.db", Ok(("/a b?.db", true)));
         check("sqlite://", Err("the database URL names no file; use `sqlite://PATH`"));
-        check("sqlite://x?mode=ro", Err("`?mode=ro` is not understood; use `?mode=rw` or `?mode=rwc`"));
+        check("sqlite://x?mode=ro", Err("`?mode=ro` is not supported; use `?mode=rw` or `?mode=rwc`"));
         check(
             "mysql://u:secret@h/db",
             Err("`mysql:` databases are not supported; use `sqlite://PATH` or `postgres://…`"),

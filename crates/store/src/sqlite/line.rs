@@ -1,13 +1,13 @@
-//! The line of the writer to a SQLite file.
+//! The writer's connection to a SQLite file.
 
 use super::watch::Watch;
 use crate::StoreError;
 use crate::sql::{self, Db};
 
-/// The connection that writes, and the files that it writes to.
+/// The writing connection, and the watch on the files that it writes to.
 pub(crate) struct Line {
     db: Db,
-    /// None for a database in memory, and for whoever only looks.
+    /// `None` for a database in memory, and for a process that only reads.
     watch: Option<Watch>,
 }
 
@@ -22,31 +22,32 @@ impl Line {
         Ok(sql::query("BEGIN IMMEDIATE").execute(&mut self.db).await.map(drop)?)
     }
 
-    /// The connection, within a transaction.
+    /// Returns the connection, within a transaction.
     pub(crate) fn db(&mut self) -> &mut Db {
         &mut self.db
     }
 
-    /// Ends the transaction: what was written is in the files that a restart will find.
+    /// Commits the transaction, and checks that its changes are in the files that a restart will
+    /// find.
     pub(crate) async fn commit(&mut self) -> Result<(), StoreError> {
         let committed = sql::query("COMMIT").execute(&mut self.db).await;
         if committed.is_err() {
             self.roll_back().await;
         }
         committed?;
-        // They may have been taken away since the transaction began.
+        // The files may have been moved or deleted since the transaction began.
         self.check_files()
     }
 
-    /// Ends the transaction: nothing was written.
+    /// Rolls the transaction back.
     pub(crate) async fn roll_back(&mut self) {
-        // Fails when SQLite has rolled back by itself, which a full disk can make it do.
+        // Fails if SQLite has rolled back by itself, as it does when the disk is full.
         let _ = sql::query("ROLLBACK").execute(&mut self.db).await;
     }
 
-    /// Closes the connection, which folds the log into the file.
+    /// Closes the connection, which checkpoints the log into the file.
     pub(crate) async fn close(mut self) -> Result<(), sqlx::Error> {
-        // Saves what can be saved.
+        // If files are missing, this saves what it can.
         let _ = self.check_files();
         if let (Some(watch), Db::Local(db)) = (&self.watch, &self.db)
             && watch.must_keep_log()

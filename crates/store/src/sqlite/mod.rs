@@ -1,4 +1,4 @@
-//! SQLite: opening the file, watching it, and copying it.
+//! SQLite: opening, watching and copying database files.
 
 mod claim;
 mod copy;

@@ -1,4 +1,5 @@
-//! Opens a database: connections with the promised settings, the right SQLite, the right schema.
+//! Opens a SQLite database: checks SQLite's version and the schema, and opens connections with the
+//! required settings.
 
 use super::claim::{Claim, Claimant};
 use super::file::{self, Location};
@@ -21,21 +22,22 @@ use std::time::Duration;
 
 static MIGRATOR: Migrator = sqlx::migrate!("migrations/sqlite");
 
-/// Versions before it can damage a database in WAL mode.
+/// Earlier versions can damage a database in WAL mode.
 const MIN_VERSION: [u32; 3] = [3, 51, 3];
 
 /// How long a connection waits for a lock that another process holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Connections that read. SQLite reads from memory most of the time, so a few are enough.
+/// The number of read connections. SQLite mostly reads from memory, so a few are enough.
 const READERS: usize = 4;
 
-/// Opens the database that a URL names to serve it, and brings its schema up to date.
+/// Opens the database that a URL names in order to serve it, and migrates its schema.
 pub(crate) async fn open(url: &str, claimant: &Claimant) -> Result<Database, StoreError> {
     open_with(url, Some(claimant)).await
 }
 
-/// Opens a database that is there already, in the schema of this version, beside the process that serves it.
+/// Opens an existing database, which must have the schema of this version, while another process
+/// may serve it.
 pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
     open_with(url, None).await
 }
@@ -69,33 +71,33 @@ async fn open_with(url: &str, claimant: Option<&Claimant>) -> Result<Database, S
             }
             false => Readers::Writer,
         };
-        // Not before, as a database in memory is gone with its last connection.
+        // Not earlier, because a database in memory is lost with its last connection.
         first.close().await?;
         Ok(Database { writer, readers, serves: schema == Schema::BroughtUpToDate, claim, shared: None, locks: None })
     };
     database.await.map_err(|error| cannot_open(&shown, error))
 }
 
-/// SQLite's files in memory; those whose names begin with `/` are shared within the process.
+/// The VFS for files in memory; those whose names begin with `/` are shared within the process.
 const IN_MEMORY: &str = "memdb";
 
-/// Which file is opened.
+/// The database to open.
 struct Place {
     path: PathBuf,
     is_file: bool,
-    /// The right to serve it, for a process that does.
+    /// The claim on the file, for a process that serves it.
     claim: Option<Arc<Claim>>,
 }
 
 impl Place {
-    /// A new one.
+    /// Creates a new database in memory.
     fn in_memory() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         Self { path: format!("/chatwright-{number}").into(), is_file: false, claim: None }
     }
 
-    /// A file that is there.
+    /// Checks the location of an existing file, and claims it for `claimant`.
     async fn of_file(path: PathBuf, claimant: Option<&Claimant>) -> Result<Self, StoreError> {
         let taken = async {
             match claimant {
@@ -114,7 +116,7 @@ impl Place {
         if self.is_file { self.path.display().to_string() } else { "in memory".to_owned() }
     }
 
-    /// Another connection, with the promised settings.
+    /// Opens another connection with the required settings.
     fn open(&self, read_only: bool) -> Result<Local, StoreError> {
         let opened = self.open_with(SETTINGS, read_only)?;
         assert_settings(&opened, read_only)?;
@@ -137,20 +139,22 @@ impl Place {
         if read_only {
             opened.run_all("PRAGMA query_only = ON")?;
         }
-        // Opens the log, and keeps whoever closes the database meanwhile from deleting it.
+        // Opens the log; from then on, another process that closes the database does not delete it.
         opened.number("SELECT count(*) FROM sqlite_master")?;
         Ok(opened)
     }
 }
 
-/// Of every connection; the WAL file is cut back to this size after a checkpoint, in bytes.
+/// The settings of every connection. After a checkpoint the log is truncated to
+/// `journal_size_limit` bytes.
 const SETTINGS: &str = "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
     PRAGMA journal_size_limit = 67108864";
 
-/// A connection to a file that is there, for something that takes its time, and the schema of this version.
+/// Opens a single connection to an existing file, for a long operation; also returns the schema
+/// version of this program.
 pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
     let Location::File { path, .. } = Location::parse(url)? else {
-        return Err(StoreError::Open("a database in memory is gone with its process".to_owned()));
+        return Err(StoreError::Open("a database in memory cannot be transferred".to_owned()));
     };
     file::prepare(&path, false)?;
     place::check_names(&path).map_err(|error| cannot_open(&path.display().to_string(), error))?;
@@ -159,8 +163,8 @@ pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
     Ok((Db::Sqlite(connected), newest_migration()))
 }
 
-/// Connects. Of several processes that switch a new file to WAL at once, SQLite turns all but one away without waiting, whatever
-/// the busy timeout says; here they come again.
+/// Connects. If several processes switch a new file to WAL at once, SQLite rejects all but one
+/// without waiting, whatever the busy timeout; therefore this retries.
 async fn connect(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
     let patience = tokio::time::Instant::now() + BUSY_TIMEOUT;
     loop {
@@ -173,14 +177,14 @@ async fn connect(options: &SqliteConnectOptions) -> Result<SqliteConnection, sql
     }
 }
 
-/// `SQLITE_BUSY`, whichever of its extended codes.
+/// Returns whether the error is `SQLITE_BUSY`, with any extended code.
 fn is_busy(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     code.and_then(|code| code.parse::<i32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 
 pub(super) fn common() -> SqliteConnectOptions {
-    // The driver logs whole statements; the writer has its own words for a slow one.
+    // sqlx would log whole statements; the writer has its own log line for slow writes.
     SqliteConnectOptions::new()
         .disable_statement_logging()
         .busy_timeout(BUSY_TIMEOUT)
@@ -189,7 +193,7 @@ pub(super) fn common() -> SqliteConnectOptions {
         .pragma("temp_store", "MEMORY")
 }
 
-/// A commit waits until it is on the disk.
+/// Returns the value for FULL: a commit waits until it is on the disk.
 fn synchronous() -> i64 {
     if faults::is_broken(Break::SynchronousOff) { 0 } else { 2 }
 }
@@ -216,7 +220,7 @@ async fn assert_version(connection: &mut SqliteConnection) -> Result<(), StoreEr
     Ok(())
 }
 
-/// The schema of this version.
+/// Returns the schema version of this program.
 pub(super) fn newest_migration() -> i64 {
     MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or_default()
 }
@@ -229,7 +233,7 @@ async fn assert_journal(connection: &mut SqliteConnection) -> Result<(), StoreEr
     Ok(())
 }
 
-/// What durability rests on is read back from every connection, not assumed.
+/// Reads the settings that durability depends on back from the connection.
 fn assert_settings(connection: &Local, read_only: bool) -> Result<(), StoreError> {
     let expected = [
         ("PRAGMA synchronous", synchronous()),
@@ -246,15 +250,16 @@ fn assert_settings(connection: &Local, read_only: bool) -> Result<(), StoreError
     Ok(())
 }
 
-/// All new migrations in one transaction that locks first: killed half-way it leaves nothing, and of two processes that
-/// start together exactly one migrates.
+/// Applies all new migrations in one transaction that locks first: if it is interrupted nothing
+/// changes, and of two processes that start together exactly one migrates.
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     MIGRATOR.run(&mut *transaction).await.map_err(migration_error)?;
     Ok(transaction.commit().await?)
 }
 
-/// Whoever only looks must not change a database that an older version may be serving.
+/// Checks that the schema is this version's. A command that only reads must not migrate a database
+/// that an older version may be serving.
 async fn assert_schema(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let find = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(connection);
     check_schema(find.await?, newest_migration())
@@ -264,9 +269,9 @@ async fn assert_schema(connection: &mut SqliteConnection) -> Result<(), StoreErr
 mod tests {
     use super::*;
 
-    /// F3: an acknowledged write survives a power failure only with these settings, on whatever connection.
+    /// Acknowledged writes survive a power failure only if every connection has these settings.
     #[tokio::test]
-    async fn every_connection_has_the_promised_settings() {
+    async fn every_connection_has_the_required_settings() {
         let folder = tempfile::tempdir().unwrap();
         let claimant = Claimant { about: String::new(), patience: Duration::ZERO };
         let database = open(&format!("sqlite://{}/chat.db", folder.path().display()), &claimant).await.unwrap();
@@ -279,7 +284,7 @@ mod tests {
             }
         };
         let Readers::Sqlite(readers) = database.readers else { panic!("a file has readers") };
-        // Whoever of them is free answers.
+        // Several reads, so that all readers are likely to be used.
         for _ in 0..4 * READERS {
             let refused = readers.run(move |db| Box::pin(async move { check(true)(db) })).await.unwrap();
             assert!(refused.contains("readonly"), "{refused}");
@@ -288,7 +293,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_weaker_setting_is_noticed() {
+    async fn weaker_setting_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let place = Place { path: folder.path().join("a"), is_file: true, claim: None };
         let mut first = connect(&of_file().filename(&place.path).create_if_missing(true)).await.unwrap();

@@ -1,11 +1,12 @@
-//! Where a database file may lie. SQLite keeps what was committed last in `PATH-wal` and its locks in `PATH-shm`: processes that
-//! reach the database by different names, or from different machines, do not share these two and damage it.
+//! Checks the location of a database file. SQLite keeps the latest commits in `PATH-wal` and its
+//! locks in `PATH-shm`: processes that open the database by different names, or from different
+//! machines, do not share these two files and damage the database.
 
 use crate::StoreError;
 use std::fs;
 use std::path::Path;
 
-/// Whether a file can be served.
+/// Checks that a file can be served from its location.
 ///
 /// # Errors
 /// [`StoreError::Open`] with what to do.
@@ -14,12 +15,12 @@ pub(crate) fn check_place(path: &Path) -> Result<(), StoreError> {
     check_file_system(path)
 }
 
-/// Refuses a file that is reached by several names.
+/// Refuses a file that has several names or is itself a mount.
 ///
 /// # Errors
 /// [`StoreError::Open`] with what to do.
 pub(super) fn check_names(path: &Path) -> Result<(), StoreError> {
-    // Whoever opens it says what is wrong with a file that is not there.
+    // Opening a missing file reports a better error.
     let Ok(real) = fs::canonicalize(path) else { return Ok(()) };
     let Ok(found) = real.metadata() else { return Ok(()) };
     check_links(links(&found))?;
@@ -45,11 +46,11 @@ fn links(file: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(file)
 }
 
-/// Whether the file is mounted by itself, as `docker run --volume FILE:FILE` does.
+/// Returns whether the file itself is a mount, as with `docker run --volume FILE:FILE`.
 #[cfg(target_os = "linux")]
 fn is_mount(file: &Path) -> bool {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
-    // Systems before Linux 5.8 do not say.
+    // Linux before 5.8 does not return mount ids.
     let mount = |path: &Path| {
         let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
         StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID).then_some(found.stx_mnt_id)
@@ -63,7 +64,7 @@ fn is_mount(_: &Path) -> bool {
     false
 }
 
-/// Refuses to serve from a network's file system, and warns of one that may be.
+/// Refuses network file systems, and warns of file systems that may be shared over a network.
 ///
 /// # Errors
 /// [`StoreError::Open`] with what to do.
@@ -77,21 +78,21 @@ fn check_file_system(path: &Path) -> Result<(), StoreError> {
             Ok(())
         }
         Sharing::Network(name) => Err(StoreError::Open(format!(
-            "it is on {name}, a network's file system, where SQLite's log does not work for more than one machine; use a local \
+            "it is on {name}, a network file system, where SQLite's log does not work for more than one machine; use a local \
              disk, or PostgreSQL"
         ))),
     }
 }
 
-/// Whether a file is on a network's file system. Some of these turn `flock` into the locks that SQLite uses, so that a database must
-/// not be locked there.
+/// Returns whether a file is on a network file system. Some of these implement `flock` with the
+/// locks that SQLite uses, so a database must not be locked there.
 pub(super) fn is_on_network(path: &Path) -> bool {
     matches!(sharing_of(path), Sharing::Network(_))
 }
 
 #[cfg(target_os = "linux")]
 fn sharing_of(path: &Path) -> Sharing {
-    // The type has another width and sign on each architecture; its lower half is the same on all.
+    // The type's width and sign depend on the architecture; the lower half is the same on all.
     rustix::fs::statfs(path).map_or(Sharing::Local, |found| sharing(found.f_type as u32))
 }
 
@@ -100,17 +101,17 @@ fn sharing_of(_: &Path) -> Sharing {
     Sharing::Local
 }
 
-/// Whether other machines may open the same files.
+/// Whether other machines can open the files of a file system.
 #[derive(Debug, PartialEq, Eq)]
 enum Sharing {
-    /// This kernel has them for itself.
+    /// Only this machine can.
     Local,
-    /// Some of the kind do, some do not.
+    /// Depends on the configuration; the file system's name.
     Unknown(&'static str),
     Network(&'static str),
 }
 
-/// By the numbers of `statfs(2)`.
+/// Classifies the file system types of `statfs(2)`.
 fn sharing(file_system: u32) -> Sharing {
     match file_system {
         0x6969 => Sharing::Network("NFS"),
@@ -123,7 +124,7 @@ fn sharing(file_system: u32) -> Sharing {
         0x0bd0_0bd0 => Sharing::Unknown("Lustre"),
         0x0116_1970 => Sharing::Unknown("GFS2"),
         0x7461_636f => Sharing::Unknown("OCFS2"),
-        0x786f_4256 => Sharing::Unknown("a shared folder of VirtualBox"),
+        0x786f_4256 => Sharing::Unknown("a VirtualBox shared folder"),
         _ => Sharing::Local,
     }
 }
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_systems_of_networks_are_known() {
+    fn network_file_systems_are_recognized() {
         let check = |file_system: u32, expected: Sharing| assert_eq!(sharing(file_system), expected, "{file_system:x}");
         check(0x6969, Sharing::Network("NFS"));
         check(0xff53_4d42, Sharing::Network("SMB"));
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_two_names_is_refused() {
+    fn file_with_two_names_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (file, other) = (folder.path().join("a"), folder.path().join("b"));
         fs::write(&file, "").unwrap();

@@ -1,4 +1,5 @@
-//! Connections that read a SQLite file, each on a thread of its own. Whoever reads hands over all that he wants to know at once.
+//! The read connections to a SQLite file, each on its own thread. A job contains all statements of
+//! one read.
 
 use crate::StoreError;
 use crate::job::{Job, job};
@@ -9,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use tokio::sync::{mpsc, oneshot};
 
-/// Reads that may wait; beyond it callers wait to queue.
+/// The number of queued reads; further callers wait.
 const QUEUE: usize = 256;
 
-/// A handle on the threads, which end when the last handle is gone.
+/// A handle on the threads, which end when the last handle is dropped.
 #[derive(Clone)]
 pub(crate) struct Readers {
     queue: mpsc::Sender<Message>,
@@ -24,14 +25,15 @@ enum Message {
     Close(oneshot::Sender<()>),
 }
 
-/// Whoever is free waits for the next message, the others for him.
+/// The idle thread that holds the mutex waits for the next message, the other idle ones wait for
+/// the mutex.
 type Inbox = Arc<Mutex<mpsc::Receiver<Message>>>;
 
 impl Readers {
     /// Starts a thread for each connection.
     ///
     /// # Errors
-    /// The system has no room for another thread.
+    /// The system cannot start another thread.
     pub(super) fn start(connections: Vec<Local>) -> Result<Self, StoreError> {
         let (queue, inbox) = mpsc::channel(QUEUE);
         let (inbox, threads) = (Arc::new(Mutex::new(inbox)), connections.len());
@@ -39,12 +41,13 @@ impl Readers {
             let inbox = inbox.clone();
             let started =
                 thread::Builder::new().name("store-reader".to_owned()).spawn(move || serve(connection, &inbox));
-            started.map_err(|error| StoreError::Open(format!("no thread can be started for it: {error}")))?;
+            started.map_err(|error| StoreError::Open(format!("cannot start a thread: {error}")))?;
         }
         Ok(Self { queue, threads })
     }
 
-    /// Runs `work` on a connection that cannot write. Nothing is read any more for a caller who has gone away in the meantime.
+    /// Runs `work` on a read-only connection. It is skipped if its caller has been dropped before
+    /// it starts.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -55,12 +58,12 @@ impl Readers {
         answer.get().await
     }
 
-    /// Finishes what is queued and closes the connections.
+    /// Finishes queued reads and closes the connections.
     pub(crate) async fn close(&self) {
         let mut closed = Vec::new();
         for _ in 0..self.threads {
             let (reply, done) = oneshot::channel();
-            // Someone else may have closed them in between.
+            // Another caller may have closed them in between.
             if self.queue.send(Message::Close(reply)).await.is_ok() {
                 closed.push(done);
             }

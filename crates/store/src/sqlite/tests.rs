@@ -1,4 +1,5 @@
-//! Faults of the writer that no public call can bring about: a full disk at every point, a panic, a slow group.
+//! Faults of the writer that no public call can cause: a full disk at every point, a panic, a
+//! failing commit, a deleted file.
 
 use super::{Claimant, open};
 use crate::StoreError;
@@ -18,7 +19,7 @@ async fn database() -> (Database, TempDir) {
     (database, folder)
 }
 
-/// Inserts a conversation of `size` bytes; fails after that when `fail` says so.
+/// Inserts a conversation of `size` bytes, then fails if `fail`.
 fn insert(
     id: String,
     size: usize,
@@ -35,7 +36,8 @@ fn insert(
     }
 }
 
-/// Answers once these writes have run as one group: they wait for a write that ends only when all of them are queued.
+/// Runs these writes as one group: they are queued behind a write that ends only when all of them
+/// are queued.
 async fn group<T>(database: &Database, writes: impl IntoIterator<Item = T>) -> Vec<T::Output>
 where
     T: Future,
@@ -78,9 +80,9 @@ async fn ids(database: &Database) -> String {
     scalar(database, sql.to_owned()).await
 }
 
-/// A job that fails takes only its own changes along, alone or in a group.
+/// A job that fails loses only its own changes, alone or in a group.
 #[tokio::test]
-async fn a_failed_job_is_undone_alone() {
+async fn failed_job_loses_only_its_own_changes() {
     let (database, _folder) = database().await;
     let alone = database.writer.run(insert("alone".to_owned(), 1, true)).await;
     assert_eq!(alone, Err(StoreError::Busy));
@@ -93,19 +95,19 @@ async fn a_failed_job_is_undone_alone() {
 }
 
 #[tokio::test]
-async fn a_panic_fails_its_write_and_nothing_else() {
+async fn panic_fails_only_its_own_write() {
     let (database, _folder) = database().await;
     let panicking = database.writer.run::<(), _>(|_| Box::pin(async { panic!("on purpose") }));
     let (panicked, fine) = tokio::join!(panicking, database.writer.run(insert("fine".to_owned(), 1, false)));
-    assert_eq!(panicked, Err(StoreError::Failed("its own code panicked".to_owned())));
+    assert_eq!(panicked, Err(StoreError::Failed("a job of the store panicked".to_owned())));
     assert_eq!(fine, Ok(()));
     assert_eq!(ids(&database).await, "fine");
 }
 
-/// Nothing is acknowledged when the commit fails, not even work that went well. A foreign key that is checked only at the
-/// commit makes one fail.
+/// If the commit fails, no job of the group is acknowledged. A foreign key that is checked only at
+/// the commit makes one fail.
 #[tokio::test]
-async fn a_failed_commit_fails_the_group() {
+async fn failed_commit_fails_the_whole_group() {
     let (database, _folder) = database().await;
     let broken = database.writer.run(|db| {
         Box::pin(async move {
@@ -121,10 +123,10 @@ async fn a_failed_commit_fails_the_group() {
     assert_eq!(ids(&database).await, "after");
 }
 
-/// F23: wherever the disk becomes full, nothing is acknowledged that is not there, reading works, the file is whole, and
-/// with room again writing goes on.
+/// Wherever the disk becomes full: unsaved writes are not acknowledged, reading works, the file is
+/// intact, and writing works again when there is space.
 #[tokio::test]
-async fn a_full_disk() {
+async fn full_disk_loses_no_acknowledged_write() {
     for spare in 0..12 {
         let (database, _folder) = database().await;
         let pages: u32 = scalar(&database, "SELECT CAST(page_count AS TEXT) FROM pragma_page_count".to_owned())
@@ -169,9 +171,10 @@ async fn set_max_pages(database: &Database, pages: u32) {
     assert_eq!(set.await.unwrap(), i64::from(pages));
 }
 
-/// What says whether the store is ready must write: a disk that is full or read-only is not seen by a transaction that does not.
+/// A readiness check must write: a transaction without a write does not detect a full or read-only
+/// disk.
 #[tokio::test]
-async fn a_ping_writes() {
+async fn ping_writes_to_the_disk() {
     let (database, folder) = database().await;
     let store = crate::Store { database };
     let written = || folder.path().join("chat.db-wal").metadata().unwrap().len();
@@ -180,9 +183,9 @@ async fn a_ping_writes() {
     assert!(written() > before);
 }
 
-/// The files may go while a transaction runs: what it wrote is not acknowledged.
+/// If the files are deleted while a transaction runs, its writes are not acknowledged.
 #[tokio::test]
-async fn a_commit_into_a_deleted_file_is_not_acknowledged() {
+async fn commit_into_a_deleted_file_is_not_acknowledged() {
     for name in ["chat.db", "chat.db-wal"] {
         let (database, folder) = database().await;
         let path = folder.path().join(name);

@@ -1,4 +1,5 @@
-//! The two ends of a move: a connection within a transaction, and what is done around the rows.
+//! The source and the target of a transfer: a connection within a transaction, and what is done
+//! before and after the rows are copied.
 
 use super::tables::TABLES;
 use crate::database::check_schema;
@@ -9,16 +10,16 @@ use std::sync::Arc;
 /// A connection within a transaction.
 pub(super) struct End {
     pub(super) db: Db,
-    /// The triggers of a target in SQLite, which come back at the end.
+    /// The dropped triggers of a SQLite target, which are created again at the end.
     triggers: Vec<Arc<str>>,
-    /// Keeps others from serving a file. Dropped after the connection.
+    /// Keeps other processes from serving a file. Dropped after the connection.
     _claim: Option<Arc<sqlite::Claim>>,
 }
 
-/// What is written is as it was read: nothing is counted a second time.
+/// Triggers are off during the copy, because their results, such as sums, are copied as well.
 const TRIGGERS: &str = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name";
 
-/// Numbers go on after the highest one that was ever given: journals that are gone count, too.
+/// Continue after the highest number that was ever assigned, including those of pruned journals.
 const NUMBERS: [&str; 5] = [
     "SELECT setval(pg_get_serial_sequence('messages', 'no'), coalesce((SELECT max(no) FROM messages), 0) + 1, false)",
     "SELECT setval(pg_get_serial_sequence('runs', 'no'), coalesce((SELECT max(no) FROM runs), 0) + 1, false)",
@@ -28,7 +29,7 @@ const NUMBERS: [&str; 5] = [
         (SELECT max(no) FROM run_events), (SELECT max(events_after) FROM runs), (SELECT max(events_until) FROM runs), 0) AS n) AS last",
 ];
 
-/// The same for SQLite, whose other numbers follow the rows.
+/// The same for SQLite, where the other tables continue after their last row.
 const LAST_EVENT: [&str; 2] = [
     "DELETE FROM sqlite_sequence WHERE name = 'run_events'",
     "INSERT INTO sqlite_sequence (name, seq) SELECT 'run_events', max(
@@ -36,7 +37,7 @@ const LAST_EVENT: [&str; 2] = [
         coalesce((SELECT max(events_until) FROM runs), 0))",
 ];
 
-/// The index of the search, as the migrations make it of what is there.
+/// Build the search index as the migrations do.
 const INDEX: [Sql; 2] = [
     Sql::pair(
         "INSERT INTO search (rowid, owner, text)
@@ -64,7 +65,7 @@ const INDEX: [Sql; 2] = [
 const SERVED: &str = "SELECT EXISTS (SELECT 1 FROM replicas WHERE alive_until >= now_ms())";
 
 impl End {
-    /// Everything that is read is as it was when the first row was.
+    /// Opens the source. All reads see the same snapshot.
     pub(super) async fn source(url: &str) -> Result<Self, StoreError> {
         let claim = claim(url, "source")?;
         let (mut db, newest) = connect(url).await?;
@@ -75,7 +76,7 @@ impl End {
         Ok(Self { db, triggers: Vec::new(), _claim: claim })
     }
 
-    /// Nobody else writes, and nothing happens by itself.
+    /// Opens the target with exclusive access and disabled triggers.
     pub(super) async fn target(url: &str, replace: bool) -> Result<Self, StoreError> {
         let claim = claim(url, "target")?;
         let (mut db, _) = connect(url).await?;
@@ -118,7 +119,7 @@ impl End {
         Ok(sql::query("DELETE FROM search").execute(&mut self.db).await.map(drop)?)
     }
 
-    /// What follows from the rows, and then all of it counts.
+    /// Sets sequences, builds the search index, enables triggers, and commits.
     pub(super) async fn finish(mut self) -> Result<(), StoreError> {
         let numbers: &[&str] = if self.db.is_postgres() { &NUMBERS } else { &LAST_EVENT };
         for sql in numbers {
@@ -140,23 +141,23 @@ impl End {
     }
 }
 
-/// Keeps others from serving one that is a file.
+/// Keeps other processes from serving a file; `None` for a database on a server.
 fn claim(url: &str, end: &str) -> Result<Option<Arc<sqlite::Claim>>, StoreError> {
     match Store::database_file(url)? {
-        // Whoever connects says that it is not there.
+        // A missing file is reported when it is opened.
         Some(file) if file.is_file() => {
-            sqlite::hold(&file).map_err(|error| StoreError::Open(format!("cannot move the {end}: {error}")))
+            sqlite::hold(&file).map_err(|error| StoreError::Open(format!("cannot open the {end}: {error}")))
         }
         _ => Ok(None),
     }
 }
 
-/// A connection for this alone, and the schema of this version.
+/// Opens a connection for the transfer; also returns the schema version of this program.
 async fn connect(url: &str) -> Result<(Db, i64), StoreError> {
     if postgres::is_url(url) { postgres::connect_alone(url).await } else { sqlite::connect_alone(url).await }
 }
 
-/// Statements of our own names.
+/// Executes a statement that is built from constants of this crate.
 async fn execute(db: &mut Db, sql: String) -> Result<(), StoreError> {
     Ok(sql::query(Arc::<str>::from(sql)).execute(db).await.map(drop)?)
 }

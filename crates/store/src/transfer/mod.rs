@@ -1,5 +1,5 @@
-//! Everything that a store holds, moved into an empty one, which may be of the other kind. What was written is read again and compared before
-//! it counts.
+//! Transfers all data of a database into an empty one, which may be of the other kind. Everything
+//! that was written is read back and compared before it is committed.
 
 mod end;
 mod tables;
@@ -14,30 +14,32 @@ use std::fmt::Write;
 use std::sync::Arc;
 use tables::{Column, Kind, TABLES, Table};
 
-/// Rows of one statement.
+/// The number of rows per statement.
 const ROWS: usize = 32;
 
-/// A table that was moved.
+/// A transferred table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
     /// Its name.
     pub table: &'static str,
-    /// How many rows it has.
+    /// The number of its rows.
     pub rows: u64,
-    /// SHA-256 over all of them, in hexadecimal; the same at both ends.
+    /// SHA-256 over all rows, in hexadecimal; the same in source and target.
     pub sha256: String,
 }
 
 impl Store {
-    /// Moves everything from one database to another, which is made or brought up to date and must be empty; with `replace`, what it
-    /// holds goes. The source is read as it is at one moment and not changed. Either all of it is there afterwards, or nothing.
+    /// Transfers everything from one database to another. The target is created or migrated, and
+    /// must be empty; with `replace`, its content is deleted. The source is read as a snapshot and
+    /// not changed. The target gets all data or none.
     ///
     /// # Errors
-    /// [`StoreError::Open`] with one line for the operator: the source has another schema than this version, the target is not
-    /// empty, a server serves the target or a source that is a file, or what was written is not what was read.
+    /// [`StoreError::Open`] with one line for the operator: the source has another schema than this
+    /// version, the target is not empty, a server serves the target or a source that is a file, or
+    /// the target differs from the source after writing.
     pub async fn transfer(from: &str, to: &str, replace: bool) -> Result<Vec<Moved>, StoreError> {
         let mut source = End::source(from).await?;
-        // Makes it, and its schema.
+        // Creates the target and its schema.
         Self::open(to).await?.close().await;
         let mut target = End::target(to, replace).await?;
         let mut moved = Vec::new();
@@ -60,16 +62,14 @@ impl Table {
         let read = self.read(&columns, source, for_postgres, Some(&mut *target)).await?;
         let written = self.read(&columns, target, for_postgres, None).await?;
         if read != written {
-            return Err(StoreError::Open(format!(
-                "`{}` is not the same after it was moved; nothing was kept",
-                self.name
-            )));
+            return Err(StoreError::Open(format!("`{}` differs after the transfer; nothing was stored", self.name)));
         }
         let (rows, sha256) = read;
         Ok(Moved { table: self.name, rows, sha256 })
     }
 
-    /// Reads all rows in the order of their key, counts and hashes them, and writes them into `target`.
+    /// Reads all rows in the order of their key, counts and hashes them, and inserts them into
+    /// `target`.
     async fn read(
         &self,
         columns: &[Column],
@@ -118,7 +118,7 @@ impl Table {
     }
 }
 
-/// A value as the target holds it.
+/// Converts a value for the target.
 fn value(row: &Row, column: &Column, for_postgres: bool) -> Result<Value, sqlx::Error> {
     let name = column.name.as_str();
     Ok(match column.kind {
@@ -132,7 +132,7 @@ fn value(row: &Row, column: &Column, for_postgres: bool) -> Result<Value, sqlx::
     })
 }
 
-/// Each value with its kind and its length, so that no two rows look the same that are not.
+/// Hashes each value with its type and length, so that different rows have different hashes.
 fn add(hash: &mut Sha256, value: &Value) {
     let (kind, bytes): (u8, &[u8]) = match value {
         Value::Int(Some(number)) => (1, &number.to_be_bytes()),

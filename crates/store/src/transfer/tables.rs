@@ -1,10 +1,10 @@
-//! Which tables are moved, and what they are made of.
+//! The tables to transfer, and their columns.
 
 use crate::StoreError;
 use crate::sql::{Db, Sql, query};
 use std::sync::Arc;
 
-/// A table and its key.
+/// A table and the columns that order its rows.
 pub(super) struct Table {
     pub(super) name: &'static str,
     key: &'static str,
@@ -14,8 +14,8 @@ const fn table(name: &'static str, key: &'static str) -> Table {
     Table { name, key }
 }
 
-/// In an order in which rows follow those that they refer to. The index of the search is made anew, and which servers are alive is nobody
-/// else's.
+/// Ordered so that rows follow those that they refer to. The search index is rebuilt, and the list
+/// of live servers is not transferred.
 pub(super) const TABLES: &[Table] = &[
     table("folders", "id"),
     table("conversations", "id"),
@@ -45,7 +45,7 @@ pub(super) const TABLES: &[Table] = &[
     table("custom_agent_versions", "agent_id, version"),
 ];
 
-/// Tables that are not moved.
+/// The tables that are not transferred.
 #[cfg(test)]
 const LEFT: &[&str] = &["_sqlx_migrations", "replicas", "search", "sqlite_sequence"];
 
@@ -56,7 +56,7 @@ pub(super) struct Column {
     pub(super) kind: Kind,
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int,
@@ -65,7 +65,7 @@ pub(super) enum Kind {
     Blob,
 }
 
-/// By name: the two databases may have them in another order.
+/// By name, because the two databases may have the columns in different orders.
 const COLUMNS: Sql = Sql::pair(
     "SELECT name, type FROM pragma_table_info($1) ORDER BY name",
     "SELECT column_name::text AS name, data_type::text AS type FROM information_schema.columns
@@ -81,7 +81,12 @@ impl Table {
                 "REAL" | "double precision" => Kind::Real,
                 "TEXT" | "text" => Kind::Text,
                 "BLOB" | "bytea" => Kind::Blob,
-                kind => return Err(StoreError::Open(format!("`{}` has a column of the kind {kind}", self.name))),
+                kind => {
+                    return Err(StoreError::Open(format!(
+                        "`{}` has a column of the unsupported type {kind}",
+                        self.name
+                    )));
+                }
             };
             Ok(Column { name: row.try_get("name")?, kind })
         };
@@ -99,11 +104,11 @@ mod tests {
     use super::*;
     use crate::Store;
 
-    /// A table that a migration adds must not be left behind.
+    /// A table that a migration adds must be in one of the lists.
     #[tokio::test]
-    async fn every_table_is_moved() {
+    async fn every_table_is_transferred() {
         let store = Store::open("sqlite::memory:").await.unwrap();
-        // Those of the full-text index are its own.
+        // Without the tables of the full-text index.
         let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search\\_%' ESCAPE '\\' ORDER BY name";
         let found: Vec<String> = store
             .read(move |db| Box::pin(async move { Ok(crate::sql::query_scalar(sql).fetch_all(db).await?) }))

@@ -1,25 +1,26 @@
-//! The writer's line to its database: how a transaction begins and ends.
+//! The writer's connection to either kind of database.
 
 use crate::sql::Db;
 use crate::{StoreError, postgres, sqlite};
 use std::thread;
 use std::time::Duration;
 
-/// What a file waits for company, once writes come close together. Those that come meanwhile share an fsync and the pages that all of them
-/// change, two fifths of what short turns cost the writer; nobody notices so little in front of a model.
+/// How long the SQLite writer waits for further writes after a group with several. They share an
+/// fsync and the pages that all of them change, which saved two fifths of the writer's cost for
+/// short turns. Compared to a model's latency the delay is not noticeable.
 const GATHER: Duration = Duration::from_millis(2);
 
-/// The connection that writes.
+/// The writing connection.
 pub(crate) enum Line {
-    /// The process has the file for itself.
+    /// A SQLite file, which only this process writes to.
     Sqlite(Box<sqlite::Line>),
-    /// Others write too, and the connection may be lost.
+    /// A PostgreSQL server, which other servers also write to, and whose connection may be lost.
     Postgres(Box<postgres::Line>),
 }
 
 impl Line {
-    /// Lets more writes come before the next transaction. A file's writer has a thread of its own and may sleep on it; the way to a server is
-    /// long enough for more to come.
+    /// Waits for more writes before the next transaction. A file's writer has its own thread, which
+    /// may sleep; with a server, the latency of requests is long enough for writes to accumulate.
     pub(super) fn gather(&self) {
         match self {
             Self::Sqlite(_) => thread::sleep(GATHER),
@@ -27,7 +28,7 @@ impl Line {
         }
     }
 
-    /// Begins a transaction. From then on nobody else writes.
+    /// Begins a transaction. Until it ends there is no other writer.
     pub(super) async fn begin(&mut self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(line) => line.begin().await,
@@ -35,7 +36,7 @@ impl Line {
         }
     }
 
-    /// The connection, within a transaction.
+    /// Returns the connection, within a transaction.
     pub(super) fn db(&mut self) -> Result<&mut Db, StoreError> {
         match self {
             Self::Sqlite(line) => Ok(line.db()),
@@ -43,7 +44,8 @@ impl Line {
         }
     }
 
-    /// How long the jobs of a transaction may take; a file answers always.
+    /// Returns the time limit for the jobs of a transaction; `None` for a file, which always
+    /// answers.
     pub(super) fn patience(&self) -> Option<Duration> {
         match self {
             Self::Sqlite(_) => None,
@@ -51,7 +53,8 @@ impl Line {
         }
     }
 
-    /// Ends the transaction: what was written is there, or the error says that it is not.
+    /// Commits the transaction. An error means that nothing was stored, unless it says that the
+    /// outcome is unknown.
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(line) => line.commit().await,
@@ -59,7 +62,7 @@ impl Line {
         }
     }
 
-    /// Ends the transaction: nothing was written.
+    /// Rolls the transaction back.
     pub(super) async fn roll_back(&mut self) {
         match self {
             Self::Sqlite(line) => line.roll_back().await,
@@ -67,7 +70,7 @@ impl Line {
         }
     }
 
-    /// Closes the connection, which folds SQLite's WAL into the file.
+    /// Closes the connection, which checkpoints SQLite's log into the file.
     pub(super) async fn close(self) -> Result<(), sqlx::Error> {
         match self {
             Self::Sqlite(line) => line.close().await,

@@ -1,5 +1,6 @@
-//! The writer: one thread or task owns the only connection that writes. What is queued while a transaction runs forms the next
-//! group, and a group costs one fsync. A job runs to its end whether or not its caller still waits (D3).
+//! The writer: a thread or task that owns the only writing connection. Writes that are queued while
+//! a transaction runs form the next group, and a group costs one fsync. A queued job runs to its
+//! end even if its caller is dropped.
 
 mod line;
 
@@ -16,20 +17,20 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-/// Writes that may wait; beyond it callers wait to queue.
+/// The number of queued writes; further callers wait.
 const QUEUE: usize = 256;
 
-/// Writes that share a transaction.
+/// The maximum number of writes in a transaction.
 const GROUP: usize = 64;
 
-/// A group that takes longer is told to the operator.
+/// Groups that take longer are logged as slow.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// A handle on the writer, which ends when the last handle is gone.
+/// A handle on the writer, which ends when the last handle is dropped.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
-    /// Whose turn it is to write much.
+    /// Admits one bulk write at a time.
     bulk: Arc<Semaphore>,
 }
 
@@ -39,11 +40,11 @@ enum Message {
 }
 
 impl Writer {
-    /// Starts it: for a file on a thread, which does nothing else and so need not be switched to for each statement, for a server as a task,
-    /// which waits most of the time.
+    /// Starts the writer: for a file on its own thread, which avoids a thread switch per statement;
+    /// for a server as a task, because it mostly waits.
     ///
     /// # Errors
-    /// The system has no room for another thread.
+    /// The system cannot start another thread.
     pub(crate) fn start(line: Line) -> Result<Self, StoreError> {
         let (queue, inbox) = mpsc::channel(QUEUE);
         let is_remote = matches!(line, Line::Postgres(_));
@@ -52,19 +53,20 @@ impl Writer {
             tokio::spawn(work);
         } else {
             let started = thread::Builder::new().name("store-writer".to_owned()).spawn(|| block_on(work));
-            started.map_err(|error| StoreError::Open(format!("no thread can be started for it: {error}")))?;
+            started.map_err(|error| StoreError::Open(format!("cannot start a thread: {error}")))?;
         }
         Ok(Self { queue, bulk: Arc::new(Semaphore::new(1)) })
     }
 
-    /// Runs `work` in a transaction and answers when it is committed. Once this has been polled to the queue, the work
-    /// is done even if the caller goes away.
+    /// Runs `work` in a transaction and returns when it is committed. Once the future has been
+    /// polled until the job is queued, the work is done even if the caller is dropped.
     pub(crate) fn run<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
-        // Boxed before the future is made, which so does not hold what is to be written.
+        // Boxed before the future is created, so that the future does not contain the data to
+        // write.
         let (job, answer) = job(work);
         let queue = self.queue.clone();
         async move {
@@ -73,8 +75,8 @@ impl Writer {
         }
     }
 
-    /// As [`Writer::run`], for what writes much and is in no hurry: only one of these is in a group, so that those who are in a hurry do not
-    /// wait for all of them.
+    /// As [`Writer::run`], for large writes that are not urgent: a group has at most one of them,
+    /// so that other writes do not wait for all of them.
     pub(crate) fn run_bulk<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -87,16 +89,16 @@ impl Writer {
         }
     }
 
-    /// How many writes wait.
+    /// Returns the number of queued writes.
     pub(crate) fn queued(&self) -> usize {
         self.queue.max_capacity() - self.queue.capacity()
     }
 
-    /// Finishes what is queued and closes the connection, which folds the WAL into the file.
+    /// Finishes queued writes and closes the connection, which checkpoints the log into the file.
     pub(crate) async fn close(&self) {
         let (reply, closed) = oneshot::channel();
         if self.queue.send(Message::Close(reply)).await.is_ok() {
-            // Someone else may have closed it in between.
+            // Another caller may have closed it in between.
             let _ = closed.await;
         }
     }
@@ -125,14 +127,14 @@ async fn serve(mut line: Line, mut inbox: mpsc::Receiver<Message>) {
         }
     }
     if let Err(error) = line.close().await {
-        tracing::warn!(%error, "the database could not be closed in order");
+        tracing::warn!(%error, "the database could not be closed cleanly");
     }
     for reply in closing {
         let _ = reply.send(());
     }
 }
 
-/// What has come by now, as far as the group has room.
+/// Takes queued messages as far as the group has room.
 fn take_more(inbox: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>) {
     while messages.len() < GROUP
         && let Ok(message) = inbox.try_recv()
@@ -141,7 +143,8 @@ fn take_more(inbox: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>) {
     }
 }
 
-/// Runs the jobs in one transaction, then answers them all: nothing is acknowledged before it is on disk.
+/// Runs the jobs in one transaction, then replies to all: nothing is acknowledged before it is on
+/// disk.
 async fn commit_group(line: &mut Line, jobs: &mut Vec<Box<dyn Job>>) {
     let (begun, count) = (Instant::now(), jobs.len());
     let committed = transact(line, jobs).await;
@@ -184,14 +187,14 @@ async fn transact(line: &mut Line, jobs: &mut [Box<dyn Job>]) -> Result<(), Stor
 
 async fn run_all(line: &mut Line, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
     match jobs {
-        // A failed job on its own is undone with the transaction.
+        // If a job alone in its transaction fails, the rollback undoes it.
         [job] => job.run(line.db()?).await,
         jobs => run_apart(line.db()?, jobs).await,
     }
 }
 
-/// Runs each job in a savepoint, so that a failed one takes only its own changes along. An error means that the database
-/// gave up the whole transaction.
+/// Runs each job in a savepoint, so that a failed one loses only its own changes. An error means
+/// that the database aborted the whole transaction.
 async fn run_apart(db: &mut Db, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
     for job in jobs {
         db.run("SAVEPOINT job").await?;

@@ -1,4 +1,4 @@
-//! Users, how they are signed in, and their programs' keys.
+//! Users, their sessions and their API keys.
 
 use crate::support::each;
 use store::{
@@ -36,7 +36,7 @@ async fn begin(store: &Store, user_id: &str, token: u8, now: i64) -> bool {
     store.begin_session(session, None, LIFE, None).await.unwrap()
 }
 
-/// Whether a session counts.
+/// Returns whether a session is valid.
 async fn counts(store: &Store, token: u8, now: i64) -> bool {
     store.session([token; 32], now, LIFE).await.unwrap().is_some()
 }
@@ -54,7 +54,7 @@ fn key(user_id: &str, number: u8) -> NewApiKey {
 }
 
 #[tokio::test]
-async fn of_two_first_users_one_is_the_first() {
+async fn only_one_first_user_is_added() {
     each(async |store| {
         assert!(!store.has_users().await.unwrap());
         let both = futures::join!(store.add_user(user("Ada"), true, None), store.add_user(user("Bob"), true, None));
@@ -67,7 +67,7 @@ async fn of_two_first_users_one_is_the_first() {
 }
 
 #[tokio::test]
-async fn a_name_is_one_users() {
+async fn name_belongs_to_one_user() {
     each(async |store| {
         let id = add(store, "Ada").await;
         assert_eq!(
@@ -83,7 +83,7 @@ async fn a_name_is_one_users() {
 }
 
 #[tokio::test]
-async fn sessions_end() {
+async fn sessions_expire_and_can_be_ended() {
     each(async |store| {
         let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
         assert!(begin(store, &ada, 1, 0).await);
@@ -108,7 +108,7 @@ async fn sessions_end() {
 }
 
 #[tokio::test]
-async fn one_session_takes_the_place_of_another() {
+async fn new_session_replaces_a_given_or_the_oldest_one() {
     each(async |store| {
         let ada = add(store, "Ada").await;
         begin(store, &ada, 1, 0).await;
@@ -132,7 +132,7 @@ async fn one_session_takes_the_place_of_another() {
 }
 
 #[tokio::test]
-async fn what_a_disabled_user_is_signed_in_with_does_not_count() {
+async fn sessions_and_keys_of_a_disabled_user_are_invalid() {
     each(async |store| {
         let ada = add(store, "Ada").await;
         begin(store, &ada, 1, 0).await;
@@ -150,7 +150,7 @@ async fn what_a_disabled_user_is_signed_in_with_does_not_count() {
 }
 
 #[tokio::test]
-async fn another_password_ends_all_sessions() {
+async fn password_change_ends_all_sessions() {
     each(async |store| {
         let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
         begin(store, &ada, 1, 0).await;
@@ -165,7 +165,7 @@ async fn another_password_ends_all_sessions() {
 }
 
 #[tokio::test]
-async fn keys_of_programs() {
+async fn api_keys_expire_and_can_be_revoked() {
     each(async |store| {
         let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
         assert!(store.add_api_key(key(&ada, 1), None).await.unwrap());
@@ -187,9 +187,10 @@ async fn keys_of_programs() {
     .await;
 }
 
-/// Of users who are kept elsewhere: bound to the mode, until they expire, with what their user is.
+/// Keys of external users are bound to the authentication mode, expire, and follow changes of the
+/// user's name and roles.
 #[tokio::test]
-async fn keys_of_users_who_are_kept_elsewhere() {
+async fn api_keys_of_external_users_are_bound_to_the_mode() {
     each(async |store| {
         let user = |id: &str, roles: &[&str]| OutsideUser {
             mode: "jwt",
@@ -217,7 +218,7 @@ async fn keys_of_users_who_are_kept_elsewhere() {
             assert!(store.add_outside_key(user("ada", &[]), key(100 + n as u8, 9_000), None).await.unwrap());
         }
         assert!(!store.add_outside_key(user("ada", &[]), key(99, 9_000), None).await.unwrap());
-        // The first one is over by then, and makes room.
+        // The first key has expired by then, and is deleted to make room.
         let later = NewApiKey { now: 2_000, ..key(99, 9_000) };
         assert!(store.add_outside_key(user("ada", &[]), later, None).await.unwrap());
         assert!(!store.delete_outside_key("ada", "jwt", "k1", None).await.unwrap());
@@ -244,9 +245,10 @@ fn row(call: &str, user_id: &str, tool: &str) -> AuditEntry {
     }
 }
 
-/// What is done to an account and its row are stored together; what was not done has no row.
+/// A change of an account and its audit row are stored together; a change that was not made has no
+/// row.
 #[tokio::test]
-async fn account_changes_are_entered_in_the_audit_log() {
+async fn account_changes_are_audited() {
     each(async |store| {
         let entry = |what: &str| Some(row(what, "id-Ada", &format!("account:{what}")));
         assert_eq!(store.add_user(user("Ada"), true, entry("first_account")).await.unwrap(), Added::Done);
@@ -278,7 +280,7 @@ async fn account_changes_are_entered_in_the_audit_log() {
 }
 
 #[tokio::test]
-async fn the_audit_log_is_filtered_by_name_and_kind() {
+async fn audit_log_is_filtered_by_name_and_kind() {
     each(async |store| {
         let ada = add(store, "Ada").await;
         let elsewhere =
@@ -300,7 +302,7 @@ async fn the_audit_log_is_filtered_by_name_and_kind() {
         let of = |user: &str| AuditFilter { user: Some(user.to_owned()), ..AuditFilter::default() };
         check(of("id-Ada"), "123").await;
         check(of("ADA"), "123").await;
-        // Somebody's id may be another one's name.
+        // A user's id may be another user's name.
         check(of("ada"), "1235").await;
         check(of("Eve"), "4").await;
         check(of("eve"), "4").await;
@@ -337,7 +339,7 @@ async fn names_are_listed_in_pages() {
 }
 
 #[tokio::test]
-async fn administrators_see_all_that_lets_somebody_in() {
+async fn sessions_and_keys_of_all_users_are_listed_and_revoked() {
     each(async |store| {
         let ada = add(store, "Ada").await;
         assert!(begin(store, &ada, 1, 10).await);
@@ -365,7 +367,8 @@ async fn administrators_see_all_that_lets_somebody_in() {
         let of = AccessFilter { kind: Some(AccessKind::Session), ..any() };
         assert_eq!(list(of, AccessSort::Newest).await, "session s1 Ada ");
 
-        // Whoever comes with one that was taken away is nobody; each has one row, and what was not there has none.
+        // Revoked credentials are invalid; each revocation has one audit row, and an unknown
+        // credential has none.
         let row = |id: &str| AuditEntry {
             at: 7,
             user_id: "boss".to_owned(),

@@ -1,4 +1,4 @@
-//! What administrators see and do: users who are changed and deleted, all conversations, what was used.
+//! The admin console's queries: changing and deleting users, all conversations, usage.
 
 use crate::support::{begin, each, end, turn};
 use serde_json::json;
@@ -65,7 +65,7 @@ async fn change(store: &Store, id: &str, change: UserChange) -> UserChanged {
     store.change_user(id, change, 5, entry("change")).await.unwrap()
 }
 
-/// Names, page by page.
+/// Returns the names, page by page.
 async fn names(store: &Store, filter: UserFilter, sort: UserSort) -> Vec<String> {
     let (mut names, mut after): (Vec<String>, Option<Place>) = (Vec::new(), None);
     loop {
@@ -102,26 +102,26 @@ async fn users_are_filtered_sorted_and_paged() {
 }
 
 #[tokio::test]
-async fn the_last_administrator_stays_one() {
+async fn last_administrator_cannot_be_removed() {
     each(async |store| {
         add(store, "ada", &["admin"], 1).await;
         add(store, "bob", &["admin", "editor"], 2).await;
         add(store, "cleo", &[], 3).await;
         assert_eq!(change(store, "nobody", UserChange::EndSessions).await, UserChanged::Unknown);
         let demote = || UserChange::Roles(vec!["editor".to_owned()]);
-        // Of two who demote each other at once, one stays.
+        // Of two administrators who demote each other at once, one remains.
         let both = futures::join!(change(store, "ada", demote()), change(store, "bob", demote()));
         assert_eq!([both.0, both.1], [UserChanged::Done, UserChanged::LastAdmin]);
         for last in [UserChange::Disabled(Some(5)), UserChange::Delete, demote()] {
             assert_eq!(change(store, "bob", last.clone()).await, UserChanged::LastAdmin, "{last:?}");
         }
         assert_eq!(change(store, "cleo", UserChange::Roles(vec!["admin".to_owned()])).await, UserChanged::Done);
-        // One who is disabled answers for nothing.
+        // A disabled administrator does not count.
         assert_eq!(change(store, "cleo", UserChange::Disabled(Some(5))).await, UserChanged::Done);
         assert_eq!(change(store, "bob", UserChange::Delete).await, UserChanged::LastAdmin);
         assert_eq!(change(store, "cleo", UserChange::Disabled(None)).await, UserChanged::Done);
         assert_eq!(change(store, "bob", UserChange::Delete).await, UserChanged::Done);
-        // What was refused has no row.
+        // Refused changes have no row.
         let rows = store.audit_list(AuditFilter::default(), 100, None).await.unwrap();
         assert_eq!(rows.len(), 5);
         assert!(store.verify_audit(None).await.unwrap().is_ok());
@@ -130,14 +130,14 @@ async fn the_last_administrator_stays_one() {
 }
 
 #[tokio::test]
-async fn a_deleted_user_goes_with_all_that_is_his_but_what_he_used() {
+async fn deleting_a_user_keeps_only_usage_and_audit_rows() {
     each(async |store| {
         add(store, "ada", &[], 1).await;
         turn(store, "c", "m", None, 1).await;
         store.append_steps(vec![step("ada", "c", DAY, 0.5)]).await.unwrap();
         assert!(store.add_folder("ada", Folder { id: "f".to_owned(), name: "Work".to_owned() }, 1).await.unwrap());
         store.begin_invocation("ada", "i", "agent", 1).await.unwrap();
-        // Only who is being deleted.
+        // Only a user whose deletion has begun is deleted.
         assert!(!store.delete_user("ada").await.unwrap());
         assert_eq!(change(store, "ada", UserChange::Delete).await, UserChanged::Done);
         assert_eq!(store.users_to_delete().await.unwrap(), ["ada"]);
@@ -157,7 +157,7 @@ async fn a_deleted_user_goes_with_all_that_is_his_but_what_he_used() {
     .await;
 }
 
-/// Ids, page by page.
+/// Returns the ids, page by page.
 async fn ids(store: &Store, filter: ConversationFilter, sort: AdminSort) -> String {
     let (mut ids, mut after): (Vec<String>, Option<Place>) = (Vec::new(), None);
     loop {
@@ -171,7 +171,7 @@ async fn ids(store: &Store, filter: ConversationFilter, sort: AdminSort) -> Stri
 }
 
 #[tokio::test]
-async fn conversations_of_all_are_filtered_sorted_and_paged() {
+async fn all_conversations_are_filtered_sorted_and_paged() {
     each(async |store| {
         for (i, id) in ["a", "b", "c", "d", "e"].into_iter().enumerate() {
             turn(store, id, &format!("m{id}"), None, DAY * (i as i64 + 1)).await;
@@ -208,7 +208,7 @@ async fn conversations_of_all_are_filtered_sorted_and_paged() {
 }
 
 #[tokio::test]
-async fn what_was_used_is_summed_by_day_and_stays() {
+async fn usage_is_summed_by_day_and_survives_deletion() {
     each(async |store| {
         turn(store, "c", "one", None, DAY).await;
         let epoch = begin(store, "c", "two", Some("a-one"), DAY * 2).await;

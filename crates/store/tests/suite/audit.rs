@@ -1,4 +1,4 @@
-//! The audit log: one chain, whoever writes, and no change to it goes unseen.
+//! The audit log: a single chain for concurrent writers, and detection of every change.
 
 use crate::support::{begin, each, end, execute, outsider, submission, url_in};
 use insta::assert_snapshot;
@@ -28,7 +28,7 @@ fn entry(call: &str) -> AuditEntry {
     }
 }
 
-/// The numbers and calls of the log, in its order.
+/// Returns the numbers and calls of the log, in order.
 async fn calls(store: &Store) -> String {
     let rows = store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
     rows.iter().map(|row| format!("{}={}", row.number, row.call_id)).collect::<Vec<_>>().join(" ")
@@ -39,7 +39,7 @@ async fn verified(store: &Store) -> AuditReport {
 }
 
 #[tokio::test]
-async fn a_row_holds_what_was_entered() {
+async fn row_has_all_fields_of_its_entry() {
     each(async |store| {
         assert_eq!(verified(store).await, AuditReport { rows: 0, head: AuditHead::default() });
         store.append_audit(vec![entry("a")]).await.unwrap();
@@ -51,7 +51,7 @@ async fn a_row_holds_what_was_entered() {
         let gates = r#"[{"gate":"approval","decision":"asked"},{"gate":"approval","decision":"approved","by":"ada"}]"#;
         assert_eq!(row.gates, gates);
         assert_eq!(row.previous, "0".repeat(64));
-        // What is hashed must never change, or old logs no longer fit.
+        // The hashed bytes must never change, or the hashes of existing logs would no longer match.
         assert_eq!(row.hash, "2b551688c8ab1f6f667f194276ed3704e3af721c41f19d3d5cc45f164f8e8a8b");
         assert_eq!(store.audit_rows(2, 0).await.unwrap(), []);
         assert_eq!(store.audit_rows(1, 1001).await.unwrap(), []);
@@ -59,9 +59,10 @@ async fn a_row_holds_what_was_entered() {
     .await;
 }
 
-/// A hundred writers at once, some with several rows and some that report a call again: no gap, no fork, no row twice.
+/// A hundred concurrent writers, some with several rows and some that report a call again: no gap,
+/// no fork, no duplicate row.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_chain_over_concurrent_appends() {
+async fn concurrent_appends_form_one_chain() {
     each(async |store| {
         let tasks = (0..100).map(|number| {
             let store = store.clone();
@@ -78,9 +79,10 @@ async fn one_chain_over_concurrent_appends() {
     .await;
 }
 
-/// The chain goes on where the stored one ends: after a write that failed beside it, in another process, after a restart.
+/// The chain continues at the stored head: after a failed write, in another process, after a
+/// restart.
 #[tokio::test]
-async fn the_chain_goes_on() {
+async fn chain_continues_after_failures_and_restarts() {
     let folder = tempfile::tempdir().unwrap();
     let url = url_in(&folder);
     let (store, other) = (Store::open(&url).await.unwrap(), Store::open(&url).await.unwrap());
@@ -98,9 +100,10 @@ async fn the_chain_goes_on() {
     assert_eq!(verified(&store).await.rows, 5);
 }
 
-/// Rows that come with another write are stored with it or not at all; they outlive their conversation.
+/// Rows that belong to another write are stored with it or not at all; they outlive their
+/// conversation.
 #[tokio::test]
-async fn rows_come_with_what_they_tell_of() {
+async fn rows_are_stored_with_their_change_and_outlive_the_conversation() {
     each(async |store| {
         let begin = BeginRun { audit: vec![entry("begun")], ..submission("c", "m", None, 1) };
         store.begin_run("ada", begin.clone()).await.unwrap();
@@ -117,7 +120,7 @@ async fn rows_come_with_what_they_tell_of() {
         store.update_message("ada", "c", message, vec![entry("kept")]).await.unwrap();
         assert!(!store.delete("bob", "c", vec![entry("bobs")]).await.unwrap());
         assert!(store.delete("ada", "c", vec![entry("deleted")]).await.unwrap());
-        // The tool has run, although nothing else is left of it.
+        // The tool has run, although its conversation was deleted.
         let late = store.tool_finished("ada", "r-m", "late", ToolOutcome::Ok, 5, Some(entry("late"))).await;
         assert_eq!(late, Err(StoreError::NotFound));
         assert_eq!(calls(store).await, "1=begun 2=ran 3=ended 4=kept 5=deleted 6=late");
@@ -126,7 +129,7 @@ async fn rows_come_with_what_they_tell_of() {
     .await;
 }
 
-/// A log of nine rows in a file.
+/// Returns a log of nine rows in a file.
 async fn nine() -> (Store, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
@@ -135,7 +138,7 @@ async fn nine() -> (Store, TempDir) {
 }
 
 #[tokio::test]
-async fn tampering_is_found() {
+async fn tampering_is_detected() {
     let check = async |sql: &str, expected: &str| {
         let (store, folder) = nine().await;
         execute(&mut outsider(&folder).await, sql).await;
@@ -158,7 +161,7 @@ async fn tampering_is_found() {
         ("duration_ms", "NULL"),
         ("previous", "hash"),
         ("hash", "previous"),
-        // The same bytes with the border elsewhere.
+        // The same bytes with another field boundary.
         ("tool = 'pa', arguments", "'y{\"sum\":1}'"),
     ] {
         check(&format!("UPDATE audit SET {column} = {value} WHERE no = 4"), changed).await;
@@ -190,9 +193,9 @@ async fn tampering_is_found() {
     check(&between, changed).await;
 }
 
-/// Whoever can compute hashes can change a row; the next one gives it away.
+/// A row that was changed together with its hash no longer matches the next row.
 #[tokio::test]
-async fn a_row_with_a_new_hash_does_not_fit_the_next() {
+async fn changed_row_with_a_new_hash_breaks_the_next_row() {
     let (store, folder) = nine().await;
     let mut row = store.audit_rows(4, 0).await.unwrap().remove(0);
     row.user_id = "eve".to_owned();
@@ -202,9 +205,9 @@ async fn a_row_with_a_new_hash_does_not_fit_the_next() {
     assert_eq!(found, "row 5 does not follow the row before it: one of the two was replaced");
 }
 
-/// The end of the log shows only to those who noted it.
+/// Only with a noted head can rows that were cut off at the end be detected.
 #[tokio::test]
-async fn a_noted_head_shows_what_was_cut_off() {
+async fn noted_head_detects_truncation() {
     let (store, folder) = nine().await;
     let head = verified(&store).await.head;
     store.append_audit(vec![entry("10")]).await.unwrap();
@@ -225,7 +228,7 @@ async fn a_noted_head_shows_what_was_cut_off() {
 }
 
 #[test]
-fn heads_as_text() {
+fn heads_are_formatted_and_parsed() {
     let hash = "0a".repeat(32);
     let check = |text: &str, expected: Result<i64, &str>| {
         assert_eq!(text.parse::<AuditHead>().map(|head| head.number), expected, "{text}");
@@ -241,9 +244,9 @@ fn heads_as_text() {
     assert_eq!(head.to_string(), format!("12:{hash}"));
 }
 
-/// Whoever only looks makes no file and changes no schema.
+/// Opening a database for reading creates no file and migrates no schema.
 #[tokio::test]
-async fn looking_changes_nothing() {
+async fn opening_for_reading_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let url = url_in(&folder);
     let refused = async || {
@@ -256,7 +259,7 @@ async fn looking_changes_nothing() {
     assert_eq!(verified(&Store::open_existing(&url).await.unwrap()).await.rows, 1);
     let older = "DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)";
     execute(&mut outsider(&folder).await, older).await;
-    // Which schemas these are changes with every migration.
+    // The schema numbers in the message change with every migration.
     let numbers = |text: String| text.replace(|c: char| c.is_ascii_digit(), "");
     assert_snapshot!(numbers(refused().await), @"cannot open the database ROOT/data/chat.db: its schema is , and this version's is ; use the version that serves it");
 }

@@ -1,4 +1,5 @@
-//! Which branch is active, what was deleted and is forgotten later, and judgements, which go with their messages.
+//! The active branch, deleted messages that are restored or purged, and ratings, which are deleted
+//! with their messages.
 
 use crate::support::{begin, branch, each, execute, outsider, turn, url_in};
 use store::{Deletion, SetBranch, Store, StoreError};
@@ -25,7 +26,7 @@ async fn outline(store: &Store) -> String {
 }
 
 #[tokio::test]
-async fn a_deletion_is_taken_back_or_forgotten() {
+async fn deletion_can_be_undone_until_it_is_purged() {
     each(async |store| {
         three_turns(store).await;
         set(store, "a-m1", deleted("m2", 100)).await.unwrap();
@@ -53,7 +54,7 @@ async fn a_deletion_is_taken_back_or_forgotten() {
 }
 
 #[tokio::test]
-async fn the_branch_stays_while_an_answer_is_written() {
+async fn branch_cannot_change_during_a_run() {
     each(async |store| {
         turn(store, "c", "m1", None, 1).await;
         begin(store, "c", "m2", Some("a-m1"), 2).await;
@@ -64,9 +65,9 @@ async fn the_branch_stays_while_an_answer_is_written() {
     .await;
 }
 
-/// Nothing of a deletion, of a judgement or of a copy stands in the way when the conversation goes.
+/// A deletion, a rating or a copy must not prevent the deletion of the conversation.
 #[tokio::test]
-async fn all_of_it_goes_with_the_conversation() {
+async fn deleting_a_conversation_deletes_its_branch_data() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
     three_turns(&store).await;

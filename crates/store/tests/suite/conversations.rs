@@ -1,4 +1,4 @@
-//! The list, its order and its pages; rename and delete.
+//! The list, its order and its pages; renaming and deleting.
 
 use crate::support::{batch, begin, each, end, journal, submission, turn};
 use store::{Begun, Cursor, FinishRun, MAX_CONVERSATIONS, RunRow, Store, StoreError};
@@ -37,7 +37,7 @@ async fn the_list_is_newest_first_and_pages_through_equal_times() {
         // A new turn moves a conversation to the top.
         turn(store, "a", "ma2", Some("a-ma"), 40).await;
         assert_eq!(page(store, 2, None).await.0, "a e");
-        // A clock that went back moves nothing.
+        // An earlier time, from a clock that was set back, changes nothing.
         turn(store, "a", "ma3", Some("a-ma2"), 5).await;
         assert_eq!(page(store, 2, None).await.0, "a e");
         assert_eq!(page(store, 0, None).await.0, "");
@@ -46,7 +46,7 @@ async fn the_list_is_newest_first_and_pages_through_equal_times() {
 }
 
 #[tokio::test]
-async fn a_page_is_bounded() {
+async fn page_size_is_limited() {
     each(async |store| {
         for number in 0..MAX_CONVERSATIONS + 5 {
             begin(store, &format!("c{number}"), &format!("m{number}"), None, 1).await;
@@ -60,7 +60,7 @@ async fn a_page_is_bounded() {
 }
 
 #[tokio::test]
-async fn one_conversation() {
+async fn conversation_has_head_and_active_run() {
     each(async |store| {
         let epoch = begin(store, "c", "m", None, 10).await;
         let summary = ConversationSummary {
@@ -94,7 +94,7 @@ async fn one_conversation() {
 }
 
 #[tokio::test]
-async fn rename_keeps_the_place() {
+async fn rename_keeps_the_position_in_the_list() {
     each(async |store| {
         turn(store, "old", "m1", None, 1).await;
         turn(store, "new", "m2", None, 2).await;
@@ -106,7 +106,7 @@ async fn rename_keeps_the_place() {
         let rows = store.conversations("ada", ListFilter::default(), 10, None).await.unwrap();
         assert_eq!(rows[1].summary.title, "Ünïcode; DROP TABLE \"x\"'");
         assert_eq!(rename("nothing", "x").await, Err(StoreError::NotFound));
-        // A run's end brings a better title, or leaves the one that is there; a user's stays.
+        // The end of a run may set a better title, but never replaces the user's.
         let title = async |id| store.conversation("ada", id).await.unwrap().unwrap().summary.title;
         for (id, asks, answer, expected) in
             [("old", "m3", "a-m1", "Ünïcode; DROP TABLE \"x\"'"), ("new", "m4", "a-m2", "better")]
@@ -122,7 +122,7 @@ async fn rename_keeps_the_place() {
 }
 
 #[tokio::test]
-async fn delete_takes_everything_along() {
+async fn delete_removes_all_data_and_fences_the_run() {
     each(async |store| {
         let epoch = begin(store, "c", "m", None, 1).await;
         begin(store, "other", "n", None, 1).await;
@@ -142,7 +142,7 @@ async fn delete_takes_everything_along() {
         assert_eq!(store.append_events(vec![batch("m", epoch, 4, 4)]).await.unwrap(), ["r-m"]);
         assert_eq!(store.finish_run(end("m", epoch, 2)).await, Err(StoreError::Fenced));
         assert_eq!(store.open_runs().await.unwrap().len(), 1);
-        // The id is free again, for whoever comes first, and nothing of old comes back.
+        // The id is free for any user, and no old data reappear.
         let again = store.begin_run("bob", submission("c", "m", None, 3)).await.unwrap();
         assert_eq!(again, Begun::Started { epoch: 1 });
         assert_eq!(store.messages("bob", "c").await.unwrap().len(), 2);
@@ -152,7 +152,7 @@ async fn delete_takes_everything_along() {
 }
 
 #[tokio::test]
-async fn a_conversation_waits_for_its_user() {
+async fn waiting_flag_means_waiting_for_the_user() {
     each(async |store| {
         let epoch = begin(store, "c", "m", None, 10).await;
         let with = |part: serde_json::Value| {
@@ -172,14 +172,14 @@ async fn a_conversation_waits_for_its_user() {
             let message = with(part).message;
             store.update_message("ada", "c", message, Vec::new()).await.unwrap();
         };
-        // The time to decide is up.
+        // The approval request has expired.
         let mut expired = asks;
         expired["approval"]["terms"] = serde_json::json!({ "expiresAt": 1 });
         update(expired).await;
         assert!(!waits().await);
         update(serde_json::json!({ "type": "tool-ask-user", "toolCallId": "a", "state": "input-available", "input": {} })).await;
         assert!(waits().await);
-        // A call that the page runs.
+        // A call that the page executes.
         update(serde_json::json!({ "type": "tool-offer", "toolCallId": "a", "state": "input-available", "input": {} })).await;
         assert!(!waits().await);
         update(serde_json::json!({ "type": "tool-ask-user", "toolCallId": "a", "state": "input-available", "input": {} })).await;

@@ -1,4 +1,4 @@
-//! Conversations that come whole, and links to copies.
+//! Imported conversations, and links to shared copies.
 
 use crate::support::{begin, branch, each, end, turn};
 use store::{ImportedMessage, MAX_SHARES, NewConversation, StoreError};
@@ -10,7 +10,7 @@ fn share(id: &str, created_at: i64) -> Share {
 }
 
 #[tokio::test]
-async fn a_conversation_comes_whole_and_goes_on() {
+async fn imported_conversation_can_be_continued() {
     each(async |store| {
         let message = |id: &str, parent: Option<&str>| ImportedMessage {
             parent_id: parent.map(str::to_owned),
@@ -43,7 +43,7 @@ async fn a_conversation_comes_whole_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_link_lets_anyone_in_until_it_is_taken_away() {
+async fn shared_copy_is_readable_until_it_is_unshared() {
     each(async |store| {
         let epoch = begin(store, "c", "m", None, 1).await;
         store.finish_run(end("m", epoch, 2)).await.unwrap();

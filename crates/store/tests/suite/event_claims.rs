@@ -1,4 +1,4 @@
-//! Each event of an answer is granted once.
+//! Each event of an answer is granted to one claim.
 
 use crate::support::{begin, each, end};
 use store::{ClaimEvents, Store, StoreError};
@@ -16,7 +16,7 @@ fn claim(keys: &[&str], by: &str) -> ClaimEvents {
     }
 }
 
-/// What is granted, in order.
+/// Returns the granted keys, in order.
 async fn granted(store: &Store, claim: ClaimEvents) -> String {
     let mut keys = store.claim_events("ada", claim).await.unwrap();
     keys.sort_unstable();
@@ -24,7 +24,7 @@ async fn granted(store: &Store, claim: ClaimEvents) -> String {
 }
 
 #[tokio::test]
-async fn an_event_is_granted_to_the_first_claim() {
+async fn event_is_granted_to_the_first_claim() {
     each(async |store| {
         begin(store, "c", "m", None, 10).await;
         assert_eq!(granted(store, claim(&["a", "b"], "one")).await, "a b");
@@ -50,7 +50,7 @@ async fn nothing_is_granted_long_after_the_end() {
 }
 
 #[tokio::test]
-async fn claims_are_forgotten_after_a_day() {
+async fn claims_are_deleted_after_a_day() {
     each(async |store| {
         begin(store, "c", "m", None, 10).await;
         assert_eq!(granted(store, claim(&["a"], "one")).await, "a");
@@ -63,7 +63,7 @@ async fn claims_are_forgotten_after_a_day() {
 }
 
 #[tokio::test]
-async fn events_are_their_owners() {
+async fn only_the_owner_can_claim_events() {
     each(async |store| {
         begin(store, "c", "m", None, 10).await;
         let claimed = store.claim_events("eve", claim(&["a"], "one")).await;

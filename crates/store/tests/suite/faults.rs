@@ -1,4 +1,5 @@
-//! What goes wrong around a database file: it is reopened, damaged, newer, locked, not openable; callers go away.
+//! Faults of a database file: reopened, damaged, of a newer version, locked, not openable; and
+//! callers that are dropped.
 
 use crate::support::{batch, begin, branch, each, end, execute, journal, outsider, submission, turn, url_in};
 use futures::FutureExt;
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 use store::{Begun, Store, StoreError};
 
 #[tokio::test]
-async fn a_file_is_reopened_with_everything_in_it() {
+async fn reopened_file_has_all_data() {
     let folder = tempfile::tempdir().unwrap();
     let url = url_in(&folder);
     for round in 1..=3 {
@@ -16,7 +17,7 @@ async fn a_file_is_reopened_with_everything_in_it() {
         store.append_events(vec![batch(&format!("m{round}"), round.cast_unsigned(), 1, 2)]).await.unwrap();
         store.finish_run(end(&format!("m{round}"), round.cast_unsigned(), round)).await.unwrap();
         match round {
-            // In order, and without.
+            // With and without an orderly shutdown.
             1 => store.close().await,
             _ => drop(store),
         }
@@ -30,7 +31,7 @@ async fn a_file_is_reopened_with_everything_in_it() {
 }
 
 #[tokio::test]
-async fn a_closed_store_says_so() {
+async fn closed_store_returns_closed() {
     each(async |store| {
         let other = store.clone();
         store.close().await;
@@ -42,9 +43,10 @@ async fn a_closed_store_says_so() {
     .await;
 }
 
-/// Not only out of sight: no table keeps a row of a deleted conversation.
+/// Deletion must remove the rows, not only hide them: no table keeps a row of a deleted
+/// conversation.
 #[tokio::test]
-async fn a_deleted_conversation_is_gone_from_the_file() {
+async fn deleted_conversation_leaves_no_rows() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
     let epoch = begin(&store, "c", "m", None, 1).await;
@@ -61,9 +63,9 @@ async fn a_deleted_conversation_is_gone_from_the_file() {
     assert_eq!(count().await, "0 0 0 0 0");
 }
 
-/// D3: a caller that goes away after its write was queued, at whatever moment, changes nothing about the write.
+/// Dropping a caller after its write was queued, at any moment, does not affect the write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_dropped_caller_cancels_no_write() {
+async fn dropped_caller_does_not_cancel_its_write() {
     each(async |store| {
         for number in 0..100_u64 {
             let key = format!("m{number}");
@@ -71,11 +73,11 @@ async fn a_dropped_caller_cancels_no_write() {
             // One poll queues the write.
             let _ = (&mut begin).now_or_never();
             if number % 2 == 1 {
-                // In the middle of the transaction, most likely.
+                // Most likely during the transaction.
                 let _ = tokio::time::timeout(Duration::from_micros(number * 10), &mut begin).await;
             }
             drop(begin);
-            // Reads that go away leave nothing open either.
+            // Dropped reads leave nothing open either.
             let _ = store.conversation("ada", &key).now_or_never();
         }
         store.ping().await.unwrap();
@@ -87,7 +89,7 @@ async fn a_dropped_caller_cancels_no_write() {
 }
 
 #[tokio::test]
-async fn a_damaged_body_is_one_unreadable_part() {
+async fn damaged_body_becomes_an_unreadable_part() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
     turn(&store, "c", "m1", None, 1).await;
@@ -109,7 +111,7 @@ async fn a_damaged_body_is_one_unreadable_part() {
 
 /// A cycle cannot be stored; one in a damaged file must not hang a reader.
 #[tokio::test]
-async fn a_cycle_of_parents_ends() {
+async fn cycle_of_parents_does_not_hang_a_reader() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
     turn(&store, "c", "m1", None, 1).await;
@@ -117,9 +119,10 @@ async fn a_cycle_of_parents_ends() {
     assert_eq!(store.branch("ada", "c").await.unwrap().len(), 2);
 }
 
-/// F22: a lock of 2 s goes unnoticed; a longer one is an error for everyone who waits, and passes.
+/// A lock of 2 s has no effect on callers; a longer one is an error for all waiting callers, until
+/// it is released.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lock_by_another_process() {
+async fn lock_by_another_process_delays_or_fails_writes() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
     let mut outsider = outsider(&folder).await;
@@ -151,9 +154,9 @@ async fn a_lock_by_another_process() {
     assert_eq!(store.conversations("ada", wire::order::ListFilter::default(), 99, None).await.unwrap().len(), 2);
 }
 
-/// F24: what cannot be opened is refused with one clear line.
+/// A file that cannot be opened is refused with one clear line.
 #[tokio::test]
-async fn what_cannot_be_opened() {
+async fn unusable_file_is_refused_with_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().display().to_string();
     let check = async |url: &str, expected: &str| {
@@ -161,7 +164,7 @@ async fn what_cannot_be_opened() {
         assert_eq!(error.replace(&root, "ROOT"), expected, "{url}");
     };
     check("mysql://u:secret@h/d", "`mysql:` databases are not supported; use `sqlite://PATH` or `postgres://…`").await;
-    let url = "the database URL is not understood; use `postgres://USER:PASSWORD@HOST/DATABASE`";
+    let url = "the database URL is invalid; use `postgres://USER:PASSWORD@HOST/DATABASE`";
     check("postgres://u:secret@[h/d", url).await;
     check(&format!("sqlite://{root}"), "cannot open the database ROOT: it is a folder").await;
     let missing = format!("sqlite://{root}/missing.db?mode=rw");
@@ -172,7 +175,7 @@ async fn what_cannot_be_opened() {
     let damaged = "cannot open the database ROOT/text.db: its file is damaged or is not a database";
     check(&format!("sqlite://{root}/text.db"), damaged).await;
     std::fs::write(folder.path().join("file"), "").unwrap();
-    let below = "cannot make the database ROOT/file/chat.db: not a directory";
+    let below = "cannot create the database ROOT/file/chat.db: not a directory";
     check(&format!("sqlite://{root}/file/chat.db"), below).await;
 
     let url = url_in(&folder);
@@ -183,9 +186,9 @@ async fn what_cannot_be_opened() {
     check(&url, newer).await;
 }
 
-/// F37: of many that start together one migrates, and all of them open.
+/// Of several processes that start together one migrates, and all of them open the file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_open_a_new_file_at_once() {
+async fn concurrent_opens_migrate_a_new_file_once() {
     let folder = tempfile::tempdir().unwrap();
     let url = url_in(&folder);
     let opened = futures::future::join_all((0..8).map(|_| Store::open(&url))).await;
@@ -198,10 +201,10 @@ async fn many_open_a_new_file_at_once() {
     }
 }
 
-/// Conversations are nobody else's business on the machine.
+/// Other users of the machine must not be able to read conversations.
 #[cfg(unix)]
 #[tokio::test]
-async fn the_file_is_private() {
+async fn new_files_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();

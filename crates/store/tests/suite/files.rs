@@ -1,18 +1,18 @@
-//! Files: whose they are, how much room they may take, and when they go.
+//! Files: ownership, quotas, and deletion of unused files.
 
 use crate::support::{each, end, submission};
 use bytes::Bytes;
 use store::{BeginRun, Begun, CopyBranch, FileRow, NewFile, Store, StoreError};
 use wire::UiMessage;
 
-/// More than the tests need.
+/// A quota that the tests never reach.
 const PLENTY: u64 = 1 << 30;
 
 fn new(id: &str, room: u64, now: i64) -> NewFile {
     NewFile { id: id.to_owned(), name: format!("{id}.txt"), room, now }
 }
 
-/// A file of Ada's that has arrived.
+/// Uploads a file of Ada's completely.
 async fn arrived(store: &Store, id: &str, now: i64) {
     assert!(store.begin_file("ada", new(id, 100, now), PLENTY).await.unwrap());
     store.add_piece("ada", id, 0, Bytes::from_static(b"one ")).await.unwrap();
@@ -20,7 +20,7 @@ async fn arrived(store: &Store, id: &str, now: i64) {
     store.finish_file("ada", id, "text/plain", 7).await.unwrap();
 }
 
-/// A message with this file in it.
+/// Returns a message with this file.
 fn with_file(key: &str, id: &str) -> UiMessage {
     let part = serde_json::json!({ "type": "file", "mediaType": "text/plain", "url": format!("/api/files/{id}") });
     let mut message = UiMessage::user(key, "Look at /api/files/f2");
@@ -28,7 +28,7 @@ fn with_file(key: &str, id: &str) -> UiMessage {
     message
 }
 
-/// A turn of this owner whose message has this file in it.
+/// Completes a turn of this owner whose message has this file.
 async fn attach(store: &Store, owner: &str, conversation_id: &str, key: &str, file: &str) {
     let mut begin: BeginRun = submission(conversation_id, key, None, 1);
     begin.insert[0].message = with_file(key, file);
@@ -41,7 +41,7 @@ async fn has(store: &Store, id: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_file_arrives_in_pieces_and_is_its_owners() {
+async fn file_is_uploaded_in_pieces_and_private_to_its_owner() {
     each(async |store| {
         assert!(store.begin_file("ada", new("f", 100, 1), PLENTY).await.unwrap());
         store.add_piece("ada", "f", 0, Bytes::from_static(b"one ")).await.unwrap();
@@ -73,14 +73,14 @@ async fn a_file_arrives_in_pieces_and_is_its_owners() {
 }
 
 #[tokio::test]
-async fn an_owner_has_so_much_room() {
+async fn uploads_are_limited_by_a_quota_per_owner() {
     each(async |store| {
         assert!(store.begin_file("ada", new("a", 6_000, 1), 15_000).await.unwrap());
-        // A small one takes 4 KB all the same.
+        // A small file counts as 4 KB.
         assert!(store.begin_file("ada", new("b", 1, 1), 15_000).await.unwrap());
         assert!(!store.begin_file("ada", new("c", 5_000, 1), 15_000).await.unwrap());
         assert!(store.begin_file("bob", new("d", 15_000, 1), 15_000).await.unwrap());
-        // What has arrived counts for what it is, not for the room that was kept.
+        // A completed upload counts with its real size, not with the reserved one.
         store.finish_file("ada", "a", "text/plain", 10).await.unwrap();
         assert!(store.begin_file("ada", new("c", 5_000, 1), 15_000).await.unwrap());
     })
@@ -88,13 +88,13 @@ async fn an_owner_has_so_much_room() {
 }
 
 #[tokio::test]
-async fn it_stays_as_long_as_a_message_uses_it() {
+async fn file_is_kept_while_a_message_uses_it() {
     each(async |store| {
         for id in ["f1", "f2", "f3"] {
             arrived(store, id, 10).await;
         }
         attach(store, "ada", "c", "m", "f1").await;
-        // Another's message makes no use of it, nor do words.
+        // A message of another user does not use the file, nor does text that names it.
         attach(store, "bob", "b", "n", "f3").await;
         assert!(!store.drop_file("ada", "f1").await.unwrap(), "it is in use");
         assert_eq!(store.purge_files(10, 100).await.unwrap(), 0, "none is old enough");
@@ -102,7 +102,7 @@ async fn it_stays_as_long_as_a_message_uses_it() {
         assert_eq!(store.purge_files(11, 100).await.unwrap(), 1);
         assert_eq!((has(store, "f1").await, has(store, "f2").await, has(store, "f3").await), (true, false, false));
 
-        // A copy uses it, too; it goes with the last conversation.
+        // A copy uses the file, too; the file is deleted with the last conversation.
         let copy = CopyBranch {
             from: "c".to_owned(),
             to: "d".to_owned(),

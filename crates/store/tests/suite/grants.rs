@@ -1,4 +1,4 @@
-//! Standing approvals: what one covers, who may see and revoke it, and how many there are.
+//! Standing approvals: what one covers, who can see and revoke it, and their maximum number.
 
 use crate::support::{begin, each, end, submission};
 use store::{BeginRun, MAX_GRANTS, NewGrant, Store, StoreError};
@@ -15,7 +15,7 @@ fn new(id: &str, tool: &str, conversation_id: Option<&str>, now: i64) -> NewGran
     }
 }
 
-/// Conversations `c` and `d` of Ada's, with these approvals.
+/// Creates the conversations `c` and `d` of Ada's, and grants these approvals.
 async fn given(store: &Store, grants: Vec<NewGrant>) {
     for id in ["c", "d"] {
         let epoch = begin(store, id, &format!("m{id}"), None, 1).await;
@@ -30,7 +30,7 @@ async fn ids(store: &Store, owner: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn one_covers_its_tool_for_its_user_where_it_holds() {
+async fn grant_covers_only_its_user_agent_tool_and_conversation() {
     each(async |store| {
         given(store, vec![new("here", "send", Some("c"), 3), new("all", "save", None, 4)]).await;
         let check = async |question: [&str; 5], expected: Option<&str>| {
@@ -49,7 +49,7 @@ async fn one_covers_its_tool_for_its_user_where_it_holds() {
         let places: Vec<_> =
             listed.iter().map(|grant| grant.conversation.as_ref().map(|(_, title)| title.as_str())).collect();
         assert_eq!(places, [None, Some("title of mc")]);
-        // The conversation takes its own along.
+        // The conversation's own approvals are deleted with it.
         assert!(store.delete("ada", "c", Vec::new()).await.unwrap());
         assert_eq!(ids(store, "ada").await, ["all"]);
     })
@@ -57,7 +57,7 @@ async fn one_covers_its_tool_for_its_user_where_it_holds() {
 }
 
 #[tokio::test]
-async fn only_its_user_sees_and_revokes_it() {
+async fn only_its_user_can_see_and_revoke_a_grant() {
     each(async |store| {
         given(store, vec![new("here", "send", Some("c"), 3), new("all", "send", None, 4)]).await;
         for owner in ["bob", "", "%", "ADA"] {
@@ -69,7 +69,7 @@ async fn only_its_user_sees_and_revokes_it() {
         };
         assert_eq!(update("bob", vec![new("bobs", "send", None, 5)]).await, Err(StoreError::NotFound));
         assert_eq!(ids(store, "bob").await, Vec::<String>::new());
-        // A conversation of somebody else is no place for one.
+        // An approval for a conversation of another user is ignored.
         update("ada", vec![new("nowhere", "save", Some("x"), 5)]).await.unwrap();
         assert_eq!(ids(store, "ada").await, ["all", "here"]);
         assert!(store.revoke_grant("ada", "all").await.unwrap());
@@ -80,7 +80,7 @@ async fn only_its_user_sees_and_revokes_it() {
 }
 
 #[tokio::test]
-async fn there_is_one_for_a_tool_and_so_many_in_all() {
+async fn new_grant_replaces_the_tools_old_one_and_the_number_is_limited() {
     each(async |store| {
         let changed = NewGrant { fingerprint: "as it is".to_owned(), ..new("b", "send", None, 4) };
         given(store, vec![new("a", "send", None, 3), changed]).await;

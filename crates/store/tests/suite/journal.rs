@@ -1,4 +1,4 @@
-//! The journal: append for many runs, read from any point, fences, pruning.
+//! The journal: appending for many runs, reading from any event, fencing, pruning.
 
 use crate::support::{batch, begin, each, end, journal, turn};
 use store::{JournalBatch, MAX_EVENTS, Store};
@@ -26,14 +26,14 @@ async fn events_are_read_from_any_point() {
         check(0, 0, "").await;
         let rows = store.events("ada", "r-m", 3, 1).await.unwrap();
         assert_eq!(rows[0].frames, b"id: 1.4\ndata: m\n\n");
-        // After its end a run's events are still there.
+        // The events of a run stay readable after its end.
         store.finish_run(end("m", 1, 2)).await.unwrap();
         check(4, 100, "5-9 10-10").await;
     })
     .await;
 }
 
-/// A zombie must not write: not after the end, not with an old epoch, and it is told so (F16).
+/// A fenced writer is refused, after the run's end and with an old epoch, and gets to know it.
 #[tokio::test]
 async fn only_the_active_run_appends() {
     each(async |store| {
@@ -55,9 +55,9 @@ async fn only_the_active_run_appends() {
     .await;
 }
 
-/// More rows than one statement holds, and numbers of rows around its sizes.
+/// More rows than one statement holds, and numbers of rows around the statements' sizes.
 #[tokio::test]
-async fn any_number_of_rows_is_appended() {
+async fn batches_of_any_size_are_appended() {
     each(async |store| {
         begin(store, "c", "m", None, 1).await;
         let mut next = 1;
@@ -82,7 +82,8 @@ async fn read_all(store: &Store, key: &str) -> Vec<u64> {
     }
 }
 
-/// Runs that overlap in many ways over several of the index's stripes: each reads back its own events, all and in order.
+/// Runs that overlap in many ways over several stripes of the index: each reads all of its own
+/// events, in order.
 #[tokio::test]
 async fn overlapping_runs_keep_their_own_events() {
     each(async |store| {
@@ -104,7 +105,7 @@ async fn overlapping_runs_keep_their_own_events() {
         for short in 0..6 {
             assert_eq!(read_all(store, &format!("short{short}")).await, (1..=900).collect::<Vec<_>>(), "short{short}");
         }
-        // Deleting a conversation deletes its events alone.
+        // Deleting a conversation deletes only its events.
         assert!(store.delete("ada", "short3", Vec::new()).await.unwrap());
         assert_eq!(read_all(store, "short2").await.len(), 900);
         assert_eq!(read_all(store, "long").await.len(), 4200);
@@ -112,7 +113,7 @@ async fn overlapping_runs_keep_their_own_events() {
     .await;
 }
 
-/// The journal is cut at its old end, never into a run that is active or ended recently.
+/// Pruning deletes the oldest events, but none of a run that is active or ended recently.
 #[tokio::test]
 async fn old_events_are_pruned() {
     each(async |store| {
@@ -139,7 +140,8 @@ async fn old_events_are_pruned() {
         store.finish_run(end("active", 1, 3000)).await.unwrap();
         assert_eq!(journal(store, "active", 0, 10).await, "1-1 2-2 3-3");
         assert_eq!(store.prune_journal(i64::MAX).await.unwrap(), 3);
-        // An empty journal goes on counting, so that a new run never sees rows that are not its own.
+        // The numbering continues in an empty journal, so that a new run never sees rows of another
+        // one.
         begin(store, "c4", "next", None, 1).await;
         append("next", 1, 1).await;
         assert_eq!(journal(store, "next", 0, 10).await, "1-1");

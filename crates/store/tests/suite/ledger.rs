@@ -1,11 +1,12 @@
-//! The tool ledger: known before the effect, completed after it, never entered twice (I3).
+//! The tool ledger: a call is recorded before its effect, completed after it, and never recorded
+//! twice.
 
 use crate::support::{begin, each, end, submission};
 use serde_json::json;
 use store::{StoreError, ToolCallState, ToolOutcome};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_call_starts_once() {
+async fn call_starts_once() {
     each(async |store| {
         begin(store, "c", "m", None, 1).await;
         let tasks = (0..20).map(|_| {
@@ -16,7 +17,7 @@ async fn a_call_starts_once() {
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
         assert_eq!(results.iter().filter(|result| **result == Err(StoreError::AlreadyStarted)).count(), 19);
         assert_eq!(store.tool_call_state("ada", "c", "call").await.unwrap(), Some(ToolCallState::Started));
-        // A later run of the conversation cannot start it either, whatever became of it.
+        // A later run of the conversation cannot start it again either.
         store.finish_run(end("m", 1, 2)).await.unwrap();
         begin(store, "c", "m2", Some("a-m"), 3).await;
         let again = store.tool_started("ada", "r-m2", "call", "pay", &json!({}), 6).await;
@@ -29,7 +30,7 @@ async fn a_call_starts_once() {
 }
 
 #[tokio::test]
-async fn a_call_is_completed_once() {
+async fn call_is_completed_once() {
     each(async |store| {
         begin(store, "c", "m", None, 1).await;
         let state = async |call: &str| store.tool_call_state("ada", "c", call).await.unwrap();
@@ -48,9 +49,9 @@ async fn a_call_is_completed_once() {
     .await;
 }
 
-/// After the end nothing begins; what had begun can still be completed.
+/// After the end of a run no call starts; a call that had started can still be completed.
 #[tokio::test]
-async fn the_end_of_a_run_closes_its_ledger() {
+async fn ended_run_starts_no_call() {
     each(async |store| {
         store.begin_run("ada", submission("c", "m", None, 1)).await.unwrap();
         store.tool_started("ada", "r-m", "slow", "tool", &json!({}), 5).await.unwrap();

@@ -1,5 +1,5 @@
-//! Files of a database that are moved, deleted, replaced or cut while it is open: nothing is acknowledged that is not there after a
-//! restart, and what was acknowledged before is saved where that is possible.
+//! Files of an open database that are moved, deleted, replaced or truncated: no write is
+//! acknowledged that a restart would not find, and earlier writes are saved where possible.
 
 use crate::support::{branch, execute, outsider, submission, turn, url_in};
 use std::fs::{self, File};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use store::{Store, StoreError};
 use tempfile::TempDir;
 
-/// A database with one answer that was acknowledged.
+/// A database with one acknowledged answer.
 struct Served {
     store: Store,
     folder: TempDir,
@@ -33,7 +33,7 @@ impl Served {
         File::options().write(true).open(self.path(suffix)).unwrap().set_len(size).unwrap();
     }
 
-    /// Writes are refused, and so is what says whether the server is ready.
+    /// Asserts that writes and the readiness check are refused.
     async fn is_refused(&self, expected: &str) {
         for _ in 0..2 {
             let ping = self.store.ping().await;
@@ -52,7 +52,7 @@ impl Served {
 
 const BEFORE: &str = "before=text of before | a-before=done before";
 
-/// What a start after a kill finds in a database file: that file alone, as it is now.
+/// Returns what a start after a kill finds in a database file: that file alone, as it is now.
 async fn found(database: &Path) -> String {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy.db");
@@ -68,10 +68,10 @@ async fn deleted_files_are_noticed() {
     let open = File::open(served.path("")).unwrap();
     served.remove(&["", "-wal", "-shm"]);
     served.is_refused("chat.db was deleted").await;
-    // Another file under the name is not the one that is open.
+    // Another file at the path is not the open one.
     fs::write(served.path(""), "").unwrap();
     served.is_refused("chat.db was replaced by another file").await;
-    // What can be copied from the open file has everything, as the log tells the operator.
+    // A copy of the open file, as the log message advises, has everything.
     let copy = served.path("-copy");
     std::io::copy(&mut { open }, &mut File::create(&copy).unwrap()).unwrap();
     assert_eq!(found(&copy).await, BEFORE);
@@ -84,7 +84,7 @@ async fn deleted_database_is_noticed() {
     served.is_refused("chat.db was deleted").await;
 }
 
-/// What was in the log is saved: a restart finds it in the database.
+/// The content of the log is saved: a restart finds it in the database.
 #[tokio::test]
 async fn deleted_log_is_noticed_and_saved() {
     for files in [&["-wal"][..], &["-wal", "-shm"]] {
@@ -116,7 +116,7 @@ async fn moved_file_is_used_again_when_it_is_back() {
         fs::rename(&away, served.path(suffix)).unwrap();
         served.goes_on().await;
     }
-    // The folder with all of them.
+    // Moves the folder with all files.
     let served = Served::open().await;
     fs::rename(served.folder.path().join("data"), served.folder.path().join("away")).unwrap();
     served.is_refused("chat.db was moved away").await;
@@ -138,17 +138,17 @@ async fn replaced_file_is_noticed() {
     }
 }
 
-/// What a cut file held is not certain any more, whatever size it has later.
+/// The content of a truncated file is unreliable, even if it grows again.
 #[tokio::test]
 async fn cut_file_is_refused_until_a_restart() {
     for (suffix, size) in [("", 0), ("", 100), ("", 8192), ("-wal", 0), ("-wal", 5000)] {
         let served = Served::open().await;
-        // So that the database holds something, too.
+        // So that the database file has content, too.
         execute(&mut outsider(&served.folder).await, "PRAGMA wal_checkpoint(TRUNCATE)").await;
         turn(&served.store, "more", "more", None, 2).await;
         let before = fs::read(served.path(suffix)).unwrap();
         served.cut(suffix, size);
-        let expected = format!("chat.db{suffix} was cut to {size} bytes");
+        let expected = format!("chat.db{suffix} was truncated to {size} bytes");
         let ping = served.store.ping().await;
         assert!(matches!(&ping, Err(StoreError::FileLost(why)) if why.contains(&expected)), "{expected}: {ping:?}");
         fs::write(served.path(suffix), before).unwrap();
@@ -157,7 +157,7 @@ async fn cut_file_is_refused_until_a_restart() {
     }
 }
 
-/// As `cp` does it, a restored backup for example: the file stays, what is in it is another's.
+/// As by `cp` when a backup is restored: the same file with other content.
 #[tokio::test]
 async fn overwritten_database_is_refused_until_a_restart() {
     let served = Served::open().await;
@@ -173,9 +173,9 @@ async fn overwritten_database_is_refused_until_a_restart() {
     assert_eq!(sent.map(drop), ping);
 }
 
-/// Others may do what SQLite lets them do.
+/// Changes that other processes make through SQLite are no fault.
 #[tokio::test]
-async fn another_process_may_shorten_the_files_in_order() {
+async fn checkpoint_and_vacuum_by_another_process_are_no_faults() {
     let served = Served::open().await;
     let mut outsider = outsider(&served.folder).await;
     for statement in [

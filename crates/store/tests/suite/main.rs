@@ -1,5 +1,5 @@
-//! What every database behind the store must do. Each test runs over a SQLite file, over SQLite in memory, and over PostgreSQL where it
-//! is installed.
+//! The behavior that every database must have. Each test runs with a SQLite file, with SQLite in
+//! memory, and with PostgreSQL if it is installed.
 
 mod accounts;
 mod admin;

@@ -1,4 +1,4 @@
-//! What administrators look after: the standing approvals of all, the last runs and calls, what goes by itself.
+//! Administration: all standing approvals, the last runs and calls, retention, custom agents.
 
 use crate::support::{begin, each, end, submission, turn};
 use serde_json::json;
@@ -29,7 +29,7 @@ fn entry(call_id: &str, (agent_id, tool): (&str, &str), outcome: AuditOutcome, d
 }
 
 #[tokio::test]
-async fn standing_approvals_of_all_are_listed_and_revoked() {
+async fn standing_approvals_of_all_users_are_listed_and_revoked() {
     each(async |store| {
         let grant = |id: &str, tool: &str, conversation: Option<&str>, now| NewGrant {
             id: id.to_owned(),
@@ -70,14 +70,14 @@ async fn standing_approvals_of_all_are_listed_and_revoked() {
         assert!(store.revoke_any_grant("g2", row("1")).await.unwrap());
         assert!(!store.revoke_any_grant("g2", row("2")).await.unwrap());
         assert_eq!(ids(GrantFilter::default(), 9, None).await.0, "g3 g1");
-        // What was not there has no row.
+        // Revoking an unknown approval has no row.
         assert_eq!(store.audit_list(AuditFilter::default(), 9, None).await.unwrap().len(), 1);
     })
     .await;
 }
 
 #[tokio::test]
-async fn the_last_runs_and_calls() {
+async fn recent_runs_and_tool_health_are_reported() {
     each(async |store| {
         turn(store, "c", "m", None, 10).await;
         let epoch = begin(store, "d", "n", None, 20).await;
@@ -116,7 +116,7 @@ async fn ids(store: &Store, due: Due) -> String {
 }
 
 #[tokio::test]
-async fn what_is_due_is_what_nobody_touched() {
+async fn inactive_and_expired_conversations_are_due() {
     each(async |store| {
         for (i, id) in ["c1", "c2", "c3", "c4", "c5"].into_iter().enumerate() {
             turn(store, id, &format!("m-{id}"), None, 10 + i as i64).await;
@@ -137,7 +137,8 @@ async fn what_is_due_is_what_nobody_touched() {
         assert_eq!(ids(store, of(Some("agent"), &[])).await, "c2 c3 c5");
         assert_eq!(ids(store, of(Some("another"), &[])).await, "");
         assert_eq!(ids(store, of(None, &["another", "agent"])).await, "");
-        // What is being answered stays, and so does what is temporary, by these rules.
+        // A conversation with an active run is not due, nor is a temporary one by the rules for
+        // inactive conversations.
         begin(store, "c2", "again", Some("a-m-c2"), 14).await;
         assert!(store.set_expiry("ada", "c3", Some(50)).await.unwrap());
         assert!(!store.set_expiry("bob", "c3", None).await.unwrap());
@@ -152,7 +153,7 @@ async fn what_is_due_is_what_nobody_touched() {
 }
 
 #[tokio::test]
-async fn old_questions_of_programs_go() {
+async fn old_invocations_are_deleted() {
     each(async |store| {
         for (id, ended) in [("i1", Some(10)), ("i2", Some(20)), ("i3", None)] {
             store.begin_invocation("ada", id, "agent", 1).await.unwrap();
@@ -181,7 +182,7 @@ async fn old_questions_of_programs_go() {
 }
 
 #[tokio::test]
-async fn custom_agents_have_versions_and_one_writer_at_a_time() {
+async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
     each(async |store| {
         let save = async |id: &str, after: Option<i64>, text: &str| {
             let save = SaveCustomAgent {

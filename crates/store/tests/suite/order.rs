@@ -1,4 +1,4 @@
-//! Pins, the archive, folders, what was read, and deletion that can be undone.
+//! Pins, the archive, folders, unread marks, and deletion that can be undone.
 
 use crate::support::{begin, branch, each, end, submission, turn};
 use store::{Deleted, MAX_FOLDERS, Store, StoreError};
@@ -10,7 +10,7 @@ async fn change(store: &Store, ids: &str, json: &str) -> Result<(), StoreError> 
     store.change("ada", ids.split(' ').map(str::to_owned).collect(), change, 100).await
 }
 
-/// The list as `id`, with `*` for pinned and `!` for unread, in pages of two.
+/// Returns the list as `id`, with `*` for pinned and `!` for unread, in pages of two.
 async fn list(store: &Store, filter: &ListFilter) -> String {
     let (mut ids, mut cursor) = (Vec::new(), None);
     loop {
@@ -29,7 +29,7 @@ fn in_folder(id: &str) -> ListFilter {
 }
 
 #[tokio::test]
-async fn pins_stand_above_and_the_archive_apart() {
+async fn pinned_come_first_and_archived_are_listed_separately() {
     each(async |store| {
         for (id, now) in [("a", 10), ("b", 20), ("c", 30), ("d", 40)] {
             turn(store, id, &format!("m{id}"), None, now).await;
@@ -46,7 +46,7 @@ async fn pins_stand_above_and_the_archive_apart() {
 }
 
 #[tokio::test]
-async fn folders_hold_conversations_and_let_them_go() {
+async fn deleting_a_folder_keeps_its_conversations() {
     each(async |store| {
         for (id, now) in [("a", 10), ("b", 20), ("c", 30)] {
             turn(store, id, &format!("m{id}"), None, now).await;
@@ -79,7 +79,7 @@ async fn folders_hold_conversations_and_let_them_go() {
 }
 
 #[tokio::test]
-async fn unread_is_what_came_while_nobody_looked() {
+async fn finished_answer_is_unread_until_marked_read() {
     each(async |store| {
         let shown = async || list(store, &ListFilter::default()).await;
         let epoch = begin(store, "c", "m", None, 10).await;
@@ -97,7 +97,7 @@ async fn unread_is_what_came_while_nobody_looked() {
 }
 
 #[tokio::test]
-async fn deleted_is_gone_for_everyone_and_comes_back_whole() {
+async fn deleted_conversation_is_hidden_and_completely_restored() {
     each(async |store| {
         turn(store, "c", "m", None, 10).await;
         begin(store, "c", "n", Some("a-m"), 20).await;
@@ -116,7 +116,7 @@ async fn deleted_is_gone_for_everyone_and_comes_back_whole() {
         assert_eq!(started, Err(StoreError::NotFound), "no effect after it");
         assert_eq!(change(store, "c", r#"{"pinned":false}"#).await, Err(StoreError::NotFound));
         assert_eq!(change(store, "c", r#"{"deleted":true}"#).await, Err(StoreError::NotFound));
-        // What was being written ends as ever, so that nothing is missing after an undo.
+        // An active run ends normally, so that nothing is missing after an undo.
         store.finish_run(end("n", 2, 40)).await.unwrap();
 
         assert_eq!(store.deleted_before(99, 10).await.unwrap(), []);

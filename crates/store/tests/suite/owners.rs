@@ -1,4 +1,5 @@
-//! A1 to A3: whatever another user's id is handed to, it is as good as an unknown one, and nothing changes.
+//! Wherever an id of another user is passed, it is treated like an unknown one, and nothing
+//! changes.
 
 use crate::support::{batch, begin, branch, each, end, journal, submission};
 use serde_json::json;
@@ -7,7 +8,7 @@ use wire::UiMessage;
 use wire::change::{Feedback, Rating};
 use wire::order::{ConversationChange, Folder, ListFilter, MoveTo};
 
-/// One of each kind.
+/// One change of each kind.
 fn changes() -> Vec<ConversationChange> {
     let none = ConversationChange::default;
     vec![
@@ -24,7 +25,7 @@ fn changes() -> Vec<ConversationChange> {
 }
 
 #[tokio::test]
-async fn another_users_ids_open_nothing() {
+async fn ids_of_another_user_are_treated_as_unknown() {
     each(async |store| {
         let epoch = begin(store, "c", "m", None, 1).await;
         store.append_events(vec![batch("m", epoch, 1, 2)]).await.unwrap();
@@ -32,7 +33,7 @@ async fn another_users_ids_open_nothing() {
         let folder = Folder { id: "f".to_owned(), name: "Work".to_owned() };
         assert!(store.add_folder("ada", folder.clone(), 1).await.unwrap());
 
-        // "" and wildcards stand for owners that a careless query would match.
+        // The empty string and wildcards stand for owners that a careless query would match.
         for owner in ["bob", "", "%", "ADA", "ada ", "' OR 1=1 --"] {
             assert_eq!(store.conversations(owner, ListFilter::default(), 100, None).await.unwrap(), [], "{owner}");
             assert_eq!(store.conversation(owner, "c").await.unwrap(), None, "{owner}");
@@ -105,7 +106,7 @@ async fn another_users_ids_open_nothing() {
 }
 
 #[tokio::test]
-async fn message_ids_and_keys_are_each_conversations_own() {
+async fn message_ids_and_keys_are_scoped_to_a_conversation() {
     each(async |store| {
         begin(store, "c", "m", None, 1).await;
         let mut bobs = submission("d", "m", None, 1);

@@ -1,4 +1,5 @@
-//! Several servers on one database: signs of life, runs that are taken over, requests to stop, locks, news.
+//! Several servers on one database: heartbeats, takeover of runs, stop requests, locks,
+//! notifications.
 
 use crate::support::{batch, begin, each, end, journal, submission, url_in};
 use std::time::Duration;
@@ -7,7 +8,7 @@ use wire::EndReason;
 
 const LEASE: Duration = Duration::from_secs(15);
 
-/// Two servers on one database; none where there is no PostgreSQL.
+/// Opens a database with two servers; `None` if PostgreSQL is not installed.
 async fn two() -> Option<(Store, Store)> {
     let url = test_postgres::new_database().await?;
     let (a, b) = (Store::open(&url).await.unwrap(), Store::open(&url).await.unwrap());
@@ -21,18 +22,18 @@ fn ids(runs: &[OpenRun]) -> Vec<&str> {
     runs.iter().map(|run| run.run_id.as_str()).collect()
 }
 
-/// F15, F16: a server without a sign of life loses its runs, and whatever it writes to them from then on is refused.
+/// A server that misses its heartbeats loses its runs, and its later writes to them are refused.
 #[tokio::test]
-async fn runs_are_taken_over_from_a_server_that_is_gone() {
+async fn runs_of_a_dead_server_are_taken_over_and_fenced() {
     let Some((a, b)) = two().await else { return };
     begin(&a, "c", "m", None, 1).await;
     a.append_events(vec![batch("m", 1, 1, 2)]).await.unwrap();
     assert_eq!(b.take_over().await.unwrap(), [], "its server lives");
-    // What it writes is its own, whoever else knows the run's number.
+    // Only the driving server can write, even if another one knows the run's epoch.
     assert_eq!(b.append_events(vec![batch("m", 1, 3, 3)]).await.unwrap(), ["r-m"]);
     assert_eq!(b.finish_run(end("m", 1, 2)).await, Err(StoreError::Fenced));
 
-    // Frozen for longer than its lease.
+    // As if frozen for longer than its lease.
     a.beat(Duration::ZERO).await.unwrap();
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert_eq!(ids(&b.take_over().await.unwrap()), ["r-m"]);
@@ -52,7 +53,7 @@ async fn runs_are_taken_over_from_a_server_that_is_gone() {
     assert_eq!(a.progress("bob", "r-m").await.unwrap(), None);
     assert_eq!(journal(&a, "m", 2, 9).await, "3-5");
 
-    // A server that goes in order leaves what it drives to the others at once.
+    // When a server shuts down, the others can take over its runs at once.
     begin(&a, "d", "n", None, 3).await;
     a.begin_invocation("ada", "question", "agent", 3).await.unwrap();
     assert_eq!(b.abandon_invocations("gone", 4).await.unwrap(), 0);
@@ -62,9 +63,9 @@ async fn runs_are_taken_over_from_a_server_that_is_gone() {
     assert!(!b.beat(LEASE).await.unwrap().others);
 }
 
-/// Where there is one server, its start takes everything.
+/// With SQLite, a starting server takes over all runs.
 #[tokio::test]
-async fn one_server_drives_everything() {
+async fn sqlite_server_takes_over_all_runs() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
     begin(&store, "c", "m", None, 1).await;
@@ -76,9 +77,9 @@ async fn one_server_drives_everything() {
     store.finish_run(end("m", 1, 2)).await.unwrap();
 }
 
-/// F18: a request reaches whoever drives the run, as news and in the table.
+/// A stop request reaches the server that drives the run, as a notification and in the table.
 #[tokio::test]
-async fn a_stop_reaches_the_server_that_drives() {
+async fn stop_request_reaches_the_driving_server() {
     let Some((a, b)) = two().await else { return };
     let mut news = a.listen().unwrap();
     begin(&a, "c", "m", None, 1).await;
@@ -97,11 +98,11 @@ async fn a_stop_reaches_the_server_that_drives() {
 }
 
 #[tokio::test]
-async fn events_are_news_to_the_others() {
+async fn appended_events_notify_other_servers() {
     let Some((a, b)) = two().await else { return };
     let mut news = b.listen().unwrap();
     begin(&a, "c", "m", None, 1).await;
-    // Until the listener is connected, there is none to hear it.
+    // Repeated, because notifications are lost until the listener is connected.
     let heard = async {
         let mut seq = 1;
         loop {
@@ -117,7 +118,7 @@ async fn events_are_news_to_the_others() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lock_is_held_by_one() {
+async fn lock_is_exclusive_across_servers() {
     let Some((a, b)) = two().await else { return };
     let held = a.lock("c").await.unwrap();
     assert!(b.lock("d").await.unwrap().is_some(), "another name is another lock");
@@ -127,9 +128,9 @@ async fn a_lock_is_held_by_one() {
     assert_eq!(tokio::time::timeout(Duration::from_secs(5), waits).await.unwrap().unwrap(), Ok(true));
 }
 
-/// What the first one keeps is what all get.
+/// The first stored value is the one that all servers get.
 #[tokio::test]
-async fn a_secret_is_everyones() {
+async fn first_stored_secret_is_shared() {
     each(async |store| {
         assert_eq!(store.secret("key", b"first".to_vec()).await.unwrap(), b"first");
         assert_eq!(store.secret("key", b"second".to_vec()).await.unwrap(), b"first");

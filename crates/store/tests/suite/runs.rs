@@ -1,13 +1,13 @@
-//! Opening a run once, closing it once, and what a dead process leaves.
+//! Opening a run once, ending it once, and recovery after a crash.
 
 use crate::support::{begin, branch, each, end, submission, turn};
 use store::{BeginRun, Begun, FinishRun, NewMessage, OpenRun, Store, StoreError};
 use wire::api::Outcome;
 use wire::{Role, UiMessage};
 
-/// F19: the same submission fifty times at once is one run, and everyone is told which.
+/// The same submission, sent fifty times concurrently, starts one run, and all callers get its id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_submission_starts_one_run() {
+async fn fifty_equal_submissions_start_one_run() {
     each(async |store| {
         let tasks = (0..50).map(|number| {
             let store = store.clone();
@@ -32,9 +32,10 @@ async fn a_submission_starts_one_run() {
     .await;
 }
 
-/// F20: fifty different submissions at once in one conversation are one run, and 49 are told which is in their way.
+/// Fifty different submissions, sent concurrently in one conversation, start one run, and 49
+/// callers get the id of the active run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_conversation_has_one_active_run() {
+async fn conversation_has_at_most_one_active_run() {
     each(async |store| {
         let tasks = (0..50).map(|number| {
             let store = store.clone();
@@ -58,7 +59,7 @@ async fn each_run_of_a_conversation_has_a_higher_epoch() {
         store.finish_run(end("m1", 1, 1)).await.unwrap();
         assert_eq!(begin(store, "c", "m2", Some("a-m1"), 2).await, 2);
         assert_eq!(begin(store, "d", "m3", None, 2).await, 1);
-        // A submission that was answered before is still known.
+        // A submission that was answered before is still recognized.
         let again = store.begin_run("ada", submission("c", "m1", None, 3)).await.unwrap();
         assert_eq!(again, Begun::Duplicate { run_id: "r-m1".to_owned(), message_id: "a-m1".to_owned(), active: false });
         // The same key in another conversation is another submission.
@@ -69,9 +70,9 @@ async fn each_run_of_a_conversation_has_a_higher_epoch() {
     .await;
 }
 
-/// What contradicts the stored messages is refused as a whole.
+/// A submission that contradicts the stored messages is refused as a whole.
 #[tokio::test]
-async fn contradictions_leave_nothing() {
+async fn contradictory_submission_stores_nothing() {
     each(async |store| {
         turn(store, "c", "m1", None, 1).await;
         turn(store, "d", "elsewhere", None, 1).await;
@@ -88,7 +89,7 @@ async fn contradictions_leave_nothing() {
             );
         };
         let foreign = StoreError::Invalid("a message refers to one that is not in this conversation");
-        let in_use = StoreError::Invalid("an id is in use already");
+        let in_use = StoreError::Invalid("the id is already in use");
         check("unknown parent", |b| b.insert[0].parent_id = Some("nothing".to_owned()), foreign.clone()).await;
         check("parent elsewhere", |b| b.insert[0].parent_id = Some("elsewhere".to_owned()), foreign.clone()).await;
         check(
@@ -107,7 +108,7 @@ async fn contradictions_leave_nothing() {
 }
 
 #[tokio::test]
-async fn a_run_may_bring_history_and_replace_bodies() {
+async fn submission_can_insert_history_and_replace_bodies() {
     each(async |store| {
         let mut begin = submission("c", "m1", Some("h2"), 1);
         let history =
@@ -117,7 +118,7 @@ async fn a_run_may_bring_history_and_replace_bodies() {
         assert_eq!(store.begin_run("ada", begin).await.unwrap(), Begun::Started { epoch: 1 });
         assert_eq!(branch(store, "c").await, "h1=before | h2=yes | m1=text of m1 | a-m1");
         store.finish_run(end("m1", 1, 2)).await.unwrap();
-        // A continuation writes into a message that exists.
+        // A continuation writes into an existing message.
         let mut go_on = submission("c", "go-on", None, 3);
         go_on.insert.clear();
         go_on.message_id = "a-m1".to_owned();
@@ -129,7 +130,7 @@ async fn a_run_may_bring_history_and_replace_bodies() {
 }
 
 #[tokio::test]
-async fn a_run_ends_once() {
+async fn run_ends_once() {
     each(async |store| {
         for status in [Outcome::Waiting, Outcome::Stopped, Outcome::Limit, Outcome::Failed, Outcome::Interrupted] {
             let id = format!("{status:?}");
@@ -181,7 +182,7 @@ async fn text(store: &Store) -> String {
 }
 
 #[tokio::test]
-async fn a_body_is_replaced_only_while_nothing_runs() {
+async fn body_is_not_replaced_during_a_run() {
     each(async |store| {
         let epoch = begin(store, "c", "m", None, 1).await;
         let message = UiMessage { role: Role::Assistant, ..UiMessage::user("a-m", "one decision") };

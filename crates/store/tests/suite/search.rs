@@ -1,4 +1,4 @@
-//! Search: what it finds, that nothing in a query is an operator, and that the index follows whatever happens.
+//! Search: what it finds, that queries have no operators, and that the index follows all changes.
 
 use crate::support::{Outsider, begin, each, each_url, end, submission, turn, url_in};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use store::{SearchCursor, Store};
 use wire::order::ConversationChange;
 use wire::{Role, UiMessage};
 
-/// What is found, as `conversation/message: passage` with the finds in brackets.
+/// Returns the results as `conversation/message: passage` with the matches in brackets.
 async fn found(store: &Store, text: &str) -> String {
     let found = store.search("ada", text, 10, None).await.unwrap();
     let line = |found: &wire::order::Found| {
@@ -54,7 +54,7 @@ async fn words_are_found_in_titles_questions_and_answers() {
 }
 
 #[tokio::test]
-async fn what_is_found_comes_in_pages() {
+async fn results_are_paged() {
     each(async |store| {
         for (id, now) in [("a", 10), ("b", 20), ("c", 20), ("d", 30)] {
             turn(store, id, &format!("m{id}"), None, now).await;
@@ -72,9 +72,9 @@ async fn what_is_found_comes_in_pages() {
     .await;
 }
 
-/// The index holds what is there: not what was, and not what is being written.
+/// The index has the current texts only: neither old ones nor those of active runs.
 #[tokio::test]
-async fn the_index_follows() {
+async fn index_follows_changes() {
     each_url(async |url| {
         let store = Store::open(&url).await.unwrap();
         let epoch = begin(&store, "c", "m", None, 10).await;
@@ -111,9 +111,10 @@ async fn the_index_follows() {
     .await;
 }
 
-/// All texts of a message are found, whatever stands between them, and nothing else of it is.
+/// All texts of a message are found, whatever parts are between them, and nothing of the other
+/// parts is.
 #[tokio::test]
-async fn texts_are_found_between_whatever_else_is_there() {
+async fn texts_are_found_between_other_parts() {
     each_url(async |url| {
         let store = Store::open(&url).await.unwrap();
         turn(&store, "c", "m", None, 10).await;
@@ -136,15 +137,15 @@ async fn texts_are_found_between_whatever_else_is_there() {
     .await;
 }
 
-/// The end of five thousand texts.
+/// Returns the passage at the end of five thousand texts.
 fn passage_of_the_last() -> String {
     let before: String = (4_984..4_999).map(|number| format!("w{number}\n")).collect();
     format!("c/m: …{before}[w4999]")
 }
 
-/// A database of an earlier version has another trigger for what changes.
+/// Databases of earlier versions have another trigger for changes of messages.
 #[tokio::test]
-async fn the_index_of_an_older_database_follows() {
+async fn index_of_an_older_database_follows_changes() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("data")).unwrap();
     let mut older = sqlx::migrate!("migrations/sqlite");
@@ -166,9 +167,9 @@ async fn the_index_of_an_older_database_follows() {
     );
 }
 
-/// Text has characters that a database may not hold.
+/// Texts may contain characters that a database cannot store.
 #[tokio::test]
-async fn a_nul_ends_nothing() {
+async fn nul_characters_are_stored_and_searchable() {
     each(async |store| {
         say(store, "a", "m1", "before\u{0}after \\u0000 end", "an\u{0}swer \\\u{0}", 10).await;
         let messages = store.branch("ada", "a").await.unwrap();
@@ -181,9 +182,9 @@ async fn a_nul_ends_nothing() {
     .await;
 }
 
-/// A33: a query is words, whatever is in it.
+/// A query consists of words only, whatever it contains.
 #[test]
-fn no_text_is_an_operator() {
+fn query_never_contains_operators() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let stores = runtime.block_on(async {
         let mut stores = Vec::new();

@@ -1,4 +1,5 @@
-//! What goes wrong around a database server: connections are lost, other writers are in the way or frozen, many start at once.
+//! Faults of a database server: lost connections, other writers that block or freeze, concurrent
+//! starts.
 
 use crate::support::{Outsider, begin, branch, submission, turn};
 use std::path::Path;
@@ -9,20 +10,20 @@ use store::{Begun, Store, StoreError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 
-/// Ends the connections of a store, as a restart of the server does.
+/// Closes the connections of a store, as a restart of the server does.
 const TERMINATE: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()";
 
-/// F13 (a): nobody notices, neither readers nor writers.
+/// Neither readers nor writers see an error.
 #[tokio::test]
-async fn lost_connections_are_opened_again() {
+async fn lost_connections_are_reopened() {
     let Some(url) = test_postgres::new_database().await else { return };
     let store = Store::open(&url).await.unwrap();
     let mut outsider = Outsider::connect(&url).await;
     for round in 0..4 {
         turn(&store, &format!("c{round}"), &format!("m{round}"), None, 1).await;
         assert!(outsider.number(TERMINATE).await > 0);
-        // The pool tries what it has not used for a while; here nothing has been idle for so long.
+        // The pool tests connections that were idle for a while; here none was idle for that long.
         let read = store.conversation("ada", "c0").await;
         assert!(matches!(read, Ok(Some(_)) | Err(StoreError::Unavailable(_))), "{read:?}");
     }
@@ -30,9 +31,9 @@ async fn lost_connections_are_opened_again() {
     assert_eq!(store.open_runs().await.unwrap(), []);
 }
 
-/// F13: a connection that is lost in the middle of a transaction fails its writes, which are not there.
+/// If the connection is lost during a transaction, its writes fail and are not stored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_write_that_is_cut_off_is_told_to_have_failed() {
+async fn interrupted_write_is_reported_as_failed() {
     let Some(url) = test_postgres::new_database().await else { return };
     let store = Store::open(&url).await.unwrap();
     let (mut holder, mut outsider) = (Outsider::connect(&url).await, Outsider::connect(&url).await);
@@ -53,9 +54,10 @@ async fn a_write_that_is_cut_off_is_told_to_have_failed() {
     assert_eq!(begin(&store, "c", "m", None, 1).await, 1);
 }
 
-/// F13 (c): the reply to a commit is lost. What became of it is found out: it worked, so that is what the caller is told.
+/// If the reply to a commit is lost, the store finds out that the commit succeeded and reports
+/// success.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_commit_without_a_reply_counts_if_it_came_through() {
+async fn commit_with_a_lost_reply_is_reported_as_committed() {
     let Some(url) = test_postgres::new_database().await else { return };
     let folder = tempfile::tempdir().unwrap();
     let cut = Arc::new(AtomicBool::new(false));
@@ -71,8 +73,8 @@ async fn a_commit_without_a_reply_counts_if_it_came_through() {
     assert_eq!(branch(&Store::open(&url).await.unwrap(), "c").await, "m=text of m | a-m");
 }
 
-/// A socket that leads to the server's. Once `cut` says so, it hands on a commit and ends the connection instead of handing on the
-/// reply.
+/// Relays a socket to the server's. Once `cut` is set, it forwards a commit and then closes the
+/// connection instead of forwarding the reply.
 fn relay(folder: &Path, server: &str, cut: Arc<AtomicBool>) {
     const SOCKET: &str = ".s.PGSQL.5432";
     let listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
@@ -93,7 +95,7 @@ fn relay(folder: &Path, server: &str, cut: Arc<AtomicBool>) {
                         back.abort();
                     }
                     if to_server.write_all(&bytes[..count]).await.is_err() || cuts {
-                        // The server is to read it before it sees the end.
+                        // So that the server reads the commit before the connection ends.
                         tokio::time::sleep(Duration::from_millis(300)).await;
                         return;
                     }
@@ -103,9 +105,9 @@ fn relay(folder: &Path, server: &str, cut: Arc<AtomicBool>) {
     });
 }
 
-/// The same where the commit did not come through, because its connection was ended before: it is told to have failed, and has.
+/// If the connection is closed during a commit, the commit fails and is reported as failed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_commit_that_was_cut_off_is_told_to_have_failed() {
+async fn interrupted_commit_is_reported_as_failed() {
     let Some(url) = test_postgres::new_database().await else { return };
     let store = Store::open(&url).await.unwrap();
     let mut outsider = Outsider::connect(&url).await;
@@ -132,13 +134,14 @@ async fn a_commit_that_was_cut_off_is_told_to_have_failed() {
     assert_eq!(store.folders("ada").await, Ok(Vec::new()));
 }
 
-/// Writers of two servers take turns: epochs, the audit log's head and bounds on numbers of rows hold over both.
+/// Writers of two servers take turns: epochs, the audit log's head and limits on numbers of rows
+/// hold across both.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn two_servers_write_one_after_the_other() {
+async fn writers_of_several_servers_are_serialized() {
     let Some(url) = test_postgres::new_database().await else { return };
     let stores = futures::future::join_all((0..3).map(|_| Store::open(&url))).await;
     let stores: Vec<_> = stores.into_iter().map(Result::unwrap).collect();
-    // F19: one submission, sent to all of them at once.
+    // One submission, sent to all servers at once.
     let tries = (0..30).map(|number| stores[number % 3].begin_run("ada", submission("c", "m", None, 1)));
     let begun = futures::future::join_all(tries).await;
     let started = begun.iter().filter(|begun| matches!(begun, Ok(Begun::Started { epoch: 1 }))).count();
@@ -153,9 +156,10 @@ async fn two_servers_write_one_after_the_other() {
     assert_eq!(branch(&stores[2], "c").await, "m=text of m | a-m");
 }
 
-/// A server that is frozen in the middle of a transaction keeps the others waiting for seconds, not for as long as it is frozen.
+/// A server that freezes within a transaction blocks the others for seconds, not for as long as it
+/// is frozen.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_frozen_writer_lets_go() {
+async fn frozen_writer_loses_the_lock_after_a_timeout() {
     let Some(url) = test_postgres::new_database().await else { return };
     let store = Store::open(&url).await.unwrap();
     let mut frozen = Outsider::connect(&url).await;
@@ -164,13 +168,14 @@ async fn a_frozen_writer_lets_go() {
     let begun = Instant::now();
     begin(&store, "c", "m", None, 1).await;
     let waited = begun.elapsed();
-    // The frozen one never lets go by itself.
+    // The frozen server never releases the lock itself.
     assert!(waited > Duration::from_secs(3), "{waited:?}");
 }
 
-/// F37: of many that start together one migrates, and all of them open. A newer schema is refused.
+/// Of several servers that start together one migrates, and all of them open the database. A newer
+/// schema is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_open_a_new_database_at_once() {
+async fn concurrent_opens_migrate_a_new_database_once() {
     let Some(url) = test_postgres::new_database().await else { return };
     let opened = futures::future::join_all((0..6).map(|_| Store::open(&url))).await;
     for (number, store) in opened.into_iter().map(Result::unwrap).enumerate() {
@@ -184,9 +189,9 @@ async fn many_open_a_new_database_at_once() {
     assert!(!error.contains(test_postgres::PASSWORD), "{error}");
 }
 
-/// What cannot be opened is refused with one line that keeps the secret.
+/// A database that cannot be opened is refused with one line that does not contain the password.
 #[tokio::test]
-async fn what_cannot_be_opened() {
+async fn error_of_a_failed_login_does_not_contain_the_password() {
     let Some(url) = test_postgres::address("postgres", "s3cret-but-wrong") else { return };
     let error = Store::open(&url).await.err().unwrap().to_string();
     assert!(error.starts_with("cannot open the database postgres at /"), "{error}");

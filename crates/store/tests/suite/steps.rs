@@ -1,4 +1,4 @@
-//! What requests took.
+//! Requests to models, and their usage.
 
 use crate::support::{begin, each, end};
 use store::{FinishRun, Step, Totals};
@@ -25,14 +25,14 @@ fn step(conversation_id: &str, number: u32, cost_usd: Option<f64>) -> Step {
 }
 
 #[tokio::test]
-async fn what_a_conversation_took_is_summed_up_for_its_owner() {
+async fn usage_of_a_conversation_is_summed_for_its_owner() {
     each(async |store| {
         let epoch = begin(store, "c", "m", None, 1).await;
         store.append_steps(vec![step("c", 1, None), step("c", 2, Some(0.25))]).await.unwrap();
         store.append_steps(vec![step("other", 1, Some(9.0))]).await.unwrap();
         let finish = FinishRun { steps: vec![step("c", 3, Some(0.5))], ..end("m", epoch, 2) };
         store.finish_run(finish.clone()).await.unwrap();
-        // Reported again after an answer that was lost: nothing counts twice.
+        // Reported again after a lost reply: nothing is counted twice.
         store.finish_run(finish).await.unwrap();
         let usage = Usage { input_tokens: 300, output_tokens: 30, cache_read_tokens: 120, ..Usage::default() };
         assert_eq!(store.totals("ada", "c").await.unwrap(), Totals { steps: 3, usage, cost_usd: Some(0.75) });
@@ -45,7 +45,7 @@ async fn what_a_conversation_took_is_summed_up_for_its_owner() {
 }
 
 #[tokio::test]
-async fn what_was_taken_outlives_the_conversation_and_cannot_overflow() {
+async fn steps_outlive_the_conversation_and_sums_do_not_overflow() {
     each(async |store| {
         begin(store, "c", "m", None, 1).await;
         let nonsense = Usage { input_tokens: u64::MAX, ..Usage::default() };

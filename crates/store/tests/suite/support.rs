@@ -1,4 +1,4 @@
-//! A fresh store for each test, and short words for what most of them do.
+//! A new store for each test, and helpers for common operations.
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use wire::api::Outcome;
 use wire::{EndReason, Role, UiMessage};
 
-/// Runs a test over every kind of database.
+/// Runs a test with every kind of database.
 pub(crate) async fn each(test: impl AsyncFn(&Store)) {
     let store = Store::open("sqlite::memory:").await.unwrap();
     test(&store).await;
@@ -19,7 +19,7 @@ pub(crate) async fn each(test: impl AsyncFn(&Store)) {
     .await;
 }
 
-/// Runs a test over every kind of database that can be opened more than once.
+/// Runs a test with every kind of database that can be opened more than once.
 pub(crate) async fn each_url(test: impl AsyncFn(String)) {
     let folder = tempfile::tempdir().unwrap();
     test(url_in(&folder)).await;
@@ -28,7 +28,7 @@ pub(crate) async fn each_url(test: impl AsyncFn(String)) {
     }
 }
 
-/// Another process's connection to a database.
+/// A connection to a database that does not use the store, as another process has.
 pub(crate) enum Outsider {
     /// To a file.
     Sqlite(SqliteConnection),
@@ -52,7 +52,7 @@ impl Outsider {
         }
     }
 
-    /// The number that a statement answers with.
+    /// Returns the number that a statement yields.
     pub(crate) async fn number(&mut self, sql: &str) -> i64 {
         let sql = sql.to_owned();
         match self {
@@ -62,12 +62,12 @@ impl Outsider {
     }
 }
 
-/// The URL of a database file in a folder.
+/// Returns the URL of a database file in a folder.
 pub(crate) fn url_in(folder: &TempDir) -> String {
     format!("sqlite://{}", folder.path().join("data/chat.db").display())
 }
 
-/// Another process's connection to the same file.
+/// Opens a connection to the same file without the store.
 pub(crate) async fn outsider(folder: &TempDir) -> SqliteConnection {
     SqliteConnectOptions::new().filename(folder.path().join("data/chat.db")).connect().await.unwrap()
 }
@@ -77,7 +77,8 @@ pub(crate) async fn execute(db: &mut SqliteConnection, sql: &str) {
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(db).await.unwrap();
 }
 
-/// A submission of one user message with id `key`, answered by message `a-KEY` in run `r-KEY` at time `now`.
+/// Returns a submission of one user message with id `key`, answered by message `a-KEY` in run
+/// `r-KEY` at time `now`.
 pub(crate) fn submission(conversation_id: &str, key: &str, parent: Option<&str>, now: i64) -> BeginRun {
     let user = UiMessage::user(key, format!("text of {key}"));
     let answer = UiMessage::new(format!("a-{key}"), Role::Assistant);
@@ -101,7 +102,7 @@ pub(crate) fn submission(conversation_id: &str, key: &str, parent: Option<&str>,
     }
 }
 
-/// Stores a submission of Ada's that must start a run; answers with its epoch.
+/// Stores a submission of Ada's that must start a run; returns its epoch.
 pub(crate) async fn begin(store: &Store, conversation_id: &str, key: &str, parent: Option<&str>, now: i64) -> u64 {
     match store.begin_run("ada", submission(conversation_id, key, parent, now)).await.unwrap() {
         Begun::Started { epoch } => epoch,
@@ -109,7 +110,7 @@ pub(crate) async fn begin(store: &Store, conversation_id: &str, key: &str, paren
     }
 }
 
-/// The end of run `r-KEY` with the text `done KEY`.
+/// Returns the end of run `r-KEY` with the text `done KEY`.
 pub(crate) fn end(key: &str, epoch: u64, now: i64) -> FinishRun {
     let message = UiMessage { role: Role::Assistant, ..UiMessage::user(format!("a-{key}"), format!("done {key}")) };
     FinishRun {
@@ -133,19 +134,19 @@ pub(crate) async fn turn(store: &Store, conversation_id: &str, key: &str, parent
     store.finish_run(end(key, epoch, now)).await.unwrap();
 }
 
-/// Events `first..=last` of run `r-KEY`.
+/// Returns a batch with the events `first..=last` of run `r-KEY`.
 pub(crate) fn batch(key: &str, epoch: u64, first_seq: u64, last_seq: u64) -> JournalBatch {
     let frames: String = (first_seq..=last_seq).map(|seq| format!("id: {epoch}.{seq}\ndata: {key}\n\n")).collect();
     JournalBatch { run_id: format!("r-{key}"), epoch, first_seq, last_seq, frames: frames.into() }
 }
 
-/// The journal's rows of Ada's run `r-KEY` after a number, as `first-last`.
+/// Returns the journal's rows of Ada's run `r-KEY` after a number, as `first-last`.
 pub(crate) async fn journal(store: &Store, key: &str, after: u64, limit: u32) -> String {
     let rows = store.events("ada", &format!("r-{key}"), after, limit).await.unwrap();
     rows.iter().map(|row| format!("{}-{}", row.first_seq, row.last_seq)).collect::<Vec<_>>().join(" ")
 }
 
-/// Message ids and texts of Ada's active branch.
+/// Returns the message ids and texts of Ada's active branch.
 pub(crate) async fn branch(store: &Store, conversation_id: &str) -> String {
     let messages = store.branch("ada", conversation_id).await.unwrap();
     let show = |stored: &store::StoredMessage| match stored.message.text() {

@@ -1,4 +1,4 @@
-//! Everything moved from one database to another, of either kind.
+//! Transfers of all data from one database to another, of either kind.
 
 use crate::support::{Outsider, batch, begin, branch, end, journal, turn, url_in};
 use bytes::Bytes;
@@ -7,8 +7,8 @@ use store::{NewFile, NewUser, Store};
 use wire::UiMessage;
 use wire::change::{Feedback, Rating};
 
-/// Something in nearly every table, with what makes a difference: texts that are damaged or have a NUL, a run that is open, numbers
-/// that were given and are gone.
+/// Fills nearly every table, including difficult cases: damaged texts, texts with a NUL, an active
+/// run, numbers of rows that were deleted.
 async fn furnish(url: &str) {
     let store = Store::open(url).await.unwrap();
     for number in 0..70 {
@@ -36,7 +36,7 @@ async fn furnish(url: &str) {
     store.close().await;
 }
 
-/// What is there after the move, and goes on.
+/// Checks the data after the transfer, and that writing continues.
 async fn check(url: &str) {
     let store = Store::open(url).await.unwrap();
     assert_eq!(branch(&store, "c00").await, "m0=text of m0 | a-m0=done m0");
@@ -52,7 +52,7 @@ async fn check(url: &str) {
     let open = store.take_over().await.unwrap();
     assert_eq!(open.len(), 1);
     store.finish_run(end("open", 1, 200)).await.unwrap();
-    // Numbers go on, and so do the triggers.
+    // Row numbers continue, and triggers work.
     turn(&store, "new", "new", None, 300).await;
     assert_eq!(store.search("ada", "new", 10, None).await.unwrap().len(), 1);
     assert_eq!(store.used(0, 10).await.unwrap().messages, 72);
@@ -65,7 +65,7 @@ fn rows(moved: &[store::Moved]) -> BTreeMap<&str, (u64, &str)> {
 }
 
 #[tokio::test]
-async fn everything_is_moved_and_back() {
+async fn everything_is_transferred_and_back() {
     let folder = tempfile::tempdir().unwrap();
     let (file, back) = (url_in(&folder), format!("sqlite://{}/back.db", folder.path().display()));
     furnish(&file).await;
@@ -95,9 +95,9 @@ async fn everything_is_moved_and_back() {
     check(&server).await;
 }
 
-/// A copy of a database on a server is a file of SQLite, and goes back to either kind.
+/// A copy of a database on a server is a SQLite file, which can be restored into either kind.
 #[tokio::test]
-async fn a_server_is_copied_into_a_file() {
+async fn postgres_is_copied_into_a_sqlite_file() {
     let Some(server) = test_postgres::new_database().await else { return };
     let folder = tempfile::tempdir().unwrap();
     furnish(&server).await;
@@ -110,9 +110,9 @@ async fn a_server_is_copied_into_a_file() {
     check(&other).await;
 }
 
-/// What a file holds that PostgreSQL cannot is shown as such, and does not keep the rest from moving.
+/// Text in a file that PostgreSQL cannot store is replaced, and does not prevent the transfer.
 #[tokio::test]
-async fn damaged_texts_are_moved_as_they_can_be_read() {
+async fn damaged_texts_are_transferred_with_replacements() {
     let Some(server) = test_postgres::new_database().await else { return };
     let folder = tempfile::tempdir().unwrap();
     let file = url_in(&folder);

@@ -21,7 +21,7 @@ async fn edits_and_regenerations_add_branches() {
         // An edit of the first message is a second root.
         turn(store, "c", "m4", None, 4).await;
         assert_eq!(branch(store, "c").await, "m4=text of m4 | a-m4=done m4");
-        // Going on from an old branch makes it the active one.
+        // Continuing an old branch makes it the active one.
         turn(store, "c", "m5", Some("a-m2"), 5).await;
         let expected = "m1=text of m1 | a-m1=done m1 | m2=text of m2 | a-m2=done m2 | m5=text of m5 | a-m5=done m5";
         assert_eq!(branch(store, "c").await, expected);
@@ -31,9 +31,9 @@ async fn edits_and_regenerations_add_branches() {
     .await;
 }
 
-/// L7: a long conversation is read in one go, in order.
+/// A long conversation is read at once, in order.
 #[tokio::test]
-async fn a_long_branch_is_read_in_order() {
+async fn long_branch_is_read_in_order() {
     each(async |store| {
         let mut parent: Option<String> = None;
         for number in 0..300 {
