@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-/// An enum whose variants have names that people write.
+/// Defines an enum whose variants have names for environment variables.
 macro_rules! named {
     ($(#[$about:meta])* $kind:ident { $($(#[$doc:meta])* $variant:ident = $name:literal,)* }) => {
         $(#[$about])*
@@ -8,15 +8,15 @@ macro_rules! named {
         pub enum $kind { $($(#[$doc])* $variant,)* }
 
         impl $kind {
-            /// All of them.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// As the environment variable names it.
+            /// Returns the name in the environment variable.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Its name in the code.
+            /// Returns the variant's name in the code.
             pub const fn variant(self) -> &'static str {
                 match self { $(Self::$variant => stringify!($variant),)* }
             }
@@ -25,61 +25,62 @@ macro_rules! named {
 }
 
 named! {
-    /// A point of a turn's way at which the server may die. What was acknowledged before it must be there afterwards.
+    /// A point in a turn at which the server may die. What was acknowledged before it must still be
+    /// stored afterwards.
     Point {
-        /// A submission has come, and nothing of it is stored.
+        /// A submission was received; nothing of it is stored.
         SendReceived = "send.received",
-        /// It may be stored.
+        /// The submission was accepted and is about to be stored.
         SendChecked = "send.checked",
-        /// It is stored, and nobody was told.
+        /// The submission is stored but not acknowledged.
         SendStored = "send.stored",
         /// A transaction is about to be committed.
         CommitBefore = "commit.before",
-        /// It is committed, and nobody was told.
+        /// The transaction is committed but not acknowledged.
         CommitAfter = "commit.after",
-        /// The run's task has begun.
+        /// The run's task has started.
         RunStarted = "run.started",
-        /// A piece of the model's answer has come.
+        /// A part of the model's reply was received.
         PartReceived = "part.received",
-        /// A call is in the ledger, and its tool has not begun.
+        /// A call is in the ledger; its tool has not started.
         ToolEntered = "tool.entered",
-        /// A tool has had its effect, and the ledger does not know.
+        /// A tool has had its effect; the ledger does not know it yet.
         ToolReturned = "tool.returned",
-        /// The ledger knows, and nobody was told.
+        /// The ledger knows the outcome; it is not acknowledged.
         ToolFinished = "tool.finished",
-        /// The user is to be asked.
+        /// The user is about to be asked for an approval.
         ApprovalAsked = "approval.asked",
-        /// What acknowledges something is stored.
+        /// An event that acknowledges something is stored.
         EventStored = "event.stored",
-        /// A step is over.
+        /// A step has ended.
         StepFinished = "step.finished",
-        /// The run's end is to be stored.
+        /// The end of the run is about to be stored.
         RunEnding = "run.ending",
-        /// It is stored, and nobody was told.
+        /// The end of the run is stored but not acknowledged.
         RunEnded = "run.ended",
-        /// A run that a dead server left is put together, and its end is not stored.
+        /// Recovery has rebuilt a run that a dead server left; its end is not stored.
         RecoveryRebuilt = "recovery.rebuilt",
     }
 }
 
 named! {
-    /// A defect that the torture must find: a check that finds nothing proves nothing.
+    /// A defect that the torture test must detect: a check that never fails proves nothing.
     Break {
-        /// What acknowledges something is told before it is stored.
+        /// Events that acknowledge something are sent before they are stored.
         EmitBeforePersist = "emit-before-persist",
-        /// One query finds the rows of all owners.
+        /// One query returns the rows of all owners.
         OwnerClause = "owner-clause",
-        /// A watcher who was too slow goes on with what is in memory.
+        /// A watcher that lags behind continues with the events in memory.
         LaggedWatcher = "lagged-watcher",
-        /// A tool that failed is run again.
+        /// A failed tool call is repeated.
         BlindRetry = "blind-retry",
         /// A commit does not wait for the disk.
         SynchronousOff = "synchronous-off",
-        /// A path is inside the base folder when it begins like it.
+        /// A path counts as inside the base folder if it has the same prefix.
         PathPrefix = "path-prefix",
-        /// The providers' client follows redirects.
+        /// The HTTP client for providers follows redirects.
         Redirects = "redirects",
-        /// An approval holds whatever has become of the tool.
+        /// An approval stays valid after the tool has changed.
         ApprovalWithoutHash = "approval-without-hash",
     }
 }
@@ -89,12 +90,12 @@ mod on;
 #[cfg(feature = "on")]
 pub use on::{is_broken, point};
 
-/// Does what is to happen at this point: nothing.
+/// Injects the fault that is configured for this point; without the feature `on`, none.
 #[cfg(not(feature = "on"))]
 #[inline(always)]
 pub const fn point(_: Point) {}
 
-/// Whether this defect is built in: never.
+/// Returns whether this defect is active; without the feature `on`, never.
 #[cfg(not(feature = "on"))]
 #[inline(always)]
 pub const fn is_broken(_: Break) -> bool {
@@ -117,9 +118,10 @@ mod tests {
         }
     }
 
-    /// A point that stands nowhere would be swept without a kill, and a defect that stands nowhere could not be found.
+    /// The sweep would skip a point that is used nowhere, and an unused defect could not be
+    /// detected.
     #[test]
-    fn every_name_stands_in_the_code() {
+    fn every_point_and_defect_is_used() {
         let mut code = String::new();
         for room in ["store", "chat", "agent", "providers", "tools"] {
             sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(room).join("src"), &mut code);

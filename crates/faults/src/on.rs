@@ -1,19 +1,19 @@
-//! The faults themselves.
+//! Injects faults and activates defects.
 
 use crate::{Break, Point};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What is to happen, and when.
+/// The configured fault.
 struct Fault {
     point: Point,
     panics: bool,
-    /// The how manyth time.
+    /// The occurrence of the point at which it is injected; counts from 1.
     at: u64,
     seen: AtomicU64,
 }
 
-/// `POINT=kill@N` or `POINT=panic@N`.
+/// Parses `POINT=kill@N` or `POINT=panic@N`.
 fn parse(text: &str) -> Option<Fault> {
     let (name, (action, at)) = text.split_once('=').and_then(|(name, rest)| Some((name, rest.split_once('@')?)))?;
     let point = Point::ALL.iter().copied().find(|point| point.name() == name)?;
@@ -25,10 +25,11 @@ fn parse(text: &str) -> Option<Fault> {
     Some(Fault { point, panics, at: at.parse().ok()?, seen: AtomicU64::new(0) })
 }
 
-/// Does what is to happen at this point.
+/// Injects the fault that is configured for this point.
 ///
 /// # Panics
-/// When it is to, and when the environment variable cannot be read: a torture that tortures nothing must not pass.
+/// If that is the fault, and if the environment variable is invalid: a torture test without faults
+/// must not pass.
 pub fn point(point: Point) {
     static FAULT: OnceLock<Option<Fault>> = OnceLock::new();
     let fault = FAULT.get_or_init(|| {
@@ -42,14 +43,14 @@ pub fn point(point: Point) {
     if fault.panics {
         panic!("injected at {}", point.name());
     }
-    // Nothing is flushed and nothing is dropped.
+    // Ends the process without flushing or dropping anything.
     std::process::abort();
 }
 
-/// Whether this defect is built in.
+/// Returns whether this defect is active.
 ///
 /// # Panics
-/// When the environment variable names none.
+/// If the environment variable does not name a defect.
 pub fn is_broken(defect: Break) -> bool {
     static BROKEN: OnceLock<Option<Break>> = OnceLock::new();
     let broken = BROKEN.get_or_init(|| {
