@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! The server runs in a folder of its own, as a user without rights, and is reached through a socket in the folder. It ends when the
-//! process of the tests does, however that ends, and takes the folder with it.
+//! The server runs in its own folder, as an unprivileged user, and is reached through a socket in
+//! the folder. It ends when the test process ends, in whatever way, and deletes the folder.
 
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use std::fs::{self, Permissions};
@@ -12,12 +12,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Of the owner of the database.
+/// The password of the databases' owner.
 pub const PASSWORD: &str = "s3cret-of-the-tests";
 
-/// Runs the server until the test process closes its end of the pipe. `initdb` refuses root, so root becomes somebody else. The
-/// server is ended by the id that it wrote down itself, and again until it is gone: it may not have begun to listen to signals.
-/// An empty cluster is made once and copied from then on, which takes a tenth of the time.
+/// Runs the server until the test process closes its end of the pipe. `initdb` refuses to run as
+/// root, so root switches to `nobody`. The server is killed by the id in its own pid file,
+/// repeatedly until it is gone, because it may not handle signals yet. An empty cluster is created
+/// once and copied afterwards, which takes a tenth of the time.
 const SCRIPT: &str = r#"
 cd "$FOLDER" || exit 1
 somebody=
@@ -44,16 +45,16 @@ fi
 cd / && rm -rf "$FOLDER"
 "#;
 
-/// How long a new server may take to answer.
+/// The time limit for the start of the server.
 const STARTS: Duration = Duration::from_secs(60);
 
 struct Server {
     folder: PathBuf,
-    /// Whoever drops its pipe ends the server.
+    /// Dropping its pipe ends the server.
     _script: Child,
 }
 
-/// The server of this process; none where no PostgreSQL is installed, which is told.
+/// Returns the server of this process; `None` with a message if PostgreSQL is not installed.
 fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let server = SERVER.get_or_init(|| programs().map(|programs| start(&programs)));
@@ -65,7 +66,7 @@ fn server() -> Option<&'static Server> {
     server.as_ref()
 }
 
-/// The folder with `initdb`: of the newest version on Debian, else in `PATH`.
+/// Returns the folder with `initdb`: the newest version on Debian, otherwise from `PATH`.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut versions: Vec<(u32, PathBuf)> = versions
@@ -77,7 +78,7 @@ fn programs() -> Option<PathBuf> {
     folders.into_iter().find(|folder| folder.join("initdb").is_file())
 }
 
-/// Where the empty cluster of this version is kept, for this user.
+/// Returns the folder for the empty cluster of this version and this user.
 fn template(programs: &Path) -> PathBuf {
     let version = Command::new(programs.join("postgres")).arg("--version").output().unwrap().stdout;
     let digits: String =
@@ -88,7 +89,7 @@ fn template(programs: &Path) -> PathBuf {
 
 fn start(programs: &Path) -> Server {
     let folder = tempfile::Builder::new().prefix("pg").tempdir().unwrap().keep();
-    // Its own folder would be for its owner only.
+    // By default only its owner could access the folder.
     fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
     fs::write(folder.join("password"), PASSWORD).unwrap();
     let log = fs::File::create(folder.join("log")).unwrap();
@@ -112,13 +113,14 @@ fn start(programs: &Path) -> Server {
     Server { folder, _script: script }
 }
 
-/// The address of one of the server's databases, as its owner with this password.
+/// Returns the URL of one of the server's databases, for its owner with this password; `None` if
+/// PostgreSQL is not installed.
 pub fn address(database: &str, password: &str) -> Option<String> {
     let folder = server()?.folder.to_str().unwrap().replace('/', "%2F");
     Some(format!("postgres://ada:{password}@{folder}/{database}"))
 }
 
-/// The address of a new, empty database; none where there is no PostgreSQL.
+/// Creates an empty database and returns its URL; `None` if PostgreSQL is not installed.
 pub async fn new_database() -> Option<String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -127,13 +129,14 @@ pub async fn new_database() -> Option<String> {
     address(&name, PASSWORD)
 }
 
-/// Runs a statement from outside.
+/// Runs a statement on a separate connection.
 pub async fn execute(url: &str, statement: &'static str) {
     sqlx::PgConnection::connect(url).await.unwrap().execute(statement).await.unwrap();
 }
 
-/// The database of a test whose files are in this folder: a file in it, or with `CHATWRIGHT_TEST_STORE=postgres` a database of
-/// PostgreSQL. The same folder again is the same database, under a new process: whoever served it before shows no sign of life any more.
+/// Returns the URL of the database for a test whose files are in this folder: a file in it, or with
+/// `CHATWRIGHT_TEST_STORE=postgres` a PostgreSQL database. The same folder gives the same database;
+/// the leases of all servers on it are expired first, as after a crash.
 pub async fn database_of(folder: &Path) -> String {
     if std::env::var_os("CHATWRIGHT_TEST_STORE").is_none_or(|store| store != "postgres") {
         return format!("sqlite://{}/chat.db", folder.display());

@@ -1,5 +1,6 @@
-//! A PostgreSQL for tests that are written in another language: writes the address of a new, empty database to the standard output, a line,
-//! and serves it until its standard input ends. Where no PostgreSQL is installed it says so and ends at once, without an address.
+//! A PostgreSQL server for tests in other languages. Prints the URL of a new, empty database as a
+//! line on standard output, and serves it until standard input ends. If PostgreSQL is not
+//! installed, it prints a message and exits without a URL.
 
 use std::io;
 
