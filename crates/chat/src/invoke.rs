@@ -42,7 +42,7 @@ impl Drop for Place<'_> {
 impl Inner {
     pub(crate) async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
         check(&request)?;
-        let agent = self.agents.by_id(caller, &request.agent_name)?;
+        let agent = self.agents.by_id(caller, &request.agent_name).await?;
         self.check_quotas(caller, true, agent.unpriced_model()).await?;
         let _place = self.invocations.enter().ok_or_else(full)?;
         // Before anything is kept: a schema that cannot be used is a bad request.

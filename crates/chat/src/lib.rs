@@ -67,6 +67,7 @@ pub use telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, trace, traced}
 pub use trial::{Trial, TrialRequest};
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -213,11 +214,12 @@ pub struct Sent {
 
 /// The source of agents: the current config.
 pub trait Agents: Send + Sync + 'static {
-    /// Returns the agent for one turn, ready to run.
+    /// Returns the agent for one turn, ready to run. Asynchronous, because operators in its properties may take time to
+    /// evaluate. Dropping the future ends that.
     ///
     /// # Errors
     /// The agent does not exist, is not allowed or not available; the error is for the user.
-    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError>;
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>>;
 
     /// Returns the hooks of this turn, if any.
     fn hooks(&self, _request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
@@ -243,7 +245,7 @@ pub trait Agents: Send + Sync + 'static {
     ///
     /// # Errors
     /// The same as [`Agents::agent`].
-    fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<agent::Agent>, UserError>;
+    fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>>;
 }
 
 /// Limits on a user's submissions.

@@ -107,7 +107,7 @@ impl Inner {
         if let Submission::Message { message, .. } = &mut request.submission {
             attached::check(&self.store, &caller.user_id, message).await.map_err(errors::of_store)?;
         }
-        let agent = self.agents.agent(&AgentRequest::of(caller, &request))?;
+        let agent = self.agents.agent(&AgentRequest::of(caller, &request)).await?;
         let hooks = self.agents.hooks(&AgentRequest::of(caller, &request));
         // Held until the run has started, so that what is read below does not change: of two
         // concurrent decisions, one is recorded.

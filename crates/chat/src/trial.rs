@@ -77,7 +77,7 @@ impl Inner {
             return Err(UserError::new(ErrorCode::TooLarge, "The arguments are longer than 64 KB."));
         }
         let run_id = uuid::Uuid::now_v7().to_string();
-        let agent = Agent::clone(&*self.agents.by_id(caller, &request.agent_id)?);
+        let agent = Agent::clone(&*self.agents.by_id(caller, &request.agent_id).await?);
         let agent = driven(agent, &run_id, &request);
         let subject = Subject {
             user_id: caller.user_id.clone(),

@@ -6,6 +6,7 @@ use chat::{AgentRequest, Agents, Caller, Chat, Frames, Sent};
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, says};
 use contract::{Execution, Message, ModelErrorKind, Part, Tool, ToolSpec};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use insta::assert_snapshot;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -30,12 +31,14 @@ struct House {
 struct OneAgent(Arc<Agent>);
 
 impl Agents for OneAgent {
-    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         self.by_id(request.caller, request.agent_id)
     }
 
-    fn by_id(&self, _: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
-        if matches!(id, "helper" | "second") { Ok(self.0.clone()) } else { Err(UserError::not_found()) }
+    fn by_id<'a>(&'a self, _: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move {
+            if matches!(id, "helper" | "second") { Ok(self.0.clone()) } else { Err(UserError::not_found()) }
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use agent::{Agent, Limits, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat};
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, says};
 use contract::{Message, ModelErrorKind, Tool, ToolSpec};
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use store::Store;
@@ -14,12 +15,12 @@ use wire::{EndReason, UserError};
 struct OneAgent(Arc<Agent>);
 
 impl Agents for OneAgent {
-    fn agent(&self, _: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
-        Err(UserError::not_found())
+    fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { Err(UserError::not_found()) })
     }
 
-    fn by_id(&self, _: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
-        if id == "extractor" { Ok(self.0.clone()) } else { Err(UserError::not_found()) }
+    fn by_id<'a>(&'a self, _: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { if id == "extractor" { Ok(self.0.clone()) } else { Err(UserError::not_found()) } })
     }
 }
 

@@ -4,6 +4,7 @@ use agent::{Agent, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat, Clock, Quota, QuotaSpan};
 use contract::testing::{ScriptedModel, says};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,12 +19,12 @@ const DAY: i64 = 86_400_000;
 struct OneAgent(Arc<Agent>);
 
 impl Agents for OneAgent {
-    fn agent(&self, _: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
-        Ok(self.0.clone())
+    fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { Ok(self.0.clone()) })
     }
 
-    fn by_id(&self, _: &Caller, _: &str) -> Result<Arc<Agent>, UserError> {
-        Ok(self.0.clone())
+    fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { Ok(self.0.clone()) })
     }
 
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {

@@ -6,6 +6,7 @@ use chat::{AgentRequest, Agents, Caller, Chat, Frames, Sent};
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
 use contract::{Tool, ToolSpec};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use sqlx::{Connection, PgConnection};
 use std::sync::{Arc, Mutex};
@@ -17,12 +18,12 @@ use wire::{ErrorCode, UiMessage, UserError};
 struct OneAgent(Arc<Agent>);
 
 impl Agents for OneAgent {
-    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         self.by_id(request.caller, request.agent_id)
     }
 
-    fn by_id(&self, _: &Caller, _: &str) -> Result<Arc<Agent>, UserError> {
-        Ok(self.0.clone())
+    fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { Ok(self.0.clone()) })
     }
 }
 

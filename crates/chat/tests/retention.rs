@@ -5,6 +5,7 @@ use chat::{AgentRequest, Agents, Caller, Chat, Clock, Retention, Swept, Telemetr
 use chat::{RunFacts, ToolEnd};
 use contract::testing::{ScriptedModel, says};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::Map;
 use std::sync::Arc;
@@ -21,12 +22,12 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 struct Kept(Arc<Agent>);
 
 impl Agents for Kept {
-    fn agent(&self, _: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
-        Ok(self.0.clone())
+    fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { Ok(self.0.clone()) })
     }
 
-    fn by_id(&self, _: &Caller, _: &str) -> Result<Arc<Agent>, UserError> {
-        Ok(self.0.clone())
+    fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { Ok(self.0.clone()) })
     }
 
     fn retention(&self) -> Retention {

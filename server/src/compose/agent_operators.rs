@@ -4,19 +4,25 @@ use super::agent_settings::settings;
 use super::agents::models_of;
 use agent::{Agent, Circuits};
 use config::Config;
-use operators::{OperatorError, Scope, evaluate, evaluate_text};
-use secrecy::{ExposeSecret, SecretString};
+use endpoints::{Facts, Secrets};
+use operators::OperatorError;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use wire::{ErrorCode, UserError};
+
+/// How long the evaluation of all properties of an agent may take, waiting for a thread included.
+const TIME: Duration = Duration::from_secs(30);
+/// The values in what one property comes to. Each unknown key is compared with all known ones, so that a mistake is
+/// explained.
+const MAX_SIZE: usize = 500;
 
 /// What of an agent is known only when it is asked.
 pub(super) struct AgentOperators {
     config: Arc<Config>,
     agent: config::Agent,
     instructions: Option<Value>,
-    secrets: Arc<HashMap<String, SecretString>>,
+    secrets: Secrets,
     circuits: Arc<Circuits>,
 }
 
@@ -27,7 +33,7 @@ impl AgentOperators {
         if instructions.is_none() && agent.later.is_none() {
             return None;
         }
-        let secrets = Arc::new(agent.secrets.iter().cloned().collect());
+        let secrets = agent.secrets.iter().cloned().collect();
         let (config, circuits) = (config.clone(), circuits.clone());
         Some(Self { config, agent: agent.clone(), instructions, secrets, circuits })
     }
@@ -36,38 +42,54 @@ impl AgentOperators {
     ///
     /// # Errors
     /// In words for the user; the cause is in the log.
-    pub(super) fn apply(&self, agent: &mut Agent, user: Value, context: Map<String, Value>) -> Result<(), UserError> {
-        self.evaluate(agent, user, context).map_err(|cause| {
-            tracing::error!(agent = agent.id, cause, "the agent's properties cannot be evaluated");
+    pub(super) async fn apply(
+        &self,
+        agent: &mut Agent,
+        user: Value,
+        context: Map<String, Value>,
+    ) -> Result<(), UserError> {
+        let evaluation = tokio::time::timeout(TIME, self.evaluate(agent, user, context));
+        evaluation.await.unwrap_or_else(|_| Err("they took too long".to_owned())).map_err(|cause| {
+            tracing::error!(agent = self.agent.id, cause, "the agent's properties cannot be evaluated");
             UserError::new(ErrorCode::Internal, "This agent cannot be asked just now. Its owner can see why.")
         })
     }
 
-    fn evaluate(&self, agent: &mut Agent, user: Value, context: Map<String, Value>) -> Result<(), String> {
-        let payload = Value::Object(context);
-        let scope =
-            Scope { payload: Some(&payload), user: Some(&user), expressions: Some(evaluate_text), ..Scope::default() };
+    async fn evaluate(&self, agent: &mut Agent, user: Value, context: Map<String, Value>) -> Result<(), String> {
+        let payload = Some(Arc::new(Value::Object(context)));
+        let facts = Facts { payload, user: Some(Arc::new(user)), ..Facts::default() };
         let told = |error: OperatorError| error.to_string();
         if let Some(instructions) = &self.instructions {
-            agent.instructions = match evaluate(instructions, &scope).map_err(told)? {
+            agent.instructions = match facts.evaluate(instructions).await.map_err(told)? {
                 Value::String(text) => Some(text),
                 Value::Null => None,
                 other => Some(other.to_string()),
             };
         }
         let Some(later) = &self.agent.later else { return Ok(()) };
-        let secrets = self.secrets.clone();
-        let secret = move |name: &str| Some(secrets.get(name)?.expose_secret().to_owned());
-        let values = later.properties.iter().map(|property| {
+        let mut values = Vec::new();
+        for property in &later.properties {
             // Only here: the rest is part of what a model may repeat, or a user be told.
-            let secret = property.may_hold_secrets.then_some(&secret as &operators::Secrets);
-            evaluate(&property.value, &Scope { secret, ..scope })
-        });
-        let values = values.collect::<Result<_, _>>().map_err(told)?;
+            let secrets = property.may_hold_secrets.then(|| self.secrets.clone());
+            let value = Facts { secrets, ..facts.clone() }.evaluate(&property.value).await.map_err(told)?;
+            if size(&value) > MAX_SIZE {
+                return Err(format!("{}: `{}` came to more than {MAX_SIZE} values", property.at, property.name));
+            }
+            values.push(value);
+        }
         let settled = self.agent.settled(values)?;
         let (model, fallbacks) =
             models_of(&self.config, &settled, &self.circuits)?.ok_or("its connection has no models")?;
         (agent.model, agent.fallbacks, agent.settings) = (model, fallbacks, settings(&self.config, &settled));
         Ok(())
+    }
+}
+
+/// The number of values in a value, itself included.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(fields) => 1 + fields.values().map(size).sum::<usize>(),
+        _ => 1,
     }
 }

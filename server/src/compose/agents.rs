@@ -21,6 +21,7 @@ use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
 use contract::{Execution, Marks, Model, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -122,11 +123,11 @@ impl ConfiguredAgents {
     }
 
     /// The agent as it works for this caller, in a turn with this context.
-    fn instructed(
+    async fn instructed(
         &self,
         caller: &Caller,
         id: &str,
-        context: impl FnOnce() -> Map<String, Value>,
+        context: impl FnOnce() -> Map<String, Value> + Send,
     ) -> Result<Arc<Agent>, UserError> {
         self.rights.ask_agent(caller, id)?;
         let configured = self.agents.get(id).ok_or_else(UserError::not_found)?;
@@ -148,13 +149,13 @@ impl ConfiguredAgents {
             agent.sources[*place] = remote.of(caller);
         }
         if let Some(operators) = &configured.operators {
-            operators.apply(&mut agent, caller.facts(), context.clone())?;
+            operators.apply(&mut agent, caller.facts(), context.clone()).await?;
         }
         agent.policy = configured.policy.as_ref().map(|policy| policy.of(caller));
         for below in &configured.below {
             // One that the user may not ask is not there for who works for him.
             if self.rights.ask_agent(caller, &below.agent_id).is_ok() {
-                agent.agents.push(Arc::new(self.below(caller, below, &context)?));
+                agent.agents.push(Arc::new(self.below(caller, below, &context).await?));
             }
         }
         if configured.is_naming && !agent.agents.is_empty() {
@@ -163,41 +164,8 @@ impl ConfiguredAgents {
         Ok(Arc::new(agent))
     }
 
-    /// An agent as a tool of another one. It has the turn's context, and no tools that run in the browser: its calls are not part of the
-    /// message.
-    fn below(
-        &self,
-        caller: &Caller,
-        below: &config::SubAgentRef,
-        context: &Map<String, Value>,
-    ) -> Result<SubAgent, UserError> {
-        let mut context = context.clone();
-        context.insert("agentId".to_owned(), below.agent_id.as_str().into());
-        let mut agent = Arc::unwrap_or_clone(self.instructed(caller, &below.agent_id, || context)?);
-        agent.tools.retain(|tool| tool.spec().execution == Execution::Server);
-        let schema = below.input_schema.clone().unwrap_or_else(SubAgent::default_schema);
-        let spec = ToolSpec::new(below.name.clone(), below.description.clone(), schema);
-        Ok(SubAgent { spec: ToolSpec { timeout: SubAgent::TIMEOUT, ..spec }, agent })
-    }
-}
-
-impl Agents for ConfiguredAgents {
-    fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
-        // There is no page here, so a token for one is not for this.
-        caller.may_use_page("")?;
-        caller.may_ask_agent(id)?;
-        let context = [("agentId", id), ("userId", &caller.user_id)];
-        self.instructed(caller, id, || context.map(|(key, value)| (key.to_owned(), value.into())).into_iter().collect())
-    }
-
-    fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
-        let of = self.agents.get(request.agent_id)?.hooks.as_ref()?;
-        Some(Arc::new(self.hooks.hooks(of, request)))
-    }
-
-    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
-        self.may_ask(request.caller, request.page_id, request.agent_id)?;
-        let agent = self.instructed(request.caller, request.agent_id, || hooks::context(request))?;
+    /// The agent with what the page adds to it.
+    fn on_page(&self, agent: Arc<Agent>, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
         let agent = match self.agents.get(request.agent_id) {
             Some(Configured { page_context: true, .. }) => with_page_context(&agent, request),
             _ => agent,
@@ -211,6 +179,57 @@ impl Agents for ConfiguredAgents {
         let agent = with_page_tools(agent, &tools);
         Ok(with_shared_state(&agent, fields(&asked_from, request.shared_state)?, request.shared_state))
     }
+
+    /// An agent as a tool of another one. It has the turn's context, and no tools that run in the browser: its calls are not part of the
+    /// message.
+    fn below<'a>(
+        &'a self,
+        caller: &'a Caller,
+        below: &'a config::SubAgentRef,
+        context: &Map<String, Value>,
+    ) -> BoxFuture<'a, Result<SubAgent, UserError>> {
+        let mut context = context.clone();
+        context.insert("agentId".to_owned(), below.agent_id.as_str().into());
+        // Boxed, since sub-agents have sub-agents.
+        Box::pin(async move {
+            let agent = self.instructed(caller, &below.agent_id, || context).await?;
+            Ok(sub_agent(Arc::unwrap_or_clone(agent), below))
+        })
+    }
+}
+
+impl Agents for ConfiguredAgents {
+    fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move {
+            // There is no page here, so a token for one is not for this.
+            caller.may_use_page("")?;
+            caller.may_ask_agent(id)?;
+            let context = [("agentId", id), ("userId", &caller.user_id)];
+            let context = || context.map(|(key, value)| (key.to_owned(), value.into())).into_iter().collect();
+            self.instructed(caller, id, context).await
+        })
+    }
+
+    fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
+        let of = self.agents.get(request.agent_id)?.hooks.as_ref()?;
+        Some(Arc::new(self.hooks.hooks(of, request)))
+    }
+
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move {
+            self.may_ask(request.caller, request.page_id, request.agent_id)?;
+            let agent = self.instructed(request.caller, request.agent_id, || hooks::context(request)).await?;
+            self.on_page(agent, request)
+        })
+    }
+}
+
+/// An agent as a tool of another one.
+fn sub_agent(mut agent: Agent, below: &config::SubAgentRef) -> SubAgent {
+    agent.tools.retain(|tool| tool.spec().execution == Execution::Server);
+    let schema = below.input_schema.clone().unwrap_or_else(SubAgent::default_schema);
+    let spec = ToolSpec::new(below.name.clone(), below.description.clone(), schema);
+    SubAgent { spec: ToolSpec { timeout: SubAgent::TIMEOUT, ..spec }, agent }
 }
 
 /// What a request shares with the agent. A chat of a config shares what the config declares; where

@@ -22,6 +22,7 @@ use app::texts::Texts;
 use arc_swap::ArcSwap;
 use chat::{AgentRequest, Agents, Bounds, Caller, Chat, Hooks, Quota, QuotaSpan, Retention, RoutineUse};
 use config::Config;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -298,8 +299,9 @@ fn runs_per_user(config: &Config) -> usize {
 }
 
 impl Agents for Current {
-    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError> {
-        self.things.load().agents.agent(request)
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>> {
+        let things = self.things.load_full();
+        Box::pin(async move { things.agents.agent(request).await })
     }
 
     fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
@@ -327,8 +329,9 @@ impl Agents for Current {
         }
     }
 
-    fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<agent::Agent>, UserError> {
-        self.things.load().agents.by_id(caller, id)
+    fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>> {
+        let things = self.things.load_full();
+        Box::pin(async move { things.agents.by_id(caller, id).await })
     }
 }
 

@@ -5,7 +5,9 @@ use crate::process::Server;
 use axum::routing::post;
 use axum::{Json, Router};
 use insta::assert_snapshot;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -93,6 +95,71 @@ async fn so_are_the_model_and_how_it_is_asked() {
 async fn a_value_that_cannot_be_is_no_request() {
     let said = said(&["/model"], "      model: m\n      temperature: { _expr: \"4 + 4\" }\n");
     assert_snapshot!(said.await, @r#""This agent cannot be asked just now. Its owner can see why.""#);
+}
+
+/// A server whose agents are made of what the page shares: one searches a list for each of its items, one takes the list
+/// for its stop sequences.
+async fn made_of_shared_state() -> (Server, TempDir) {
+    let model = mirror(&["/stop"]).await;
+    let config = format!(
+        r#"
+connections:
+  - {{ id: model, type: OpenAICompatible, properties: {{ baseURL: "{model}" }} }}
+agents:
+  - id: costly
+    type: Agent
+    connectionId: model
+    properties:
+      model: m
+      instructions:
+        _template: "{{% set all = payload.sharedState.all %}}{{% for a in all %}}{{% if -1 in all %}}{{% endif %}}{{% endfor %}}"
+  - id: large
+    type: Agent
+    connectionId: model
+    properties: {{ model: m, stopSequences: {{ _payload: sharedState.all }} }}
+pages: [{{ id: demo, blocks: [] }}]
+"#
+    );
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
+    let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
+    (server, folder)
+}
+
+fn message_sharing(server: &Server, agent: &str, conversation: &str, all: Value) -> reqwest::RequestBuilder {
+    let message = json!({ "id": conversation, "role": "user", "parts": [{ "type": "text", "text": "Hello" }] });
+    let body =
+        json!({ "id": "chat", "trigger": "submit-message", "messages": [message], "sharedState": { "all": all } });
+    server.ask(Method::POST, &format!("/api/agent/demo/{agent}?conversationId={conversation}")).json(&body)
+}
+
+#[tokio::test]
+async fn costly_templates_of_agents_keep_other_requests_served() {
+    let (server, _folder) = made_of_shared_state().await;
+    let all = json!(vec![0; 9_000]);
+    let asked = (0..8)
+        .map(|number| tokio::spawn(message_sharing(&server, "costly", &format!("c{number}"), all.clone()).send()));
+    let asked: Vec<_> = asked.collect();
+    let mut healthy = 0;
+    while !asked.iter().all(tokio::task::JoinHandle::is_finished) {
+        assert_eq!(server.ask(Method::GET, "/healthz").send().await.unwrap().status(), StatusCode::OK);
+        healthy += 1;
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(healthy > 0);
+    for response in asked {
+        assert_eq!(response.await.unwrap().unwrap().status(), StatusCode::INTERNAL_SERVER_ERROR);
+    }
+}
+
+#[tokio::test]
+async fn properties_that_come_to_very_many_values_are_refused() {
+    let (server, _folder) = made_of_shared_state().await;
+    let send = async |conversation: &str, all: Value| {
+        message_sharing(&server, "large", conversation, all).send().await.unwrap().status()
+    };
+    assert_eq!(send("c1", json!(vec!["x"; 3])).await, StatusCode::OK);
+    assert_eq!(send("c2", json!(vec!["x"; 600])).await, StatusCode::INTERNAL_SERVER_ERROR);
 }
 
 /// What the AI Gateway is asked with: the agent's properties, its fallback models and the options of the providers behind it.

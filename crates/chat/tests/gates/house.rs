@@ -31,12 +31,12 @@ pub(crate) struct House {
 struct OneAgent(Arc<Agent>, Arc<AtomicBool>);
 
 impl Agents for OneAgent {
-    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         self.by_id(request.caller, request.agent_id)
     }
 
-    fn by_id(&self, _: &Caller, _: &str) -> Result<Arc<Agent>, UserError> {
-        Ok(self.0.clone())
+    fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { Ok(self.0.clone()) })
     }
 
     fn hooks(&self, _: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {

@@ -232,7 +232,7 @@ pub(super) async fn tools(
     admin: &Admin,
     id: &str,
 ) -> Result<(Vec<LiveTool>, Vec<String>), UserError> {
-    let agent = state.composition.current.by_id(&admin.0, id)?;
+    let agent = state.composition.current.by_id(&admin.0, id).await?;
     let mut tools: Vec<_> = agent.tools.iter().map(|tool| live(tool, None)).collect();
     let asked = join_all(agent.sources.iter().map(|source| async {
         (source.name().to_owned(), tokio::time::timeout(LOOK, source.tools(&admin.0.user_id)).await)
