@@ -98,7 +98,9 @@ reasons! {
     Unfit = "unfit", Failed;
     /// The database could not be written or read.
     Storage = "storage", Failed;
-    /// A panic: a bug of the server.
+    /// Memory was short, and the server ended this answer to protect the others.
+    Memory = "memory", Failed;
+    /// A panic, which is a bug in the server.
     Panic = "panic", Failed;
     /// An approval request or a question to the user expired.
     Expired = "expired", Interrupted;

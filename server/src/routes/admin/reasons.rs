@@ -31,6 +31,7 @@ pub(super) fn reason_text(reason: EndReason) -> &'static str {
         EndReason::InvalidCall => "Failed: a call that cannot be run",
         EndReason::Unfit => "Failed: the answer does not fit its schema",
         EndReason::Storage => "Failed: the database",
+        EndReason::Memory => "Failed: the server ran short of memory",
         EndReason::Panic => "Failed: a panic in the server",
         EndReason::Expired => "Interrupted: a question expired",
         EndReason::ServerGone => "Interrupted: the server was killed",
