@@ -363,6 +363,8 @@ pub struct Limits {
     pub runs: usize,
     /// The number of concurrent runs of one user. `None`: depends on the mode of `auth`.
     pub runs_per_user: Option<usize>,
+    /// The memory that the server may use in bytes, besides the limits of the system.
+    pub memory_bytes: Option<u64>,
     /// The timeout of a whole turn.
     pub turn: Duration,
     /// The timeout for the first byte of a provider's reply.

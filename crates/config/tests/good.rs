@@ -353,6 +353,7 @@ fn limits_have_defaults() {
         drain: 25s,
         runs: 2000,
         runs_per_user: None,
+        memory_bytes: None,
         turn: 1s,
         first_byte: 60s,
         idle: 60s,

@@ -74,6 +74,9 @@ pub(crate) struct LimitsEntry {
     /// The most concurrent runs of one user. Default: 4, without limit in the auth mode `local`.
     #[schemars(range(min = 1, max = 100_000))]
     runs_per_user: Option<usize>,
+    /// The memory that the server may use, in bytes. Default: the smallest limit of the system.
+    #[schemars(range(min = 16_777_216, max = 1_099_511_627_776_u64))]
+    memory_bytes: Option<u64>,
     /// The timeout of a whole turn, in milliseconds.
     #[schemars(range(min = 1, max = 86_400_000))]
     turn_ms: u64,
@@ -125,6 +128,7 @@ impl Default for LimitsEntry {
             drain_ms: 25_000,
             runs: 2_000,
             runs_per_user: None,
+            memory_bytes: None,
             turn_ms: 15 * 60_000,
             first_byte_ms: 60_000,
             idle_ms: 60_000,
@@ -155,6 +159,7 @@ impl From<LimitsEntry> for Limits {
             drain: ms(entry.drain_ms),
             runs: entry.runs,
             runs_per_user: entry.runs_per_user,
+            memory_bytes: entry.memory_bytes,
             turn: ms(entry.turn_ms),
             first_byte: ms(entry.first_byte_ms),
             idle: ms(entry.idle_ms),
