@@ -14,6 +14,9 @@ pub(crate) const PANIC: &str = "the server panicked while it wrote the answer; t
 /// The cause, for the operator, of a run whose server died.
 pub(crate) const SERVER_GONE: &str = "the server ended before the run";
 
+/// The cause, for the operator, of a run that was ended because memory was almost used up.
+pub(crate) const NO_MEMORY: &str = "memory was almost used up; the log has the figures";
+
 /// The end of a run.
 #[derive(Debug, PartialEq)]
 pub(crate) struct End {
@@ -40,7 +43,7 @@ impl End {
             Ending::Done => Self::plain(EndReason::Done),
             Ending::Waiting => Self::plain(EndReason::Waiting),
             Ending::Limit(limit) => Self { cause: bound(*limit, settings), ..Self::plain(of_limit(*limit)) },
-            Ending::Stopped => Self::plain(run.why_stopped()),
+            Ending::Stopped => Self::stopped(run),
             Ending::Failed(error) => Self::failed(of_model(error), error.to_string(), errors::of_model(error)),
             Ending::UnknownPrice { model } => Self::failed(
                 EndReason::UnknownPrice,
@@ -55,9 +58,16 @@ impl End {
                 format!("a call of `{}` cannot be run, and `repairToolCall` is false", tool.escape_default()),
                 errors::invalid_call(),
             ),
-            // A run that was stopped may find its sink closed first.
-            Ending::SinkClosed if run.cancel.is_cancelled() => Self::plain(run.why_stopped()),
+            // A stopped run may find its sink closed first.
+            Ending::SinkClosed if run.cancel.is_cancelled() => Self::stopped(run),
             Ending::SinkClosed => Self::of_sink(closed.unwrap_or(SinkEnd::Storage)),
+        }
+    }
+
+    fn stopped(run: &LiveRun) -> Self {
+        match run.why_stopped() {
+            EndReason::Memory => Self::failed(EndReason::Memory, NO_MEMORY.to_owned(), errors::ended_for_memory()),
+            reason => Self::plain(reason),
         }
     }
 
@@ -189,7 +199,18 @@ mod tests {
     }
 
     #[test]
-    fn first_reason_of_a_stop_counts() {
+    fn answer_that_was_ended_for_memory_has_failed() {
+        let run = run();
+        run.stop(EndReason::Memory);
+        for ending in [Ending::Stopped, Ending::SinkClosed] {
+            let end = End::of(&ending, &Settings::default(), &run, None);
+            assert_eq!((end.reason, end.cause.as_deref()), (EndReason::Memory, Some(NO_MEMORY)));
+            assert!(end.error.unwrap().message.contains("short of memory"));
+        }
+    }
+
+    #[test]
+    fn first_stop_reason_wins() {
         let run = run();
         run.stop(EndReason::Deleted);
         run.stop(EndReason::StoppedByUser);

@@ -114,7 +114,20 @@ pub(crate) fn too_many_runs(most: usize) -> UserError {
     UserError { retry_after: Some(10), ..UserError::new(ErrorCode::RateLimited, message) }
 }
 
-/// The server is about to end.
+/// Memory is short, so no new work starts.
+pub(crate) fn memory_short() -> UserError {
+    let message = "The server is short of memory just now. Try again in a moment.";
+    let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
+    UserError { retry_after: Some(5), ..error }
+}
+
+/// The answer was ended because memory was almost used up.
+pub(crate) fn ended_for_memory() -> UserError {
+    let message = "The server ran short of memory and ended this answer. Try again in a moment.";
+    UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy)
+}
+
+/// The server is shutting down.
 pub(crate) fn draining() -> UserError {
     let message = "The server is restarting. Try again in a moment.";
     let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);

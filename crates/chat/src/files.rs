@@ -56,9 +56,14 @@ impl Chat {
         if self.inner.tasks.is_closed() {
             return Err(errors::draining());
         }
-        // In a task of its own: a caller who hangs up must not leave a part of a file.
+        let upload_permit = self.inner.memory.admit_upload(self.inner.is_answering())?;
+        // In a task of its own, so that a caller who disconnects leaves no partial file.
         let (inner, owner) = (self.inner.clone(), caller.user_id.clone());
-        let task = self.inner.tasks.spawn(async move { inner.keep_file(owner, bounds, upload).await });
+        let task = self.inner.tasks.spawn(async move {
+            let kept = inner.keep_file(owner, bounds, upload).await;
+            drop(upload_permit);
+            kept
+        });
         task.await.unwrap_or_else(|_| Err(errors::internal()))
     }
 

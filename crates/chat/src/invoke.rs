@@ -5,10 +5,12 @@ use crate::telemetry::{self, Recorder, RunFacts};
 use crate::{Caller, Inner, ending, errors, now, steps};
 use agent::{Form, InvokeError, Question, SchemaError};
 use contract::{ModelUse, ResponseFormat};
+use parking_lot::Mutex;
 use serde_json::Value;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use store::FinishInvocation;
+use tokio_util::sync::CancellationToken;
 use wire::invoke::{AgentTier, Invocation, InvocationStatus, InvokeRequest, ResponseSchema};
 use wire::{EndReason, ErrorCode, ErrorReason, UserError};
 
@@ -21,21 +23,55 @@ pub(crate) const ABANDONED: &str = "The server stopped before the answer was com
 
 /// The running invocations by id. Ids start with the time, so the last is the newest.
 #[derive(Default)]
-pub(crate) struct Invocations(AtomicUsize);
+pub(crate) struct Invocations(Mutex<BTreeMap<String, Running>>);
 
-/// A place among those that are being answered.
-struct Place<'a>(&'a AtomicUsize);
+/// A running invocation.
+struct Running {
+    cancel: CancellationToken,
+    /// Whether it was ended because memory was almost used up.
+    ended: bool,
+}
+
+/// The permit of a running invocation.
+struct Place<'a> {
+    all: &'a Invocations,
+    id: String,
+}
 
 impl Invocations {
-    fn enter(&self) -> Option<Place<'_>> {
-        let place = Place(&self.0);
-        (self.0.fetch_add(1, Ordering::Relaxed) < MAX_AT_ONCE).then_some(place)
+    fn enter(&self, id: &str, cancel: CancellationToken) -> Option<Place<'_>> {
+        let mut running = self.0.lock();
+        if running.len() >= MAX_AT_ONCE {
+            return None;
+        }
+        running.insert(id.to_owned(), Running { cancel, ended: false });
+        Some(Place { all: self, id: id.to_owned() })
+    }
+
+    pub(crate) fn is_any_running(&self) -> bool {
+        !self.0.lock().is_empty()
+    }
+
+    /// Ends the newest invocation because memory is almost used up; returns its id.
+    pub(crate) fn end_newest(&self) -> Option<String> {
+        let mut running = self.0.lock();
+        let (id, newest) = running.iter_mut().rfind(|(_, one)| !one.cancel.is_cancelled())?;
+        newest.ended = true;
+        newest.cancel.cancel();
+        Some(id.clone())
+    }
+}
+
+impl Place<'_> {
+    /// Returns whether the invocation was ended because memory was almost used up.
+    fn is_ended(&self) -> bool {
+        self.all.0.lock().get(&self.id).is_some_and(|one| one.ended)
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.all.0.lock().remove(&self.id);
     }
 }
 
@@ -44,13 +80,15 @@ impl Inner {
         check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         self.check_quotas(caller, true, agent.unpriced_model()).await?;
-        let _place = self.invocations.enter().ok_or_else(full)?;
-        // Before anything is kept: a schema that cannot be used is a bad request.
+        self.memory.admit(self.is_answering())?;
+        let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
+        let place = self.invocations.enter(&id, cancel.clone()).ok_or_else(full)?;
+        // Checked before anything is stored: an unusable schema is a bad request.
         let form = match request.response_schema {
             Some(schema) => Some(Form::new(format(schema)).await.map_err(refused)?),
             None => None,
         };
-        let (id, created_at) = (uuid::Uuid::now_v7().simple().to_string(), now());
+        let created_at = now();
         let begun = self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await;
         begun.map_err(errors::of_store)?;
         let facts = RunFacts {
@@ -67,15 +105,22 @@ impl Inner {
             user_id: caller.user_id.clone(),
             // Usage is recorded below, with the answer.
             models: ModelUse::default(),
-            cancel: self.stopping.child_token(),
+            cancel,
         };
         let answer = agent::invoke(&agent, question).await;
         let steps = answer.replies.into_iter();
         let steps = steps.map(|replied| steps::outside(&caller.user_id, &id, &request.agent_name, replied));
         let steps: Vec<_> = steps.inspect(|step| recorder.replied(step)).collect();
-        let reason = answer.output.as_ref().err().map_or(EndReason::Done, ending::of_invocation);
+        let is_ended = place.is_ended() && matches!(answer.output, Err(InvokeError::Stopped));
+        let reason = match answer.output.as_ref().err() {
+            Some(_) if is_ended => EndReason::Memory,
+            error => error.map_or(EndReason::Done, ending::of_invocation),
+        };
         log_end(&id, &request.agent_name, reason, answer.output.as_ref().err());
-        let (status, output, error) = told(answer.output);
+        let (status, output, mut error) = told(answer.output);
+        if is_ended {
+            error = Some(errors::ended_for_memory().message);
+        }
         recorder.ended_as(outcome(status), reason);
         let finish = FinishInvocation {
             id: id.clone(),

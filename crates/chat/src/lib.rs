@@ -25,6 +25,8 @@ mod invoke;
 mod journal;
 mod live;
 mod mask;
+mod memory;
+mod memory_turns;
 mod order;
 mod page;
 mod places;
@@ -57,6 +59,7 @@ pub use clock::Clock;
 pub use export::{Exported, ExportedMessage, FORMAT};
 pub use files::{FileBounds, NewUpload};
 pub use hooks::{Hook, Hooks};
+pub use memory::{MemoryFacts, MemoryLevel, MemoryProbe, MemoryUse};
 pub use quota::{Quota, QuotaSpan};
 pub use readiness::Storage;
 pub use retention::{Retention, RetentionRule, Swept};
@@ -311,7 +314,7 @@ pub(crate) struct Inner {
     registry: Arc<live::Registry>,
     journal: journal::Journal,
     turns: turns::Turns,
-    invocations: invoke::Invocations,
+    invocations: Arc<invoke::Invocations>,
     purge: AbortOnDropHandle<()>,
     /// The background tasks of a server that shares its database with others.
     replica: Option<AbortOnDropHandle<()>>,
@@ -323,6 +326,7 @@ pub(crate) struct Inner {
     desk: Arc<Semaphore>,
     /// A permit for each run.
     places: places::Places,
+    memory: Arc<memory::Memory>,
     clock: Clock,
     telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
 }
@@ -372,7 +376,7 @@ impl Chat {
                 registry,
                 journal,
                 turns: turns::Turns::default(),
-                invocations: invoke::Invocations::default(),
+                invocations: Arc::default(),
                 purge,
                 replica,
                 readiness: readiness::Readiness::default(),
@@ -381,6 +385,7 @@ impl Chat {
                 stopping,
                 desk: Arc::new(Semaphore::new(MAX_LOOKED_AT)),
                 places: places::Places::new(max_runs),
+                memory: Arc::default(),
                 clock,
                 telemetry,
             }),
@@ -609,6 +614,7 @@ impl Chat {
     /// The second half of [`Chat::shutdown`]; nothing can be read or stored afterwards.
     pub async fn close(&self) {
         self.inner.purge.abort();
+        self.inner.memory.close();
         if let Some(replica) = &self.inner.replica {
             replica.abort();
         }

@@ -62,6 +62,8 @@ struct Log {
     unstored_since: Option<Instant>,
     told: u64,
     kept_bytes: usize,
+    /// The total size of all events, including those no longer in memory.
+    all_bytes: usize,
     buffer: BytesMut,
     /// Whether the run's row is being closed, so that nothing more goes to the journal.
     sealed: bool,
@@ -77,6 +79,7 @@ impl Log {
         let seq = self.last() + 1;
         let frame = encode(&mut self.buffer, epoch, seq, chunk);
         self.kept_bytes += frame.len();
+        self.all_bytes += frame.len();
         self.frames.push_back(frame);
         if self.unstored_since.is_none() {
             self.unstored_since = Some(Instant::now());
@@ -125,6 +128,7 @@ impl LiveRun {
             unstored_since: None,
             told: 0,
             kept_bytes: 0,
+            all_bytes: 0,
             buffer: BytesMut::with_capacity(BLOCK_BYTES),
             sealed: false,
             ended: false,
@@ -272,7 +276,12 @@ impl LiveRun {
         }
     }
 
-    /// Whether this number can have been told by this run.
+    /// Returns how much the run has written, in bytes of events.
+    pub(crate) fn written(&self) -> usize {
+        self.log.lock().all_bytes
+    }
+
+    /// Returns whether the run has sent an event with this number.
     pub(crate) fn has_told(&self, seq: u64) -> bool {
         seq <= self.log.lock().told
     }

@@ -25,6 +25,8 @@ pub(crate) enum Refusal {
     Full,
     /// The user holds the maximum number of permits.
     UserFull,
+    /// Memory is short, and other runs are active.
+    NoMemory,
 }
 
 impl Places {
@@ -38,10 +40,19 @@ impl Places {
         self.all.available_permits() > 0
     }
 
-    /// A place for a user, who has at most `most`.
-    pub(crate) fn take(&self, user_id: &str, most: usize) -> Result<Place, Refusal> {
+    /// Returns whether any permit is in use.
+    pub(crate) fn is_any_taken(&self) -> bool {
+        !self.taken.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Returns a permit for a user, who may hold `most`; with `alone`, only if no other permit is
+    /// in use.
+    pub(crate) fn take(&self, user_id: &str, most: usize, alone: bool) -> Result<Place, Refusal> {
         let of_all = self.all.clone().try_acquire_owned().map_err(|_| Refusal::Full)?;
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if alone && !taken.is_empty() {
+            return Err(Refusal::NoMemory);
+        }
         let count = taken.get(user_id).copied().unwrap_or_default();
         if count >= most {
             return Err(Refusal::UserFull);
@@ -71,7 +82,7 @@ mod tests {
     #[test]
     fn permits_are_limited_in_total_and_per_user() {
         let places = Places::new(3);
-        let take = |user: &str| places.take(user, 2);
+        let take = |user: &str| places.take(user, 2, false);
         let (first, second) = (take("ada").ok(), take("ada").ok());
         assert!(first.is_some() && second.is_some(), "below it and at it");
         assert_eq!(take("ada").err(), Some(Refusal::UserFull));
@@ -81,7 +92,9 @@ mod tests {
         assert_eq!(take("bob").err(), Some(Refusal::Full));
         drop(first);
         assert!(take("ada").is_ok(), "a place came back");
+        assert_eq!(places.take("eve", 2, true).err(), Some(Refusal::NoMemory), "not alone");
         drop((second, third));
+        assert!(!places.is_any_taken() && places.take("eve", 2, true).is_ok());
         assert!(places.taken.lock().unwrap().is_empty(), "nothing is kept of those who have none");
     }
 }

@@ -66,7 +66,8 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, plac
         faults::point(Point::RunStarted);
         let subject = Subject::of(&run.identity, &start.agent.id);
         let recorder = Recorder::begin_run(chat.telemetry.get().cloned(), &subject, start.trace.take());
-        let (store, journal, clock) = (chat.store.clone(), chat.journal.clone(), chat.clock.clone());
+        let (store, clock) = (chat.store.clone(), chat.clock.clone());
+        let journal = (chat.journal.clone(), chat.memory.clone());
         let mut sink = RunSink::new(
             run.clone(),
             store,
@@ -96,6 +97,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, plac
         Box::pin(finish(&chat, &run, &subject, close, leftover)).await;
         recorder.ended(reason);
         chat.registry.remove(&run);
+        chat.memory.end_turn(&run);
     };
     let kept = async move {
         if AssertUnwindSafe(task).catch_unwind().await.is_err() {
@@ -253,6 +255,8 @@ struct Leftover {
 /// Stores the message and the end of the run in one transaction, then sends the last chunks.
 async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, leftover: Leftover) {
     log_end(subject, &close);
+    // Storing the end takes copies of the message.
+    chat.memory.take_turn(run).await;
     let (mut chunks, mut audit) = match close.status {
         // Its calls wait for answers.
         Outcome::Waiting => (Vec::new(), Vec::new()),

@@ -250,9 +250,10 @@ impl Inner {
     /// draining or full.
     fn admit(&self, caller: &Caller, most: usize) -> Result<Place, UserError> {
         self.check_room()?;
-        self.places.take(&caller.user_id, most).map_err(|refusal| match refusal {
+        self.places.take(&caller.user_id, most, self.memory.is_short()).map_err(|refusal| match refusal {
             Refusal::Full => errors::full(10),
             Refusal::UserFull => errors::too_many_runs(most),
+            Refusal::NoMemory => self.memory.refuse(),
         })
     }
 
@@ -261,10 +262,16 @@ impl Inner {
         if self.stopping.is_cancelled() || self.tasks.is_closed() {
             return Err(errors::draining());
         }
+        self.memory.admit(self.is_answering())?;
         if self.places.has_room() { Ok(()) } else { Err(errors::full(10)) }
     }
 
-    /// The stream of a run that this submission started earlier.
+    /// Returns whether any run or invocation is active.
+    pub(crate) fn is_answering(&self) -> bool {
+        self.places.is_any_taken() || self.invocations.is_any_running()
+    }
+
+    /// Returns the stream of a run that this submission started earlier.
     async fn join(
         &self,
         caller: &Caller,

@@ -7,6 +7,7 @@ use crate::ending::SinkEnd;
 use crate::hooks::Observer;
 use crate::journal::Journal;
 use crate::live::LiveRun;
+use crate::memory::Memory;
 use crate::steps;
 use crate::telemetry::Recorder;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
@@ -39,6 +40,7 @@ pub(crate) struct RunSink {
     pub(crate) recorder: Recorder,
     store: Store,
     journal: Journal,
+    memory: Arc<Memory>,
     to_wire: ToWire,
     chunks: Vec<Chunk>,
     inputs: HashMap<String, Value>,
@@ -60,7 +62,7 @@ impl RunSink {
     pub(crate) fn new(
         run: Arc<LiveRun>,
         store: Store,
-        journal: Journal,
+        (journal, memory): (Journal, Arc<Memory>),
         observer: Option<Observer>,
         (subject, recorder): (Subject, Recorder),
         clock: Clock,
@@ -74,6 +76,7 @@ impl RunSink {
             recorder,
             store,
             journal,
+            memory,
             to_wire: ToWire::at(clock),
             chunks: Vec::new(),
             inputs: HashMap::new(),
@@ -269,6 +272,7 @@ fn pass(event: &Event) -> Option<Point> {
 
 impl EventSink for RunSink {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        self.memory.take_turn(&self.run).await;
         if let Some(observer) = &mut self.observer {
             observer.see(&event);
         }

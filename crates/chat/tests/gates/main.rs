@@ -4,6 +4,7 @@ mod cut_off;
 mod ends;
 mod exposure;
 mod house;
+mod memory;
 mod page_calls;
 mod trials;
 
