@@ -6,6 +6,7 @@ mod cli;
 mod compose;
 mod error;
 mod listen;
+mod memory;
 mod reload;
 mod router;
 mod routes;

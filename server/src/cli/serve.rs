@@ -5,7 +5,7 @@ use crate::Site;
 use crate::compose::{self, Composition, Read};
 use crate::router::{AppState, router};
 use crate::telemetry::{Told, metrics, traces};
-use crate::{listen, reload, shutdown};
+use crate::{listen, memory, reload, shutdown};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -50,6 +50,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     let listener = TcpListener::bind(arguments.addr).await;
     let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
+    composition.chat.watch_memory(memory::Probe::new(composition.limits.memory_bytes));
     composition.chat.tell(Arc::new(Told { traces: traces.clone() }));
     let state = AppState { composition: Arc::new(composition), metrics, site };
     let stop = shutdown::on_signal();

@@ -2,7 +2,7 @@
 //! number, and counts as `other` beyond it.
 
 use agent::CircuitFacts;
-use chat::{Chat, RunFacts, Telemetry, ToolEnd};
+use chat::{Chat, MemoryFacts, MemoryUse, RunFacts, Telemetry, ToolEnd};
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use parking_lot::Mutex;
@@ -53,6 +53,17 @@ pub(crate) fn look(chat: &Chat, circuits: Vec<CircuitFacts>) {
     gauge!("chatwright_journal_lag_seconds").set(backlog.lag.as_secs_f64());
     gauge!("chatwright_journal_events_waiting").set(backlog.events as f64);
     gauge!("chatwright_store_writes_waiting").set(backlog.writes as f64);
+    record_memory(chat.memory());
+}
+
+/// Limits have fixed names, so they are few.
+fn record_memory(memory: MemoryFacts) {
+    gauge!("chatwright_memory_level").set(f64::from(memory.level as u8));
+    counter!("chatwright_memory_refused_total").absolute(memory.refused);
+    for MemoryUse { limited_by, used, limit } in memory.uses {
+        gauge!("chatwright_memory_used_bytes", "limit" => limited_by).set(used as f64);
+        gauge!("chatwright_memory_limit_bytes", "limit" => limited_by).set(limit as f64);
+    }
 }
 
 /// Circuits whose labels are too many are one.
@@ -78,6 +89,16 @@ fn describe() {
     describe_gauge!("chatwright_journal_lag_seconds", "How long the oldest event has waited to be stored");
     describe_gauge!("chatwright_journal_events_waiting", "Events that were told and are not stored yet");
     describe_gauge!("chatwright_store_writes_waiting", "Writes that wait for the database");
+    describe_gauge!(
+        "chatwright_memory_level",
+        "0 while there is enough memory, 1 while it is short, 2 while it is almost used up"
+    );
+    describe_gauge!("chatwright_memory_used_bytes", "Memory that counts towards a limit, by limit");
+    describe_gauge!("chatwright_memory_limit_bytes", "The limits on the memory of the process");
+    describe_counter!(
+        "chatwright_memory_refused_total",
+        "Sends, invocations and uploads that were refused while memory was short"
+    );
     describe_counter!("chatwright_runs_started_total", "Runs that began, by agent");
     describe_counter!("chatwright_runs_total", "Runs that ended, by agent and outcome");
     describe_counter!("chatwright_run_ends_total", "Runs that ended, by agent and reason");

@@ -29,7 +29,7 @@ fn serve(more: &str) -> (Server, TempDir) {
 }
 
 /// A form as a browser sends it.
-fn form(server: &Server, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+pub(crate) fn form(server: &Server, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
     let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     let body: Vec<_> = fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
     let form = server.ask(Method::POST, path).header(CONTENT_TYPE, "application/x-www-form-urlencoded");

@@ -1,5 +1,6 @@
 //! The binary from outside.
 
+mod account_rows;
 mod accounts;
 mod agents;
 mod audit;
@@ -25,6 +26,7 @@ mod keys;
 mod limits;
 mod lost_files;
 mod mcp;
+mod memory;
 mod obedient;
 mod operations;
 mod passed_on;
