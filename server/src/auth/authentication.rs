@@ -87,7 +87,7 @@ impl Authentication {
         };
         let outside = match &auth.mode {
             AuthMode::Local | AuthMode::Jwt(_) | AuthMode::Proxy(_) => {
-                Some(Arc::new(OutsideKeys::new(auth.mode.name(), ground.store.clone())))
+                Some(Arc::new(OutsideKeys::new(auth.mode.name(), ground.store.clone(), ground.desk.clone())))
             }
             // Nobody is somebody, or there are accounts.
             AuthMode::Anonymous | AuthMode::Password(_) => None,

@@ -3,6 +3,7 @@
 mod account_log;
 mod authentication;
 mod authority;
+mod budgets;
 mod cookies;
 mod credentials;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::AccountAction;
 use super::authentication::{Authentication, Known, Via, known, local_owner, of_store, two_users, wrong_key};
 use super::credentials::Credentials;
 use super::password::keys::{self, is_key};
-use super::password::{self, Accounts, NewKey, Scope};
+use super::password::{self, Accounts, Desk, NewKey, Scope, Subject};
 use super::user;
 use chat::Caller;
 use parking_lot::Mutex;
@@ -25,13 +25,15 @@ const KNOWN_FOR: Duration = Duration::from_secs(10);
 pub(crate) struct OutsideKeys {
     mode: &'static str,
     store: Store,
+    /// Counts the keys that they create.
+    desk: Desk,
     /// What users were when their keys were last made to follow them.
     followed: Mutex<HashMap<String, (Caller, Instant)>>,
 }
 
 impl OutsideKeys {
-    pub(super) fn new(mode: &'static str, store: Store) -> Self {
-        Self { mode, store, followed: Mutex::default() }
+    pub(super) fn new(mode: &'static str, store: Store, desk: Desk) -> Self {
+        Self { mode, store, desk, followed: Mutex::default() }
     }
 
     /// Whose key this is, and what it is for; none when it does not count.
@@ -76,6 +78,21 @@ pub(crate) enum Keys {
 }
 
 impl Keys {
+    /// Counts a key that a user is about to create; one too many is recorded.
+    ///
+    /// # Errors
+    /// The seconds after which to try again.
+    pub(crate) fn take_one(&self, user_id: &str, address: Option<&str>) -> Result<(), u32> {
+        let (desk, store) = match self {
+            Self::Accounts(accounts) => (&accounts.desk, &accounts.store),
+            Self::Outside(outside) => (&outside.desk, &outside.store),
+        };
+        desk.budgets.take_key(user_id).inspect_err(|_| {
+            let limited = ("keys", Subject::User(user_id.to_owned()));
+            desk.record_limited(store, AccountAction::AddKey, limited, address);
+        })
+    }
+
     /// Makes a key for its user, and enters that in the audit log with their address, as far as it is recorded; none when they have too
     /// many.
     pub(crate) async fn make(

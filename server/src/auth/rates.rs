@@ -1,7 +1,9 @@
 //! Limits how often each user and each address may ask, by the config's rates.
 
 use super::Credentials;
+use super::account_log::{AccountAction, recorded};
 use super::forwarded::{Forwarded, network};
+use super::password::Subject;
 use crate::error::HttpError;
 use crate::router::AppState;
 use crate::routes::accounts::too_many;
@@ -33,13 +35,13 @@ pub(crate) struct Rates {
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Counted {
+pub(super) enum Counted {
     User(String),
     Address(IpAddr),
 }
 
 /// One rate.
-struct Limiter<C: Clock = DefaultClock> {
+pub(super) struct Limiter<C: Clock = DefaultClock> {
     rate: Rate,
     quota: Quota,
     clock: C,
@@ -96,7 +98,7 @@ impl Rates {
 }
 
 impl<C: Clock + Clone> Limiter<C> {
-    fn new(rate: &Rate, clock: C) -> Self {
+    pub(super) fn new(rate: &Rate, clock: C) -> Self {
         // The config has checked that there is one request and one second or more.
         let requests = NonZeroU32::new(rate.requests).unwrap_or(NonZeroU32::MIN);
         let quota = Quota::with_period(rate.span / requests.get());
@@ -105,7 +107,7 @@ impl<C: Clock + Clone> Limiter<C> {
         Self { rate: rate.clone(), quota, clock, counts }
     }
 
-    fn count(&self, counted: &Counted) -> Result<(), u32> {
+    pub(super) fn count(&self, counted: &Counted) -> Result<(), u32> {
         if self.counts.read().len() >= MAX_COUNTED {
             self.make_room();
         }
@@ -150,7 +152,10 @@ pub(crate) async fn bound_address(State(state): State<AppState>, request: Reques
     let path = request.uri().path();
     let counted = rates.address(&sent).and_then(network).map(Counted::Address);
     match counted.map(|counted| rates.count(asked(request.method(), path), &counted)) {
-        Some(Err(seconds)) => too_often(seconds, path),
+        Some(Err(seconds)) => {
+            record(&state, &sent, request.method(), path, None);
+            too_often(seconds, path)
+        }
         _ => next.run(request).await,
     }
 }
@@ -162,9 +167,34 @@ pub(crate) async fn bound_user(State(state): State<AppState>, request: Request, 
     let (Some(caller), false) = (caller, rates.limiters.is_empty()) else { return next.run(request).await };
     let path = request.uri().path();
     match rates.count(asked(request.method(), path), &Counted::User(caller.user_id.clone())) {
-        Err(seconds) => too_often(seconds, path),
+        Err(seconds) => {
+            let user = Some(caller).filter(|caller| caller.is_authenticated);
+            record(&state, &Credentials::of(&request), request.method(), path, user);
+            too_often(seconds, path)
+        }
         Ok(()) => next.run(request).await,
     }
+}
+
+/// Records in the audit log that an attempt to sign in, to sign up or to change a password was
+/// refused.
+fn record(state: &AppState, sent: &Credentials, method: &Method, path: &str, user: Option<&Caller>) {
+    let action = match path {
+        "/auth/sign-in" => AccountAction::SignIn,
+        "/auth/sign-up" => AccountAction::SignUp,
+        "/auth/first-admin" => AccountAction::FirstAccount,
+        "/auth/password" => AccountAction::ChangePassword,
+        _ => return,
+    };
+    let authentication = state.composition.current.authentication();
+    let Some(accounts) = authentication.accounts().filter(|_| method == Method::POST) else { return };
+    let address = state.composition.current.rates().address(sent);
+    let address = address.and_then(|address| recorded(address, authentication.audit_addresses));
+    let subject = match user {
+        Some(user) => Subject::User(user.user_id.clone()),
+        None => Subject::Client(address.clone()),
+    };
+    accounts.record_limited(action, ("rates", subject), address.as_deref());
 }
 
 fn too_often(seconds: u32, path: &str) -> Response {

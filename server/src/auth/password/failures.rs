@@ -2,6 +2,7 @@
 //! the first one at an account has, and the others within a quarter of an hour have one together. All unknown names
 //! count as one account, and so do all accounts beyond a number.
 
+use super::tally::Tally;
 use super::words::key;
 use crate::auth::account_log::AccountAction;
 use parking_lot::Mutex;
@@ -12,7 +13,7 @@ use store::{AuditEntry, Store};
 use tokio_util::sync::CancellationToken;
 
 /// Attempts within this time have a row together.
-const WINDOW: Duration = Duration::from_secs(15 * 60);
+pub(super) const WINDOW: Duration = Duration::from_secs(15 * 60);
 /// Accounts with rows of their own in that time.
 const MAX_ACCOUNTS: usize = 100;
 /// How often it is looked whether the time of some is over.
@@ -22,6 +23,8 @@ const LOOK: Duration = Duration::from_secs(60);
 #[derive(Default)]
 pub(crate) struct Failures {
     counts: Mutex<HashMap<(AccountAction, Account), Count>>,
+    /// What is counted without a look at an account.
+    pub(super) tally: Tally,
 }
 
 /// What was tried.
@@ -90,6 +93,7 @@ impl Failures {
             }
             stays
         });
+        rows.extend(self.tally.take(now, all));
         rows
     }
 
@@ -122,7 +126,7 @@ fn user_id(account: &Account) -> &str {
 }
 
 /// A name that nobody has: it may be a password that was typed into the wrong field.
-fn masked(name: &str) -> String {
+pub(super) fn masked(name: &str) -> String {
     let name = key(name);
     let first = name.chars().next().filter(|first| first.is_alphanumeric());
     format!("{}… ({} characters)", first.map(String::from).unwrap_or_default(), name.chars().count())

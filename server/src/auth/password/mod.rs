@@ -5,6 +5,7 @@ mod hasher;
 pub(in crate::auth) mod keys;
 mod names;
 mod setup;
+mod tally;
 mod throttle;
 pub(crate) mod words;
 
@@ -12,9 +13,11 @@ pub(crate) use failures::Failures;
 pub(crate) use hasher::{Crowded, Hasher};
 pub(crate) use keys::{MAX_DAYS, NewKey, Scope};
 pub(crate) use setup::Setup;
-pub(crate) use throttle::Throttle;
+pub(crate) use tally::Subject;
+pub(crate) use throttle::{Refused, Throttle};
 
 use super::AccountAction;
+use super::budgets::Budgets;
 use super::credentials::Credentials;
 use super::visitors::random;
 use super::{cookies, user};
@@ -41,6 +44,7 @@ pub(crate) struct Desk {
     pub(crate) hasher: Hasher,
     pub(crate) throttle: Arc<Throttle>,
     pub(crate) failures: Arc<Failures>,
+    pub(crate) budgets: Arc<Budgets>,
     pub(crate) setup: Arc<Setup>,
 }
 

@@ -32,6 +32,15 @@ struct Count {
     began: Instant,
 }
 
+/// A try that is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// In how many seconds to come again.
+    pub(crate) seconds: u64,
+    /// What was tried too often: a `name`, or anything from one `address`.
+    pub(crate) limit: &'static str,
+}
+
 /// A try that counts, unless it succeeds.
 #[derive(Debug)]
 pub(crate) struct Try {
@@ -43,21 +52,22 @@ impl Throttle {
     /// Counts a try.
     ///
     /// # Errors
-    /// In how many seconds to come again.
-    pub(crate) fn begin(&self, name: &str, address: Option<IpAddr>) -> Result<Try, u64> {
+    /// There were too many.
+    pub(crate) fn begin(&self, name: &str, address: Option<IpAddr>) -> Result<Try, Refused> {
         self.begin_at(name, address, Instant::now())
     }
 
-    fn begin_at(&self, name: &str, address: Option<IpAddr>, now: Instant) -> Result<Try, u64> {
+    fn begin_at(&self, name: &str, address: Option<IpAddr>, now: Instant) -> Result<Try, Refused> {
         let one = Try { name: name.to_owned(), address };
         let mut counts = self.counts.lock();
         let left = |count: &Count| WINDOW.saturating_sub(now.duration_since(count.began));
         let full = one.counted().filter_map(|(counted, most)| {
             let count = counts.get(&counted).filter(|count| count.tries >= most)?;
-            Some(left(count)).filter(|left| !left.is_zero())
+            let limit = if matches!(counted, Counted::Address(_)) { "address" } else { "name" };
+            Some((left(count), limit)).filter(|(left, _)| !left.is_zero())
         });
-        if let Some(wait) = full.max() {
-            return Err(wait.as_secs() + 1);
+        if let Some((wait, limit)) = full.max() {
+            return Err(Refused { seconds: wait.as_secs() + 1, limit });
         }
         if counts.len() + MOST.len() > MAX_COUNTS {
             make_room(&mut counts, now);
@@ -125,7 +135,7 @@ mod tests {
         for _ in 0..10 {
             assert_eq!(one("ada", address(1), 0), Ok(()));
         }
-        assert_eq!(one("ada", address(1), 60), Err(14 * 60 + 1));
+        assert_eq!(one("ada", address(1), 60), Err(Refused { seconds: 14 * 60 + 1, limit: "name" }));
         assert_eq!(one("ada", address(2), 60), Ok(()), "not from elsewhere");
         assert_eq!(one("bob", address(1), 60), Ok(()), "not others");
         assert_eq!(one("ada", address(1), 15 * 60), Ok(()), "not for ever");
@@ -142,7 +152,8 @@ mod tests {
         for number in 0..250 {
             let _ = one(&format!("u{number}"), address(200), 0);
         }
-        assert!(one("new", address(200), 0).is_err(), "not with all names from one address");
+        let refused = one("new", address(200), 0).err().map(|refused| refused.limit);
+        assert_eq!(refused, Some("address"), "not with all names from one address");
         for number in 0..250 {
             let _ = one(&format!("v{number}"), Some(IpAddr::from([127, 0, 0, 1])), 0);
         }

@@ -2,7 +2,8 @@
 
 use super::account_page::{Notice, Shown, SignedIn, show as show_page};
 use super::{Door, Holder, Member, SIGN_IN, Trouble, layout, see_other};
-use crate::auth::password::{Accounts, MAX_DAYS, NewKey, Scope, now, words};
+use crate::auth::password::{Accounts, MAX_DAYS, NewKey, Refused, Scope, Subject, now, words};
+use crate::auth::rates::too_often_text;
 use crate::auth::{AccountAction, Asker, Keys};
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Path, Query};
@@ -52,9 +53,12 @@ pub(crate) async fn change_password(
     };
     let one = match accounts.desk.throttle.begin(&words::key(&user.name), asker.address) {
         Ok(one) => one,
-        Err(seconds) => {
+        Err(Refused { seconds, limit }) => {
+            let subject = Subject::User(user.id.clone());
+            accounts.record_limited(AccountAction::ChangePassword, (limit, subject), member.recorded.as_deref());
             let notice = wrong(super::forms::wait(seconds));
-            return page(StatusCode::TOO_MANY_REQUESTS, notice).await;
+            let response = page(StatusCode::TOO_MANY_REQUESTS, notice).await?;
+            return Ok(super::retry_after(response, seconds));
         }
     };
     let address = member.recorded.as_deref();
@@ -70,8 +74,9 @@ pub(crate) async fn change_password(
         return page(StatusCode::UNPROCESSABLE_ENTITY, wrong(problem.to_owned())).await;
     }
     let hash = accounts.desk.hasher.hash(sent.password).await??;
-    let entry = AccountAction::ChangePassword.done(&user.id, address, Map::new());
-    if !accounts.store.set_password(&user.id, &kept, &hash, now(), Some(entry)).await? {
+    let row = AccountAction::ChangePassword.done(&user.id, address, Map::new());
+    let row = accounts.desk.own_row(AccountAction::ChangePassword, row);
+    if !accounts.store.set_password(&user.id, &kept, &hash, now(), row).await? {
         let notice = wrong("The password was changed in the meantime. Sign in again.".to_owned());
         return page(StatusCode::CONFLICT, notice).await;
     }
@@ -86,9 +91,15 @@ pub(crate) async fn end_session(
     Extension(asker): Extension<Asker>,
     Path(id): Path<String>,
 ) -> Result<Response, Trouble> {
+    let user_id = &member.caller.user_id;
+    // What is not there takes nothing of the user's rows.
+    if !accounts.store.sessions(user_id, now(), accounts.life()).await?.iter().any(|session| session.id == id) {
+        return Ok(layout::nothing());
+    }
     let about = Map::from_iter([("sessionId".to_owned(), id.clone().into())]);
-    let entry = AccountAction::EndSession.done(&member.caller.user_id, member.recorded.as_deref(), about);
-    if !accounts.store.end_session(&member.caller.user_id, &id, Some(entry)).await? {
+    let row = AccountAction::EndSession.done(user_id, member.recorded.as_deref(), about);
+    let row = accounts.desk.own_row(AccountAction::EndSession, row);
+    if !accounts.store.end_session(user_id, &id, row).await? {
         return Ok(layout::nothing());
     }
     Ok(match id == member.session_id {
@@ -119,7 +130,14 @@ pub(crate) async fn make_key(holder: Holder, sent: Result<Form<KeyForm>, FormRej
     let wanted = (sent.name.as_str(), scopes.as_slice(), sent.days);
     match new_key(&holder.keys, &holder.caller, wanted, holder.recorded.as_deref()).await? {
         Ok(key) => page(holder, StatusCode::OK, Notice::NewKey(key.key)).await,
-        Err(problem) => page(holder, StatusCode::UNPROCESSABLE_ENTITY, Notice::Key(problem.to_owned())).await,
+        Err(KeyProblem::Wrong(problem)) => {
+            page(holder, StatusCode::UNPROCESSABLE_ENTITY, Notice::Key(problem.to_owned())).await
+        }
+        Err(KeyProblem::TooMany(seconds)) => {
+            let notice = Notice::Key(too_often_text(seconds));
+            let response = page(holder, StatusCode::TOO_MANY_REQUESTS, notice).await?;
+            Ok(super::retry_after(response, seconds.into()))
+        }
     }
 }
 
@@ -131,24 +149,39 @@ pub(crate) async fn delete_key(holder: Holder, Path(id): Path<String>) -> Result
     })
 }
 
-/// Makes a key with a name, scopes and a number of days, or says in words for its user what is wrong.
+/// Why a key was not made.
+pub(super) enum KeyProblem {
+    /// What is wrong with it, in words for its user.
+    Wrong(&'static str),
+    /// Its user has created too many today; the seconds after which to try again.
+    TooMany(u32),
+}
+
+/// Makes a key with a name, scopes and a number of days.
 pub(super) async fn new_key(
     keys: &Keys,
     caller: &Caller,
     (name, scopes, days): (&str, &[Scope], u32),
     address: Option<&str>,
-) -> Result<Result<NewKey, &'static str>, Trouble> {
+) -> Result<Result<NewKey, KeyProblem>, Trouble> {
     let name = name.trim();
-    Ok(if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
-        Err("Give the key a name of up to 100 characters.")
+    let problem = if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+        Some("Give the key a name of up to 100 characters.")
     } else if scopes.is_empty() {
-        Err("Choose at least one thing that the key may be used for.")
+        Some("Choose at least one thing that the key may be used for.")
     } else if !(1..=MAX_DAYS).contains(&days) {
-        Err("A key is valid for 1 to 366 days.")
+        Some("A key is valid for 1 to 366 days.")
     } else {
-        let made = keys.make(caller, name, scopes, days, address).await?;
-        made.ok_or("You already have 50 keys, which is the maximum. Delete one first.")
-    })
+        None
+    };
+    if let Some(problem) = problem {
+        return Ok(Err(KeyProblem::Wrong(problem)));
+    }
+    if let Err(seconds) = keys.take_one(&caller.user_id, address) {
+        return Ok(Err(KeyProblem::TooMany(seconds)));
+    }
+    let made = keys.make(caller, name, scopes, days, address).await?;
+    Ok(made.ok_or(KeyProblem::Wrong("You already have 50 keys, which is the maximum. Delete one first.")))
 }
 
 fn unreadable() -> Response {

@@ -1,8 +1,9 @@
 //! API keys over HTTP. A user makes them who is signed in; a key makes no key.
 
 use super::Trouble;
-use super::account::new_key;
+use super::account::{KeyProblem, new_key};
 use crate::auth::password::{NewKey, Scope};
+use crate::auth::rates::too_often_text;
 use crate::auth::{Asker, Keys, Via};
 use crate::error::HttpError;
 use crate::router::AppState;
@@ -66,8 +67,18 @@ pub(crate) async fn make_key(
     let Json(request) = request.map_err(|rejection| unreadable(&rejection))?;
     let wanted = (request.name.as_str(), request.scopes.as_slice(), request.expires_in_days);
     let made = new_key(&keys, &caller, wanted, asker.recorded.as_deref()).await;
-    let made = made.map_err(of_trouble)?.map_err(|problem| UserError::invalid("/", problem))?;
+    let made = made.map_err(of_trouble)?.map_err(of_problem)?;
     Ok((StatusCode::CREATED, Json(made)))
+}
+
+fn of_problem(problem: KeyProblem) -> UserError {
+    match problem {
+        KeyProblem::Wrong(problem) => UserError::invalid("/", problem),
+        KeyProblem::TooMany(seconds) => {
+            let error = UserError::new(ErrorCode::RateLimited, too_often_text(seconds));
+            UserError { retry_after: Some(seconds), ..error }
+        }
+    }
 }
 
 /// `DELETE /api/keys/{id}`

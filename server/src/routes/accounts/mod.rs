@@ -163,6 +163,12 @@ impl IntoResponse for Trouble {
     }
 }
 
+/// An answer with 429 that says when to try again.
+fn retry_after(mut response: Response, seconds: u64) -> Response {
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
 /// The page for a client that sends too many requests.
 pub(crate) fn too_many() -> Response {
     layout::message(

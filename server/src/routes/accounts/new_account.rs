@@ -2,7 +2,7 @@
 
 use super::forms::{Field, problem, wait};
 use super::{Door, Trouble, layout, own_path, see_other};
-use crate::auth::password::{Accounts, now, words};
+use crate::auth::password::{Accounts, Subject, now, words};
 use crate::auth::{AccountAction, Asker, client_network};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
@@ -96,7 +96,10 @@ async fn make(
         return refuse(StatusCode::UNPROCESSABLE_ENTITY, wrong.to_owned());
     }
     if let Some(seconds) = too_often(accounts, asker, kind) {
-        return refuse(StatusCode::TOO_MANY_REQUESTS, wait(seconds));
+        let subject = Subject::Client(asker.recorded.clone());
+        accounts.record_limited(AccountAction::SignUp, ("address", subject), asker.recorded.as_deref());
+        let text = Some(wait(seconds));
+        return Ok(super::retry_after(form(kind, StatusCode::TOO_MANY_REQUESTS, &sent, text), seconds));
     }
     if kind == Kind::FirstAdmin && !accounts.desk.setup.accepts(&sent.token) {
         let text =
@@ -135,7 +138,8 @@ async fn make(
 /// guessed, and checking it is cheap.
 fn too_often(accounts: &Accounts, asker: &Asker, kind: Kind) -> Option<u64> {
     let client = asker.address.filter(|_| kind == Kind::SignUp).and_then(client_network)?;
-    accounts.desk.throttle.begin(&format!("{NEW} {client}"), Some(client)).err()
+    let refused = accounts.desk.throttle.begin(&format!("{NEW} {client}"), Some(client)).err();
+    refused.map(|refused| refused.seconds)
 }
 
 fn form(kind: Kind, status: StatusCode, sent: &NewAccount, text: Option<String>) -> Response {

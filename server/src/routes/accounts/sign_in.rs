@@ -2,7 +2,7 @@
 
 use super::forms::{Field, problem, wait};
 use super::{Door, Member, SIGN_IN, Trouble, layout, own_path, see_other};
-use crate::auth::password::{Accounts, words};
+use crate::auth::password::{Accounts, Refused, Subject, words};
 use crate::auth::{AccountAction, Asker};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
@@ -61,7 +61,12 @@ pub(crate) async fn sign_in(
     let address = asker.recorded.as_deref();
     let one = match accounts.desk.throttle.begin(&counted, asker.address) {
         Ok(one) => one,
-        Err(seconds) => {
+        Err(Refused { seconds, limit }) => {
+            let subject = match limit {
+                "address" => Subject::Client(asker.recorded.clone()),
+                _ => Subject::name(&counted),
+            };
+            accounts.record_limited(AccountAction::SignIn, (limit, subject), address);
             let mut response = form(&accounts, StatusCode::TOO_MANY_REQUESTS, &sent, Some(wait(seconds)));
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             return Ok(response);
@@ -73,8 +78,8 @@ pub(crate) async fn sign_in(
         words::may_be_password(&sent.password) && accounts.desk.hasher.is_right(sent.password.clone(), kept).await?;
     let user_id = found.map(|(user, _)| user.id);
     if let Some(id) = user_id.as_deref().filter(|_| is_right) {
-        let entry = AccountAction::SignIn.done(id, address, Map::new());
-        if let Some(cookie) = accounts.begin_session(id, &asker.sent, asker.is_https, Some(entry)).await? {
+        let row = accounts.desk.own_row(AccountAction::SignIn, AccountAction::SignIn.done(id, address, Map::new()));
+        if let Some(cookie) = accounts.begin_session(id, &asker.sent, asker.is_https, row).await? {
             accounts.desk.throttle.succeeded(&one);
             return Ok(see_other(own_path(sent.next.as_deref()), Some(cookie)));
         }
@@ -92,8 +97,9 @@ pub(crate) async fn sign_out(
     member: Option<Member>,
 ) -> Result<Response, Trouble> {
     if let Some(Member { caller, session_id, recorded }) = member {
-        let entry = AccountAction::SignOut.done(&caller.user_id, recorded.as_deref(), Map::new());
-        accounts.store.end_session(&caller.user_id, &session_id, Some(entry)).await?;
+        let row = AccountAction::SignOut.done(&caller.user_id, recorded.as_deref(), Map::new());
+        let row = accounts.desk.own_row(AccountAction::SignOut, row);
+        accounts.store.end_session(&caller.user_id, &session_id, row).await?;
     }
     Ok(see_other(SIGN_IN, Accounts::no_cookie(asker.is_https)))
 }
