@@ -1,5 +1,6 @@
 //! All scenarios.
 
+mod account_sweep;
 mod attacks;
 mod costly;
 mod idle_streams;
@@ -24,6 +25,7 @@ use faults::Break;
 pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "kill-random", run: |given| Box::pin(kill::random(given)) },
     Scenario { name: "kill-sweep", run: |given| Box::pin(sweep::kills(given)) },
+    Scenario { name: "account-sweep", run: |given| Box::pin(account_sweep::kills(given)) },
     Scenario { name: "panic-sweep", run: |given| Box::pin(sweep::panics(given)) },
     Scenario { name: "write-sweep", run: |given| Box::pin(storage::write_sweep(given)) },
     Scenario { name: "lost-answer", run: |given| Box::pin(attacks::lost_answer(given)) },
