@@ -3,9 +3,7 @@
 //! This takes the place of a router: the app has one kind of address, `/{page}?conversation=ID`, and a router's download would be a
 //! fifth of the whole.
 
-use crate::erase::effect;
 use crate::prelude::*;
-use crate::reactive::RwSignal;
 use leptos::ev::{self, MouseEvent};
 use leptos::wasm_bindgen::{JsCast, JsValue};
 
@@ -29,7 +27,7 @@ impl Address {
     pub fn new() -> Self {
         let address = Self { place: RwSignal::new(Place::now()) };
         // An effect, because there are no events on the server.
-        effect(move || {
+        Effect::new(move |_| {
             window_event_listener(ev::popstate, move |_| address.place.set(Place::now()));
             window_event_listener(ev::click, move |event| address.follow_link(&event));
         });

@@ -2,9 +2,7 @@
 //! `?conversation=ID`, so that a link, a reload and the browser's back button all mean the same.
 
 use crate::address::Address;
-use crate::erase::effect;
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal};
 use crate::visible::{Kind, plain};
 
 /// The name in the query string.
@@ -36,7 +34,7 @@ impl ChatContext {
         let fills_page = RwSignal::new(false);
         let title = RwSignal::new(None);
         let context = Self { conversation, changed, title, wanted, fills_page, address, is_named: false };
-        effect(move || context.show(selected(&address.query())));
+        Effect::new(move |_| context.show(selected(&address.query())));
         context
     }
 
@@ -44,7 +42,7 @@ impl ChatContext {
     pub(crate) fn named(self, name: Memo<Option<String>>) -> Self {
         let conversation = RwSignal::new(name.get_untracked());
         let context = Self { conversation, is_named: true, ..self };
-        effect(move || context.show(name.get()));
+        Effect::new(move |_| context.show(name.get()));
         context
     }
 

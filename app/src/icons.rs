@@ -1,7 +1,6 @@
 //! Icons, drawn with strokes in the colour of the text around them. All are decoration: what they stand for is said in words
 //! beside them or in their button's label.
 
-use crate::erase::{Erase, Erased};
 use crate::node::{Node, element};
 use crate::prelude::*;
 
@@ -10,13 +9,13 @@ use crate::prelude::*;
 pub fn Icon(
     /// What it shows.
     of: Shape,
-) -> Erased {
+) -> AnyView {
     view! {
         <svg class="cw-icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">
             <path d=of.path() />
         </svg>
     }
-    .erase()
+    .into_any()
 }
 
 /// The same icon in a tree that is drawn from data.

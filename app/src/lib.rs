@@ -1,22 +1,18 @@
 #![doc = include_str!("../README.md")]
-// In the browser `{:?}` writes nothing, see `xtask/src/build.rs`.
-#![cfg_attr(not(feature = "ssr"), warn(clippy::use_debug))]
 
 pub mod actions;
 pub mod address;
 pub mod agent_chat;
 pub mod agent_conversations;
+pub mod any_view;
 pub mod api;
-pub mod attributes;
 mod bidi;
 pub mod blocks;
 pub mod chat_context;
 pub mod chunks;
 #[cfg(feature = "ssr")]
 pub mod context;
-#[cfg(not(feature = "ssr"))]
-pub mod element;
-pub mod erase;
+pub mod effect;
 pub mod icons;
 pub mod markdown;
 mod node;
@@ -26,7 +22,6 @@ pub mod pages;
 pub mod pictures;
 pub mod prelude;
 pub mod properties;
-pub mod reactive;
 pub mod routes;
 mod scope;
 #[cfg(feature = "ssr")]

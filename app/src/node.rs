@@ -4,8 +4,8 @@
 //! Leptos' own elements have a type for each tag and each list of attributes. That suits what is written by hand, where signals
 //! say what changes; a renderer that picks its tags at runtime would bring thirty such types, each with its own code in the download.
 
-use crate::erase::{Erase, Erased};
 use crate::markdown::MATHML_ELEMENTS;
+use crate::prelude::*;
 use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
 use leptos::tachys::html::attribute::{Attribute, AttributeValue};
 use leptos::tachys::hydration::Cursor;
@@ -45,8 +45,8 @@ pub(crate) const KEY: &str = "data-key";
 type Attributes = Vec<(&'static str, String)>;
 
 /// What is drawn, and drawn again when something that it reads changes; what is the same then is left alone.
-pub(crate) fn drawn(nodes: impl FnMut() -> Vec<Node> + Send + 'static) -> Erased {
-    (Box::new(nodes) as Box<dyn FnMut() -> Vec<Node> + Send>).erase()
+pub(crate) fn drawn(nodes: impl FnMut() -> Vec<Node> + Send + 'static) -> AnyView {
+    (Box::new(nodes) as Box<dyn FnMut() -> Vec<Node> + Send>).into_any()
 }
 
 /// An element without attributes or children.

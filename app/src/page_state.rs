@@ -6,7 +6,6 @@
 mod form;
 
 use crate::prelude::*;
-use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, fill};
 use litemap::LiteMap;
 use serde_json::{Map, Value};

@@ -1,7 +1,6 @@
 //! The properties of a block as they are now: operators evaluated, and evaluated again when what they read has changed.
 
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::scope::Scope;
 use serde::Serialize;
 use serde_json::{Map, Value};

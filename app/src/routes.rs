@@ -1,10 +1,8 @@
 //! What stands at which address.
 
 use crate::address::{Address, Target, target};
-use crate::erase::{Erase, dynamic};
 use crate::pages::{MissingPage, PageRoute, RustPage, RustPages};
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::title::DocumentTitle;
 
 /// The app: `/` is the config's first page, `/{page}` each page by its id.
@@ -32,10 +30,10 @@ pub fn App(
         Target::Embedded(_, agent) => Some(agent.clone()),
         _ => None,
     });
-    let content = dynamic(move || match is_page.get() {
-        true => view! { <PageRoute id=Signal::derive(page) embedded=embedded.clone() /> }.erase(),
-        false => view! { <MissingPage /> }.erase(),
-    });
+    let content = move || match is_page.get() {
+        true => view! { <PageRoute id=Signal::derive(page) embedded=embedded.clone() /> }.into_any(),
+        false => view! { <MissingPage /> }.into_any(),
+    };
     view! {
         <DocumentTitle text="Chatwright".to_owned() />
         {content}

@@ -17,8 +17,8 @@ use server as half;
 
 pub use wire::locale::{Locale, Text};
 
-use crate::erase::{Erase, Erased};
 use crate::numbers::grouped;
+use crate::prelude::*;
 use leptos::prelude::{Owner, provide_context, use_context};
 use leptos::tachys::reactive_graph::OwnedView;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ pub(crate) fn count(text: Text, number: usize) -> String {
 }
 
 /// A view that speaks so, whatever is spoken around.
-pub(crate) fn speaking(locale: Option<&Locale>, view: impl FnOnce() -> Erased) -> Erased {
+pub(crate) fn speaking(locale: Option<&Locale>, view: impl FnOnce() -> AnyView) -> AnyView {
     match locale.map(Texts::of_block) {
         None => view(),
         // The words are a context of what is drawn here, and of nothing beside it.
@@ -125,7 +125,7 @@ pub(crate) fn speaking(locale: Option<&Locale>, view: impl FnOnce() -> Erased) -
                 provide_context(texts);
                 view()
             });
-            OwnedView::new_with_owner(view, owner).erase()
+            OwnedView::new_with_owner(view, owner).into_any()
         }
     }
 }

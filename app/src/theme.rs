@@ -1,10 +1,8 @@
 //! The theme: the system's, light or dark. A choice is kept in the browser's storage; `public/assets/theme.js` applies it before the
 //! first paint.
 
-use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::RwSignal;
 use crate::texts::{Text, t};
 
 /// The key in the browser's storage; `theme.js` reads it too.
@@ -61,10 +59,10 @@ impl Theme {
 /// A button that goes through the themes. Which icon shows is the style sheet's matter, so that it is right before the WASM has
 /// loaded.
 #[component]
-pub fn ThemeSwitch() -> Erased {
+pub fn ThemeSwitch() -> AnyView {
     let theme = RwSignal::new(Theme::System);
     // After hydration: the server does not know the choice.
-    effect(move || theme.set(stored()));
+    Effect::new(move |_| theme.set(stored()));
     let switch = move |_| {
         theme.update(|theme| *theme = theme.next());
         apply(theme.get_untracked());
@@ -74,9 +72,9 @@ pub fn ThemeSwitch() -> Erased {
         <button
             type="button"
             class="cw-icon-button cw-theme"
-            aria-label=attribute(label)
-            title=attribute(label)
-            on:click=handler(switch)
+            aria-label=label
+            title=label
+            on:click=switch
         >
             <span class="cw-theme-system">
                 <Icon of=Shape::Screen />
@@ -89,7 +87,7 @@ pub fn ThemeSwitch() -> Erased {
             </span>
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 fn storage() -> Option<web_sys::Storage> {

@@ -26,5 +26,5 @@ pub fn DocumentTitle(
     #[prop(into)]
     text: Signal<String>,
 ) -> impl IntoView {
-    crate::erase::effect(move || document().set_title(&text.get()));
+    Effect::new(move |_| document().set_title(&text.get()));
 }

@@ -39,9 +39,6 @@ pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
 /// Builds what the browser loads.
 pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
     tools::wasm_target(shell)?;
-    if profile == Profile::Release {
-        tools::rust_source(shell)?;
-    }
     step("build the browser's half (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
     step("make the site (bindings, styles, public files)", || {
         site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/site", profile)
@@ -60,21 +57,10 @@ pub(crate) fn rust_page(shell: &Shell) -> Result<()> {
     step("build its server", || Ok(cargo(shell).args(["build", "--package", "rust-page"]).run()?))
 }
 
-/// A standard library of our own for what is downloaded, compiled for size as all else is: 5 KB less. What it depends on cargo gets from the
-/// registry. Not stable yet in cargo, so that the compiler has to be told to allow it, and with it every build script; which compiler that
-/// is, `rust-toolchain.toml` says, and `Cargo.lock` which scripts.
-const SMALL_STD: [&str; 2] = ["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"];
-
-/// A panic ends in a trap at once, and `{:?}` writes nothing: what they say only the browser's console would show, and costs 14 KB. What the
-/// user sees is the page's (`public/assets/stopped.js`); in a debug build the console has the words.
-const SILENT_PANICS: [&str; 4] =
-    ["-Zunstable-options", "-Cpanic=immediate-abort", "-Zlocation-detail=none", "-Zfmt-debug=none"];
-
 fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Result<()> {
     let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(shell, profile).join("\u{1f}"));
     let build = cargo(shell).args(["rustc", "--package", package, "--lib"]).args(features);
     let build = build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.of_wasm()]);
-    let build = if profile == Profile::Release { build.args(SMALL_STD).env("RUSTC_BOOTSTRAP", "1") } else { build };
     // The linker says where functions and data refer to each other: without that the WASM cannot be cut.
     Ok(build.args(["--", "-Clink-args=--emit-relocs"]).run()?)
 }
@@ -85,7 +71,6 @@ fn wasm_flags(shell: &Shell, profile: Profile) -> Vec<String> {
     if profile == Profile::Release {
         let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
         flags.push(format!("--remap-path-prefix={}=.", shell.current_dir().display()));
-        flags.extend(SILENT_PANICS.map(str::to_owned));
         flags.extend(home.map(|home| format!("--remap-path-prefix={home}=cargo")));
     }
     flags

@@ -28,18 +28,6 @@ pub(crate) fn wasm_target(shell: &Shell) -> Result<()> {
     })
 }
 
-/// The source of the standard library, which a release compiles for the browser's half.
-pub(crate) fn rust_source(shell: &Shell) -> Result<()> {
-    let sysroot = cmd!(shell, "rustc --print sysroot").quiet().read()?;
-    if PathBuf::from(sysroot).join("lib/rustlib/src/rust/library/std").exists() {
-        return Ok(());
-    }
-    step("add the source of the standard library", || {
-        let added = cmd!(shell, "rustup component add rust-src").run();
-        added.context("rustup adds the component rust-src; get it from https://rustup.rs")
-    })
-}
-
 /// Formatter and linter.
 pub(crate) fn rust_components(shell: &Shell) -> Result<()> {
     let is_there =

@@ -1,7 +1,6 @@
 //! What a block is given to say that something has happened.
 
 use super::{ACTIONS, Actions, List, Status};
-use crate::erase::spawn_local;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use serde_json::Value;
@@ -66,7 +65,7 @@ impl BlockEvents {
     pub fn emit(&self, event: &'static str, about: Value) {
         if self.has(event) {
             let own = self.clone();
-            spawn_local(async move {
+            leptos::task::spawn_local(async move {
                 own.ask(event, about).await;
             });
         }

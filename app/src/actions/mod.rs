@@ -15,7 +15,6 @@ pub use tools::ClientTools;
 
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::prelude::*;
-use crate::reactive::{RwSignal, StoredValue};
 use crate::scope::Scope;
 use crate::texts::{Text, fill, t};
 use litemap::LiteMap;

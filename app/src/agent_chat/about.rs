@@ -3,17 +3,16 @@
 use super::message_state::MessageState;
 use super::session::Session;
 use crate::agent_conversations::when::moment;
-use crate::erase::{Erase, Erased, attribute, text};
 use crate::numbers::{dollars, grouped};
 use crate::prelude::*;
 use crate::texts::{Text, fill};
 use wire::api::MessageMetadata;
 
 /// In a few words; the rest when the pointer rests on them. Empty until the page is alive: the server does not know the reader's clock.
-pub(super) fn about(session: Session, message: &MessageState) -> Erased {
+pub(super) fn about(session: Session, message: &MessageState) -> AnyView {
     let (shows_time, shows_usage) = session.display(|display| (display.show_timestamps, display.show_usage));
     let (metadata, detailed) = (message.metadata.clone(), message.metadata.clone());
-    let words = text(move || {
+    let words = move || {
         if !session.alive.get() {
             return String::new();
         }
@@ -22,9 +21,9 @@ pub(super) fn about(session: Session, message: &MessageState) -> Erased {
             let took = if shows_usage { took(metadata) } else { Vec::new() };
             time.into_iter().chain(took).collect::<Vec<_>>().join(" · ")
         })
-    });
-    let details = attribute(move || Some(detailed.with(details)).filter(|details| shows_usage && !details.is_empty()));
-    view! { <span class="cw-message-about" title=details>{words}</span> }.erase()
+    };
+    let details = move || Some(detailed.with(details)).filter(|details| shows_usage && !details.is_empty());
+    view! { <span class="cw-message-about" title=details>{words}</span> }.into_any()
 }
 
 /// Tokens and money.

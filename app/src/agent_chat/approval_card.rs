@@ -7,10 +7,8 @@ use super::unseen::Unseen;
 use super::value::value_nodes;
 use super::words::{tool_name, tool_words, wish};
 use crate::agent_conversations::when::moment;
-use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, property, text};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{Text, fill, t};
 use crate::visible::escaped_json;
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
@@ -87,7 +85,7 @@ impl Ask {
 pub(super) fn ApprovalCard(
     /// What is asked.
     ask: Ask,
-) -> Erased {
+) -> AnyView {
     let (session, standing) = (expect_context::<Session>(), expect_context::<Standing>());
     let note = RwSignal::new(String::new());
     let Ask {
@@ -140,20 +138,20 @@ pub(super) fn ApprovalCard(
             event.prevent_default();
         }
     };
-    let busy = || flag(move || session.is_busy());
+    let busy = || move || session.is_busy();
     let early = RwSignal::new(true);
-    effect(move || {
+    Effect::new(move |_| {
         let end = move || {
             // The card may be gone by then.
             let _ = early.try_set(false);
         };
         set_timeout(end, READABLE_FOR);
     });
-    let too_early = flag(move || early.get() || session.is_busy() || unseen.are_any());
+    let too_early = move || early.get() || session.is_busy() || unseen.are_any();
     let label = fill(label, &[&heading]);
     view! {
         <div role="group" aria-label=label>
-        <form class="cw-approval" on:submit=handler(|event: SubmitEvent| event.prevent_default())>
+        <form class="cw-approval" on:submit=|event: SubmitEvent| event.prevent_default()>
             <div class="cw-approval-head">
                 <span class="cw-tool-icon"><Icon of=Shape::Shield /></span>
                 <p>
@@ -172,11 +170,11 @@ pub(super) fn ApprovalCard(
                     placeholder=t(Text::NoteForAgent)
                     aria-label=t(Text::NoteForAgent)
                     autocomplete="off"
-                    prop:value=property(move || note.get())
-                    on:input=handler(move |event: Event| note.set(event_target_value(&event)))
-                    on:keydown=handler(no_enter)
+                    prop:value=move || note.get()
+                    on:input=move |event: Event| note.set(event_target_value(&event))
+                    on:keydown=no_enter
                 />
-                <button type="button" class="cw-button" disabled=busy() on:click=handler(move |_| decide(false))>
+                <button type="button" class="cw-button" disabled=busy() on:click=move |_| decide(false)>
                     {no}
                 </button>
                 {may_remember.then(|| scope_view(scope))}
@@ -185,7 +183,7 @@ pub(super) fn ApprovalCard(
                     class="cw-button cw-primary"
                     disabled=too_early
                     aria-describedby=unseen.id()
-                    on:click=handler(move |_| decide(true))
+                    on:click=move |_| decide(true)
                 >
                     {yes}
                 </button>
@@ -193,7 +191,7 @@ pub(super) fn ApprovalCard(
         </form>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// Why it is asked about a tool that can send something away: in words for somebody who has never heard of it.
@@ -210,29 +208,29 @@ fn split(input: Option<&Value>, visible: Option<&[String]>) -> (Option<Value>, O
 }
 
 /// What is shown on request.
-fn rest_view(rest: &Value) -> Erased {
+fn rest_view(rest: &Value) -> AnyView {
     view! {
         <details class="cw-approval-rest">
             <summary>{t(Text::OtherArguments)}</summary>
             <div class="cw-approval-input">{value_nodes(rest)}</div>
         </details>
     }
-    .erase()
+    .into_any()
 }
 
 /// How far a yes holds. It stands beside the yes, and says nothing else unless the user chooses it.
-fn scope_view(scope: RwSignal<String>) -> Erased {
+fn scope_view(scope: RwSignal<String>) -> AnyView {
     let change = move |event: Event| scope.set(event_target_value(&event));
     view! {
         <div class="cw-select">
-            <select class="cw-approval-scope" aria-label=t(Text::ApprovalHolds) on:change=handler(change)>
+            <select class="cw-approval-scope" aria-label=t(Text::ApprovalHolds) on:change=change>
                 <option value="">{t(Text::Once)}</option>
                 <option value="conversation">{t(Text::InThisConversation)}</option>
                 <option value="always">{t(Text::Always)}</option>
             </select>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 fn remembered(scope: &str) -> Option<Remember> {
@@ -244,9 +242,9 @@ fn remembered(scope: &str) -> Option<Remember> {
 }
 
 /// Until when there is time, by the reader's clock. When the time is up, the server says how the call stands.
-fn deadline(session: Session, at: i64) -> Erased {
+fn deadline(session: Session, at: i64) -> AnyView {
     let words = RwSignal::new(String::new());
-    effect(move || {
+    Effect::new(move |_| {
         words.set(fill(Text::TimeUntil, &[&moment(at)]));
         // A little later, so that it is up for the server as well.
         let left = (at - js_sys::Date::now() as i64).max(0) + 500;
@@ -257,7 +255,7 @@ fn deadline(session: Session, at: i64) -> Erased {
             on_cleanup(move || timer.clear());
         }
     });
-    text(move || words.get())
+    (move || words.get()).into_any()
 }
 
 /// The arguments of a text that the user wrote.
@@ -278,7 +276,7 @@ fn Arguments(
     fault: RwSignal<&'static str>,
     /// What of them has not been unfolded.
     unseen: Unseen,
-) -> Erased {
+) -> AnyView {
     let input = StoredValue::new(input);
     let is_edited = Memo::new(move |_| draft.with(Option::is_some));
     let edit = move |_| {
@@ -290,11 +288,11 @@ fn Arguments(
         draft.set(Some(event_target_value(&event)));
         fault.set("");
     };
-    dynamic(move || {
+    (move || {
         if !is_edited.get() {
             let button = is_own.then(|| {
                 view! {
-                    <button type="button" class="cw-button cw-approval-edit" on:click=handler(edit)>
+                    <button type="button" class="cw-button cw-approval-edit" on:click=edit>
                         <Icon of=Shape::Pencil />
                         {t(Text::Change)}
                     </button>
@@ -302,12 +300,12 @@ fn Arguments(
             });
             let shown = input.with_value(value_nodes);
             return view! {
-                <div class="cw-approval-input" node_ref=unseen.area() on:click=handler(move |_| unseen.look())>
+                <div class="cw-approval-input" node_ref=unseen.area() on:click=move |_| unseen.look()>
                     {shown}
                     {button}
                 </div>
             }
-            .erase();
+            .into_any();
         }
         view! {
             <div class="cw-approval-input">
@@ -317,13 +315,14 @@ fn Arguments(
                     spellcheck="false"
                     rows="6"
                     prop:value=draft.get_untracked().unwrap_or_default()
-                    on:input=handler(change)
+                    on:input=change
                 ></textarea>
-                <p class="cw-approval-fault" role="alert">{text(move || fault.get().to_owned())}</p>
+                <p class="cw-approval-fault" role="alert">{move || fault.get().to_owned()}</p>
             </div>
         }
-        .erase()
+        .into_any()
     })
+    .into_any()
 }
 
 fn is_blank(input: &Value) -> bool {

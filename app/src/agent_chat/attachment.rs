@@ -2,7 +2,6 @@
 
 use super::notice::notice;
 use super::standing;
-use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::visible::{Kind, plain};
@@ -15,27 +14,27 @@ use wire::{STANDING_APPROVAL, UiPart};
 const UNAVAILABLE: &str = "data-source-unavailable";
 
 /// The view of a part that is not text, reasoning or a call. Sources stand below the answer, see `sources.rs`. Steps, other data and parts of unknown kinds have none.
-pub(super) fn fixed_part(part: &UiPart) -> Erased {
+pub(super) fn fixed_part(part: &UiPart) -> AnyView {
     match part {
         UiPart::File(file) => file_view(file),
         UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing::line(&data.data),
         UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable(&data.data),
-        _ => ().erase(),
+        _ => ().into_any(),
     }
 }
 
 /// Pictures that came with the message are shown, and those of sites that the config names; another file at an address is a link to it.
-fn file_view(file: &FilePart) -> Erased {
+fn file_view(file: &FilePart) -> AnyView {
     let name = plain(file.filename.as_deref().unwrap_or(&file.media_type), Kind::Value).into_owned();
     let is_shown = is_shown_inline(&file.media_type) && crate::pictures::may_show(&file.url);
     if is_shown || kept_file_id(&file.url).is_some() {
         return kept_file(file, name);
     }
     if crate::markdown::is_embedded_image(&file.url) {
-        return view! { <img class="cw-picture" src=file.url.clone() alt=name /> }.erase();
+        return view! { <img class="cw-picture" src=file.url.clone() alt=name /> }.into_any();
     }
     if !is_web(&file.url) {
-        return view! { <span class="cw-source"><Icon of=Shape::Form />{name}</span> }.erase();
+        return view! { <span class="cw-source"><Icon of=Shape::Form />{name}</span> }.into_any();
     }
     view! {
         <a class="cw-source" href=file.url.clone() target="_blank" rel="noopener noreferrer nofollow">
@@ -43,11 +42,11 @@ fn file_view(file: &FilePart) -> Erased {
             {name}
         </a>
     }
-    .erase()
+    .into_any()
 }
 
 /// A file of ours, or a picture that may be shown like one: a picture that can be opened, or a card with what it is, from which it is saved.
-fn kept_file(file: &FilePart, name: String) -> Erased {
+fn kept_file(file: &FilePart, name: String) -> AnyView {
     let (url, words) = (file.url.clone(), name.clone());
     let saved_as = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
     if is_shown_inline(&file.media_type) {
@@ -57,7 +56,7 @@ fn kept_file(file: &FilePart, name: String) -> Erased {
                 <img class="cw-picture" src=source alt=name loading="lazy" />
             </a>
         }
-        .erase();
+        .into_any();
     }
     view! {
         <a class="cw-source" href=url download=saved_as>
@@ -65,15 +64,15 @@ fn kept_file(file: &FilePart, name: String) -> Erased {
             {words}
         </a>
     }
-    .erase()
+    .into_any()
 }
 
 /// Whoever reads the answer should know without what it was written.
-fn unavailable(data: &Value) -> Erased {
+fn unavailable(data: &Value) -> AnyView {
     let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
     let (name, message) = (text("name"), text("message"));
     let line = if message.contains(name) { message.to_owned() } else { format!("{name}: {message}") };
-    notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), line, ().erase())
+    notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), line, ().into_any())
 }
 
 /// Whether an address is one of the web.

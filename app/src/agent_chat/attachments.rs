@@ -3,7 +3,6 @@
 use super::outgoing::{Attached, Upload};
 use super::session::Session;
 use crate::bidi::is_mixed;
-use crate::erase::{Erase, Erased, Item, Key, dynamic, each, flag, handler};
 use crate::icons::{Icon, Shape};
 use crate::numbers;
 use crate::prelude::*;
@@ -12,36 +11,37 @@ use crate::visible::{Kind, plain};
 
 /// A card for each, with how far it has come.
 #[component]
-pub(super) fn Attachments() -> Erased {
+pub(super) fn Attachments() -> AnyView {
     let session = expect_context::<Session>();
-    let item = move |attached: Attached| Item {
-        key: Key::Text(attached.key.clone()),
-        view: Box::new(move || card(session, attached)),
-    };
-    let cards = each(move || session.attached.get().into_iter().map(item).collect());
-    view! { <ul class="cw-attachments" aria-label=t(Text::AttachedFiles)>{cards}</ul> }.erase()
+    let card = move |attached: Attached| card(session, attached);
+    view! {
+        <ul class="cw-attachments" aria-label=t(Text::AttachedFiles)>
+            <For each=move || session.attached.get() key=|attached| attached.key.clone() children=card />
+        </ul>
+    }
+    .into_any()
 }
 
-fn card(session: Session, attached: Attached) -> Erased {
+fn card(session: Session, attached: Attached) -> AnyView {
     let Attached { key, name, size, preview, upload } = attached;
     // As it is shown and read out; what is sent keeps the name that it has.
     let name = plain(&name, Kind::Value).into_owned();
     let picture = match preview {
         // The name stands beside it.
-        Some(preview) => view! { <img src=preview alt="" /> }.erase(),
-        None => view! { <Icon of=Shape::File /> }.erase(),
+        Some(preview) => view! { <img src=preview alt="" /> }.into_any(),
+        None => view! { <Icon of=Shape::File /> }.into_any(),
     };
     let failed = upload.clone();
     let again = key.clone();
     let state = {
         let name = name.clone();
-        dynamic(move || state(session, &upload.get(), &name, &again, size))
+        (move || state(session, &upload.get(), &name, &again, size)).into_any()
     };
     let remove = fill(Text::RemoveNamed, &[&name]);
     view! {
         <li
             class="cw-attachment"
-            class:cw-attachment-failed=flag(move || matches!(failed.get(), Upload::Failed(_)))
+            class:cw-attachment-failed=move || matches!(failed.get(), Upload::Failed(_))
         >
             <span class="cw-attachment-picture">{picture}</span>
             <span class="cw-attachment-text">
@@ -53,17 +53,17 @@ fn card(session: Session, attached: Attached) -> Erased {
                 class="cw-icon-button"
                 aria-label=remove.clone()
                 title=remove
-                on:click=handler(move |_| session.detach(&key))
+                on:click=move |_| session.detach(&key)
             >
                 <Icon of=Shape::Close />
             </button>
         </li>
     }
-    .erase()
+    .into_any()
 }
 
 /// The name of a file. Where there is no room for all of it, its beginning and its extension are shown.
-fn file_name(name: &str) -> Erased {
+fn file_name(name: &str) -> AnyView {
     let (stem, extension) = name.split_at(stem_length(name));
     view! {
         <span class="cw-attachment-name" dir="auto" title=name.to_owned()>
@@ -71,7 +71,7 @@ fn file_name(name: &str) -> Erased {
             <span>{extension.to_owned()}</span>
         </span>
     }
-    .erase()
+    .into_any()
 }
 
 /// Where the extension begins. What is long, or begins the name, says nothing about the kind.
@@ -80,28 +80,28 @@ fn stem_length(name: &str) -> usize {
     name.rfind('.').filter(is_extension).unwrap_or(name.len())
 }
 
-fn state(session: Session, upload: &Upload, name: &str, key: &str, size: u64) -> Erased {
+fn state(session: Session, upload: &Upload, name: &str, key: &str, size: u64) -> AnyView {
     match upload {
         Upload::Running(percent) => {
             let percent = percent.to_string();
             view! {
                 <progress aria-label=fill(Text::SendingNamed, &[name]) max="100" value=percent></progress>
             }
-            .erase()
+            .into_any()
         }
-        Upload::Done(_) if size == 0 => ().erase(),
-        Upload::Done(_) => view! { <span class="cw-attachment-size">{numbers::size(size)}</span> }.erase(),
+        Upload::Done(_) if size == 0 => ().into_any(),
+        Upload::Done(_) => view! { <span class="cw-attachment-size">{numbers::size(size)}</span> }.into_any(),
         Upload::Failed(message) => {
             let key = key.to_owned();
             view! {
                 <span class="cw-attachment-error">
                     <span role="alert">{message.clone()}</span>
-                    <button type="button" class="cw-text-button" on:click=handler(move |_| session.upload_again(&key))>
+                    <button type="button" class="cw-text-button" on:click=move |_| session.upload_again(&key)>
                         {t(Text::TryAgain)}
                     </button>
                 </span>
             }
-            .erase()
+            .into_any()
         }
     }
 }

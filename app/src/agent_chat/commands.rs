@@ -1,9 +1,7 @@
 //! What `/` at the beginning of a message offers, and `@` at the beginning of a word: commands of the config, and the agents below this one.
 
 use super::session::Session;
-use crate::erase::{Erase, Erased, attribute, handler, list, optional};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, t};
 
 /// What fits what is typed, and which of it is chosen; a cheap handle.
@@ -77,8 +75,8 @@ impl Commands {
     }
 
     /// The list.
-    pub(super) fn view(self, list_id: String) -> Erased {
-        optional(move || {
+    pub(super) fn view(self, list_id: String) -> AnyView {
+        (move || {
             let fitting = self.fitting.get();
             let label = if fitting.first()?.name.starts_with('@') { t(Text::Agents) } else { t(Text::Commands) };
             let count = fitting.len();
@@ -89,29 +87,30 @@ impl Commands {
                     <li
                         id=id
                         role="option"
-                        aria-selected=attribute(selected)
-                        on:pointerdown=handler(move |event: leptos::ev::PointerEvent| {
+                        aria-selected=selected
+                        on:pointerdown=move |event: leptos::ev::PointerEvent| {
                             // The focus stays in the field.
                             event.prevent_default();
                             self.take(place);
-                        })
+                        }
                     >
                         <span class="cw-command-name" dir="ltr">{offer.name}</span>
                         <span class="cw-command-about" dir="auto">{offer.about}</span>
                     </li>
                 }
-                .erase()
+                .into_any()
             };
-            let options = list(fitting.into_iter().enumerate().map(option));
+            let options = fitting.into_iter().enumerate().map(option).collect_view().into_any();
             Some(
                 view! {
                     <ul class="cw-commands" role="listbox" id=list_id.clone() aria-label=label>
                         {options}
                     </ul>
                 }
-                .erase(),
+                .into_any(),
             )
         })
+        .into_any()
     }
 }
 

@@ -9,9 +9,7 @@ use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::Missing;
-use crate::erase::{Erase, Erased, attribute, handler};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
 use crate::texts::{Text, said, speaking, spoken, t};
 use leptos::ev::DragEvent;
@@ -39,7 +37,7 @@ pub fn AgentChat(
     /// What its agent may have the page do.
     #[prop(optional)]
     tools: ClientTools,
-) -> Erased {
+) -> AnyView {
     let (open, locale, preset) = (RwSignal::new(false), properties.locale.clone(), StoredValue::new(Vec::new()));
     let chat = chat_of(properties.conversation_id.as_ref());
     let form_of = use_context::<ForeignForm>().is_none().then(|| StoredValue::new(None));
@@ -56,7 +54,7 @@ fn chat_of(name: Option<&Value>) -> ChatContext {
     chat.named(name)
 }
 
-fn displayed(place: Place) -> Erased {
+fn displayed(place: Place) -> AnyView {
     match place.properties.display {
         Display::Inline => inline(place),
         Display::Drawer => FRAMES.view(move |code| (code.drawer)(place.clone())),
@@ -68,7 +66,7 @@ fn displayed(place: Place) -> Erased {
 }
 
 /// The chat as it stands where it is put.
-pub(super) fn inline(place: Place) -> Erased {
+pub(super) fn inline(place: Place) -> AnyView {
     let chat = place.chat;
     // The conversation that is open may be one that was new a moment ago: it has its id now, but need not be loaded.
     let own_id = RwSignal::new(chat.conversation.get_untracked());
@@ -118,11 +116,11 @@ pub(super) fn inline(place: Place) -> Erased {
         }
     };
     let pane = loaded.view(move |view| match view {
-        Ok(view) => view! { <Pane view place=place.get_value() own_id open standing /> }.erase(),
+        Ok(view) => view! { <Pane view place=place.get_value() own_id open standing /> }.into_any(),
         Err(error) => {
             // Nothing is open: the conversation from before has to be loaded again.
             own_id.set(None);
-            view! { <LoadFailed error chat retry=move || loaded.refetch() /> }.erase()
+            view! { <LoadFailed error chat retry=move || loaded.refetch() /> }.into_any()
         }
     });
     // For `stopped.js`: the address does not say it.
@@ -135,22 +133,22 @@ pub(super) fn inline(place: Place) -> Erased {
             lang=lang
             dir=dir
             aria-label=t(Text::ChatWithAgent)
-            data-conversation=attribute(named)
-            on:pointerenter=handler(move |_| turn_to())
-            on:focusin=handler(move |_| turn_to())
-            on:dragover=handler(move |event| drag(event, true))
-            on:dragleave=handler(move |event| drag(event, false))
-            on:drop=handler(let_go)
+            data-conversation=named
+            on:pointerenter=move |_| turn_to()
+            on:focusin=move |_| turn_to()
+            on:dragover=move |event| drag(event, true)
+            on:dragleave=move |event| drag(event, false)
+            on:drop=let_go
         >
             {pane}
         </section>
     }
-    .erase()
+    .into_any()
 }
 
 /// The conversation could not be loaded.
 #[component]
-fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<()>) -> Erased {
+fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<()>) -> AnyView {
     let is_missing = error.code() == ErrorCode::NotFound;
     let text = if is_missing { t(Text::ConversationNotYours).to_owned() } else { said(&error.0) };
     view! {
@@ -161,7 +159,7 @@ fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<
                 {(!is_missing)
                     .then(|| {
                         view! {
-                            <button type="button" class="cw-button" on:click=handler(move |_| retry.run(()))>
+                            <button type="button" class="cw-button" on:click=move |_| retry.run(())>
                                 {t(Text::TryAgain)}
                             </button>
                         }
@@ -170,7 +168,7 @@ fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<
                 {(!chat.is_named)
                     .then(|| {
                         view! {
-                            <a class="cw-button" href=attribute(move || Some(chat.href(None)))>
+                            <a class="cw-button" href=move || Some(chat.href(None))>
                                 {t(Text::NewConversation)}
                             </a>
                         }
@@ -178,5 +176,5 @@ fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<
             </div>
         </div>
     }
-    .erase()
+    .into_any()
 }

@@ -9,10 +9,8 @@ use super::standing::Standing;
 use super::{CONVERSATION, EXTRAS};
 use crate::agent_chat::browser;
 use crate::bidi::direction;
-use crate::erase::{Erase, Erased, attribute, effect, flag, handler, optional, property};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::{Memo, StoredValue};
 use crate::texts::{Text, t};
 use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
@@ -25,7 +23,7 @@ pub(super) fn Composer(
     placeholder: String,
     /// Unique on the page.
     block_id: String,
-) -> Erased {
+) -> AnyView {
     let session = expect_context::<Session>();
     let (form, field) = (NodeRef::<html::Form>::new(), NodeRef::<html::Textarea>::new());
     let by_shift = session.sender(|sender| sender.shift_enter_sends).then_some("");
@@ -44,42 +42,41 @@ pub(super) fn Composer(
     let list_id = format!("{block_id}-commands");
     let (active_of, owned) = (list_id.clone(), list_id.clone());
     let has_files = Memo::new(move |_| session.attached.with(|all| !all.is_empty()));
-    let attached = optional(move || has_files.get().then(|| EXTRAS.view(|code| (code.attachments)())));
-    let meter = optional(move || {
+    let attached = move || has_files.get().then(|| EXTRAS.view(|code| (code.attachments)()));
+    let meter = move || {
         let has_begun = Memo::new(move |_| session.messages.with(|all| !all.is_empty()));
         has_begun.get().then(|| CONVERSATION.view(move |code| (code.context_meter)(session)))
-    });
+    };
     let approvals = expect_context::<Standing>();
-    let standing = optional(move || {
-        approvals.is_wanted().get().then(|| CONVERSATION.view(move |code| (code.standing_button)(approvals)))
-    });
+    let standing =
+        move || approvals.is_wanted().get().then(|| CONVERSATION.view(move |code| (code.standing_button)(approvals)));
     let header = session.sender(|sender| sender.header.clone());
     let header = header.map(|header| view! { <p class="cw-composer-header" dir="auto">{header}</p> });
     let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));
-    let queue = optional(move || is_waiting.get().then(|| EXTRAS.view(|code| (code.queue)())));
+    let queue = move || is_waiting.get().then(|| EXTRAS.view(|code| (code.queue)()));
     view! {
-        <form class="cw-composer" node_ref=form data-shift-sends=by_shift on:submit=handler(submit)>
+        <form class="cw-composer" node_ref=form data-shift-sends=by_shift on:submit=submit>
             {queue}
             {header}
-            <div class="cw-composer-box" class:cw-dropping=flag(move || session.dragging.get()) data-tools=has_tools>
+            <div class="cw-composer-box" class:cw-dropping=move || session.dragging.get() data-tools=has_tools>
                 {attached}
                 {refusal(session)}
                 {commands.view(list_id)}
                 // The mirror has the text's height, and the field fills it.
-                <div class="cw-composer-field" data-text=attribute(move || Some(draft.get()))>
+                <div class="cw-composer-field" data-text=move || Some(draft.get())>
                     <textarea
                         node_ref=field
                         rows="1"
-                        dir=attribute(move || draft.with(|draft| direction(draft)))
+                        dir=move || draft.with(|draft| direction(draft))
                         aria-label=t(Text::Message)
-                        aria-controls=attribute(move || commands.active(&owned).map(|_| owned.clone()))
-                        aria-activedescendant=attribute(move || commands.active(&active_of))
+                        aria-controls=move || commands.active(&owned).map(|_| owned.clone())
+                        aria-activedescendant=move || commands.active(&active_of)
                         placeholder=placeholder
                         enterkeyhint="send"
-                        prop:value=property(move || draft.get())
-                        on:input=handler(move |event: Event| keys.typed(event_target_value(&event)))
-                        on:keydown=handler(move |event: KeyboardEvent| keys.down(&event))
-                        on:paste=handler(move |event: ClipboardEvent| paste(session, &event))
+                        prop:value=move || draft.get()
+                        on:input=move |event: Event| keys.typed(event_target_value(&event))
+                        on:keydown=move |event: KeyboardEvent| keys.down(&event)
+                        on:paste=move |event: ClipboardEvent| paste(session, &event)
                     ></textarea>
                 </div>
                 {tools}
@@ -90,7 +87,7 @@ pub(super) fn Composer(
             <p class="cw-composer-early" role="status" data-words=t(Text::SendsWhenReady)></p>
         </form>
     }
-    .erase()
+    .into_any()
 }
 
 /// What keys do in the field; a cheap handle.
@@ -170,8 +167,8 @@ fn paste(session: Session, event: &ClipboardEvent) {
 }
 
 /// Why something did not come into the composer, or does not leave it.
-fn refusal(session: Session) -> Erased {
-    optional(move || {
+fn refusal(session: Session) -> AnyView {
+    (move || {
         let why = session.refusal.get()?;
         Some(
             view! {
@@ -182,29 +179,30 @@ fn refusal(session: Session) -> Erased {
                         class="cw-icon-button"
                         aria-label=t(Text::Dismiss)
                         title=t(Text::Dismiss)
-                        on:click=handler(move |_| session.refusal.set(None))
+                        on:click=move |_| session.refusal.set(None)
                     >
                         <Icon of=Shape::Close />
                     </button>
                 </div>
             }
-            .erase(),
+            .into_any(),
         )
     })
+    .into_any()
 }
 
 /// While an answer is being written: stop, and beside it the button that sends once there is something to send.
 #[component]
-fn SendAndStop() -> Erased {
+fn SendAndStop() -> AnyView {
     let session = expect_context::<Session>();
     let is_empty =
         Memo::new(move |_| session.draft.with(|draft| draft.trim().is_empty()) && session.attached.with(Vec::is_empty));
     let is_sending = |attached: &Attached| attached.upload.with(|upload| matches!(upload, Upload::Running(_)));
     let is_refused = Memo::new(move |_| is_empty.get() || session.attached.with(|all| all.iter().any(is_sending)));
     let is_busy = Memo::new(move |_| session.is_busy());
-    let stop = optional(move || {
+    let stop = move || {
         is_busy.get().then(|| {
-            let stopping = flag(move || session.phase.get() == Phase::Stopping);
+            let stopping = move || session.phase.get() == Phase::Stopping;
             view! {
                 <button
                     type="button"
@@ -212,16 +210,16 @@ fn SendAndStop() -> Erased {
                     aria-label=t(Text::Stop)
                     title=t(Text::StopEscape)
                     disabled=stopping
-                    on:click=handler(move |_| session.act(Act::Stop))
+                    on:click=move |_| session.act(Act::Stop)
                 >
                     <Icon of=Shape::Stop />
                 </button>
             }
-            .erase()
+            .into_any()
         })
-    });
+    };
     let interrupts = session.sender(|sender| sender.interrupts);
-    let send = optional(move || {
+    let send = move || {
         (!is_busy.get() || !is_empty.get()).then(|| {
             let (label, title) = match (is_busy.get(), interrupts) {
                 (false, _) => (t(Text::Send), t(Text::Send)),
@@ -234,25 +232,25 @@ fn SendAndStop() -> Erased {
                     class="cw-send"
                     aria-label=label
                     title=title
-                    disabled=flag(move || is_refused.get())
+                    disabled=move || is_refused.get()
                 >
                     <Icon of=Shape::Send />
                 </button>
             }
-            .erase()
+            .into_any()
         })
-    });
+    };
     view! {
         {stop}
         {send}
     }
-    .erase()
+    .into_any()
 }
 
 /// Moves the focus here when the session asks for it: a button that had it is gone.
 fn focus_when_asked(session: Session, field: NodeRef<html::Textarea>) {
     let mut before = None;
-    effect(move || {
+    Effect::new(move |_| {
         let count = session.focus.get();
         if before.replace(count).is_some_and(|before| before != count)
             && let Some(field) = field.get_untracked()

@@ -2,17 +2,15 @@
 
 use super::session::{Act, Session};
 use super::{browser, speech};
-use crate::erase::{Erase, Erased, attribute, effect, handler, list, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::RwSignal;
 use crate::texts::{Text, t};
 use leptos::ev::Event;
 use leptos::html;
 use wire::page::SenderSwitch;
 
 /// What the config gives the composer; none when it gives nothing.
-pub(super) fn tools(session: Session) -> Option<Erased> {
+pub(super) fn tools(session: Session) -> Option<AnyView> {
     let (accept, switches, allow_speech) = session.sender(|sender| {
         let accept = sender.attachments.as_ref().map(|attachments| attachments.accept.join(","));
         (accept, sender.switches.clone(), sender.allow_speech)
@@ -21,7 +19,8 @@ pub(super) fn tools(session: Session) -> Option<Erased> {
         return None;
     }
     let picker = accept.map(|accept| picker(session, accept));
-    let switches = list(switches.into_iter().enumerate().map(|(index, switch)| turn(session, index, switch)));
+    let switches =
+        switches.into_iter().enumerate().map(|(index, switch)| turn(session, index, switch)).collect_view().into_any();
     let microphone = allow_speech.then(|| microphone(session));
     Some(
         view! {
@@ -31,11 +30,11 @@ pub(super) fn tools(session: Session) -> Option<Erased> {
                 {microphone}
             </div>
         }
-        .erase(),
+        .into_any(),
     )
 }
 
-fn picker(session: Session, accept: String) -> Erased {
+fn picker(session: Session, accept: String) -> AnyView {
     let field = NodeRef::<html::Input>::new();
     let change = move |_: Event| {
         if let Some(field) = field.get_untracked() {
@@ -56,42 +55,42 @@ fn picker(session: Session, accept: String) -> Erased {
             multiple
             hidden
             accept=(!accept.is_empty()).then_some(accept)
-            on:change=handler(change)
+            on:change=change
         />
         <button
             type="button"
             class="cw-icon-button"
             aria-label=t(Text::AttachFiles)
             title=t(Text::AttachFiles)
-            on:click=handler(open)
+            on:click=open
         >
             <Icon of=Shape::Clip />
         </button>
     }
-    .erase()
+    .into_any()
 }
 
-fn turn(session: Session, index: usize, switch: SenderSwitch) -> Erased {
+fn turn(session: Session, index: usize, switch: SenderSwitch) -> AnyView {
     let pressed = move || Some(session.switched.with(|switched| switched.get(index) == Some(&true)).to_string());
     view! {
         <button
             type="button"
             class="cw-switch-button"
-            aria-pressed=attribute(pressed)
-            on:click=handler(move |_| session.turn_switch(index))
+            aria-pressed=pressed
+            on:click=move |_| session.turn_switch(index)
         >
             {switch.icon.map(|icon| view! { <span aria-hidden="true">{icon}</span> })}
             {switch.label}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// Only where the browser understands words, which the server cannot know.
-fn microphone(session: Session) -> Erased {
+fn microphone(session: Session) -> AnyView {
     let can_hear = RwSignal::new(false);
-    effect(move || can_hear.set(speech::can_hear()));
-    optional(move || {
+    Effect::new(move |_| can_hear.set(speech::can_hear()));
+    (move || {
         can_hear.get().then(|| {
             let pressed = move || Some(session.hearing.get().to_string());
             view! {
@@ -100,13 +99,14 @@ fn microphone(session: Session) -> Erased {
                     class="cw-icon-button cw-microphone"
                     aria-label=t(Text::Speak)
                     title=t(Text::Speak)
-                    aria-pressed=attribute(pressed)
-                    on:click=handler(move |_| session.act(Act::Dictate))
+                    aria-pressed=pressed
+                    on:click=move |_| session.act(Act::Dictate)
                 >
                     <Icon of=Shape::Microphone />
                 </button>
             }
-            .erase()
+            .into_any()
         })
     })
+    .into_any()
 }

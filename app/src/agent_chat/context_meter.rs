@@ -2,10 +2,8 @@
 
 use super::EXTRAS;
 use super::session::Session;
-use crate::erase::{Erase, Erased, attribute, optional};
 use crate::numbers::grouped;
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, fill};
 
 /// From so many percent on it is shown.
@@ -15,7 +13,7 @@ const WORTH_SHOWING: u64 = 50;
 pub(super) type Taken = Memo<Option<(u64, u64)>>;
 
 /// A small meter beside the button that sends; what it says in full stands in its tooltip.
-pub(super) fn context_meter(session: Session) -> Erased {
+pub(super) fn context_meter(session: Session) -> AnyView {
     // Of the newest answer that knows: the one that is being written does not yet.
     let taken = Memo::new(move |_| {
         session.messages.with(|all| {
@@ -25,7 +23,7 @@ pub(super) fn context_meter(session: Session) -> Erased {
         })
     });
     let is_shown = Memo::new(move |_| taken.get().is_some_and(|taken| percent(taken) >= WORTH_SHOWING));
-    optional(move || is_shown.get().then(|| EXTRAS.view(move |code| (code.context_meter)(taken))))
+    (move || is_shown.get().then(|| EXTRAS.view(move |code| (code.context_meter)(taken)))).into_any()
 }
 
 /// The parts of a hundred that are taken, of tokens and those that there is room for.
@@ -34,7 +32,7 @@ fn percent((used, size): (u64, u64)) -> u64 {
 }
 
 /// The meter.
-pub(super) fn meter(taken: Taken) -> Erased {
+pub(super) fn meter(taken: Taken) -> AnyView {
     let part = move || taken.get().map(percent).unwrap_or_default().to_string();
     let details = move || {
         let (used, size) = taken.get()?;
@@ -48,10 +46,10 @@ pub(super) fn meter(taken: Taken) -> Erased {
             low="50"
             high="85"
             optimum="0"
-            value=attribute(move || Some(part()))
-            aria-label=attribute(move || Some(fill(Text::ContextFull, &[&part()])))
-            title=attribute(details)
+            value=move || Some(part())
+            aria-label=move || Some(fill(Text::ContextFull, &[&part()]))
+            title=details
         ></meter>
     }
-    .erase()
+    .into_any()
 }

@@ -6,10 +6,8 @@
 use super::component::inline;
 use super::session::Place;
 use crate::chat_context::ChatContext;
-use crate::erase::{Erase, Erased, effect, handler};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::RwSignal;
 use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::html;
@@ -24,18 +22,18 @@ const BUBBLE: &str = "M4 3.5h12A1.5 1.5 0 0 1 17.5 5v7a1.5 1.5 0 0 1-1.5 1.5h-6l
 const USUAL_WIDTH: u32 = 400;
 
 /// The button with the drawer that it opens.
-pub(super) fn drawer(place: Place) -> Erased {
+pub(super) fn drawer(place: Place) -> AnyView {
     let Drawer { placement, width, title } = place.properties.drawer.clone();
     let title = if title.is_empty() { t(Text::Chat).to_owned() } else { title };
     let (id, open, chat) = (format!("{}-drawer", place.block_id), place.open, place.chat);
     let (panel, button) = (NodeRef::<html::Section>::new(), NodeRef::<html::Button>::new());
-    effect(move || {
+    Effect::new(move |_| {
         let Some(panel) = panel.get().filter(|_| width != USUAL_WIDTH) else { return };
         // Fails only for a name that is no property.
         let _ = HtmlElement::style(&panel).set_property("--cw-drawer-width", &format!("{width}px"));
     });
     let mut is_new = true;
-    effect(move || {
+    Effect::new(move |_| {
         let (wanted, Some(panel)) = (open.get(), panel.get()) else { return };
         if std::mem::take(&mut is_new) && is_open(&panel) {
             // It was opened before any script had run.
@@ -93,8 +91,8 @@ pub(super) fn drawer(place: Place) -> Erased {
             popover="manual"
             role="dialog"
             aria-label=title
-            on:toggle=handler(toggled)
-            on:keydown=handler(key)
+            on:toggle=toggled
+            on:keydown=key
         >
             <div class="cw-chat-drawer-head">
                 <strong dir="auto">{heading}</strong>
@@ -112,13 +110,13 @@ pub(super) fn drawer(place: Place) -> Erased {
             {inline(place)}
         </section>
     }
-    .erase()
+    .into_any()
 }
 
 /// A conversation that is chosen somewhere on the page is to be seen.
 fn open_for_what_is_chosen(open: RwSignal<bool>, chat: ChatContext) {
     let mut before = None;
-    effect(move || {
+    Effect::new(move |_| {
         let chosen = chat.conversation.get();
         let is_news = before.as_ref().is_some_and(|before| *before != chosen) && chosen.is_some();
         before = Some(chosen);

@@ -4,9 +4,7 @@
 use super::message_state::MessageState;
 use super::session::Session;
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, effect, handler, optional};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{Text, t};
 use leptos::html;
 
@@ -34,7 +32,7 @@ impl Earlier {
         let hidden = RwSignal::new(count.saturating_sub(NEWEST));
         let earlier = Self { session, scroller, hidden, coming: StoredValue::new(false) };
         let chat = use_chat_context();
-        effect(move || {
+        Effect::new(move |_| {
             if chat.wanted.get().is_some_and(|id| earlier.reveal(&id)) {
                 chat.wanted.set(None);
             }
@@ -49,18 +47,19 @@ impl Earlier {
     }
 
     /// The way to what is not there, for who does not scroll.
-    pub(super) fn button(self) -> Erased {
+    pub(super) fn button(self) -> AnyView {
         let is_some = Memo::new(move |_| self.hidden() > 0);
-        optional(move || {
+        (move || {
             is_some.get().then(|| {
                 view! {
-                    <button type="button" class="cw-earlier" on:click=handler(move |_| self.more())>
+                    <button type="button" class="cw-earlier" on:click=move |_| self.more()>
                         {t(Text::EarlierMessages)}
                     </button>
                 }
-                .erase()
+                .into_any()
             })
         })
+        .into_any()
     }
 
     /// The log was scrolled.
@@ -101,7 +100,7 @@ impl Earlier {
         self.hidden.set(first);
         request_animation_frame(move || {
             // The conversation may have been left.
-            if self.coming.try_set_value(false) {
+            if self.coming.try_set_value(false).is_none() {
                 scroller.set_scroll_top(scroller.scroll_height() - from_end);
             }
         });

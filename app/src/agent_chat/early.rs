@@ -2,9 +2,7 @@
 //! then `public/assets/early.js` keeps it.
 
 use super::session::{Act, Session};
-use crate::erase::effect;
 use crate::prelude::*;
-use crate::reactive::RwSignal;
 use leptos::html;
 
 /// The words of the line that says that something waits to be sent. It stands in the document from the start.
@@ -17,7 +15,7 @@ const WAITS: &str = "data-waits";
 /// Takes over what was typed and sent before.
 pub(super) fn take_over(session: Session, form: NodeRef<html::Form>, field: NodeRef<html::Textarea>) {
     let waits = RwSignal::new(false);
-    effect(move || {
+    Effect::new(move |_| {
         let typed = field.get().map(|field| field.value()).unwrap_or_default();
         if !typed.is_empty() && session.draft.with_untracked(String::is_empty) {
             session.draft.set(typed);
@@ -33,7 +31,7 @@ pub(super) fn take_over(session: Session, form: NodeRef<html::Form>, field: Node
             waits.set(true);
         }
     });
-    effect(move || {
+    Effect::new(move |_| {
         if waits.get() {
             session.act(Act::SendDraft);
         }

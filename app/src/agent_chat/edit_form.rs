@@ -2,21 +2,19 @@
 
 use super::session::{Phase, Session};
 use crate::bidi::direction;
-use crate::erase::{Erase, Erased, attribute, effect, flag, handler, property};
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 
 /// Enter sends, Shift+Enter breaks the line, Escape leaves the message as it was.
 #[component]
-pub(super) fn EditForm() -> Erased {
+pub(super) fn EditForm() -> AnyView {
     let session = expect_context::<Session>();
     let field = NodeRef::<html::Textarea>::new();
     let text =
         Memo::new(move |_| session.editing.with(|editing| editing.clone().map(|(_, text)| text).unwrap_or_default()));
-    effect(move || {
+    Effect::new(move |_| {
         if let Some(field) = field.get() {
             // It is in the document, so it can be focused; the caret goes to the end.
             let _ = field.focus();
@@ -52,28 +50,28 @@ pub(super) fn EditForm() -> Erased {
     };
     let is_refused = move || text.with(|text| text.trim().is_empty()) || session.phase.get() != Phase::Idle;
     view! {
-        <form class="cw-edit" on:submit=handler(submit)>
+        <form class="cw-edit" on:submit=submit>
             // The mirror has the text's height, and the field fills it.
-            <div class="cw-composer-field" data-text=attribute(move || Some(text.get()))>
+            <div class="cw-composer-field" data-text=move || Some(text.get())>
                 <textarea
                     node_ref=field
                     rows="1"
-                    dir=attribute(move || text.with(|text| direction(text)))
+                    dir=move || text.with(|text| direction(text))
                     aria-label=t(Text::EditYourMessage)
-                    prop:value=property(move || text.get())
-                    on:input=handler(input)
-                    on:keydown=handler(keydown)
+                    prop:value=move || text.get()
+                    on:input=input
+                    on:keydown=keydown
                 ></textarea>
             </div>
             <div class="cw-edit-buttons">
-                <button type="button" class="cw-button" on:click=handler(move |_| leave())>
+                <button type="button" class="cw-button" on:click=move |_| leave()>
                     {t(Text::Cancel)}
                 </button>
-                <button type="submit" class="cw-button cw-primary" disabled=flag(is_refused)>
+                <button type="submit" class="cw-button cw-primary" disabled=is_refused>
                     {t(Text::Send)}
                 </button>
             </div>
         </form>
     }
-    .erase()
+    .into_any()
 }

@@ -9,13 +9,11 @@ use super::browser::{random_id, sleep};
 use super::session::ForeignForm;
 use crate::actions::{Actions, BlockEvents, ClientTools, use_actions};
 use crate::chat_context::{ChatContext, use_chat_context};
-use crate::erase::{Erase, Erased, effect};
 use crate::page_state::{PageState, use_page_state};
 use crate::pages::announcer::Announcer;
 use crate::pages::notices::Notices;
 use crate::pages::{MissingPage, provide_page};
 use crate::prelude::*;
-use crate::reactive::StoredValue;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 use leptos::ev::Custom;
@@ -41,9 +39,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const GONE: &str = "The page around the chat has gone while it did this. It may or may not have had an effect.";
 
 /// The chat of a page, and nothing else of it: the first, or the one with this agent.
-pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
+pub(super) fn embedded(page: Page, agent: Option<&str>) -> AnyView {
     let Some(Block { id, properties, events, .. }) = chat(&page.blocks, agent).cloned() else {
-        return view! { <MissingPage /> }.erase();
+        return view! { <MissingPage /> }.into_any();
     };
     let mut properties = AgentChatProperties::read(&properties);
     properties.display = Display::Inline;
@@ -54,7 +52,7 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
     provide_page(page);
     provide_context(ForeignForm);
     let of_page = BlockEvents::of_config(of_page);
-    effect(move || of_page.emit("onInit", Value::Null));
+    Effect::new(move |_| of_page.emit("onInit", Value::Null));
     let declared = std::mem::take(&mut properties.client_tools);
     let tools = ClientTools::of_config(declared.clone());
     let site = Site {
@@ -77,7 +75,7 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
     for name in CHAT_EVENTS.into_iter().filter(|name| *name != BEFORE_SEND) {
         events = events.on(name, move |about| tell(&json!({ "type": "event", "name": name, "detail": about })));
     }
-    effect(move || site.listen());
+    Effect::new(move |_| site.listen());
     view! {
         <main id="cw-main" class="cw-embedded" tabindex="-1">
             <AgentChat id page_id properties fields events tools />
@@ -85,7 +83,7 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
         <Announcer />
         <Notices />
     }
-    .erase()
+    .into_any()
 }
 
 fn chat<'a>(blocks: &'a [Block], agent: Option<&str>) -> Option<&'a Block> {
@@ -138,8 +136,8 @@ impl Site {
         on_cleanup(move || heard.remove());
         // What there is before the site sets anything.
         untrack(|| self.tell_state());
-        effect(move || self.tell_state());
-        effect(move || tell(&json!({ "type": "conversation", "id": self.chat.conversation.get() })));
+        Effect::new(move |_| self.tell_state());
+        Effect::new(move |_| tell(&json!({ "type": "conversation", "id": self.chat.conversation.get() })));
         tell(&json!({ "type": "ready" }));
     }
 

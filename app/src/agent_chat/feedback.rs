@@ -2,10 +2,8 @@
 
 use super::message_state::MessageState;
 use super::session::Session;
-use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::RwSignal;
 use crate::texts::{Text, t};
 use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::html;
@@ -17,24 +15,24 @@ pub(super) fn rating_button(
     message: &MessageState,
     rating: Rating,
     asks_why: RwSignal<bool>,
-) -> Erased {
+) -> AnyView {
     let (of, label) = match rating {
         Rating::Up => (Shape::ThumbUp, t(Text::GoodAnswer)),
         Rating::Down => (Shape::ThumbDown, t(Text::BadAnswer)),
     };
     let (message, shown) = (message.clone(), message.clone());
-    let pressed = attribute(move || Some((session.rating(&shown) == Some(rating)).to_string()));
+    let pressed = move || Some((session.rating(&shown) == Some(rating)).to_string());
     let click = move |_| {
         let given = untrack(|| session.rating(&message)) == Some(rating);
         session.rate(&message, (!given).then_some(Feedback { rating, reason: None }));
         asks_why.set(!given);
     };
     view! {
-        <button type="button" class="cw-icon-button" aria-label=label title=label aria-pressed=pressed on:click=handler(click)>
+        <button type="button" class="cw-icon-button" aria-label=label title=label aria-pressed=pressed on:click=click>
             <Icon of />
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// The question why, which need not be answered.
@@ -44,20 +42,20 @@ pub(super) fn FeedbackForm(
     message: MessageState,
     /// Whether it is asked.
     asks_why: RwSignal<bool>,
-) -> Erased {
+) -> AnyView {
     let session = expect_context::<Session>();
     let field = NodeRef::<html::Input>::new();
-    effect(move || {
+    Effect::new(move |_| {
         if let Some(field) = field.get() {
             // It is in the document, so it can be focused.
             let _ = field.focus();
         }
     });
     let feedback = message.feedback.clone();
-    let question = attribute(move || {
+    let question = move || {
         let rating = feedback.with(|feedback| feedback.as_ref().map(|feedback| feedback.rating));
         Some(if rating == Some(Rating::Up) { t(Text::WhatWasGood) } else { t(Text::WhatWasWrong) }.to_owned())
-    });
+    };
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
         let reason =
@@ -76,13 +74,13 @@ pub(super) fn FeedbackForm(
         }
     };
     view! {
-        <form class="cw-feedback" on:submit=handler(submit) on:keydown=handler(keydown)>
+        <form class="cw-feedback" on:submit=submit on:keydown=keydown>
             <input node_ref=field type="text" dir="auto" maxlength="2000" aria-label=t(Text::Why) placeholder=question />
             <button type="submit" class="cw-button">{t(Text::Send)}</button>
-            <button type="button" class="cw-icon-button" aria-label=t(Text::Close) on:click=handler(move |_| asks_why.set(false))>
+            <button type="button" class="cw-icon-button" aria-label=t(Text::Close) on:click=move |_| asks_why.set(false)>
                 <Icon of=Shape::Close />
             </button>
         </form>
     }
-    .erase()
+    .into_any()
 }

@@ -9,10 +9,8 @@ use super::scroll::{Follow, follow_end};
 use super::session::{Phase, Session};
 use super::suggestions::Suggestions;
 use super::thinking::Thinking;
-use crate::erase::{Erase, Erased, Item, Key, attribute, each, effect, flag, handler, text};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
@@ -20,7 +18,7 @@ use wire::Role;
 
 /// The log.
 #[component]
-pub(super) fn Log() -> Erased {
+pub(super) fn Log() -> AnyView {
     let session = expect_context::<Session>();
     let scroller = NodeRef::<html::Div>::new();
     let content = NodeRef::<html::Div>::new();
@@ -33,7 +31,7 @@ pub(super) fn Log() -> Erased {
     });
     // Whoever sends something wants to see the answer.
     let mut before = newest_user.get_untracked();
-    effect(move || {
+    Effect::new(move |_| {
         let newest = newest_user.get();
         if before != newest && session.phase.get_untracked() == Phase::Sending {
             follow.to_end();
@@ -41,24 +39,20 @@ pub(super) fn Log() -> Erased {
         before = newest;
     });
     let mut wished = None;
-    effect(move || {
+    Effect::new(move |_| {
         let count = session.to_end.get();
         if wished.replace(count).is_some_and(|before| before != count) {
             follow.to_end();
         }
     });
     // After what draws, and in the same frame: to follow when the log has grown would take the browser a second frame for each.
-    effect(move || {
+    Effect::new(move |_| {
         if session.frames.get() > 0 {
             follow.keep();
         }
     });
-    let item = |message: MessageState| Item {
-        key: Key::Text(message.id.clone()),
-        view: Box::new(|| view! { <Message message /> }.erase()),
-    };
     let earlier = Earlier::new(session, scroller);
-    let messages = each(move || earlier.shown().into_iter().map(item).collect());
+    let message = |message: MessageState| view! { <Message message /> };
     let stop = move |event: KeyboardEvent| {
         // What has been opened in the log closes first, by itself.
         let is_open = || document().query_selector(".cw-log :popover-open").ok().flatten().is_some();
@@ -77,37 +71,37 @@ pub(super) fn Log() -> Erased {
                 role="log"
                 aria-live="polite"
                 aria-label=t(Text::Conversation)
-                aria-busy=attribute(move || Some(session.is_answering().to_string()))
+                aria-busy=move || Some(session.is_answering().to_string())
                 tabindex="0"
-                on:scroll=handler(move |_| {
+                on:scroll=move |_| {
                     follow.scrolled();
                     earlier.scrolled();
-                })
-                on:keydown=handler(stop)
+                }
+                on:keydown=stop
             >
                 <div class="cw-log-content" node_ref=content>
                     {earlier.button()}
-                    {messages}
+                    <For each=move || earlier.shown() key=|message| message.id.clone() children=message />
                     <Thinking />
                     <Suggestions />
                     <Trouble />
                     <p class="cw-visually-hidden" aria-live="polite">
-                        {text(move || session.announcement.get())}
+                        {move || session.announcement.get()}
                     </p>
                 </div>
             </div>
             <button
                 type="button"
                 class="cw-jump"
-                class:cw-hidden=flag(move || follow.is_at_end())
+                class:cw-hidden=move || follow.is_at_end()
                 aria-label=t(Text::JumpToNewest)
                 title=t(Text::JumpToNewest)
-                on:click=handler(move |_| follow.to_end())
+                on:click=move |_| follow.to_end()
             >
                 <Icon of=Shape::Down />
             </button>
             <MessageMenu />
         </div>
     }
-    .erase()
+    .into_any()
 }

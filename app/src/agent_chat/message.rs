@@ -10,10 +10,8 @@ use super::part::part_view;
 use super::reasoning::{all_reasoning, group_starts, reasoning_from};
 use super::session::Session;
 use super::sources::{marks, sources};
-use crate::erase::{Erase, Erased, Item, dynamic, each, list};
 use crate::node::drawn;
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use wire::Role;
 use wire::page::Speaker;
@@ -23,7 +21,7 @@ use wire::page::Speaker;
 pub(super) fn Message(
     /// The message.
     message: MessageState,
-) -> Erased {
+) -> AnyView {
     let session = expect_context::<Session>();
     let (class, who) = match message.role {
         Role::User => ("cw-message cw-message-user", t(Text::You)),
@@ -35,7 +33,7 @@ pub(super) fn Message(
     let id = message.id.clone();
     let content = if message.role == Role::User { editable(message.clone()) } else { body(&message) };
     let day = heading(session, &message);
-    let ending = if message.role == Role::Assistant { ending(session, &message) } else { ().erase() };
+    let ending = if message.role == Role::Assistant { ending(session, &message) } else { ().into_any() };
     view! {
         {day}
         <article class=class aria-label=who data-message=id data-variant=speaker.variant data-shape=speaker.shape>
@@ -45,61 +43,56 @@ pub(super) fn Message(
             <Actions message />
         </article>
     }
-    .erase()
+    .into_any()
 }
 
 /// Who speaks, where the config gives them a name or a picture.
-fn head(speaker: &Speaker) -> Option<Erased> {
+fn head(speaker: &Speaker) -> Option<AnyView> {
     let avatar = speaker.avatar.clone().map(|avatar| drawn(move || emblem(&avatar, "cw-avatar")));
-    let name = speaker.name.clone().map(|name| view! { <span dir="auto">{name}</span> }.erase());
-    let head = list(avatar.into_iter().chain(name));
+    let name = speaker.name.clone().map(|name| view! { <span dir="auto">{name}</span> }.into_any());
+    let head = avatar.into_iter().chain(name).collect_view().into_any();
     let is_there = speaker.avatar.is_some() || speaker.name.is_some();
-    is_there.then(|| view! { <div class="cw-message-head">{head}</div> }.erase())
+    is_there.then(|| view! { <div class="cw-message-head">{head}</div> }.into_any())
 }
 
-fn body(message: &MessageState) -> Erased {
+fn body(message: &MessageState) -> AnyView {
     let session = expect_context::<Session>();
     let (parts, role, marks) = (message.parts.clone(), message.role, marks(session, message));
     let (shows_reasoning, is_grouped) = session.display(|display| (display.show_reasoning, display.reasoning_grouped));
     let is_grouped = is_grouped && shows_reasoning;
     let of = message.clone();
-    let item = move |part: PartState| {
-        let (marks, of) = (marks.clone(), of.clone());
-        let key = part.key();
-        let view: Box<dyn FnOnce() -> Erased + Send> = match part.kind {
-            PartKind::Reasoning { .. } => Box::new(move || reasoning_from(&of, part.number)),
-            _ => Box::new(move || part_view(part, role, marks)),
-        };
-        Item { key, view }
+    let part = move |part: PartState| match part.kind {
+        PartKind::Reasoning { .. } => reasoning_from(&of, part.number),
+        _ => part_view(part, role, marks.clone()),
     };
-    let parts = each(move || {
+    let parts = move || {
         let parts = parts.get();
         let starts = if shows_reasoning && !is_grouped { group_starts(&parts) } else { Vec::new() };
         let stands_here = |part: &PartState| {
             !matches!(part.kind, PartKind::Reasoning { .. }) || starts.binary_search(&part.number).is_ok()
         };
-        parts.into_iter().filter(stands_here).map(&item).collect()
-    });
-    let thoughts = if is_grouped { all_reasoning(message) } else { ().erase() };
-    let sources = if session.display(|display| display.show_sources) { sources(message) } else { ().erase() };
+        parts.into_iter().filter(stands_here).collect::<Vec<_>>()
+    };
+    let thoughts = if is_grouped { all_reasoning(message) } else { ().into_any() };
+    let sources = if session.display(|display| display.show_sources) { sources(message) } else { ().into_any() };
     // What an answer says is announced in sentences, see `announcer.rs`; the text itself must not be, token by token.
     let live = (role != Role::User).then_some("off");
     view! {
         <div class="cw-message-body" aria-live=live>
             {thoughts}
-            {parts}
+            <For each=parts key=PartState::key children=part />
             {sources}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// The message, or the field in which it is edited.
-fn editable(message: MessageState) -> Erased {
+fn editable(message: MessageState) -> AnyView {
     let session = expect_context::<Session>();
     let id = message.id.clone();
     let is_edited = Memo::new(move |_| session.is_edited(&id));
     // Until the field's code is there, what it replaces stands where it stood.
     let has_field = move || is_edited.get() && EXTRAS.get().is_some();
-    dynamic(move || if has_field() { EXTRAS.view(|code| (code.edit)()) } else { body(&message) })
+    (move || if has_field() { EXTRAS.view(|code| (code.edit)()) } else { body(&message) }).into_any()
 }

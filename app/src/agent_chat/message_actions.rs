@@ -9,10 +9,8 @@ use super::message_menu::{MENU, has_menu};
 use super::message_state::MessageState;
 use super::session::Session;
 use super::versions::Versions;
-use crate::erase::{Erase, Erased, attribute, dynamic, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, t};
 use std::time::Duration;
 use wire::Role;
@@ -27,7 +25,7 @@ const COPIED_FOR: Duration = Duration::from_millis(1600);
 pub(super) fn Actions(
     /// The message.
     message: MessageState,
-) -> Erased {
+) -> AnyView {
     let session = expect_context::<Session>();
     let actions = session.actions();
     let is_answer = message.role == Role::Assistant;
@@ -39,7 +37,7 @@ pub(super) fn Actions(
     });
     let asks_why = RwSignal::new(false);
     // They come when there is a second version: at the end that no button stands behind, so that none moves under the pointer.
-    let versions = view! { <Versions message=message.clone() /> }.erase();
+    let versions = view! { <Versions message=message.clone() /> }.into_any();
     let (first, last) = if is_answer { (None, Some(versions)) } else { (Some(versions), None) };
     let mut row: Vec<_> = first.into_iter().collect();
     if actions.copy {
@@ -60,45 +58,45 @@ pub(super) fn Actions(
     }
     row.extend(last);
     row.push(about(session, &message));
-    let why = optional(move || {
+    let why = move || {
         let message = message.clone();
         asks_why.get().then(|| EXTRAS.view(move |code| (code.feedback)(message.clone(), asks_why)))
-    });
+    };
     view! {
         <div
             class="cw-message-actions"
             role="group"
             aria-label=t(Text::MessageActions)
-            class:cw-hidden=flag(move || is_hidden.get())
+            class:cw-hidden=move || is_hidden.get()
             // Whoever comes here may do more than copy.
-            on:pointerover=handler(|_| EXTRAS.request())
-            on:focusin=handler(|_| EXTRAS.request())
+            on:pointerover=|_| EXTRAS.request()
+            on:focusin=|_| EXTRAS.request()
         >
-            {list(row)}
+            {row.collect_view()}
         </div>
         {why}
     }
-    .erase()
+    .into_any()
 }
 
 /// A button that changes the conversation, which has to wait while something is being written.
-fn button(label: &'static str, of: Shape, session: Session, click: impl Fn() + Send + 'static) -> Erased {
+fn button(label: &'static str, of: Shape, session: Session, click: impl Fn() + Send + 'static) -> AnyView {
     view! {
         <button
             type="button"
             class="cw-icon-button"
             aria-label=label
             title=label
-            disabled=flag(move || session.is_busy())
-            on:click=handler(move |_| click())
+            disabled=move || session.is_busy()
+            on:click=move |_| click()
         >
             <Icon of />
         </button>
     }
-    .erase()
+    .into_any()
 }
 
-fn copy_button(message: MessageState) -> Erased {
+fn copy_button(message: MessageState) -> AnyView {
     let copied = RwSignal::new(false);
     let what = if message.role == Role::User { t(Text::CopyMessage) } else { t(Text::CopyAnswer) };
     let copy = move |_| {
@@ -112,30 +110,31 @@ fn copy_button(message: MessageState) -> Erased {
         }
     };
     let label = move || Some(if copied.get() { t(Text::Copied) } else { what }.to_owned());
-    let icon = dynamic(move || view! { <Icon of=if copied.get() { Shape::Check } else { Shape::Copy } /> }.erase());
+    let icon = move || view! { <Icon of=if copied.get() { Shape::Check } else { Shape::Copy } /> }.into_any();
     view! {
-        <button type="button" class="cw-icon-button" aria-label=attribute(label) title=attribute(label) on:click=handler(copy)>
+        <button type="button" class="cw-icon-button" aria-label=label title=label on:click=copy>
             {icon}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// An answer can be given again unless it waits for the user; a message of the user's can be answered when it is the newest.
-fn again_button(session: Session, message: &MessageState, is_newest: Memo<bool>) -> Erased {
+fn again_button(session: Session, message: &MessageState, is_newest: Memo<bool>) -> AnyView {
     let (id, metadata, is_answer) = (message.id.clone(), message.metadata.clone(), message.role == Role::Assistant);
     let can = Memo::new(move |_| {
         let waits = metadata.with(|metadata| metadata.outcome == Some(Outcome::Waiting));
         if is_answer { !(is_newest.get() && waits) } else { is_newest.get() && !session.is_busy() }
     });
-    optional(move || {
+    (move || {
         let id = id.clone();
         let label = if is_answer { t(Text::AnswerAgain) } else { t(Text::AnswerThis) };
         can.get().then(|| button(label, Shape::Retry, session, move || session.regenerate(Some(id.clone()))))
     })
+    .into_any()
 }
 
-fn menu_button(session: Session, message: MessageState) -> Erased {
+fn menu_button(session: Session, message: MessageState) -> AnyView {
     view! {
         <button
             type="button"
@@ -145,10 +144,10 @@ fn menu_button(session: Session, message: MessageState) -> Erased {
             aria-label=t(Text::More)
             title=t(Text::More)
             // Before the menu opens, which is the click's default action.
-            on:click=handler(move |_| session.subject.set(Some(message.clone())))
+            on:click=move |_| session.subject.set(Some(message.clone()))
         >
             <Icon of=Shape::More />
         </button>
     }
-    .erase()
+    .into_any()
 }

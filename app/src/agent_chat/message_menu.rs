@@ -6,7 +6,6 @@ use super::browser;
 use super::session::Session;
 use super::speech;
 use crate::agent_conversations::actions::move_focus;
-use crate::erase::{Erase, Erased, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -24,10 +23,10 @@ pub(super) fn has_menu(actions: MessageActions, is_answer: bool) -> bool {
 
 /// The menu of the message whose button was pressed last.
 #[component]
-pub(super) fn MessageMenu() -> Erased {
+pub(super) fn MessageMenu() -> AnyView {
     let session = expect_context::<Session>();
     let menu = NodeRef::<html::Div>::new();
-    let items = optional(move || session.subject.get().map(|_| EXTRAS.view(move |code| (code.menu)(session, menu))));
+    let items = move || session.subject.get().map(|_| EXTRAS.view(move |code| (code.menu)(session, menu)));
     view! {
         <div
             id=MENU
@@ -36,17 +35,17 @@ pub(super) fn MessageMenu() -> Erased {
             role="menu"
             aria-label=t(Text::Message)
             node_ref=menu
-            on:keydown=handler(move_focus)
+            on:keydown=move_focus
         >
             {items}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// Its lines.
-pub(super) fn items(session: Session, menu: NodeRef<html::Div>) -> Erased {
-    let Some(message) = session.subject.get_untracked() else { return ().erase() };
+pub(super) fn items(session: Session, menu: NodeRef<html::Div>) -> AnyView {
+    let Some(message) = session.subject.get_untracked() else { return ().into_any() };
     let actions = session.actions();
     let is_answer = message.role == Role::Assistant;
     let id = message.id;
@@ -85,17 +84,17 @@ pub(super) fn items(session: Session, menu: NodeRef<html::Div>) -> Erased {
             session.delete_message(&id);
         }));
     }
-    list(items)
+    items.collect_view().into_any()
 }
 
 /// A line of the menu. What changes the conversation waits while something is being written in it.
-fn item(label: &'static str, of: Shape, waits_for: Option<Session>, click: impl Fn() + Send + 'static) -> Erased {
-    let is_off = flag(move || waits_for.is_some_and(Session::is_busy));
+fn item(label: &'static str, of: Shape, waits_for: Option<Session>, click: impl Fn() + Send + 'static) -> AnyView {
+    let is_off = move || waits_for.is_some_and(Session::is_busy);
     view! {
-        <button type="button" role="menuitem" class:cw-danger=of == Shape::Bin disabled=is_off on:click=handler(move |_| click())>
+        <button type="button" role="menuitem" class:cw-danger=of == Shape::Bin disabled=is_off on:click=move |_| click()>
             <Icon of />
             {label}
         </button>
     }
-    .erase()
+    .into_any()
 }

@@ -1,9 +1,8 @@
 //! A message on the screen: a signal for each part, so that a delta redraws the tail of one part and nothing else.
 
 use super::cited::{self, Cited};
-use crate::erase::Key;
 use crate::markdown::{Document, without_marks};
-use crate::reactive::ArcRwSignal;
+use crate::prelude::*;
 use wire::api::{ConversationView, MessageMetadata};
 use wire::change::Feedback;
 use wire::message::TextState;
@@ -72,14 +71,14 @@ impl PartState {
     }
 
     /// Made of number and kind: a part that becomes one of another kind is another part.
-    pub(super) fn key(&self) -> Key {
+    pub(super) fn key(&self) -> usize {
         let kind = match &self.kind {
             PartKind::Text(_) => 0,
             PartKind::Reasoning { .. } => 1,
             PartKind::Tool(_) => 2,
             PartKind::Fixed(_) => 3,
         };
-        Key::Number(self.number * KINDS + kind)
+        self.number * KINDS + kind
     }
 
     /// Shows the part as it is now; false when it is of another kind.

@@ -72,7 +72,6 @@ pub use component::AgentChat;
 pub(crate) use rare::{EXTRAS, TOOLS};
 
 use crate::chunks::{Chunk, Loading, Missing};
-use crate::erase::{Erase, Erased};
 use crate::prelude::*;
 use message_state::MessageState;
 use session::{Act, Place, Session};
@@ -86,9 +85,9 @@ pub(crate) static CONVERSATION: Chunk<Functions> = Chunk::new("conversation", lo
 
 /// What the chunk can do.
 pub(crate) struct Functions {
-    log: fn() -> Erased,
-    context_meter: fn(Session) -> Erased,
-    standing_button: fn(Standing) -> Erased,
+    log: fn() -> AnyView,
+    context_meter: fn(Session) -> AnyView,
+    standing_button: fn(Standing) -> AnyView,
     messages: fn(&ConversationView) -> Vec<MessageState>,
     perform: fn(Session, Act),
 }
@@ -100,7 +99,7 @@ fn load() -> Loading {
 #[wasm_split(conversation, fallible)]
 fn functions() -> Result<Functions, Missing> {
     Ok(Functions {
-        log: || view! { <log::Log /> }.erase(),
+        log: || view! { <log::Log /> }.into_any(),
         context_meter: context_meter::context_meter,
         standing_button: standing_button::standing_button,
         messages: |view| view.messages.iter().map(|message| MessageState::of(view, message)).collect(),
@@ -113,9 +112,9 @@ pub(crate) static FRAMES: Chunk<Frames> = Chunk::new("frames", load_frames);
 
 /// What the chunk can do.
 pub(crate) struct Frames {
-    drawer: fn(Place) -> Erased,
+    drawer: fn(Place) -> AnyView,
     /// A chat of a page alone, for a frame on another site's page.
-    pub(crate) embedded: fn(Page, Option<&str>) -> Erased,
+    pub(crate) embedded: fn(Page, Option<&str>) -> AnyView,
 }
 
 fn load_frames() -> Loading {

@@ -4,10 +4,8 @@
 use super::message_state::MessageState;
 use super::session::{Act, Phase, Remedy, Session};
 use super::words::is_expired;
-use crate::erase::{Erase, Erased, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, said, t};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{EndReason, ToolPart};
@@ -15,12 +13,12 @@ use wire::{EndReason, ToolPart};
 /// Below an answer that was stopped, cut off or failed, however long ago. The newest one can be
 /// gone on with. An older one can only be given again, as another version: what follows it was said
 /// after what is there.
-pub(super) fn ending(session: Session, message: &MessageState) -> Erased {
+pub(super) fn ending(session: Session, message: &MessageState) -> AnyView {
     let (message, id) = (message.clone(), message.id.clone());
     let is_newest = Memo::new(move |_| session.is_newest(&id));
     // What is known of the newest answer is of its last run, and another one may be writing.
     let is_over = Memo::new(move |_| !is_newest.get() || session.phase.get() == Phase::Idle);
-    optional(move || {
+    (move || {
         let metadata = message.metadata.get();
         if !is_over.get() || !is_newest.get() && metadata.broken_off().is_none() {
             return None;
@@ -30,9 +28,10 @@ pub(super) fn ending(session: Session, message: &MessageState) -> Erased {
             false => older(session, &message, metadata),
         }
     })
+    .into_any()
 }
 
-fn newest(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<Erased> {
+fn newest(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
     Some(match metadata.outcome? {
         Outcome::Failed => failed(session, message, metadata),
         Outcome::Interrupted => {
@@ -47,33 +46,33 @@ fn newest(session: Session, message: &MessageState, metadata: MessageMetadata) -
     })
 }
 
-fn older(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<Erased> {
+fn older(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
     let text = match metadata.outcome? {
         Outcome::Failed => return Some(failed(session, message, metadata)),
         outcome => mark(outcome)?,
     };
-    Some(notice("cw-notice cw-notice-quiet", None, text.to_owned(), ().erase()))
+    Some(notice("cw-notice cw-notice-quiet", None, text.to_owned(), ().into_any()))
 }
 
-fn failed(session: Session, message: &MessageState, metadata: MessageMetadata) -> Erased {
+fn failed(session: Session, message: &MessageState, metadata: MessageMetadata) -> AnyView {
     let text = metadata.error.map_or_else(|| t(Text::AnswerFailed).to_owned(), |error| said(&error));
     let id = message.id.clone();
     let retry = view! {
-        <button type="button" class="cw-button" on:click=handler(move |_| session.regenerate(Some(id.clone())))>
+        <button type="button" class="cw-button" on:click=move |_| session.regenerate(Some(id.clone()))>
             <Icon of=Shape::Retry />
             {t(Text::Retry)}
         </button>
     };
-    notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry.erase())
+    notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry.into_any())
 }
 
-fn go_on(session: Session) -> Erased {
+fn go_on(session: Session) -> AnyView {
     view! {
-        <button type="button" class="cw-button" on:click=handler(move |_| session.go_on())>
+        <button type="button" class="cw-button" on:click=move |_| session.go_on()>
             {t(Text::Continue)}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// What is said of an answer that did not come to its end, in a few words.
@@ -124,16 +123,21 @@ fn stop_text(reason: Option<EndReason>) -> &'static str {
 
 /// What went wrong between this page and the server, and that the connection is being restored.
 #[component]
-pub(super) fn Trouble() -> Erased {
+pub(super) fn Trouble() -> AnyView {
     let session = expect_context::<Session>();
-    optional(move || {
+    (move || {
         if session.offline.get() {
             let text = t(Text::Offline).to_owned();
-            return Some(notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), text, ().erase()));
+            return Some(notice(
+                "cw-notice cw-notice-quiet cw-notice-warning",
+                Some(Shape::Warning),
+                text,
+                ().into_any(),
+            ));
         }
         if session.phase.get() == Phase::Reconnecting {
             let text = t(Text::Reconnecting).to_owned();
-            return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().erase()));
+            return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().into_any()));
         }
         let problem = session.problem.get()?;
         let remedy = problem.remedy.map(|remedy| {
@@ -143,17 +147,18 @@ pub(super) fn Trouble() -> Erased {
                 Remedy::New => t(Text::NewConversation),
             };
             view! {
-                <button type="button" class="cw-button" on:click=handler(move |_| session.act(Act::Remedy(remedy)))>
+                <button type="button" class="cw-button" on:click=move |_| session.act(Act::Remedy(remedy))>
                     {label}
                 </button>
             }
         });
-        Some(notice("cw-notice cw-notice-danger", Some(Shape::Warning), problem.message, remedy.erase()))
+        Some(notice("cw-notice cw-notice-danger", Some(Shape::Warning), problem.message, remedy.into_any()))
     })
+    .into_any()
 }
 
 /// A line with an icon, and what can be done.
-pub(super) fn notice(class: &'static str, icon: Option<Shape>, text: String, action: Erased) -> Erased {
+pub(super) fn notice(class: &'static str, icon: Option<Shape>, text: String, action: AnyView) -> AnyView {
     view! {
         <div class=class>
             {icon.map(|of| view! { <span class="cw-notice-icon" data-spin=(of == Shape::Spinner).then_some("")><Icon of /></span> })}
@@ -161,5 +166,5 @@ pub(super) fn notice(class: &'static str, icon: Option<Shape>, text: String, act
             {action}
         </div>
     }
-    .erase()
+    .into_any()
 }

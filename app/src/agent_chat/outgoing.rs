@@ -1,7 +1,7 @@
 //! What is about to be sent: words and files; and what waits for its turn.
 
 use super::browser;
-use crate::reactive::ArcRwSignal;
+use crate::prelude::*;
 use serde_json::{Value, json};
 use wire::file::KeptFile;
 use wire::message::FilePart;

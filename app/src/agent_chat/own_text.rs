@@ -1,8 +1,6 @@
 //! A message of the user, as it was typed. A long one is folded.
 
-use crate::erase::{Erase, Erased, attribute, flag, handler, text};
 use crate::prelude::*;
-use crate::reactive::RwSignal;
 use crate::texts::{Text, t};
 use crate::visible::{self, Kind};
 
@@ -17,25 +15,25 @@ fn is_long(text: &str) -> bool {
 }
 
 /// The view of the text.
-pub(super) fn own_text(words: &str) -> Erased {
+pub(super) fn own_text(words: &str) -> AnyView {
     let shown = visible::nodes(words, Kind::Prose);
     if !is_long(words) {
-        return view! { <p class="cw-plain" dir="auto">{shown}</p> }.erase();
+        return view! { <p class="cw-plain" dir="auto">{shown}</p> }.into_any();
     }
     let is_open = RwSignal::new(false);
-    let label = text(move || if is_open.get() { t(Text::ShowLess) } else { t(Text::ShowMore) }.to_owned());
+    let label = move || if is_open.get() { t(Text::ShowLess) } else { t(Text::ShowMore) }.to_owned();
     view! {
-        <p class="cw-plain cw-own-long" class:cw-folded=flag(move || !is_open.get()) dir="auto">{shown}</p>
+        <p class="cw-plain cw-own-long" class:cw-folded=move || !is_open.get() dir="auto">{shown}</p>
         <button
             type="button"
             class="cw-link cw-unfold"
-            aria-expanded=attribute(move || Some(is_open.get().to_string()))
-            on:click=handler(move |_| is_open.update(|open| *open = !*open))
+            aria-expanded=move || Some(is_open.get().to_string())
+            on:click=move |_| is_open.update(|open| *open = !*open)
         >
             {label}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 #[cfg(test)]

@@ -6,9 +6,7 @@ use super::session::{Place, Session};
 use super::standing::Standing;
 use super::welcome::Welcome;
 use super::{CONVERSATION, EXTRAS, TOOLS};
-use crate::erase::{Erase, Erased, dynamic, effect, optional};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{Text, t};
 use wire::api::ConversationView;
 
@@ -25,7 +23,7 @@ pub(super) fn Pane(
     open: StoredValue<Option<Session>>,
     /// What is known of the user's standing approvals; the chat's, whichever conversation it shows.
     standing: Standing,
-) -> Erased {
+) -> AnyView {
     let own = place.properties.sender.placeholder.clone().or_else(|| place.properties.placeholder.clone());
     let placeholder = own.unwrap_or_else(|| t(Text::TypeMessage).to_owned());
     let block_id = place.block_id.clone();
@@ -35,11 +33,11 @@ pub(super) fn Pane(
     provide_context(session);
     provide_context(standing);
     open.set_value(Some(session));
-    effect(move || own_id.set(session.id.get()));
+    Effect::new(move |_| own_id.set(session.id.get()));
     let view = StoredValue::new(view);
-    effect(move || view.with_value(|view| session.start(view.as_ref())));
+    Effect::new(move |_| view.with_value(|view| session.start(view.as_ref())));
     let is_empty = Memo::new(move |_| session.messages.with(Vec::is_empty));
-    let content = dynamic(move || {
+    let content = move || {
         if is_empty.get() {
             view! {
                 <div class="cw-log-frame cw-log-empty">
@@ -47,19 +45,19 @@ pub(super) fn Pane(
                     <Trouble />
                 </div>
             }
-            .erase()
+            .into_any()
         } else {
             CONVERSATION.view(|code| (code.log)())
         }
-    });
-    let undo = optional(move || session.deleted.get().map(|_| EXTRAS.view(|code| (code.undo)())));
+    };
+    let undo = move || session.deleted.get().map(|_| EXTRAS.view(|code| (code.undo)()));
     let manages = standing.is_asked_for();
-    let standing = optional(move || manages.get().then(|| TOOLS.view(|code| (code.standing)())));
+    let standing = move || manages.get().then(|| TOOLS.view(|code| (code.standing)()));
     view! {
         {content}
         {undo}
         <Composer placeholder block_id />
         {standing}
     }
-    .erase()
+    .into_any()
 }

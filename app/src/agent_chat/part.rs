@@ -5,7 +5,6 @@ use super::attachment::fixed_part;
 use super::message_state::{PartKind, PartState};
 use super::own_text::own_text;
 use super::session::Session;
-use crate::erase::{Erase, Erased, dynamic};
 use crate::markdown::{DocumentView, Extras, Marks, without_marks};
 use crate::node::drawn;
 use crate::prelude::*;
@@ -24,27 +23,28 @@ pub(super) fn extras(sources: Marks) -> Extras {
 
 /// The part's view. What the user wrote is shown as it was typed, what the agent wrote is Markdown, in which
 /// `marks` stand for its sources.
-pub(super) fn part_view(part: PartState, role: Role, marks: Marks) -> Erased {
+pub(super) fn part_view(part: PartState, role: Role, marks: Marks) -> AnyView {
     let session = expect_context::<Session>();
     let number = part.number;
     match part.kind {
         PartKind::Text(document) if role == Role::User => own_text(&document.text()),
         PartKind::Text(document) if !session.display(|display| display.markdown_rendering) => {
             let shown = drawn(move || visible::nodes(&without_marks(&document.read()), Kind::Prose));
-            view! { <p class="cw-plain" dir="auto">{shown}</p> }.erase()
+            view! { <p class="cw-plain" dir="auto">{shown}</p> }.into_any()
         }
-        PartKind::Text(document) => view! { <DocumentView document extras=extras(marks) /> }.erase(),
+        PartKind::Text(document) => view! { <DocumentView document extras=extras(marks) /> }.into_any(),
         // Stands with those that follow it, see `message.rs`.
-        PartKind::Reasoning { .. } => ().erase(),
+        PartKind::Reasoning { .. } => ().into_any(),
         PartKind::Tool(tool) => TOOLS.view(move |code| (code.card)(tool.clone())),
         PartKind::Fixed(part) => {
             let separates = number > 0 && session.display(|display| display.show_step_separators);
-            dynamic(move || {
+            (move || {
                 part.with(|part| match part {
-                    UiPart::StepStart if separates => view! { <hr class="cw-step" /> }.erase(),
+                    UiPart::StepStart if separates => view! { <hr class="cw-step" /> }.into_any(),
                     part => fixed_part(part),
                 })
             })
+            .into_any()
         }
     }
 }

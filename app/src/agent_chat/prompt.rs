@@ -2,7 +2,6 @@
 
 use super::emblem::emblem;
 use super::session::Session;
-use crate::erase::{Erase, Erased, handler, list};
 use crate::node::drawn;
 use crate::prelude::*;
 use crate::visible::{Kind, nodes};
@@ -10,7 +9,7 @@ use serde_json::json;
 use wire::page::Prompt;
 
 /// A button for each; `then` does something with what the clicked one says.
-pub(super) fn prompts(session: Session, all: Vec<Prompt>, class: &'static str, then: fn(Session, String)) -> Erased {
+pub(super) fn prompts(session: Session, all: Vec<Prompt>, class: &'static str, then: fn(Session, String)) -> AnyView {
     let button = move |prompt: Prompt| {
         let Prompt { key, label, description, icon } = prompt;
         let said = label.clone();
@@ -20,10 +19,10 @@ pub(super) fn prompts(session: Session, all: Vec<Prompt>, class: &'static str, t
             then(session, said.clone());
         };
         let icon = icon.map(|icon| drawn(move || emblem(&icon, "cw-prompt-icon")));
-        let about = description.map(|text| view! { <span class="cw-prompt-about" dir="auto">{text}</span> }.erase());
+        let about = description.map(|text| view! { <span class="cw-prompt-about" dir="auto">{text}</span> }.into_any());
         view! {
             <li>
-                <button type="button" class=class on:click=handler(click)>
+                <button type="button" class=class on:click=click>
                     {icon}
                     <span class="cw-prompt-words">
                         <span dir="auto">{label}</span>
@@ -32,7 +31,7 @@ pub(super) fn prompts(session: Session, all: Vec<Prompt>, class: &'static str, t
                 </button>
             </li>
         }
-        .erase()
+        .into_any()
     };
-    list(all.into_iter().map(button))
+    all.into_iter().map(button).collect_view().into_any()
 }

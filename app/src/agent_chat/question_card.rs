@@ -2,10 +2,8 @@
 
 use super::question_field::question_field;
 use super::session::Session;
-use crate::erase::{Erase, Erased, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::{ArcRwSignal, RwSignal};
 use crate::texts::{Text, fill, instead_of, t};
 use crate::visible::{self, Kind};
 use leptos::ev::{Event, SubmitEvent};
@@ -24,7 +22,7 @@ pub(super) fn is_question(tool: &ToolPart) -> bool {
 pub(super) fn QuestionCard(
     /// The call that waits.
     tool: ArcRwSignal<ToolPart>,
-) -> Erased {
+) -> AnyView {
     let session = expect_context::<Session>();
     let (call_id, question) = tool.with_untracked(|tool| {
         (tool.tool_call_id.clone(), Question::read(tool.input.as_ref().unwrap_or(&Value::Null)))
@@ -51,7 +49,7 @@ pub(super) fn QuestionCard(
     };
     view! {
         <div role="group" aria-label=label>
-        <form class="cw-approval cw-question" novalidate on:submit=handler(submit)>
+        <form class="cw-approval cw-question" novalidate on:submit=submit>
             <div class="cw-approval-head">
                 <span class="cw-tool-icon"><Icon of=Shape::Info /></span>
                 <p>
@@ -70,19 +68,19 @@ pub(super) fn QuestionCard(
                     placeholder=other
                     aria-label=other
                     autocomplete="off"
-                    on:input=handler(move |event: Event| draft.update(|draft| draft.text = event_target_value(&event)))
+                    on:input=move |event: Event| draft.update(|draft| draft.text = event_target_value(&event))
                 />
-                <button type="submit" class="cw-button cw-primary" disabled=flag(move || session.is_busy())>
+                <button type="submit" class="cw-button cw-primary" disabled=move || session.is_busy()>
                     {t(Text::Answer)}
                 </button>
             </div>
             <div role="alert">
-                {optional(move || Some(view! { <p class="cw-problem" dir="auto">{problem.get()?}</p> }.erase()))}
+                {move || Some(view! { <p class="cw-problem" dir="auto">{problem.get()?}</p> }.into_any())}
             </div>
         </form>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// Why the agent asks, in words.
@@ -96,25 +94,26 @@ fn reason(kind: QuestionKind) -> &'static str {
     }
 }
 
-fn options(call_id: &str, question: &Question, draft: RwSignal<AnswerDraft>) -> Option<Erased> {
+fn options(call_id: &str, question: &Question, draft: RwSignal<AnswerDraft>) -> Option<AnyView> {
     let group = format!("cw-question-{call_id}");
     let option = |(at, text): (usize, &String)| {
-        let choose = handler(move |_: Event| draft.update(|draft| draft.option = Some(at)));
+        let choose = move |_: Event| draft.update(|draft| draft.option = Some(at));
         view! {
             <label>
                 <input on:change=choose type="radio" name=group.clone() value=at.to_string() />
                 <span dir="auto">{visible::nodes(text, Kind::Prose)}</span>
             </label>
         }
-        .erase()
+        .into_any()
     };
     let options: Vec<_> = question.options.iter().enumerate().map(option).collect();
     let legend = view! { <legend class="cw-visually-hidden">{t(Text::Answers)}</legend> };
-    (!options.is_empty())
-        .then(|| view! { <fieldset class="cw-question-options">{legend} {list(options)}</fieldset> }.erase())
+    (!options.is_empty()).then(|| {
+        view! { <fieldset class="cw-question-options">{legend} {options.collect_view()}</fieldset> }.into_any()
+    })
 }
 
-fn fields(question: &Question, draft: RwSignal<AnswerDraft>) -> Option<Erased> {
+fn fields(question: &Question, draft: RwSignal<AnswerDraft>) -> Option<AnyView> {
     let field = |(at, field)| {
         question_field(field, move |given| {
             draft.update(|draft| {
@@ -125,5 +124,5 @@ fn fields(question: &Question, draft: RwSignal<AnswerDraft>) -> Option<Erased> {
         })
     };
     let fields: Vec<_> = question.fields.iter().enumerate().map(field).collect();
-    (!fields.is_empty()).then(|| view! { <div class="cw-question-fields">{list(fields)}</div> }.erase())
+    (!fields.is_empty()).then(|| view! { <div class="cw-question-fields">{fields.collect_view()}</div> }.into_any())
 }

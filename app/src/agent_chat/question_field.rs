@@ -1,6 +1,5 @@
 //! A field in the form of a question.
 
-use crate::erase::{Erase, Erased, handler, list};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::visible::{Kind, nodes, plain};
@@ -9,28 +8,27 @@ use wire::page::FieldType;
 use wire::question::QuestionField;
 
 /// The field with its label; `give` learns what its control holds.
-pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'static) -> Erased {
+pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'static) -> AnyView {
     let required = field.required;
     let control = match &field.field_type {
         FieldType::Boolean => {
-            let give =
-                handler(move |event: Event| give(if event_target_checked(&event) { "true" } else { "" }.to_owned()));
-            view! { <input on:change=give type="checkbox" /> }.erase()
+            let give = move |event: Event| give(if event_target_checked(&event) { "true" } else { "" }.to_owned());
+            view! { <input on:change=give type="checkbox" /> }.into_any()
         }
         FieldType::Choice { options } => {
             let option = |text: &String| {
-                view! { <option value=text.clone()>{plain(text, Kind::Prose).into_owned()}</option> }.erase()
+                view! { <option value=text.clone()>{plain(text, Kind::Prose).into_owned()}</option> }.into_any()
             };
-            let give = handler(move |event: Event| give(event_target_value(&event)));
+            let give = move |event: Event| give(event_target_value(&event));
             view! {
                 <div class="cw-select">
                     <select class="cw-control" aria-required=required.to_string() on:change=give>
                         <option value="">{t(Text::ChooseOption)}</option>
-                        {list(options.iter().map(option))}
+                        {options.iter().map(option).collect_view()}
                     </select>
                 </div>
             }
-            .erase()
+            .into_any()
         }
         other => {
             let (kind, mode) = match other {
@@ -39,7 +37,7 @@ pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'sta
                 FieldType::Number => ("text", Some("decimal")),
                 _ => ("text", None),
             };
-            let give = handler(move |event: Event| give(event_target_value(&event)));
+            let give = move |event: Event| give(event_target_value(&event));
             view! {
                 <input
                     class="cw-control"
@@ -51,11 +49,11 @@ pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'sta
                     on:input=give
                 />
             }
-            .erase()
+            .into_any()
         }
     };
     let beside = matches!(field.field_type, FieldType::Boolean);
     let star = required.then(|| view! { <span class="cw-required" aria-hidden="true">"*"</span> });
     let name = view! { <span class="cw-label" dir="auto">{nodes(&field.label, Kind::Prose)}{star}</span> };
-    view! { <label class="cw-question-field" class:cw-beside=beside>{name} {control}</label> }.erase()
+    view! { <label class="cw-question-field" class:cw-beside=beside>{name} {control}</label> }.into_any()
 }

@@ -2,7 +2,6 @@
 
 use super::outgoing::Queued;
 use super::session::{Phase, Session};
-use crate::erase::{Erase, Erased, Item, Key, dynamic, each, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{self, Text, t};
@@ -13,24 +12,20 @@ use wasm_bindgen::JsCast;
 
 /// The messages in their order, and what holds them back.
 #[component]
-pub(super) fn Queue() -> Erased {
+pub(super) fn Queue() -> AnyView {
     let session = expect_context::<Session>();
-    let item = move |queued: Queued| Item {
-        key: Key::Text(queued.key.clone()),
-        view: Box::new(move || view! { <li class="cw-queued">{line(session, queued)}</li> }.erase()),
-    };
-    let lines = each(move || session.queue.get().into_iter().map(item).collect());
-    let held = optional(move || {
+    let item = move |queued: Queued| view! { <li class="cw-queued">{line(session, queued)}</li> };
+    let held = move || {
         (session.phase.get() == Phase::Idle).then(|| {
             view! {
-                <button type="button" class="cw-button" on:click=handler(move |_| session.send_first())>
+                <button type="button" class="cw-button" on:click=move |_| session.send_first()>
                     {t(Text::QueueSendNext)}
                 </button>
             }
-            .erase()
+            .into_any()
         })
-    });
-    let heading = text(move || {
+    };
+    let heading = move || {
         let count = session.queue.with(Vec::len);
         match (session.phase.get() == Phase::Idle, count) {
             (true, 1) => t(Text::QueueOneHeld).to_owned(),
@@ -38,27 +33,28 @@ pub(super) fn Queue() -> Erased {
             (false, 1) => t(Text::QueueOneWaiting).to_owned(),
             (false, _) => texts::count(Text::QueueWaiting, count),
         }
-    });
+    };
     view! {
         <section class="cw-queue" aria-label=t(Text::QueueLabel)>
             <div class="cw-queue-head">
                 <p role="status">{heading}</p>
                 {held}
             </div>
-            <ol>{lines}</ol>
+            <ol><For each=move || session.queue.get() key=|queued| queued.key.clone() children=item /></ol>
         </section>
     }
-    .erase()
+    .into_any()
 }
 
-fn line(session: Session, queued: Queued) -> Erased {
-    dynamic(move || match queued.is_edited.get() {
+fn line(session: Session, queued: Queued) -> AnyView {
+    (move || match queued.is_edited.get() {
         true => edited(session, &queued),
         false => shown(session, &queued),
     })
+    .into_any()
 }
 
-fn shown(session: Session, queued: &Queued) -> Erased {
+fn shown(session: Session, queued: &Queued) -> AnyView {
     let words = queued.text.get();
     let files = match queued.files.len() {
         0 => None,
@@ -74,7 +70,7 @@ fn shown(session: Session, queued: &Queued) -> Erased {
             class="cw-icon-button"
             aria-label=t(Text::QueueEdit)
             title=t(Text::Edit)
-            on:click=handler(move |_| edit_here(&edit))
+            on:click=move |_| edit_here(&edit)
         >
             <Icon of=Shape::Pencil />
         </button>
@@ -83,15 +79,15 @@ fn shown(session: Session, queued: &Queued) -> Erased {
             class="cw-icon-button"
             aria-label=t(Text::QueueRemove)
             title=t(Text::Remove)
-            on:click=handler(move |_| {
+            on:click=move |_| {
                 session.unqueue(&key);
                 session.focus.update(|count| *count += 1);
-            })
+            }
         >
             <Icon of=Shape::Close />
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// The button that has the focus gives way to a field, which takes it over.
@@ -112,7 +108,7 @@ fn field_id(queued: &Queued) -> String {
 }
 
 /// Enter keeps the change, Escape does not.
-fn edited(session: Session, queued: &Queued) -> Erased {
+fn edited(session: Session, queued: &Queued) -> AnyView {
     let field = NodeRef::<html::Input>::new();
     let id = field_id(queued);
     let value = untrack(|| queued.text.get());
@@ -141,11 +137,11 @@ fn edited(session: Session, queued: &Queued) -> Erased {
             dir="auto"
             aria-label=t(Text::QueueMessage)
             value=value
-            on:keydown=handler(keydown)
+            on:keydown=keydown
         />
-        <button type="button" class="cw-button" on:click=handler(move |_| keep())>
+        <button type="button" class="cw-button" on:click=move |_| keep()>
             {t(Text::Keep)}
         </button>
     }
-    .erase()
+    .into_any()
 }

@@ -6,10 +6,8 @@ use super::{
     attachments, context_meter, edit_form, feedback, message_menu, queue, sources, standing, tool_card, undo, versions,
 };
 use crate::chunks::{Chunk, Loading, Missing};
-use crate::erase::{Erase, Erased};
 use crate::pages::agent_changes;
 use crate::prelude::*;
-use crate::reactive::{ArcRwSignal, RwSignal};
 use leptos::html;
 use leptos::web_sys::File;
 use wasm_split_helpers::wasm_split;
@@ -20,15 +18,15 @@ pub(crate) static TOOLS: Chunk<Tools> = Chunk::new("tools", load_tools);
 
 /// What the chunk can do.
 pub(crate) struct Tools {
-    pub(super) card: fn(ArcRwSignal<ToolPart>) -> Erased,
+    pub(super) card: fn(ArcRwSignal<ToolPart>) -> AnyView,
     pub(super) run_calls: fn(Session),
     pub(super) run_calls_later: fn(Session),
     /// The dialog about standing approvals.
-    pub(super) standing: fn() -> Erased,
+    pub(super) standing: fn() -> AnyView,
     /// The bar about what an agent has changed in the form.
-    pub(crate) changes: fn() -> Erased,
+    pub(crate) changes: fn() -> AnyView,
     /// The bar about what the person entered before another conversation.
-    pub(crate) left_over: fn() -> Erased,
+    pub(crate) left_over: fn() -> AnyView,
 }
 
 fn load_tools() -> Loading {
@@ -38,10 +36,10 @@ fn load_tools() -> Loading {
 #[wasm_split(tools, fallible)]
 fn tools() -> Result<Tools, Missing> {
     Ok(Tools {
-        card: |tool| view! { <tool_card::ToolCard tool /> }.erase(),
+        card: |tool| view! { <tool_card::ToolCard tool /> }.into_any(),
         run_calls: Session::run_calls,
         run_calls_later: Session::run_calls_later,
-        standing: || view! { <standing::StandingDialog /> }.erase(),
+        standing: || view! { <standing::StandingDialog /> }.into_any(),
         changes: agent_changes::bar,
         left_over: agent_changes::left_over,
     })
@@ -53,17 +51,17 @@ pub(crate) static EXTRAS: Chunk<Extras> = Chunk::new("extras", load_extras);
 /// What the chunk can do.
 pub(crate) struct Extras {
     pub(super) attach: fn(Session, Vec<File>, bool),
-    pub(super) attachments: fn() -> Erased,
-    pub(super) context_meter: fn(context_meter::Taken) -> Erased,
+    pub(super) attachments: fn() -> AnyView,
+    pub(super) context_meter: fn(context_meter::Taken) -> AnyView,
     pub(super) dictate: fn(Session),
-    pub(super) edit: fn() -> Erased,
-    pub(super) feedback: fn(MessageState, RwSignal<bool>) -> Erased,
+    pub(super) edit: fn() -> AnyView,
+    pub(super) feedback: fn(MessageState, RwSignal<bool>) -> AnyView,
     /// The lines of a message's menu, given the popover around them.
-    pub(super) menu: fn(Session, NodeRef<html::Div>) -> Erased,
-    pub(super) queue: fn() -> Erased,
-    pub(super) sources: fn(MessageState) -> Erased,
-    pub(super) undo: fn() -> Erased,
-    pub(super) versions: fn(MessageState) -> Erased,
+    pub(super) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
+    pub(super) queue: fn() -> AnyView,
+    pub(super) sources: fn(MessageState) -> AnyView,
+    pub(super) undo: fn() -> AnyView,
+    pub(super) versions: fn(MessageState) -> AnyView,
 }
 
 fn load_extras() -> Loading {
@@ -74,15 +72,15 @@ fn load_extras() -> Loading {
 fn extras() -> Result<Extras, Missing> {
     Ok(Extras {
         attach: Session::attach,
-        attachments: || view! { <attachments::Attachments /> }.erase(),
+        attachments: || view! { <attachments::Attachments /> }.into_any(),
         context_meter: context_meter::meter,
         dictate: Session::dictate,
-        edit: || view! { <edit_form::EditForm /> }.erase(),
-        feedback: |message, asks_why| view! { <feedback::FeedbackForm message asks_why /> }.erase(),
+        edit: || view! { <edit_form::EditForm /> }.into_any(),
+        feedback: |message, asks_why| view! { <feedback::FeedbackForm message asks_why /> }.into_any(),
         menu: message_menu::items,
-        queue: || view! { <queue::Queue /> }.erase(),
+        queue: || view! { <queue::Queue /> }.into_any(),
         sources: sources::shown,
-        undo: || view! { <undo::Undo /> }.erase(),
+        undo: || view! { <undo::Undo /> }.into_any(),
         versions: versions::steps,
     })
 }

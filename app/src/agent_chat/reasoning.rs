@@ -2,11 +2,9 @@
 
 use super::message_state::{MessageState, PartKind, PartState};
 use super::part::extras;
-use crate::erase::{Erase, Erased, Item, Key, each, flag, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::markdown::{Document, DocumentView, Marks};
 use crate::prelude::*;
-use crate::reactive::{ArcRwSignal, Memo};
 use crate::texts::{Text, t};
 
 /// A reasoning part: its number, its text, and whether it is still being written.
@@ -37,7 +35,7 @@ pub(super) fn group_starts(parts: &[PartState]) -> Vec<usize> {
 }
 
 /// The reasoning parts that follow each other from this number on, in one place.
-pub(super) fn reasoning_from(message: &MessageState, first: usize) -> Erased {
+pub(super) fn reasoning_from(message: &MessageState, first: usize) -> AnyView {
     let parts = message.parts.clone();
     reasoning(move || {
         let parts = parts.get();
@@ -47,32 +45,33 @@ pub(super) fn reasoning_from(message: &MessageState, first: usize) -> Erased {
 }
 
 /// All that was thought for an answer, in one place. Nothing while there is none.
-pub(super) fn all_reasoning(message: &MessageState) -> Erased {
+pub(super) fn all_reasoning(message: &MessageState) -> AnyView {
     let parts = message.parts.clone();
     reasoning(move || parts.get().into_iter().filter_map(thought).collect())
 }
 
-fn reasoning(thoughts: impl Fn() -> Vec<Thought> + Clone + Send + Sync + 'static) -> Erased {
+fn reasoning(thoughts: impl Fn() -> Vec<Thought> + Clone + Send + Sync + 'static) -> AnyView {
     let all = thoughts.clone();
     let is_there = {
         let thoughts = thoughts.clone();
         Memo::new(move |_| !thoughts().is_empty())
     };
     let is_open = Memo::new(move |_| all().iter().any(|(_, _, open)| open.get()));
-    optional(move || {
+    (move || {
         let thoughts = thoughts.clone();
-        let item = |(number, document, _): (usize, Document, ArcRwSignal<bool>)| Item {
-            key: Key::Number(number),
-            view: Box::new(|| view! { <DocumentView document extras=extras(Marks::Hidden) /> }.erase()),
-        };
-        is_there.get().then(|| folded(is_open, each(move || thoughts().into_iter().map(item).collect())))
+        let thought = |(_, document, _)| view! { <DocumentView document extras=extras(Marks::Hidden) /> };
+        is_there.get().then(|| {
+            let all = view! { <For each=thoughts key=|(number, _, _)| *number children=thought /> };
+            folded(is_open, all.into_any())
+        })
     })
+    .into_any()
 }
 
-fn folded(is_open: Memo<bool>, content: Erased) -> Erased {
-    let label = text(move || if is_open.get() { t(Text::Thinking) } else { t(Text::Thought) }.to_owned());
+fn folded(is_open: Memo<bool>, content: AnyView) -> AnyView {
+    let label = move || if is_open.get() { t(Text::Thinking) } else { t(Text::Thought) }.to_owned();
     view! {
-        <details class="cw-reasoning" class:cw-reasoning-open=flag(move || is_open.get())>
+        <details class="cw-reasoning" class:cw-reasoning-open=move || is_open.get()>
             <summary>
                 <span class="cw-reasoning-label">{label}</span>
                 <span class="cw-chevron"><Icon of=Shape::Chevron /></span>
@@ -80,5 +79,5 @@ fn folded(is_open: Memo<bool>, content: Erased) -> Erased {
             <div class="cw-reasoning-text">{content}</div>
         </details>
     }
-    .erase()
+    .into_any()
 }

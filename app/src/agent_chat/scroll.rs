@@ -1,8 +1,6 @@
 //! Following the end of the log while the reader is there, and only then.
 
-use crate::erase::{Attribute, attribute, effect};
 use crate::prelude::*;
-use crate::reactive::{RwSignal, StoredValue};
 use leptos::html;
 use leptos::web_sys::{self, ResizeObserver};
 use wasm_bindgen::JsCast;
@@ -41,8 +39,8 @@ impl Follow {
     }
 
     /// For the attribute that the style sheet looks at. Tracked.
-    pub(super) fn is_cold(self) -> Attribute {
-        attribute(move || self.cold.get().then(String::new))
+    pub(super) fn is_cold(self) -> impl Fn() -> Option<String> + Send + Sync + Clone {
+        move || self.cold.get().then(String::new)
     }
 
     /// Scrolls to the end and stays there.
@@ -104,14 +102,14 @@ impl Follow {
 
 /// Keeps the end in sight whenever the content or the container changes its size.
 pub(super) fn follow_end(follow: Follow, scroller: NodeRef<html::Div>, content: NodeRef<html::Div>) {
-    effect(move || {
+    Effect::new(move |_| {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else { return };
         follow.warm_up();
         let resized = Closure::<dyn Fn()>::new(move || follow.keep());
         let Ok(observer) = ResizeObserver::new(resized.as_ref().unchecked_ref()) else { return };
         observer.observe(&content);
         observer.observe(&scroller);
-        let kept = leptos::prelude::StoredValue::new_local((observer, resized));
+        let kept = StoredValue::new_local((observer, resized));
         on_cleanup(move || kept.with_value(|(observer, _)| observer.disconnect()));
     });
 }

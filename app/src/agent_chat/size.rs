@@ -1,6 +1,5 @@
 //! The size that the config gives a chat.
 
-use crate::erase::effect;
 use crate::prelude::*;
 use leptos::html;
 use leptos::web_sys::HtmlElement;
@@ -26,7 +25,7 @@ pub(super) fn sized(block_id: &str, properties: &AgentChatProperties) -> NodeRef
     let sizes = declarations(properties);
     in_head(block_id, &sizes);
     if !sizes.is_empty() {
-        effect(move || {
+        Effect::new(move |_| {
             let Some(frame) = frame.get() else { return };
             for (name, value) in &sizes {
                 // Fails only for a name that is no property; what is no length counts as nothing.

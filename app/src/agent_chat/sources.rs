@@ -6,12 +6,10 @@ use super::attachment::is_web;
 use super::cited::Cited;
 use super::message_state::MessageState;
 use super::session::Session;
-use crate::erase::{Erased, optional};
 use crate::icons::{Shape, icon};
 use crate::markdown::{Marks, host};
 use crate::node::{Node, drawn, element};
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{self, Text, fill, t};
 use crate::visible::{self, Kind};
 use std::sync::Arc;
@@ -35,17 +33,18 @@ fn card_id(message: &str, number: usize) -> String {
 }
 
 /// The list, or the cards; nothing while there are no sources.
-pub(super) fn sources(message: &MessageState) -> Erased {
+pub(super) fn sources(message: &MessageState) -> AnyView {
     let (cited, message) = (message.cited.clone(), message.clone());
     let is_there = Memo::new(move |_| cited.with(|all| !all.is_empty()));
-    optional(move || {
+    (move || {
         let message = message.clone();
         is_there.get().then(|| EXTRAS.view(move |code| (code.sources)(message.clone())))
     })
+    .into_any()
 }
 
 /// What is below the text.
-pub(super) fn shown(message: MessageState) -> Erased {
+pub(super) fn shown(message: MessageState) -> AnyView {
     let session = expect_context::<Session>();
     let (is_inline, is_marked, arrow_first) =
         session.display(|display| (display.sources_inline, display.markdown_rendering, display.sources_arrow_first));

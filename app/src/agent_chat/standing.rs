@@ -3,14 +3,13 @@
 use super::session::Session;
 use super::words::tool_words;
 use crate::api::{list_grants, revoke_grant};
-use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, list, spawn_local};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, fill, t};
 use crate::visible::{Kind, plain};
 use leptos::ev::Event;
 use leptos::html;
+use leptos::task::spawn_local;
 use serde_json::Value;
 use wire::api::StandingApproval;
 
@@ -66,18 +65,18 @@ impl Standing {
 }
 
 /// A button that opens the dialog.
-fn manage() -> Erased {
+fn manage() -> AnyView {
     let standing = expect_context::<Standing>();
     view! {
-        <button type="button" class="cw-link-button" on:click=handler(move |_| standing.open())>
+        <button type="button" class="cw-link-button" on:click=move |_| standing.open()>
             {t(Text::Manage)}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// Below a call that needed no question: why not.
-pub(super) fn line(data: &Value) -> Erased {
+pub(super) fn line(data: &Value) -> AnyView {
     let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
     let said = match text("scope") {
         "conversation" => Text::StandingAllowsHere,
@@ -91,7 +90,7 @@ pub(super) fn line(data: &Value) -> Erased {
             {manage()}
         </p>
     }
-    .erase()
+    .into_any()
 }
 
 /// What the dialog shows.
@@ -104,7 +103,7 @@ enum Shown {
 
 /// A native modal dialog: it keeps the focus, and Escape closes it.
 #[component]
-pub(super) fn StandingDialog() -> Erased {
+pub(super) fn StandingDialog() -> AnyView {
     let (standing, session) = (expect_context::<Standing>(), expect_context::<Session>());
     let asked = standing.asked;
     let dialog = NodeRef::<html::Dialog>::new();
@@ -118,7 +117,7 @@ pub(super) fn StandingDialog() -> Erased {
             });
         });
     };
-    effect(move || {
+    Effect::new(move |_| {
         if asked.get() > 0
             && let Some(dialog) = dialog.get()
         {
@@ -136,21 +135,21 @@ pub(super) fn StandingDialog() -> Erased {
             session.focus.update(|count| *count += 1);
         }
     };
-    let content = dynamic(move || match shown.get() {
-        Shown::Loading => view! { <p>{t(Text::Loading)}</p> }.erase(),
-        Shown::Failed(error) => view! { <p role="alert">{error}</p> }.erase(),
-        Shown::List(items) if items.is_empty() => view! { <p>{t(Text::StandingNone)}</p> }.erase(),
+    let content = move || match shown.get() {
+        Shown::Loading => view! { <p>{t(Text::Loading)}</p> }.into_any(),
+        Shown::Failed(error) => view! { <p role="alert">{error}</p> }.into_any(),
+        Shown::List(items) if items.is_empty() => view! { <p>{t(Text::StandingNone)}</p> }.into_any(),
         Shown::List(items) => {
             let items = items.into_iter().map(|item| item_view(item, shown));
-            view! { <ul class="cw-standing-list" role="list">{list(items)}</ul> }.erase()
+            view! { <ul class="cw-standing-list" role="list">{items.collect_view()}</ul> }.into_any()
         }
-    });
+    };
     view! {
         <dialog
             node_ref=dialog
             class="cw-dialog cw-standing-dialog"
             aria-labelledby="cw-standing-title"
-            on:close=handler(closed)
+            on:close=closed
         >
             <h2 id="cw-standing-title">{t(Text::StandingTitle)}</h2>
             <div aria-live="polite">{content}</div>
@@ -161,10 +160,10 @@ pub(super) fn StandingDialog() -> Erased {
             </form>
         </dialog>
     }
-    .erase()
+    .into_any()
 }
 
-fn item_view(item: StandingApproval, shown: RwSignal<Shown>) -> Erased {
+fn item_view(item: StandingApproval, shown: RwSignal<Shown>) -> AnyView {
     let busy = RwSignal::new(false);
     let id = StoredValue::new(item.id);
     let revoke = move |_| {
@@ -194,10 +193,10 @@ fn item_view(item: StandingApproval, shown: RwSignal<Shown>) -> Erased {
                 <strong>{tool}</strong>
                 <span dir="auto">{place}</span>
             </div>
-            <button type="button" class="cw-button" aria-label=label disabled=flag(move || busy.get()) on:click=handler(revoke)>
+            <button type="button" class="cw-button" aria-label=label disabled=move || busy.get() on:click=revoke>
                 {t(Text::Revoke)}
             </button>
         </li>
     }
-    .erase()
+    .into_any()
 }

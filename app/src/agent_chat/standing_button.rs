@@ -2,15 +2,14 @@
 
 use super::standing::Standing;
 use crate::api::list_grants;
-use crate::erase::spawn_local;
-use crate::erase::{Erase, Erased, effect, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use leptos::task::spawn_local;
 
 /// A button beside the one that sends.
-pub(super) fn standing_button(standing: Standing) -> Erased {
-    effect(move || {
+pub(super) fn standing_button(standing: Standing) -> AnyView {
+    Effect::new(move |_| {
         // The chat's last conversation may have asked.
         if untrack(|| standing.are_any()) {
             return;
@@ -22,7 +21,7 @@ pub(super) fn standing_button(standing: Standing) -> Erased {
             }
         });
     });
-    optional(move || {
+    (move || {
         standing.are_any().then(|| {
             view! {
                 <button
@@ -31,12 +30,13 @@ pub(super) fn standing_button(standing: Standing) -> Erased {
                     aria-haspopup="dialog"
                     aria-label=t(Text::StandingTitle)
                     title=t(Text::StandingTitle)
-                    on:click=handler(move |_| standing.open())
+                    on:click=move |_| standing.open()
                 >
                     <Icon of=Shape::Shield />
                 </button>
             }
-            .erase()
+            .into_any()
         })
     })
+    .into_any()
 }

@@ -3,7 +3,6 @@
 use super::message_state::PartKind;
 use super::prompt::prompts;
 use super::session::{Phase, Session};
-use crate::erase::{Erase, Erased, optional};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use wire::page::prompts as read;
@@ -16,9 +15,9 @@ const MAX_SHOWN: usize = 8;
 
 /// A button for each; what it says is sent.
 #[component]
-pub(super) fn Suggestions() -> Erased {
+pub(super) fn Suggestions() -> AnyView {
     let session = expect_context::<Session>();
-    optional(move || {
+    (move || {
         if session.phase.get() != Phase::Idle || session.queue.with(|queue| !queue.is_empty()) {
             return None;
         }
@@ -40,6 +39,7 @@ pub(super) fn Suggestions() -> Erased {
         }
         let offered = offered.into_iter().take(MAX_SHOWN).collect();
         let chips = prompts(session, offered, "cw-suggestion", Session::send_text);
-        Some(view! { <ul class="cw-suggestions" aria-label=t(Text::Suggestions)>{chips}</ul> }.erase())
+        Some(view! { <ul class="cw-suggestions" aria-label=t(Text::Suggestions)>{chips}</ul> }.into_any())
     })
+    .into_any()
 }

@@ -2,9 +2,7 @@
 
 use super::message_state::{MessageState, PartKind};
 use super::session::Session;
-use crate::erase::{Erase, Erased, effect, optional, text};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, t};
 use crate::visible::{Kind, plain};
 use serde_json::Value;
@@ -17,7 +15,7 @@ const STATUS_KEYS: [&str; 3] = ["message", "status", "text"];
 
 /// The line at the end of the log.
 #[component]
-pub(super) fn Thinking() -> Erased {
+pub(super) fn Thinking() -> AnyView {
     let session = expect_context::<Session>();
     let (shows_status, messages, delay, rotation) = session.display(|display| {
         let rotation = display.thinking_message_rotation_interval;
@@ -33,7 +31,7 @@ pub(super) fn Thinking() -> Erased {
     });
     let turn = RwSignal::new(0);
     if !messages.is_empty() {
-        effect(move || {
+        Effect::new(move |_| {
             turn.set(0);
             if waits.get() {
                 rotate(turn, Duration::from_millis(delay), Duration::from_millis(rotation));
@@ -45,9 +43,8 @@ pub(super) fn Thinking() -> Erased {
         let thought = || messages.get(turn.get().checked_sub(1)? % messages.len()).cloned();
         status.get().or_else(thought).unwrap_or_else(|| t(Text::Thinking).to_owned())
     };
-    optional(move || {
-        is_shown.get().then(|| view! { <p class="cw-thinking" dir="auto">{text(words.clone())}</p> }.erase())
-    })
+    (move || is_shown.get().then(|| view! { <p class="cw-thinking" dir="auto">{words.clone()}</p> }.into_any()))
+        .into_any()
 }
 
 /// Counts up after a while, and then again and again, until the effect around runs anew.

@@ -9,12 +9,10 @@ use super::sub_agent::{self, SubAgent};
 use super::tool_result::{is_for_eyes, result_nodes};
 use super::value::{json_node, value_nodes};
 use super::words::{Standing, first_argument, is_expired, short, tool_name, tool_state};
-use crate::erase::{Erase, Erased, handler, list, optional};
 use crate::icons::Shape;
 use crate::markdown::on_click;
 use crate::node::{Node, drawn, element};
 use crate::prelude::*;
-use crate::reactive::{ArcRwSignal, Memo};
 use crate::texts::{self, Text, fill, t};
 use crate::visible::{self, Kind};
 use serde_json::{Map, Value};
@@ -27,7 +25,7 @@ use wire::{ToolPart, ToolState};
 pub(super) fn ToolCard(
     /// The call.
     tool: ArcRwSignal<ToolPart>,
-) -> Erased {
+) -> AnyView {
     let memo = |what: fn(&ToolPart) -> Wait| {
         let tool = tool.clone();
         Memo::new(move |_| tool.with(what))
@@ -47,19 +45,19 @@ pub(super) fn ToolCard(
         waits.with(|waits| *waits == Wait::Nothing) || called.with(|tool| SubAgent::of(tool.output.as_ref()).is_some())
     });
     let asked = tool.clone();
-    let card = optional(move || {
+    let card = move || {
         let tool = tool.clone();
-        is_shown.get().then(|| view! { <CallCard tool /> }.erase())
-    });
-    let question = optional(move || {
+        is_shown.get().then(|| view! { <CallCard tool /> }.into_any())
+    };
+    let question = move || {
         let tool = asked.clone();
         match waits.get() {
-            Wait::Decision(ask) => Some(view! { <ApprovalCard ask=*ask /> }.erase()),
-            Wait::Answer => Some(view! { <QuestionCard tool /> }.erase()),
+            Wait::Decision(ask) => Some(view! { <ApprovalCard ask=*ask /> }.into_any()),
+            Wait::Answer => Some(view! { <QuestionCard tool /> }.into_any()),
             Wait::Nothing => None,
         }
-    });
-    list([card, question])
+    };
+    (card, question).into_any()
 }
 
 /// What a call wants of the user.
@@ -79,15 +77,15 @@ fn waits_for(tool: &ToolPart) -> Wait {
 }
 
 #[component]
-fn CallCard(tool: ArcRwSignal<ToolPart>) -> Erased {
+fn CallCard(tool: ArcRwSignal<ToolPart>) -> AnyView {
     let session = expect_context::<Session>();
     let results = tool.with_untracked(|tool| session.display(|display| display.results_of(&tool.tool_name)));
     view! {
-        <div class="cw-call" on:click=handler(on_click)>
+        <div class="cw-call" on:click=on_click>
             {drawn(move || vec![tool.with(|tool| card(tool, results).node())])}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// The call as it stands.

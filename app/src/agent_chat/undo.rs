@@ -1,7 +1,6 @@
 //! What was deleted can be taken back for a moment.
 
 use super::session::Session;
-use crate::erase::{Erase, Erased, effect, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -14,29 +13,30 @@ const MOMENT: Duration = Duration::from_secs(10);
 
 /// Says that a message was deleted.
 #[component]
-pub(super) fn Undo() -> Erased {
+pub(super) fn Undo() -> AnyView {
     let session = expect_context::<Session>();
     let button = NodeRef::<html::Button>::new();
-    effect(move || {
+    Effect::new(move |_| {
         if let Some(button) = button.get() {
             // The menu that had the focus is gone. The button is in the document, so it can be focused.
             let _ = button.focus();
             end_later(session, button, session.deleted.get_untracked());
         }
     });
-    optional(move || {
+    (move || {
         session.deleted.get()?;
         let notice = view! {
             <div class="cw-undo" role="status">
                 <Icon of=Shape::Bin />
                 <p>{t(Text::DeletedWithRest)}</p>
-                <button type="button" class="cw-button" node_ref=button on:click=handler(move |_| session.restore())>
+                <button type="button" class="cw-button" node_ref=button on:click=move |_| session.restore()>
                     {t(Text::Undo)}
                 </button>
             </div>
         };
-        Some(notice.erase())
+        Some(notice.into_any())
     })
+    .into_any()
 }
 
 fn end_later(session: Session, button: HtmlButtonElement, deleted: Option<String>) {

@@ -1,9 +1,7 @@
 //! What of a call's arguments is folded and has not been unfolded: until then the call cannot be approved.
 
 use super::value::{folded_parts, value_nodes};
-use crate::erase::{Erase, Erased, handler, optional, text};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, t};
 use leptos::html;
 use leptos::web_sys::{Element, HtmlElement};
@@ -75,24 +73,24 @@ impl Unseen {
     }
 
     /// The line that says how many there are, with a button that unfolds all.
-    pub(super) fn view(self) -> Option<Erased> {
+    pub(super) fn view(self) -> Option<AnyView> {
         let id = self.id()?;
         let is_left = Memo::new(move |_| self.are_any());
-        let words = text(move || match self.count.get() {
+        let words = move || match self.count.get() {
             0 => t(Text::AllShown).to_owned(),
             1 => t(Text::OneFolded).to_owned(),
             count => texts::count(Text::SomeFolded, count),
-        });
-        let button = optional(move || {
+        };
+        let button = move || {
             is_left.get().then(|| {
                 view! {
-                    <button type="button" class="cw-link" on:click=handler(move |_| self.unfold())>
+                    <button type="button" class="cw-link" on:click=move |_| self.unfold()>
                         {t(Text::ShowAll)}
                     </button>
                 }
-                .erase()
+                .into_any()
             })
-        });
+        };
         Some(
             view! {
                 <p class="cw-approval-unseen">
@@ -100,7 +98,7 @@ impl Unseen {
                     {button}
                 </p>
             }
-            .erase(),
+            .into_any(),
         )
     }
 

@@ -3,10 +3,8 @@
 use super::EXTRAS;
 use super::message_state::MessageState;
 use super::session::Session;
-use crate::erase::{Erase, Erased, attribute, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, fill, t};
 use leptos::web_sys::{Element, FocusOptions, HtmlElement};
 use wasm_bindgen::JsCast;
@@ -16,17 +14,18 @@ use wasm_bindgen::JsCast;
 pub(super) fn Versions(
     /// The message.
     message: MessageState,
-) -> Erased {
+) -> AnyView {
     let versions = message.versions.clone();
     let several = Memo::new(move |_| versions.with(|versions| versions.len() > 1));
-    optional(move || {
+    (move || {
         let message = message.clone();
         several.get().then(|| EXTRAS.view(move |code| (code.versions)(message.clone())))
     })
+    .into_any()
 }
 
 /// The buttons with the number between them.
-pub(super) fn steps(message: MessageState) -> Erased {
+pub(super) fn steps(message: MessageState) -> AnyView {
     let session = expect_context::<Session>();
     let (id, versions) = (message.id, message.versions);
     let place = move || {
@@ -34,14 +33,14 @@ pub(super) fn steps(message: MessageState) -> Erased {
         (at.unwrap_or_default(), versions.get())
     };
     let (count, label) = (place.clone(), place.clone());
-    let count = text(move || {
+    let count = move || {
         let (at, versions) = count();
         format!("{}/{}", at + 1, versions.len())
-    });
-    let label = attribute(move || {
+    };
+    let label = move || {
         let (at, versions) = label();
         Some(fill(Text::VersionOf, &[&(at + 1).to_string(), &versions.len().to_string()]))
-    });
+    };
     view! {
         <span class="cw-versions" role="group" aria-label=label>
             {step(session, place.clone(), -1)}
@@ -49,18 +48,18 @@ pub(super) fn steps(message: MessageState) -> Erased {
             {step(session, place, 1)}
         </span>
     }
-    .erase()
+    .into_any()
 }
 
 /// A button to the version before or after. At the end of the row it stays, so that it keeps the focus.
-fn step(session: Session, place: impl Fn() -> (usize, Vec<String>) + Clone + Send + 'static, by: isize) -> Erased {
+fn step(session: Session, place: impl Fn() -> (usize, Vec<String>) + Clone + Send + 'static, by: isize) -> AnyView {
     let other = move || {
         let (at, versions) = place();
         versions.get(at.checked_add_signed(by)?).cloned()
     };
     let is_off = {
         let other = other.clone();
-        attribute(move || (other().is_none() || session.is_busy()).then(|| "true".to_owned()))
+        move || (other().is_none() || session.is_busy()).then(|| "true".to_owned())
     };
     let (class, label) = match by {
         -1 => ("cw-icon-button cw-versions-back", t(Text::PreviousVersion)),
@@ -74,11 +73,11 @@ fn step(session: Session, place: impl Fn() -> (usize, Vec<String>) + Clone + Sen
         session.switch_to(id, Box::new(move || keep_place(&to, class, top)));
     };
     view! {
-        <button type="button" class=class aria-label=label title=label aria-disabled=is_off on:click=handler(go)>
+        <button type="button" class=class aria-label=label title=label aria-disabled=is_off on:click=go>
             <Icon of=Shape::Chevron />
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 fn top_of(element: &Element) -> f64 {

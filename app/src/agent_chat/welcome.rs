@@ -3,7 +3,6 @@
 use super::emblem::emblem;
 use super::prompt::prompts;
 use super::session::{Act, Session};
-use crate::erase::{Erase, Erased, list};
 use crate::icons::{Icon, Shape};
 use crate::node::drawn;
 use crate::prelude::*;
@@ -15,14 +14,14 @@ use wire::page::{Track, Welcome as WelcomeText};
 pub(super) fn Welcome(
     /// What it says, from the config.
     text: WelcomeText,
-) -> Erased {
+) -> AnyView {
     let session = expect_context::<Session>();
     let title = if text.title.is_empty() { t(Text::HowCanIHelp).to_owned() } else { text.title };
     let class = if text.filled { "cw-welcome cw-welcome-filled" } else { "cw-welcome" };
     let icon = text.icon.map(|icon| drawn(move || emblem(&icon, "cw-welcome-icon")));
     let sent = (!text.prompts.is_empty()).then(|| {
         let said = prompts(session, text.prompts, "cw-prompt", |session, words| session.act(Act::SendText(words)));
-        view! { <ul class="cw-prompts">{said}</ul> }.erase()
+        view! { <ul class="cw-prompts">{said}</ul> }.into_any()
     });
     view! {
         <div class=class>
@@ -30,14 +29,14 @@ pub(super) fn Welcome(
             <h2 dir="auto">{title}</h2>
             {(!text.description.is_empty()).then(|| view! { <p dir="auto">{text.description}</p> })}
             {sent}
-            {list(text.tracks.into_iter().map(|group| track(session, group)))}
+            {text.tracks.into_iter().map(|group| track(session, group)).collect_view()}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// A group of prompts that are put into the composer. Opened without script; one is open at a time.
-fn track(session: Session, track: Track) -> Erased {
+fn track(session: Session, track: Track) -> AnyView {
     let put = prompts(session, track.prompts, "cw-prompt", Session::fill_in);
     view! {
         <details class="cw-track" name="cw-track">
@@ -50,5 +49,5 @@ fn track(session: Session, track: Track) -> Erased {
             <ul class="cw-prompts">{put}</ul>
         </details>
     }
-    .erase()
+    .into_any()
 }

@@ -4,7 +4,6 @@ use super::list::{Conversations, use_conversations};
 use super::move_dialog::open_move_dialog;
 use super::organizing::ORGANIZING;
 use super::share_dialog::open_share_dialog;
-use crate::erase::{Erase, Erased, attribute, effect, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -21,23 +20,23 @@ use wire::order::ConversationChange;
 pub fn ActionsMenu(
     /// The popover's id.
     id: String,
-) -> Erased {
+) -> AnyView {
     let list = use_conversations();
     let menu = NodeRef::<html::Div>::new();
-    let items = optional(move || list.organizes.get().then(|| ORGANIZING.view(move |code| (code.menu)(menu))));
+    let items = move || list.organizes.get().then(|| ORGANIZING.view(move |code| (code.menu)(menu)));
     view! {
-        <div id=id class="cw-menu" popover="auto" role="menu" aria-label=t(Text::Conversation) node_ref=menu on:keydown=handler(move_focus)>
+        <div id=id class="cw-menu" popover="auto" role="menu" aria-label=t(Text::Conversation) node_ref=menu on:keydown=move_focus>
             {items}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// The lines of the menu.
-pub(super) fn menu_items(menu: NodeRef<html::Div>) -> Erased {
+pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
     let list = use_conversations();
     let first = NodeRef::<html::Button>::new();
-    effect(move || {
+    Effect::new(move |_| {
         let is_open = menu.get_untracked().is_some_and(|menu| menu.matches(":popover-open").unwrap_or_default());
         // Where the lines come after the menu, which would have given the focus to the first one.
         if let Some(first) = first.get().filter(|_| is_open) {
@@ -47,7 +46,7 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> Erased {
     let subject = move || list.subject.get_untracked();
     // What is done with the conversation that the menu is about, as the menu closes.
     let item = move |act: fn(Conversations, ConversationSummary)| {
-        handler(move |_| {
+        move |_| {
             if let Some(menu) = menu.get_untracked() {
                 // Refused only when it is closed.
                 let _ = menu.hide_popover();
@@ -55,21 +54,21 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> Erased {
             if let Some(subject) = subject() {
                 act(list, subject);
             }
-        })
+        }
     };
     let is =
         move |what: fn(&ConversationSummary) -> bool| list.subject.with(|subject| subject.as_ref().is_some_and(what));
-    let pin = text(move || if is(|subject| subject.pinned) { t(Text::Unpin) } else { t(Text::Pin) }.to_owned());
-    let archive = text(move || {
-        if is(|subject| subject.archived) { t(Text::OutOfArchive) } else { t(Text::ToArchive) }.to_owned()
-    });
+    let pin = move || if is(|subject| subject.pinned) { t(Text::Unpin) } else { t(Text::Pin) }.to_owned();
+    let archive =
+        move || if is(|subject| subject.archived) { t(Text::OutOfArchive) } else { t(Text::ToArchive) }.to_owned();
     let keep =
-        text(move || if is(|subject| subject.temporary) { t(Text::Keep) } else { t(Text::MakeTemporary) }.to_owned());
+        (move || if is(|subject| subject.temporary) { t(Text::Keep) } else { t(Text::MakeTemporary) }.to_owned())
+            .into_any();
     let export = move |format: &'static str| {
-        attribute(move || {
+        move || {
             let id = list.subject.with(|subject| subject.as_ref().map(|subject| subject.id.clone()))?;
             Some(format!("/api/conversations/{id}/export?format={format}"))
-        })
+        }
     };
     view! {
             <button type="button" role="menuitem" autofocus=true node_ref=first on:click=item(|list, subject| list.renaming.set(Some(subject.id)))>
@@ -117,7 +116,7 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> Erased {
                 {t(Text::Delete)}
             </button>
     }
-    .erase()
+    .into_any()
 }
 
 fn pinned(pinned: bool) -> ConversationChange {

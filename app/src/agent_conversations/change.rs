@@ -4,7 +4,6 @@ use super::keys::focus_row;
 use super::list::{Conversations, Entry};
 use super::move_dialog::into;
 use crate::api::folders;
-use crate::erase::spawn_local;
 use crate::prelude::*;
 use std::time::Duration;
 use wire::api::ConversationSummary;
@@ -18,7 +17,7 @@ impl Conversations {
     pub fn move_to_new(self, name: String) {
         let (before, ids) = (self.folders.get_untracked(), self.moving.get_value());
         self.chosen.set(None);
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             match folders(None, Some(name)).await {
                 Ok(FolderList { items }) => {
                     let new = items.iter().find(|folder| !before.contains(folder)).map(|folder| folder.id.clone());

@@ -6,18 +6,18 @@ use crate::agent_chat::browser::chosen_text;
 use crate::api::codec::Made;
 use crate::api::import_conversation;
 use crate::chat_context::{ChatContext, use_chat_context};
-use crate::erase::{Erase, Erased, handler, spawn_local};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev::Event;
+use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlInputElement;
 
 /// A file field that looks like a button.
 #[component]
-pub fn Import() -> Erased {
+pub fn Import() -> AnyView {
     let list = use_conversations();
     let chat = use_chat_context();
     let CurrentPage(page) = expect_context();
@@ -40,11 +40,11 @@ pub fn Import() -> Erased {
                 type="file"
                 accept="application/json,.json"
                 aria-label=t(Text::Import)
-                on:change=handler(chosen)
+                on:change=chosen
             />
         </label>
     }
-    .erase()
+    .into_any()
 }
 
 /// Takes the chosen file in.

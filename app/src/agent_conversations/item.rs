@@ -6,12 +6,10 @@ use super::organizing::ORGANIZING;
 use super::when::When;
 use crate::bidi::is_mixed;
 use crate::chat_context::use_chat_context;
-use crate::erase::{Attribute, Erase, Erased, attribute, dynamic, flag, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, fill, t};
 use crate::visible::{Kind, plain};
 use leptos::ev::MouseEvent;
@@ -24,25 +22,25 @@ pub fn Conversation(
     item: Entry,
     /// The id of the list's menu.
     menu: String,
-) -> Erased {
+) -> AnyView {
     let list = use_conversations();
     let id = item.id.clone();
     let renaming = {
         let id = id.clone();
         Memo::new(move |_| list.renaming.with(|renaming| renaming.as_deref() == Some(id.as_str())))
     };
-    let content = dynamic(move || {
+    let content = move || {
         let item = item.clone();
         // Until the field's code is there, the link stays, and with it the focus.
         match renaming.get() && ORGANIZING.get().is_some() {
             true => ORGANIZING.view(move |code| (code.rename)(item.clone())),
-            false => view! { <Link item menu=menu.clone() /> }.erase(),
+            false => view! { <Link item menu=menu.clone() /> }.into_any(),
         }
-    });
+    };
     let choosing = Memo::new(move |_| list.chosen.with(Option::is_some));
     let choice = {
         let id = id.clone();
-        optional(move || choosing.get().then(|| choice(list, id.clone())))
+        (move || choosing.get().then(|| choice(list, id.clone()))).into_any()
     };
     view! {
         <li class="cw-conversation" data-conversation=id>
@@ -50,14 +48,14 @@ pub fn Conversation(
             {content}
         </li>
     }
-    .erase()
+    .into_any()
 }
 
 /// The box that selects the conversation.
-fn choice(list: Conversations, id: String) -> Erased {
+fn choice(list: Conversations, id: String) -> AnyView {
     let chosen = {
         let id = id.clone();
-        flag(move || list.chosen.with(|chosen| chosen.as_ref().is_some_and(|ids| ids.contains(&id))))
+        move || list.chosen.with(|chosen| chosen.as_ref().is_some_and(|ids| ids.contains(&id)))
     };
     view! {
         <input
@@ -65,15 +63,15 @@ fn choice(list: Conversations, id: String) -> Erased {
             class="cw-conversation-choice"
             aria-label=t(Text::Select)
             prop:checked=chosen
-            on:change=handler(move |_| list.choose(&id))
+            on:change=move |_| list.choose(&id)
         />
     }
-    .erase()
+    .into_any()
 }
 
 /// The conversation as a link, with the button of its menu.
 #[component]
-fn Link(item: Entry, menu: String) -> Erased {
+fn Link(item: Entry, menu: String) -> AnyView {
     let chat = use_chat_context();
     let list = use_conversations();
     let Entry { id, summary } = item;
@@ -93,31 +91,30 @@ fn Link(item: Entry, menu: String) -> Erased {
     let current = {
         let id = id.clone();
         let is_current = move |selected: &Option<String>| selected.as_deref() == Some(id.as_str());
-        attribute(move || chat.conversation.with(&is_current).then(|| "page".to_owned()))
+        move || chat.conversation.with(&is_current).then(|| "page".to_owned())
     };
     let [title, mixed, label, marks, pin, when] = std::array::from_fn(|_| summary.clone());
     let subject = summary;
-    let label =
-        attribute(move || Some(label.with(|summary| fill(Text::OptionsFor, &[&plain(&summary.title, Kind::Prose)]))));
-    let marks = optional(move || match marks.with(|summary| (summary.running, summary.waiting, summary.unread)) {
+    let label = move || Some(label.with(|summary| fill(Text::OptionsFor, &[&plain(&summary.title, Kind::Prose)])));
+    let marks = move || match marks.with(|summary| (summary.running, summary.waiting, summary.unread)) {
         (true, _, _) => Some(mark("cw-running", t(Text::AnsweringNow))),
         (false, true, _) => Some(mark("cw-waiting", t(Text::WaitsForYou))),
         (false, false, true) => Some(mark("cw-unread", t(Text::Unread))),
         (false, false, false) => None,
-    });
-    let pin = optional(move || match pin.with(|summary| (summary.temporary, summary.pinned)) {
+    };
+    let pin = move || match pin.with(|summary| (summary.temporary, summary.pinned)) {
         (true, _) => Some(sign(Shape::Clock, t(Text::Temporary))),
         (false, true) => Some(sign(Shape::Pin, t(Text::Pinned))),
         (false, false) => None,
-    });
+    };
     view! {
-        <a class="cw-conversation-link" href=href aria-current=current on:click=handler(select)>
+        <a class="cw-conversation-link" href=href aria-current=current on:click=select>
             <span
                 class="cw-conversation-title"
-                class:cw-mixed=flag(move || mixed.with(|summary| is_mixed(&summary.title)))
+                class:cw-mixed=move || mixed.with(|summary| is_mixed(&summary.title))
                 dir="auto"
             >
-                {text(move || title.with(|summary| plain(&summary.title, Kind::Prose).into_owned()))}
+                {move || title.with(|summary| plain(&summary.title, Kind::Prose).into_owned())}
             </span>
             <span class="cw-conversation-when">
                 {marks}
@@ -133,41 +130,41 @@ fn Link(item: Entry, menu: String) -> Erased {
             aria-haspopup="menu"
             aria-label=label
             // Before the menu opens, which is the click's default action.
-            on:click=handler(move |_| list.subject.set(Some(subject.get_untracked())))
+            on:click=move |_| list.subject.set(Some(subject.get_untracked()))
         >
             <Icon of=Shape::More />
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// Where a conversation goes on: here, or on the page where it was begun.
-pub(super) fn href(summary: &ConversationSummary) -> Attribute {
+pub(super) fn href(summary: &ConversationSummary) -> impl Fn() -> Option<String> + Send + Sync + use<> {
     let chat = use_chat_context();
     let CurrentPage(page) = expect_context();
     let elsewhere = page
         .with_value(|page| page.id != summary.page_id)
         .then(|| format!("/{}?conversation={}", summary.page_id, summary.id));
     let id = summary.id.clone();
-    attribute(move || Some(elsewhere.clone().unwrap_or_else(|| chat.href(Some(&id)))))
+    move || Some(elsewhere.clone().unwrap_or_else(|| chat.href(Some(&id))))
 }
 
 /// A dot that says that an answer is being written, waits for the user, or has not been read.
-fn mark(class: &'static str, words: &'static str) -> Erased {
+fn mark(class: &'static str, words: &'static str) -> AnyView {
     view! {
         <span class=class title=words.trim_end_matches([' ', '.'])>
             <span class="cw-visually-hidden">{words}</span>
         </span>
     }
-    .erase()
+    .into_any()
 }
 
-fn sign(of: Shape, words: &'static str) -> Erased {
+fn sign(of: Shape, words: &'static str) -> AnyView {
     view! {
         <Icon of=of />
         <span class="cw-visually-hidden">{words}</span>
     }
-    .erase()
+    .into_any()
 }
 
 /// The id of the button that opens a conversation's menu.

@@ -4,7 +4,6 @@ use super::when::day;
 use crate::actions::BlockEvents;
 use crate::agent_chat::emblem::emblem;
 use crate::bidi::is_mixed;
-use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Shape, icon};
 use crate::node::{KEY, Node, drawn, element};
 use crate::numbers::pixels;
@@ -27,9 +26,9 @@ pub fn ItemList(
     properties: Properties,
     /// What happens.
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let root = NodeRef::<html::Div>::new();
-    effect(move || {
+    Effect::new(move |_| {
         if let (Some(root), Some(width)) = (root.get(), properties.value("width").as_f64()) {
             // Fails only for a name that is no property.
             let _ = HtmlElement::style(&root).set_property("max-inline-size", &pixels(width));
@@ -43,29 +42,28 @@ pub fn ItemList(
         close_drawers();
         events.emit("onNew", json!({}));
     };
-    let label = crate::erase::text(move || {
-        text(&properties.value("creation"), "label").unwrap_or_else(|| t(Text::NewConversation).to_owned())
-    });
-    let class = attribute(move || {
+    let label =
+        move || text(&properties.value("creation"), "label").unwrap_or_else(|| t(Text::NewConversation).to_owned());
+    let class = move || {
         let align = text(&properties.value("creation"), "align");
         let align = align.filter(|align| matches!(align.as_str(), "center" | "end")).unwrap_or_default();
         Some(format!("cw-button cw-new {align}"))
-    });
+    };
     view! {
         <div class="cw-conversations" node_ref=root>
-            <button type="button" class=class on:click=handler(new)>
+            <button type="button" class=class on:click=new>
                 {drawn(move || {
                     let own = text(&properties.value("creation"), "icon").filter(|icon| !icon.is_empty());
                     own.map_or_else(|| vec![icon(Shape::Plus)], |own| emblem(&own, "cw-item-icon"))
                 })}
                 {label}
             </button>
-            <div class="cw-items" on:click=handler(clicked)>
+            <div class="cw-items" on:click=clicked>
                 {drawn(move || groups(properties))}
             </div>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 fn text(of: &Value, key: &str) -> Option<String> {

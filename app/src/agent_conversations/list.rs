@@ -6,9 +6,7 @@ use super::when::use_now;
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::Missing;
-use crate::erase::{effect, spawn_local};
 use crate::prelude::*;
-use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
 use crate::tabs;
 use leptos::ev;
 use std::time::Duration;
@@ -132,14 +130,14 @@ impl Conversations {
     pub fn keep_fresh(self) {
         let looks = RwSignal::new(0_u32);
         let mut last = None;
-        effect(move || {
+        Effect::new(move |_| {
             let count = self.chat.changed.get();
             if last.replace(count).is_some_and(|last| last != count) {
                 self.reload();
             }
         });
-        effect(move || tabs::hear(move |_| self.reload()));
-        effect(move || {
+        Effect::new(move |_| tabs::hear(move |_| self.reload()));
+        Effect::new(move |_| {
             let focused = window_event_listener(ev::focus, move |_| {
                 looks.update(|looks| *looks += 1);
                 self.reload();
@@ -150,7 +148,7 @@ impl Conversations {
         let running = Memo::new(move |_| {
             self.items.with(|items| items.iter().any(|item| item.summary.with_untracked(|summary| summary.running)))
         });
-        effect(move || {
+        Effect::new(move |_| {
             let every = if running.get() { WATCH_EVERY } else { LOOK_EVERY };
             let look = move || {
                 if is_visible() {
@@ -162,7 +160,7 @@ impl Conversations {
                 on_cleanup(move || timer.clear());
             }
         });
-        effect(move || self.load_folders(None, None));
+        Effect::new(move |_| self.load_folders(None, None));
         self.tell_title();
         self.mark_read(looks);
     }
@@ -174,7 +172,7 @@ impl Conversations {
             let entry = self.items.with(|items| items.iter().find(|item| item.id == shown).cloned())?;
             Some(entry.summary.with(|summary| summary.title.clone()))
         });
-        effect(move || {
+        Effect::new(move |_| {
             // One that is not listed is known to the chat.
             if let Some(title) = title.get() {
                 self.chat.learn_title(Some(&title));
@@ -191,7 +189,7 @@ impl Conversations {
             entry.summary.with(|summary| summary.unread.then_some((shown, summary.updated_at)))
         });
         let mut last = None;
-        effect(move || {
+        Effect::new(move |_| {
             looks.track();
             let now = unread.get();
             if let Some((id, _)) = now.clone().filter(|_| is_visible())
@@ -218,7 +216,7 @@ impl Conversations {
 
     /// Loads the folders; before that one is made, renamed or deleted, as [`folders`] says.
     pub fn load_folders(self, id: Option<String>, name: Option<String>) {
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             match folders(id, name).await {
                 Ok(FolderList { items }) => {
                     self.folders.try_set(items);
@@ -231,7 +229,7 @@ impl Conversations {
     /// Loads the first page again. Of several that overlap, the last one counts.
     pub fn reload(self) {
         let asked = self.outdate();
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let Some(filter) = self.filter.try_get_untracked() else { return };
             let answer = list_conversations(filter, None).await;
             if self.generation.try_get_value() != Some(asked) {
@@ -257,7 +255,7 @@ impl Conversations {
         }
         self.loading.set(true);
         let filter = self.filter.get_untracked();
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let answer = list_conversations(filter.clone(), Some(cursor)).await;
             match answer {
                 // Meanwhile others may be listed.
@@ -276,7 +274,7 @@ impl Conversations {
     /// Tells the server of a change, and does what follows from it; the server's word is the last.
     pub(super) fn tell(self, ids: Vec<String>, change: ConversationChange, then: Box<dyn FnOnce()>) {
         self.outdate();
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             match change_conversations(ids, change).await {
                 Ok(_) => {
                     self.chat.bump();
@@ -294,7 +292,7 @@ impl Conversations {
     /// Does what does not belong to every list, once its code has come.
     pub(super) fn organize(self, act: impl FnOnce(&Organizing) + 'static) {
         let act: Box<dyn FnOnce(&Organizing)> = Box::new(act);
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let loaded = ORGANIZING.load().await;
             // The reader may have gone to another page meanwhile.
             if self.items.try_with_untracked(Vec::is_empty).is_none() {

@@ -22,11 +22,9 @@ mod window;
 use crate::actions::BlockEvents;
 use crate::api::{ApiError, Loaded, list_conversations};
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, Item, Key, attribute, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
-use crate::reactive::{Memo, StoredValue};
 use crate::texts::{Text, said, speaking, spoken, t};
 use actions::ActionsMenu;
 use item::Conversation;
@@ -57,12 +55,12 @@ pub fn AgentConversations(
     /// `onSelect` with the conversation's `id`, and `onNew`.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let locale = properties.locale.clone();
     speaking(locale.as_ref(), move || block(id, properties, events))
 }
 
-fn block(id: String, properties: AgentConversationsProperties, events: BlockEvents) -> Erased {
+fn block(id: String, properties: AgentConversationsProperties, events: BlockEvents) -> AnyView {
     let chat = use_chat_context();
     let (lang, dir) = spoken();
     let news = events.clone();
@@ -74,22 +72,22 @@ fn block(id: String, properties: AgentConversationsProperties, events: BlockEven
     let first = Loaded::new(|| (0, None), |cursor| list_conversations(ListFilter::default(), cursor), false);
     let new_label = properties.new_label.unwrap_or_else(|| t(Text::NewConversation).to_owned());
     let new_id = format!("list-{id}-new");
-    let list = first.view(move |first| view! { <List id=id.clone() first /> }.erase());
+    let list = first.view(move |first| view! { <List id=id.clone() first /> }.into_any());
     view! {
         <div class="cw-conversations" lang=lang dir=dir>
-            <a id=new_id class="cw-button cw-new" href=attribute(move || Some(chat.href(None))) on:click=handler(new)>
+            <a id=new_id class="cw-button cw-new" href=move || Some(chat.href(None)) on:click=new>
                 <Icon of=Shape::Plus />
                 {new_label}
             </a>
             {list}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// The list, once its first page is there.
 #[component]
-fn List(id: String, first: Result<ConversationList, ApiError>) -> Erased {
+fn List(id: String, first: Result<ConversationList, ApiError>) -> AnyView {
     let list = Conversations::new(first, format!("list-{id}-new"));
     list.keep_fresh();
     provide_context(list);
@@ -97,28 +95,24 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> Erased {
     provide_context(search);
     window.follow(list);
     let menu = StoredValue::new(format!("list-{id}-menu"));
-    let error = optional(move || list.error.get().map(|error| error_line(list, &error)));
-    let none = optional(move || {
+    let error = move || list.error.get().map(|error| error_line(list, &error));
+    let none = move || {
         let none = list.is_empty() && !search.is_on() && list.error.with(Option::is_none);
         let words = list.filter.with(|filter| match (filter.archived, &filter.folder_id) {
             (true, _) => t(Text::ArchiveEmpty),
             (_, Some(_)) => t(Text::FolderEmpty),
             (false, None) => t(Text::ListEmpty),
         });
-        none.then(|| view! { <p class="cw-list-empty">{words}</p> }.erase())
-    });
-    let item = move |entry: Entry| Item {
-        key: Key::Text(entry.id.clone()),
-        view: Box::new(move || view! { <Conversation item=entry menu=menu.get_value() /> }.erase()),
+        none.then(|| view! { <p class="cw-list-empty">{words}</p> }.into_any())
     };
-    let items = each(move || window.part(list).into_iter().map(item).collect());
+    let item = move |entry: Entry| view! { <Conversation item=entry menu=menu.get_value() /> };
     let has_more = Memo::new(move |_| list.has_more() && !search.is_on());
     let searching = Memo::new(move |_| search.is_on());
-    let finds = optional(move || searching.get().then(|| ORGANIZING.view(|code| (code.finds)())));
+    let finds = move || searching.get().then(|| ORGANIZING.view(|code| (code.finds)()));
     let organizes = list.organizes;
-    let dialogs = optional(move || organizes.get().then(|| ORGANIZING.view(|code| (code.dialogs)())));
-    let by_key = handler(move |event: KeyboardEvent| keys::on_key(list, &event));
-    let more = optional(move || has_more.get().then(|| more_button(list)));
+    let dialogs = move || organizes.get().then(|| ORGANIZING.view(|code| (code.dialogs)()));
+    let by_key = move |event: KeyboardEvent| keys::on_key(list, &event);
+    let more = move || has_more.get().then(|| more_button(list));
     view! {
         <SearchField />
         <Scope />
@@ -128,41 +122,41 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> Erased {
         {finds}
         <ul
             class="cw-conversation-list"
-            hidden=flag(move || searching.get())
+            hidden=move || searching.get()
             node_ref=window.node()
             on:keydown=by_key
             // Whoever comes to a row may open its menu.
-            on:pointerover=handler(|_| ORGANIZING.request())
-            on:focusin=handler(|_| ORGANIZING.request())
+            on:pointerover=|_| ORGANIZING.request()
+            on:focusin=|_| ORGANIZING.request()
         >
-            {items}
+            <For each=move || window.part(list) key=|entry| entry.id.clone() children=item />
         </ul>
         {more}
         <Undo />
         <ActionsMenu id=menu.get_value() />
         {dialogs}
     }
-    .erase()
+    .into_any()
 }
 
-fn error_line(list: Conversations, error: &ApiError) -> Erased {
+fn error_line(list: Conversations, error: &ApiError) -> AnyView {
     view! {
         <p class="cw-list-error" role="alert">
             {said(&error.0)}
-            <button type="button" class="cw-link" on:click=handler(move |_| list.reload())>
+            <button type="button" class="cw-link" on:click=move |_| list.reload()>
                 {t(Text::TryAgain)}
             </button>
         </p>
     }
-    .erase()
+    .into_any()
 }
 
-fn more_button(list: Conversations) -> Erased {
-    let loading = flag(move || list.loading.get());
+fn more_button(list: Conversations) -> AnyView {
+    let loading = move || list.loading.get();
     view! {
-        <button type="button" class="cw-link cw-more" disabled=loading on:click=handler(move |_| list.load_more())>
+        <button type="button" class="cw-link cw-more" disabled=loading on:click=move |_| list.load_more()>
             {t(Text::ShowMore)}
         </button>
     }
-    .erase()
+    .into_any()
 }

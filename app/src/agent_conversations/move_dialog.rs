@@ -1,7 +1,6 @@
 //! The question where conversations go: one of the folders, none, or a new one.
 
 use super::list::{Conversations, use_conversations};
-use crate::erase::{Erase, Erased, Item, Key, each, handler};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -17,16 +16,11 @@ pub(super) const NAME_LENGTH: &str = "60";
 
 /// A native modal dialog: it keeps the focus, and Escape leaves everything where it is.
 #[component]
-pub fn MoveDialog() -> Erased {
+pub fn MoveDialog() -> AnyView {
     let list = use_conversations();
     let name = NodeRef::<html::Input>::new();
-    let folders = each(move || {
-        let folder = |folder: Folder| Item {
-            key: Key::Text(format!("{} {}", folder.id, folder.name)),
-            view: Box::new(move || target(list, Some(folder.id), folder.name)),
-        };
-        list.folders.get().into_iter().map(folder).collect()
-    });
+    let key = |folder: &Folder| format!("{} {}", folder.id, folder.name);
+    let folder = move |folder: Folder| target(list, Some(folder.id), folder.name);
     let create = move |_| {
         if let Some(name) = name.get_untracked() {
             let typed = name.value();
@@ -40,7 +34,7 @@ pub fn MoveDialog() -> Erased {
         <dialog id=DIALOG class="cw-dialog" aria-labelledby="cw-move-title">
             <form method="dialog">
                 <h2 id="cw-move-title">{t(Text::MoveTitle)}</h2>
-                <div class="cw-move-targets">{target(list, None, t(Text::NoFolder).to_owned())} {folders}</div>
+                <div class="cw-move-targets">{target(list, None, t(Text::NoFolder).to_owned())} <For each=move || list.folders.get() key=key children=folder /></div>
                 <div class="cw-move-new">
                     <input
                         class="cw-control"
@@ -51,7 +45,7 @@ pub fn MoveDialog() -> Erased {
                         autocomplete="off"
                         node_ref=name
                     />
-                    <button type="submit" class="cw-button" on:click=handler(create)>
+                    <button type="submit" class="cw-button" on:click=create>
                         {t(Text::Create)}
                     </button>
                 </div>
@@ -63,11 +57,11 @@ pub fn MoveDialog() -> Erased {
             </form>
         </dialog>
     }
-    .erase()
+    .into_any()
 }
 
 /// A button that moves there. No submit button, so that Enter in the field creates.
-fn target(list: Conversations, id: Option<String>, name: String) -> Erased {
+fn target(list: Conversations, id: Option<String>, name: String) -> AnyView {
     let go = move |_| {
         list.change(list.moving.get_value(), into(id.clone()));
         list.chosen.set(None);
@@ -76,12 +70,12 @@ fn target(list: Conversations, id: Option<String>, name: String) -> Erased {
         }
     };
     view! {
-        <button type="button" class="cw-move-target" on:click=handler(go)>
+        <button type="button" class="cw-move-target" on:click=go>
             <Icon of=Shape::Folder />
             {name}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// Into a folder, or into none.

@@ -14,10 +14,8 @@ use super::share_dialog::ShareDialog;
 use crate::actions::BlockEvents;
 use crate::chat_context::ChatContext;
 use crate::chunks::{Chunk, Loading, Missing};
-use crate::erase::{Erase, Erased};
 use crate::prelude::*;
 use crate::properties::Properties;
-use crate::reactive::RwSignal;
 use leptos::html;
 use leptos::web_sys::HtmlInputElement;
 use wasm_split_helpers::wasm_split;
@@ -28,21 +26,21 @@ pub(crate) static ORGANIZING: Chunk<Organizing> = Chunk::new("organizing", load)
 /// What the chunk can do.
 pub(crate) struct Organizing {
     /// Folders to move to, links to copies.
-    pub(super) dialogs: fn() -> Erased,
+    pub(super) dialogs: fn() -> AnyView,
     /// The lines of a conversation's menu, given the popover around them.
-    pub(super) menu: fn(NodeRef<html::Div>) -> Erased,
-    pub(super) finds: fn() -> Erased,
+    pub(super) menu: fn(NodeRef<html::Div>) -> AnyView,
+    pub(super) finds: fn() -> AnyView,
     pub(super) delete: fn(Conversations, Vec<String>),
     pub(super) search: fn(Search, Conversations, Option<String>),
-    pub(super) rename: fn(Entry) -> Erased,
-    pub(super) folder_tools: fn(Conversations, String, RwSignal<bool>) -> Erased,
+    pub(super) rename: fn(Entry) -> AnyView,
+    pub(super) folder_tools: fn(Conversations, String, RwSignal<bool>) -> AnyView,
     /// What can be done with those that are selected.
-    pub(super) bar: fn(Conversations) -> Erased,
+    pub(super) bar: fn(Conversations) -> AnyView,
     /// Offers what was deleted back.
-    pub(super) undo: fn(Conversations, usize) -> Erased,
+    pub(super) undo: fn(Conversations, usize) -> AnyView,
     pub(super) import: fn(HtmlInputElement, String, Conversations, ChatContext),
     /// A list that the page wires by itself.
-    pub(crate) item_list: fn(Properties, BlockEvents) -> Erased,
+    pub(crate) item_list: fn(Properties, BlockEvents) -> AnyView,
 }
 
 fn load() -> Loading {
@@ -57,17 +55,17 @@ fn functions() -> Result<Organizing, Missing> {
                 <MoveDialog />
                 <ShareDialog />
             }
-            .erase()
+            .into_any()
         },
         menu: menu_items,
-        finds: || view! { <Finds /> }.erase(),
+        finds: || view! { <Finds /> }.into_any(),
         delete: Conversations::delete,
         search: Search::ask,
-        rename: |item| view! { <Rename item /> }.erase(),
+        rename: |item| view! { <Rename item /> }.into_any(),
         folder_tools,
         bar,
         undo,
         import,
-        item_list: |properties, events| view! { <ItemList properties events /> }.erase(),
+        item_list: |properties, events| view! { <ItemList properties events /> }.into_any(),
     })
 }

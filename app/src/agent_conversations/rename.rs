@@ -3,7 +3,6 @@
 use super::item::actions_button;
 use super::list::{Conversations, Entry, use_conversations};
 use crate::blocks::control::focus;
-use crate::erase::{Erase, Erased, effect, handler};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev::{FocusEvent, KeyboardEvent};
@@ -18,10 +17,10 @@ const TITLE_LENGTH: &str = "120";
 pub fn Rename(
     /// The conversation.
     item: Entry,
-) -> Erased {
+) -> AnyView {
     let list = use_conversations();
     let input = NodeRef::<html::Input>::new();
-    effect(move || {
+    Effect::new(move |_| {
         if let Some(input) = input.get() {
             // Both fail only on an element that is gone.
             let _ = input.focus();
@@ -54,11 +53,11 @@ pub fn Rename(
             autocomplete="off"
             node_ref=input
             value=item.summary.with_untracked(|summary| summary.title.clone())
-            on:keydown=handler(by_key)
-            on:blur=handler(move |event: FocusEvent| end(list, &id, Some(event_target_value(&event))))
+            on:keydown=by_key
+            on:blur=move |event: FocusEvent| end(list, &id, Some(event_target_value(&event)))
         />
     }
-    .erase()
+    .into_any()
 }
 
 /// Ends the renaming, with a title to keep it. Once: the removal of the focused input is a blur too.

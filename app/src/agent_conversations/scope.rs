@@ -4,10 +4,8 @@ use super::import::Import;
 use super::list::{Conversations, use_conversations};
 use super::move_dialog::NAME_LENGTH;
 use super::organizing::ORGANIZING;
-use crate::erase::{Erase, Erased, Item, Key, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent};
 use wire::order::{Folder, ListFilter};
@@ -17,20 +15,15 @@ const ARCHIVE: &str = "in the archive";
 
 /// The choice, with what can be done to a folder that is chosen.
 #[component]
-pub fn Scope() -> Erased {
+pub fn Scope() -> AnyView {
     let list = use_conversations();
-    let folders = each(move || {
-        let option = |Folder { id, name }: Folder| Item {
-            key: Key::Text(format!("{id} {name}")),
-            view: Box::new(move || {
-                // A folder with a new name is a new option, which must not lose the choice.
-                let of = id.clone();
-                let chosen = flag(move || list.filter.with(|filter| filter.folder_id.as_ref() == Some(&of)));
-                view! { <option value=id prop:selected=chosen>{name}</option> }.erase()
-            }),
-        };
-        list.folders.get().into_iter().map(option).collect()
-    });
+    let key = |folder: &Folder| format!("{} {}", folder.id, folder.name);
+    let option = move |Folder { id, name }: Folder| {
+        // A folder with a new name is a new option, which must not lose the choice.
+        let of = id.clone();
+        let chosen = move || list.filter.with(|filter| filter.folder_id.as_ref() == Some(&of));
+        view! { <option value=id prop:selected=chosen>{name}</option> }
+    };
     let naming = RwSignal::new(false);
     let change = move |event: Event| {
         naming.set(false);
@@ -41,15 +34,14 @@ pub fn Scope() -> Erased {
         });
     };
     let folder = Memo::new(move |_| list.filter.with(|filter| filter.folder_id.clone()));
-    let tools = optional(move || {
-        folder.get().map(|id| ORGANIZING.view(move |code| (code.folder_tools)(list, id.clone(), naming)))
-    });
+    let tools =
+        move || folder.get().map(|id| ORGANIZING.view(move |code| (code.folder_tools)(list, id.clone(), naming)));
     view! {
         <div class="cw-scope">
             <div class="cw-select">
-                <select class="cw-control" aria-label=t(Text::Show) on:change=handler(change)>
+                <select class="cw-control" aria-label=t(Text::Show) on:change=change>
                     <option value="">{t(Text::AllConversations)}</option>
-                    {folders}
+                    <For each=move || list.folders.get() key=key children=option />
                     <option value=ARCHIVE>{t(Text::Archive)}</option>
                 </select>
             </div>
@@ -57,13 +49,13 @@ pub fn Scope() -> Erased {
             <Import />
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// Its new name, and its end.
-pub(super) fn folder_tools(list: Conversations, id: String, naming: RwSignal<bool>) -> Erased {
+pub(super) fn folder_tools(list: Conversations, id: String, naming: RwSignal<bool>) -> AnyView {
     let of = id.clone();
-    let field = optional(move || naming.get().then(|| name_field(list, of.clone(), naming)));
+    let field = move || naming.get().then(|| name_field(list, of.clone(), naming));
     let delete = move |_| {
         list.load_folders(Some(id.clone()), None);
         list.show(ListFilter::default());
@@ -75,7 +67,7 @@ pub(super) fn folder_tools(list: Conversations, id: String, naming: RwSignal<boo
             class="cw-icon-button"
             aria-label=t(Text::RenameFolder)
             title=t(Text::RenameFolder)
-            on:click=handler(move |_| naming.update(|naming| *naming = !*naming))
+            on:click=move |_| naming.update(|naming| *naming = !*naming)
         >
             <Icon of=Shape::Pencil />
         </button>
@@ -84,16 +76,16 @@ pub(super) fn folder_tools(list: Conversations, id: String, naming: RwSignal<boo
             class="cw-icon-button"
             aria-label=t(Text::DeleteFolder)
             title=t(Text::DeleteFolder)
-            on:click=handler(delete)
+            on:click=delete
         >
             <Icon of=Shape::Bin />
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// Enter keeps the new name, Escape and leaving do not.
-fn name_field(list: Conversations, id: String, naming: RwSignal<bool>) -> Erased {
+fn name_field(list: Conversations, id: String, naming: RwSignal<bool>) -> AnyView {
     let now = list.folders.with_untracked(|folders| folders.iter().find(|folder| folder.id == id).cloned());
     let by_key = move |event: KeyboardEvent| {
         match event.key().as_str() {
@@ -114,8 +106,8 @@ fn name_field(list: Conversations, id: String, naming: RwSignal<bool>) -> Erased
             autocomplete="off"
             autofocus=true
             value=now.map(|folder| folder.name)
-            on:keydown=handler(by_key)
+            on:keydown=by_key
         />
     }
-    .erase()
+    .into_any()
 }

@@ -9,15 +9,14 @@ use crate::agent_chat::notice::mark;
 use crate::api::search_conversations;
 use crate::bidi::is_mixed;
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, Item, Key, attribute, each, handler, optional, spawn_local};
 use crate::markdown::plain_passage;
 use crate::node::{drawn, element};
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, fill, t};
 use crate::visible::{Kind, nodes, plain};
 use leptos::ev::{Event, KeyboardEvent};
+use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::order::{Found, FoundList};
 
@@ -92,7 +91,7 @@ impl Search {
 
 /// The field.
 #[component]
-pub fn SearchField() -> Erased {
+pub fn SearchField() -> AnyView {
     let (search, list) = (expect_context::<Search>(), use_conversations());
     let field = NodeRef::<leptos::html::Input>::new();
     let by_key = move |event: KeyboardEvent| {
@@ -115,56 +114,55 @@ pub fn SearchField() -> Erased {
             maxlength="200"
             autocomplete="off"
             node_ref=field
-            on:input=handler(move |event: Event| search.typed(list, event_target_value(&event)))
-            on:keydown=handler(by_key)
+            on:input=move |event: Event| search.typed(list, event_target_value(&event))
+            on:keydown=by_key
         />
     }
-    .erase()
+    .into_any()
 }
 
 /// What was found.
 #[component]
-pub fn Finds() -> Erased {
+pub fn Finds() -> AnyView {
     let (search, list) = (expect_context::<Search>(), use_conversations());
     let events = expect_context::<ListEvents>();
-    let item = move |found: Found, events: ListEvents| {
-        let key = found.conversation.id.clone() + "\u{1f}" + &found.passage.join("\u{1f}");
-        Item { key: Key::Text(key.clone()), view: Box::new(move || find(search, key, found, events)) }
-    };
-    let items = each(move || {
+    let key = |found: &Found| found.conversation.id.clone() + "\u{1f}" + &found.passage.join("\u{1f}");
+    let items = move || {
         let found = search.found.with(|found| found.as_ref().map(|found| found.items.clone()));
-        found.unwrap_or_default().into_iter().map(|found| item(found, events.clone())).collect()
-    });
-    let words = crate::erase::text(move || {
-        match search.found.with(|found| found.as_ref().map(|found| (found.items.len(), found.next.is_some()))) {
-            None => String::new(),
-            Some((0, _)) => t(Text::NothingFound).to_owned(),
-            Some((1, false)) => t(Text::FoundOne).to_owned(),
-            Some((count, more)) => fill(Text::FoundCount, &[&format!("{count}{}", if more { "+" } else { "" })]),
-        }
-    });
+        found.unwrap_or_default()
+    };
+    let item = move |found: Found| find(search, key(&found), found, events.clone());
+    let words = move || match search
+        .found
+        .with(|found| found.as_ref().map(|found| (found.items.len(), found.next.is_some())))
+    {
+        None => String::new(),
+        Some((0, _)) => t(Text::NothingFound).to_owned(),
+        Some((1, false)) => t(Text::FoundOne).to_owned(),
+        Some((count, more)) => fill(Text::FoundCount, &[&format!("{count}{}", if more { "+" } else { "" })]),
+    };
     let next = Memo::new(move |_| search.found.with(|found| found.as_ref().and_then(|found| found.next.clone())));
-    let more = optional(move || next.get().map(|next| more_button(search, list, next)));
+    let more = move || next.get().map(|next| more_button(search, list, next));
     view! {
         <p class="cw-list-empty" role="status">
             {words}
         </p>
-        <ul class="cw-finds">{items}</ul>
+        <ul class="cw-finds"><For each=items key=key children=item /></ul>
         {more}
     }
-    .erase()
+    .into_any()
 }
 
-fn more_button(search: Search, list: Conversations, next: String) -> Erased {
+fn more_button(search: Search, list: Conversations, next: String) -> AnyView {
     view! {
-        <button type="button" class="cw-link cw-more" on:click=handler(move |_| search.ask(list, Some(next.clone())))>
+        <button type="button" class="cw-link cw-more" on:click=move |_| search.ask(list, Some(next.clone()))>
             {t(Text::ShowMore)}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
-fn find(search: Search, key: String, found: Found, ListEvents(events): ListEvents) -> Erased {
+fn find(search: Search, key: String, found: Found, ListEvents(events): ListEvents) -> AnyView {
     let href = href(&found.conversation);
     let chat = use_chat_context();
     let Found { conversation, message_id, outcome, passage } = found;
@@ -172,7 +170,7 @@ fn find(search: Search, key: String, found: Found, ListEvents(events): ListEvent
     let words: Vec<String> = passage.iter().skip(1).step_by(2).cloned().collect();
     let is_current = {
         let key = key.clone();
-        attribute(move || search.opened.with(|opened| (opened.as_ref() == Some(&key)).then(|| "true".to_owned())))
+        move || search.opened.with(|opened| (opened.as_ref() == Some(&key)).then(|| "true".to_owned()))
     };
     let open = move |_| {
         close_drawers();
@@ -190,16 +188,16 @@ fn find(search: Search, key: String, found: Found, ListEvents(events): ListEvent
         _ => vec![element("mark").around(nodes(piece, Kind::Prose))],
     };
     let passage = move || passage.iter().enumerate().filter(|(_, piece)| !piece.is_empty()).flat_map(piece).collect();
-    let mark = outcome.and_then(mark).map(|mark| view! { <span class="cw-find-mark">{mark}</span> }.erase());
+    let mark = outcome.and_then(mark).map(|mark| view! { <span class="cw-find-mark">{mark}</span> }.into_any());
     let mixed = is_mixed(&title);
     view! {
         <li class="cw-find">
-            <a class="cw-conversation-link" href=href aria-current=is_current on:click=handler(open)>
+            <a class="cw-conversation-link" href=href aria-current=is_current on:click=open>
                 <span class="cw-conversation-title" class:cw-mixed=mixed dir="auto">{title}</span>
                 <span class="cw-find-passage" dir="auto">{drawn(passage)}</span>
                 {mark}
             </a>
         </li>
     }
-    .erase()
+    .into_any()
 }

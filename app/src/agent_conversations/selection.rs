@@ -4,32 +4,30 @@ use super::actions::archived;
 use super::list::{Conversations, use_conversations};
 use super::move_dialog::open_move_dialog;
 use super::organizing::ORGANIZING;
-use crate::erase::{Erase, Erased, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{self, Text, t};
 use leptos::ev::MouseEvent;
 
 /// The bar for what is selected.
 #[component]
-pub fn Selection() -> Erased {
+pub fn Selection() -> AnyView {
     let list = use_conversations();
     let on = Memo::new(move |_| list.chosen.with(Option::is_some));
-    optional(move || on.get().then(|| ORGANIZING.view(move |code| (code.bar)(list))))
+    (move || on.get().then(|| ORGANIZING.view(move |code| (code.bar)(list)))).into_any()
 }
 
 /// What can be done with them.
-pub(super) fn bar(list: Conversations) -> Erased {
+pub(super) fn bar(list: Conversations) -> AnyView {
     let count =
-        text(move || texts::count(Text::SelectedCount, list.chosen.with(|chosen| chosen.as_ref().map_or(0, Vec::len))));
+        move || texts::count(Text::SelectedCount, list.chosen.with(|chosen| chosen.as_ref().map_or(0, Vec::len)));
     let button = |label: &'static str, icon: Shape, act: Box<dyn FnMut(MouseEvent)>| {
         view! {
             <button type="button" class="cw-icon-button" aria-label=label title=label on:click=act>
                 <Icon of=icon />
             </button>
         }
-        .erase()
+        .into_any()
     };
     let take = move || {
         let ids = list.chosen.get_untracked().unwrap_or_default();
@@ -41,40 +39,40 @@ pub(super) fn bar(list: Conversations) -> Erased {
     view! {
         <div class="cw-selection" role="toolbar" aria-label=t(Text::SelectedConversations)>
             <span role="status">{count}</span>
-            {button(label, Shape::Archive, handler(move |_| list.change(take(), archived(away()))))}
+            {button(label, Shape::Archive, Box::new(move |_| list.change(take(), archived(away()))))}
             {button(
                 t(Text::MoveToFolder),
                 Shape::Folder,
-                handler(move |_| open_move_dialog(list, list.chosen.get_untracked().unwrap_or_default())),
+                Box::new(move |_| open_move_dialog(list, list.chosen.get_untracked().unwrap_or_default())),
             )}
-            {button(t(Text::Delete), Shape::Bin, handler(move |_| list.delete(take())))}
-            {button(t(Text::SelectNothing), Shape::Close, handler(move |_| drop(take())))}
+            {button(t(Text::Delete), Shape::Bin, Box::new(move |_| list.delete(take())))}
+            {button(t(Text::SelectNothing), Shape::Close, Box::new(move |_| drop(take())))}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// Says what was deleted, and offers it back.
 #[component]
-pub fn Undo() -> Erased {
+pub fn Undo() -> AnyView {
     let list = use_conversations();
-    let bar = optional(move || match list.deleted.with(Vec::len) {
+    let bar = move || match list.deleted.with(Vec::len) {
         0 => None,
         count => Some(ORGANIZING.view(move |code| (code.undo)(list, count))),
-    });
-    view! { <div role="status">{bar}</div> }.erase()
+    };
+    view! { <div role="status">{bar}</div> }.into_any()
 }
 
 /// The words with the button.
-pub(super) fn undo(list: Conversations, count: usize) -> Erased {
+pub(super) fn undo(list: Conversations, count: usize) -> AnyView {
     let words = if count == 1 { t(Text::DeletedOne).to_owned() } else { texts::count(Text::DeletedCount, count) };
     view! {
         <div class="cw-undo">
             {words}
-            <button type="button" class="cw-link" on:click=handler(move |_| list.undo())>
+            <button type="button" class="cw-link" on:click=move |_| list.undo()>
                 {t(Text::Undo)}
             </button>
         </div>
     }
-    .erase()
+    .into_any()
 }

@@ -4,27 +4,23 @@ use super::list::{Conversations, use_conversations};
 use super::move_dialog::open_dialog;
 use crate::agent_chat::browser;
 use crate::api::shares;
-use crate::erase::{Erase, Erased, Item, Key, each, handler, spawn_local, text};
 use crate::prelude::*;
-use crate::reactive::RwSignal;
 use crate::texts::{Text, said, t};
 use leptos::html;
+use leptos::task::spawn_local;
 use wire::order::Share;
 
 const DIALOG: &str = "cw-share-conversation";
 
 /// A native modal dialog about the list's subject.
 #[component]
-pub fn ShareDialog() -> Erased {
+pub fn ShareDialog() -> AnyView {
     let list = use_conversations();
     let results = NodeRef::<html::Input>::new();
-    let links = each(move || {
-        let link = |share: Share| Item { key: Key::Text(share.id.clone()), view: Box::new(move || link(list, share)) };
-        list.shares.get().into_iter().map(link).collect()
-    });
+    let link = move |share: Share| link(list, share);
     let create = move |_| ask(list, Some(results.get_untracked().is_some_and(|results| results.checked())), None);
     // In the dialog: what is outside of it cannot be seen while it is open.
-    let error = text(move || list.error.with(|error| error.as_ref().map(|error| said(&error.0))).unwrap_or_default());
+    let error = move || list.error.with(|error| error.as_ref().map(|error| said(&error.0))).unwrap_or_default();
     view! {
         <dialog id=DIALOG class="cw-dialog" aria-labelledby="cw-share-title">
             <form method="dialog">
@@ -34,7 +30,7 @@ pub fn ShareDialog() -> Erased {
                     <input node_ref=results type="checkbox" />
                     {t(Text::ShareResults)}
                 </label>
-                <ul class="cw-share-links">{links}</ul>
+                <ul class="cw-share-links"><For each=move || list.shares.get() key=|share| share.id.clone() children=link /></ul>
                 <p class="cw-share-error" role="alert">
                     {error}
                 </p>
@@ -42,14 +38,14 @@ pub fn ShareDialog() -> Erased {
                     <button type="submit" class="cw-button">
                         {t(Text::Close)}
                     </button>
-                    <button type="button" class="cw-button cw-primary" on:click=handler(create)>
+                    <button type="button" class="cw-button cw-primary" on:click=create>
                         {t(Text::ShareCreate)}
                     </button>
                 </div>
             </form>
         </dialog>
     }
-    .erase()
+    .into_any()
 }
 
 /// Opens the dialog about the list's subject.
@@ -75,7 +71,7 @@ fn ask(list: Conversations, create: Option<bool>, revoke: Option<String>) {
     });
 }
 
-fn link(list: Conversations, share: Share) -> Erased {
+fn link(list: Conversations, share: Share) -> AnyView {
     let address = move || {
         let origin = window().location().origin().unwrap_or_default();
         format!("{origin}/shared/{}", share.id)
@@ -83,17 +79,17 @@ fn link(list: Conversations, share: Share) -> Erased {
     let (shown, id) = (address(), address().rsplit('/').next().map(str::to_owned));
     let copied = RwSignal::new(false);
     let copy = move |_| copied.set(browser::copy(&address()));
-    let label = text(move || if copied.get() { t(Text::Copied) } else { t(Text::Copy) }.to_owned());
+    let label = move || if copied.get() { t(Text::Copied) } else { t(Text::Copy) }.to_owned();
     view! {
         <li>
             <input class="cw-control" type="text" dir="ltr" readonly=true aria-label=t(Text::ShareLink) value=shown />
-            <button type="button" class="cw-button" on:click=handler(copy)>
+            <button type="button" class="cw-button" on:click=copy>
                 {label}
             </button>
-            <button type="button" class="cw-button" on:click=handler(move |_| ask(list, None, id.clone()))>
+            <button type="button" class="cw-button" on:click=move |_| ask(list, None, id.clone())>
                 {t(Text::ShareRevoke)}
             </button>
         </li>
     }
-    .erase()
+    .into_any()
 }

@@ -1,7 +1,6 @@
 //! Times for people: in the document a date that is the same everywhere; in the browser, as soon as it has taken over, how long
 //! ago that was.
 
-use crate::erase::{Erase, Erased, attribute, effect, text};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use leptos::wasm_bindgen::JsValue;
@@ -18,13 +17,13 @@ pub fn When(
     at: impl Fn() -> i64 + Clone + Send + 'static,
     /// Unix time, milliseconds, by [`use_now`].
     now: ReadSignal<Option<i64>>,
-) -> Erased {
+) -> AnyView {
     let moment = at.clone();
-    let words = text(move || match now.get() {
+    let words = move || match now.get() {
         Some(now) => ago(at(), now),
         None => day(at()),
-    });
-    view! { <time datetime=attribute(move || Some(iso(moment())))>{words}</time> }.erase()
+    };
+    view! { <time datetime=move || Some(iso(moment()))>{words}</time> }.into_any()
 }
 
 /// The browser's time in milliseconds, renewed each minute; none on the server and during hydration, so that both render the same.
@@ -33,7 +32,7 @@ pub fn use_now() -> ReadSignal<Option<i64>> {
     let read = move || {
         set_now.try_set(Some(js_sys::Date::now() as i64));
     };
-    effect(move || {
+    Effect::new(move |_| {
         read();
         if let Ok(timer) = set_interval_with_handle(read, Duration::from_secs(60)) {
             on_cleanup(move || timer.clear());

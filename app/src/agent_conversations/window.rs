@@ -2,10 +2,8 @@
 //! others is known.
 
 use super::list::{Conversations, Entry};
-use crate::erase::effect;
 use crate::numbers::pixels;
 use crate::prelude::*;
-use crate::reactive::{RwSignal, StoredValue};
 use leptos::html;
 use leptos::wasm_bindgen::JsCast;
 use leptos::wasm_bindgen::closure::Closure;
@@ -41,12 +39,12 @@ impl RowWindow {
 
     /// Follows the reader, and loads what he comes near to.
     pub(super) fn follow(self, list: Conversations) {
-        effect(move || {
+        Effect::new(move |_| {
             let scrolled = Closure::<dyn Fn(Event)>::new(move |_| self.look(list));
             // The list does not know which element scrolls it; such events do not bubble, but are seen on their way down.
             let heard = scrolled.as_ref().unchecked_ref();
             let _ = document().add_event_listener_with_callback_and_bool("scroll", heard, true);
-            let kept = leptos::prelude::StoredValue::new_local(scrolled);
+            let kept = StoredValue::new_local(scrolled);
             on_cleanup(move || {
                 kept.try_with_value(|scrolled| {
                     let heard = scrolled.as_ref().unchecked_ref();
@@ -54,7 +52,7 @@ impl RowWindow {
                 });
             });
         });
-        effect(move || {
+        Effect::new(move |_| {
             let (first, count) = (self.first.get(), list.count());
             self.make_room(first, count.saturating_sub(first + ROWS));
         });

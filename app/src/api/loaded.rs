@@ -11,7 +11,7 @@ use browser as half;
 use server as half;
 
 use super::ApiError;
-use crate::erase::Erased;
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::prelude::untrack;
 use serde::de::DeserializeOwned;
@@ -43,7 +43,7 @@ impl<T> Copy for Loaded<T> {}
 
 type Source = Box<dyn Fn() -> Key + Send + Sync>;
 type Load = Box<dyn Fn(Option<String>) -> Loading + Send + Sync>;
-type View = Box<dyn Fn(Content) -> Erased + Send + Sync>;
+type View = Box<dyn Fn(Content) -> AnyView + Send + Sync>;
 type Loading = Pin<Box<dyn Future<Output = Content> + Send>>;
 
 /// What was loaded: as it came with the page, as a server function returned it in the browser, or why there is nothing.
@@ -124,7 +124,7 @@ impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> Loaded<T> 
 
     /// What is shown of it once it is there, and anew whenever it was loaded anew; until then what was there before. On the server the page
     /// waits for it.
-    pub fn view(self, view: impl Fn(Result<T, ApiError>) -> Erased + Send + Sync + 'static) -> Erased {
+    pub fn view(self, view: impl Fn(Result<T, ApiError>) -> AnyView + Send + Sync + 'static) -> AnyView {
         // Only the content is waited for: what the view reads while it is made must not make it anew.
         self.resource.view(Box::new(move |content| untrack(|| view(content.read()))))
     }

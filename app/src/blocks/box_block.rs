@@ -1,6 +1,5 @@
 //! The block `Box`.
 
-use crate::erase::{Erase, Erased};
 use crate::prelude::*;
 
 /// Puts what stands in it below each other.
@@ -8,6 +7,6 @@ use crate::prelude::*;
 pub fn BoxBlock(
     /// What stands in it.
     children: Children,
-) -> Erased {
-    view! { <div class="cw-box">{children()}</div> }.erase()
+) -> AnyView {
+    view! { <div class="cw-box">{children()}</div> }.into_any()
 }

@@ -1,10 +1,9 @@
 //! The block `Button`.
 
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, Erased, attribute, flag, handler, spawn_local, text};
 use crate::prelude::*;
 use crate::properties::Properties;
-use crate::reactive::RwSignal;
+use leptos::task::spawn_local;
 use serde_json::Value;
 
 /// A button. While what it leads to is being done, another click does nothing.
@@ -19,15 +18,15 @@ pub fn Button(
     /// `onClick`.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let busy = RwSignal::new(false);
-    let class = attribute(move || {
+    let class = move || {
         Some(match properties.text("variant").as_deref() {
             Some("primary") => "cw-button cw-primary".to_owned(),
             Some("danger") => "cw-button cw-danger".to_owned(),
             _ => "cw-button".to_owned(),
         })
-    });
+    };
     let click = move |_| {
         if busy.get_untracked() {
             return;
@@ -47,13 +46,13 @@ pub fn Button(
                 type="button"
                 id=id
                 class=class
-                disabled=flag(move || properties.flag("disabled"))
-                aria-busy=attribute(move || busy.get().then(|| "true".to_owned()))
-                on:click=handler(click)
+                disabled=move || properties.flag("disabled")
+                aria-busy=move || busy.get().then(|| "true".to_owned())
+                on:click=click
             >
-                {text(move || properties.text("title").unwrap_or_default())}
+                {move || properties.text("title").unwrap_or_default()}
             </button>
         </div>
     }
-    .erase()
+    .into_any()
 }

@@ -1,9 +1,7 @@
 //! The block `Card`.
 
-use crate::erase::{Erase, Erased, attribute, optional, text};
 use crate::prelude::*;
 use crate::properties::Properties;
-use crate::reactive::Memo;
 
 /// A framed group with a heading.
 #[component]
@@ -16,23 +14,23 @@ pub fn Card(
     properties: Properties,
     /// What stands in it.
     children: Children,
-) -> Erased {
-    card(id, properties, children().erase())
+) -> AnyView {
+    card(id, properties, children().into_any())
 }
 
-pub(super) fn card(id: String, properties: Properties, content: Erased) -> Erased {
+pub(super) fn card(id: String, properties: Properties, content: AnyView) -> AnyView {
     let heading_id = format!("card-{id}");
     let title = move || properties.text("title").filter(|title| !title.is_empty());
     let labelled_by = {
         let heading_id = heading_id.clone();
-        attribute(move || title().map(|_| heading_id.clone()))
+        move || title().map(|_| heading_id.clone())
     };
     // Whether there is a heading is looked at apart from what it says, so that it is the same element while that changes.
     let titled = Memo::new(move |_| title().is_some());
-    let heading = optional(move || {
-        let heading = view! { <h2 id=heading_id.clone() class="cw-card-title" dir="auto">{text(move || title().unwrap_or_default())}</h2> };
-        titled.get().then(|| heading.erase())
-    });
+    let heading = move || {
+        let heading = view! { <h2 id=heading_id.clone() class="cw-card-title" dir="auto">{move || title().unwrap_or_default()}</h2> };
+        titled.get().then(|| heading.into_any())
+    };
     view! {
         // A group and no landmark: the region around it has the same name when it is the first.
         <div class="cw-card" role="group" aria-labelledby=labelled_by>
@@ -40,5 +38,5 @@ pub(super) fn card(id: String, properties: Properties, content: Erased) -> Erase
             {content}
         </div>
     }
-    .erase()
+    .into_any()
 }

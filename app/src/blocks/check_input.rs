@@ -4,7 +4,6 @@ use super::control::bind_checked;
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, Erased, handler};
 use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::ev::Event;
@@ -23,7 +22,7 @@ pub fn Switch(
     /// `onChange`: it was switched.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     check_input(InputHandle::new(BlockType::Switch, id, properties, events), "cw-switch", Some("switch"))
 }
 
@@ -39,22 +38,31 @@ pub fn Checkbox(
     /// `onChange`: it was ticked, or is no longer.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     check_input(InputHandle::new(BlockType::Checkbox, id, properties, events), "cw-check", None)
 }
 
-fn check_input(input: InputHandle, class: &'static str, role: Option<&'static str>) -> Erased {
+fn check_input(input: InputHandle, class: &'static str, role: Option<&'static str>) -> AnyView {
     bind_checked(&input);
     let done = input.clone();
     let tick = move |event: Event| {
         done.write(Value::Bool(event_target_checked(&event)));
         done.commit();
     };
-    let attributes = input
-        .attributes(class)
-        .fixed("type", "checkbox")
-        .dynamic("role", move || role.map(str::to_owned))
-        .fixed_flag("checked", input.now() == Value::Bool(true));
-    let control = view! { <input {..attributes} on:change=handler(tick) /> };
-    field(&input, control.erase())
+    let control = view! {
+        <input
+            class=class
+            type="checkbox"
+            role=role
+            id=input.control_id()
+            name=input.id.clone()
+            aria-describedby=input.note_id()
+            aria-invalid=input.invalid()
+            required=input.flag("required")
+            disabled=input.flag("disabled")
+            checked=input.now() == Value::Bool(true)
+            on:change=tick
+        />
+    };
+    field(&input, control.into_any())
 }

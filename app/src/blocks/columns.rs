@@ -1,7 +1,6 @@
 //! The block `Columns`.
 
 use super::block;
-use crate::erase::{Erase, Erased, list};
 use crate::prelude::*;
 use wire::page::{Block, ColumnsProperties};
 
@@ -15,19 +14,20 @@ pub fn Columns(
     properties: ColumnsProperties,
     /// The columns, each a component.
     columns: Vec<Children>,
-) -> Erased {
-    columns_of(&properties, columns.into_iter().map(|column| column().erase()).collect())
+) -> AnyView {
+    columns_of(&properties, columns.into_iter().map(|column| column().into_any()).collect())
 }
 
 /// Columns of blocks of the config.
-pub(super) fn columns_of_blocks(properties: &ColumnsProperties, blocks: Vec<Block>) -> Erased {
+pub(super) fn columns_of_blocks(properties: &ColumnsProperties, blocks: Vec<Block>) -> AnyView {
     columns_of(properties, blocks.into_iter().map(block).collect())
 }
 
-fn columns_of(properties: &ColumnsProperties, columns: Vec<Erased>) -> Erased {
+fn columns_of(properties: &ColumnsProperties, columns: Vec<AnyView>) -> AnyView {
     let shares = shares(&properties.widths, columns.len());
-    let column = |(content, share)| view! { <div class=format!("cw-column cw-share-{share}")>{content}</div> }.erase();
-    view! { <div class="cw-columns">{list(columns.into_iter().zip(shares).map(column))}</div> }.erase()
+    let column =
+        |(content, share)| view! { <div class=format!("cw-column cw-share-{share}")>{content}</div> }.into_any();
+    view! { <div class="cw-columns">{columns.into_iter().zip(shares).map(column).collect_view()}</div> }.into_any()
 }
 
 /// Each column's part of the width in twelfths, at least one. Classes, because a content security policy forbids inline styles.

@@ -2,7 +2,6 @@
 
 use super::input::InputHandle;
 use super::multi_select::{is_member, with_member};
-use crate::erase::effect;
 use crate::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys;
@@ -66,7 +65,7 @@ impl Codec {
 fn bind(input: &InputHandle, control_id: String, codec: Codec) {
     let input = input.clone();
     let mut adopted = false;
-    effect(move || {
+    Effect::new(move |_| {
         if input.kind() == BlockType::Select {
             // Other options: the control has forgotten what is chosen.
             let _ = input.properties.value("options");

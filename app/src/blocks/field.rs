@@ -2,24 +2,22 @@
 
 use super::control::focus;
 use super::input::InputHandle;
-use crate::erase::{Erase, Erased, flag, handler, optional, text};
 use crate::page_state::{PageState, words};
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, fill, t};
 use wire::page::BlockType;
 
 /// An input with its label. When an agent writes the value, the field lights up for a moment and offers to undo it, in a line
 /// that is always there, so that nothing moves.
-pub(super) fn field(input: &InputHandle, control: Erased) -> Erased {
+pub(super) fn field(input: &InputHandle, control: AnyView) -> AnyView {
     let (id, state, label) = (input.id.clone(), input.state, input.label());
     let write = {
         let key = id.clone();
         Memo::new(move |_| state.agent_write(&key).map(|write| write.number))
     };
     // Two classes with the same animation under two names: swapping them starts it anew for the next write.
-    let odd = flag(move || write.get().is_some_and(|number| number % 2 == 1));
-    let even = flag(move || write.get().is_some_and(|number| number % 2 == 0));
+    let odd = move || write.get().is_some_and(|number| number % 2 == 1);
+    let even = move || write.get().is_some_and(|number| number % 2 == 0);
     let (beside, before, group) = match input.kind() {
         BlockType::Switch => (true, false, false),
         BlockType::Checkbox => (true, true, false),
@@ -27,27 +25,28 @@ pub(super) fn field(input: &InputHandle, control: Erased) -> Erased {
         _ => (false, false, false),
     };
     let name = view! {
-        {text(label)}
+        {label}
         {required_mark(input)}
     }
-    .erase();
+    .into_any();
     let name = match group {
         // The controls have labels of their own.
-        true => view! { <span class="cw-label" id=label_id(&id)>{name}</span> }.erase(),
-        false => view! { <label class="cw-label" for=control_id(&id)>{name}</label> }.erase(),
+        true => view! { <span class="cw-label" id=label_id(&id)>{name}</span> }.into_any(),
+        false => view! { <label class="cw-label" for=control_id(&id)>{name}</label> }.into_any(),
     };
     let problem = {
         let key = id.clone();
         // Not drawn anew with each key: a screen reader would read it again.
         let problem = Memo::new(move |_| state.problem(&key));
-        optional(move || {
+        (move || {
             let problem = problem.get()?;
-            Some(view! { <span class="cw-problem" dir="auto">{problem}</span> }.erase())
+            Some(view! { <span class="cw-problem" dir="auto">{problem}</span> }.into_any())
         })
+        .into_any()
     };
     let change = {
         let (key, label) = (id.clone(), input.label());
-        optional(move || write.get().map(|_| change_line(state, key.clone(), &untrack(&label))))
+        (move || write.get().map(|_| change_line(state, key.clone(), &untrack(&label)))).into_any()
     };
     view! {
         <div class="cw-field" class:cw-beside=beside class:cw-before=before class:cw-written-odd=odd class:cw-written-even=even>
@@ -59,18 +58,21 @@ pub(super) fn field(input: &InputHandle, control: Erased) -> Erased {
             </p>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// A star behind the label; for screen readers the control itself says that it is needed.
-fn required_mark(input: &InputHandle) -> Erased {
+fn required_mark(input: &InputHandle) -> AnyView {
     let properties = input.properties;
-    optional(move || {
-        properties.flag("required").then(|| view! { <span class="cw-required" aria-hidden="true">"*"</span> }.erase())
+    (move || {
+        properties
+            .flag("required")
+            .then(|| view! { <span class="cw-required" aria-hidden="true">"*"</span> }.into_any())
     })
+    .into_any()
 }
 
-fn change_line(state: PageState, key: String, label: &str) -> Erased {
+fn change_line(state: PageState, key: String, label: &str) -> AnyView {
     let label = fill(Text::UndoChangeOf, &[label]);
     let undo = move |_| {
         state.undo(&key);
@@ -80,11 +82,11 @@ fn change_line(state: PageState, key: String, label: &str) -> Erased {
     view! {
         <span>{t(Text::ChangedByAgent)}</span>
         <span aria-hidden="true">"·"</span>
-        <button type="button" class="cw-link" aria-label=label on:click=handler(undo)>
+        <button type="button" class="cw-link" aria-label=label on:click=undo>
             {t(Text::Undo)}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// The id of a field's control, unique on the page as block ids are.

@@ -3,8 +3,6 @@
 use super::control::focus;
 use super::field::{control_id, note_id};
 use crate::actions::BlockEvents;
-use crate::attributes::Attributes;
-use crate::erase::effect;
 use crate::page_state::{PageState, use_page_state, words};
 use crate::prelude::*;
 use crate::properties::Properties;
@@ -53,22 +51,10 @@ impl InputHandle {
         self.state.get_untracked(&self.id)
     }
 
-    /// The attributes that every control has.
-    pub(super) fn attributes(&self, class: &'static str) -> Attributes {
-        Attributes::default()
-            .fixed("class", class)
-            .fixed("id", self.control_id())
-            .fixed("name", self.id.clone())
-            .fixed("aria-describedby", self.note_id())
-            .dynamic("aria-invalid", self.invalid())
-            .dynamic("required", self.flag("required"))
-            .dynamic("disabled", self.flag("disabled"))
-    }
-
     /// `aria-invalid`, once something is wrong.
-    pub(super) fn invalid(&self) -> impl Fn() -> Option<String> + Send + Sync + use<> {
+    pub(super) fn invalid(&self) -> impl Fn() -> Option<&'static str> + Send + Sync + use<> {
         let (id, state) = (self.id.clone(), self.state);
-        move || state.problem(&id).map(|_| "true".to_owned())
+        move || state.problem(&id).map(|_| "true")
     }
 
     /// A property as the value of an attribute.
@@ -78,9 +64,9 @@ impl InputHandle {
     }
 
     /// Whether a property counts as yes, for an attribute without a value.
-    pub(super) fn flag(&self, key: &'static str) -> impl Fn() -> Option<String> + Send + Sync + use<> {
+    pub(super) fn flag(&self, key: &'static str) -> impl Fn() -> bool + Send + Sync + use<> {
         let properties = self.properties;
-        move || properties.flag(key).then(String::new)
+        move || properties.flag(key)
     }
 
     /// Writes what the person enters.
@@ -103,7 +89,7 @@ impl InputHandle {
 /// Takes the focus when the value has to be corrected; one frame later, since the input may be hidden until then.
 fn focus_when_wanted(id: String, state: PageState) {
     let mut begun = false;
-    effect(move || {
+    Effect::new(move |_| {
         let is_wanted = state.wanted().as_ref() == Some(&id);
         if std::mem::replace(&mut begun, true) && is_wanted {
             let control = control_id(&id);

@@ -4,7 +4,6 @@ use super::tabs::tabs_of;
 use super::{Alert, Checkbox, DatePicker, MultiSelect, NumberInput, Select, Switch, Table, Tabs, TextArea, TextInput};
 use crate::actions::BlockEvents;
 use crate::chunks::{Chunk, Loading, Missing};
-use crate::erase::{Erase, Erased};
 use crate::prelude::*;
 use crate::properties::Properties;
 use serde_json::{Map, Value};
@@ -17,7 +16,7 @@ pub(crate) static INPUTS: Chunk<Inputs> = Chunk::new("inputs", load_inputs);
 /// What the chunk can do.
 pub(crate) struct Inputs {
     /// Shows an input.
-    pub(super) input: fn(BlockType, String, Properties, BlockEvents) -> Erased,
+    pub(super) input: fn(BlockType, String, Properties, BlockEvents) -> AnyView,
 }
 
 fn load_inputs() -> Loading {
@@ -29,15 +28,15 @@ fn inputs() -> Result<Inputs, Missing> {
     Ok(Inputs { input })
 }
 
-fn input(kind: BlockType, id: String, properties: Properties, events: BlockEvents) -> Erased {
+fn input(kind: BlockType, id: String, properties: Properties, events: BlockEvents) -> AnyView {
     match kind {
-        BlockType::TextArea => view! { <TextArea id properties events /> }.erase(),
-        BlockType::NumberInput => view! { <NumberInput id properties events /> }.erase(),
-        BlockType::Select => view! { <Select id properties events /> }.erase(),
-        BlockType::Switch => view! { <Switch id properties events /> }.erase(),
-        BlockType::Checkbox => view! { <Checkbox id properties events /> }.erase(),
-        BlockType::DatePicker => view! { <DatePicker id properties events /> }.erase(),
-        _ => view! { <TextInput id properties events /> }.erase(),
+        BlockType::TextArea => view! { <TextArea id properties events /> }.into_any(),
+        BlockType::NumberInput => view! { <NumberInput id properties events /> }.into_any(),
+        BlockType::Select => view! { <Select id properties events /> }.into_any(),
+        BlockType::Switch => view! { <Switch id properties events /> }.into_any(),
+        BlockType::Checkbox => view! { <Checkbox id properties events /> }.into_any(),
+        BlockType::DatePicker => view! { <DatePicker id properties events /> }.into_any(),
+        _ => view! { <TextInput id properties events /> }.into_any(),
     }
 }
 
@@ -47,9 +46,9 @@ pub(crate) static BLOCKS: Chunk<Blocks> = Chunk::new("blocks", load_blocks);
 /// What the chunk can do.
 pub(crate) struct Blocks {
     /// Shows a block of one piece.
-    pub(super) block: fn(BlockType, String, Properties, BlockEvents) -> Erased,
+    pub(super) block: fn(BlockType, String, Properties, BlockEvents) -> AnyView,
     /// Shows panels, given their blocks.
-    pub(super) tabs: fn(String, &Map<String, Value>, Vec<Block>, BlockEvents) -> Erased,
+    pub(super) tabs: fn(String, &Map<String, Value>, Vec<Block>, BlockEvents) -> AnyView,
 }
 
 fn load_blocks() -> Loading {
@@ -61,15 +60,15 @@ fn blocks() -> Result<Blocks, Missing> {
     Ok(Blocks { block, tabs })
 }
 
-fn block(kind: BlockType, id: String, properties: Properties, events: BlockEvents) -> Erased {
+fn block(kind: BlockType, id: String, properties: Properties, events: BlockEvents) -> AnyView {
     match kind {
-        BlockType::MultiSelect => view! { <MultiSelect id properties events /> }.erase(),
-        BlockType::Alert => view! { <Alert properties /> }.erase(),
-        _ => view! { <Table id properties /> }.erase(),
+        BlockType::MultiSelect => view! { <MultiSelect id properties events /> }.into_any(),
+        BlockType::Alert => view! { <Alert properties /> }.into_any(),
+        _ => view! { <Table id properties /> }.into_any(),
     }
 }
 
-fn tabs(id: String, properties: &Map<String, Value>, blocks: Vec<Block>, events: BlockEvents) -> Erased {
+fn tabs(id: String, properties: &Map<String, Value>, blocks: Vec<Block>, events: BlockEvents) -> AnyView {
     let tabs = tabs_of(TabsProperties::read(properties), blocks);
-    view! { <Tabs id tabs events /> }.erase()
+    view! { <Tabs id tabs events /> }.into_any()
 }

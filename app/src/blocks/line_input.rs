@@ -4,7 +4,6 @@ use super::control::{bind_text, parse_text, text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, Erased, handler};
 use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::ev::Event;
@@ -24,7 +23,7 @@ pub fn TextInput(
     /// `onChange`: the person is done with a change.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let input = InputHandle::new(BlockType::TextInput, id, properties, events);
     line_input(input, Kind { native: "text", keyboard: None, step: None, parse: parse_text })
 }
@@ -41,7 +40,7 @@ pub fn NumberInput(
     /// `onChange`: the person is done with a change.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let input = InputHandle::new(BlockType::NumberInput, id, properties, events);
     line_input(input, Kind { native: "number", keyboard: Some("decimal"), step: Some("any"), parse: parse_number })
 }
@@ -58,7 +57,7 @@ pub fn DatePicker(
     /// `onChange`: the person is done with a change.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let input = InputHandle::new(BlockType::DatePicker, id, properties, events);
     line_input(input, Kind { native: "date", keyboard: None, step: None, parse: parse_text })
 }
@@ -76,23 +75,32 @@ struct Kind {
 }
 
 /// A labelled native input.
-fn line_input(input: InputHandle, kind: Kind) -> Erased {
+fn line_input(input: InputHandle, kind: Kind) -> AnyView {
     let parse = kind.parse;
     bind_text(&input, parse);
     let (written, done) = (input.clone(), input.clone());
-    let optional = |value: Option<&'static str>| move || value.map(str::to_owned);
-    let attributes = input
-        .attributes("cw-control")
-        .fixed("type", kind.native)
-        .fixed("value", text(&input.now()))
-        .dynamic("inputmode", optional(kind.keyboard))
-        .dynamic("step", optional(kind.step))
-        .dynamic("min", input.property("min"))
-        .dynamic("max", input.property("max"))
-        .dynamic("maxlength", input.property("maxLength"))
-        .dynamic("placeholder", input.property("placeholder"));
-    let write = handler(move |event: Event| written.write(parse(&event_target_value(&event))));
-    let commit = handler(move |_: Event| done.commit());
-    let control = view! { <input {..attributes} on:input=write on:change=commit /> };
-    field(&input, control.erase())
+    let write = move |event: Event| written.write(parse(&event_target_value(&event)));
+    let commit = move |_: Event| done.commit();
+    let control = view! {
+        <input
+            class="cw-control"
+            type=kind.native
+            id=input.control_id()
+            name=input.id.clone()
+            aria-describedby=input.note_id()
+            aria-invalid=input.invalid()
+            required=input.flag("required")
+            disabled=input.flag("disabled")
+            value=text(&input.now())
+            inputmode=kind.keyboard
+            step=kind.step
+            min=input.property("min")
+            max=input.property("max")
+            maxlength=input.property("maxLength")
+            placeholder=input.property("placeholder")
+            on:input=write
+            on:change=commit
+        />
+    };
+    field(&input, control.into_any())
 }

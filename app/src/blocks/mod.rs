@@ -38,12 +38,10 @@ pub use title::Title;
 use crate::actions::{BlockEvents, ClientTools};
 use crate::agent_chat::AgentChat;
 use crate::agent_conversations::{AgentConversations, ORGANIZING};
-use crate::erase::{Erase, Erased, list, optional};
 use crate::markdown::MARKDOWN;
 use crate::pages::CurrentPage;
 use crate::prelude::*;
 use crate::properties::Properties;
-use crate::reactive::Memo;
 use crate::scope::Scope;
 use crate::texts::{Locale, speaking};
 use serde_json::Value;
@@ -56,16 +54,16 @@ use wire::page::{
 pub fn Blocks(
     /// The blocks, in order.
     blocks: Vec<page::Block>,
-) -> Erased {
+) -> AnyView {
     several(blocks)
 }
 
-fn several(blocks: Vec<page::Block>) -> Erased {
-    list(blocks.into_iter().map(block))
+fn several(blocks: Vec<page::Block>) -> AnyView {
+    blocks.into_iter().map(block).collect_view().into_any()
 }
 
-/// The block's component, while it is visible. Erased, so that each component is compiled once and blocks may nest.
-pub(crate) fn block(mut own: page::Block) -> Erased {
+/// The block's component, while it is visible. AnyView, so that each component is compiled once and blocks may nest.
+pub(crate) fn block(mut own: page::Block) -> AnyView {
     if own.visible.is_null() {
         return component(own);
     }
@@ -73,10 +71,10 @@ pub(crate) fn block(mut own: page::Block) -> Erased {
     // What cannot be evaluated hides nothing.
     let visible =
         Memo::new(move |_| scope.evaluate(&condition).map_or(true, |condition| operators::is_truthy(&condition)));
-    optional(move || visible.get().then(|| component(own.clone())))
+    (move || visible.get().then(|| component(own.clone()))).into_any()
 }
 
-fn component(own: page::Block) -> Erased {
+fn component(own: page::Block) -> AnyView {
     let page::Block { id, kind, properties, visible: _, events, blocks } = own;
     let events = BlockEvents::of_config(events);
     match kind {
@@ -93,22 +91,22 @@ fn component(own: page::Block) -> Erased {
         }
         BlockType::AgentConversations => {
             let properties = AgentConversationsProperties::read(&properties);
-            return view! { <AgentConversations id properties events /> }.erase();
+            return view! { <AgentConversations id properties events /> }.into_any();
         }
         BlockType::AgentChat => {
             let mut properties = AgentChatProperties::read(&properties);
             let tools = ClientTools::of_config(std::mem::take(&mut properties.client_tools));
             let CurrentPage(page) = expect_context();
             let (page_id, fields) = page.with_value(|page| (page.id.clone(), shared_fields(page, &properties)));
-            return view! { <AgentChat id page_id properties fields events tools /> }.erase();
+            return view! { <AgentChat id page_id properties fields events tools /> }.into_any();
         }
         _ => {}
     }
     let properties = Properties::of_config(properties);
     match kind {
-        BlockType::Box => view! { <div class="cw-box">{several(blocks)}</div> }.erase(),
+        BlockType::Box => view! { <div class="cw-box">{several(blocks)}</div> }.into_any(),
         BlockType::Card => card::card(id, properties, several(blocks)),
-        BlockType::Title => view! { <Title properties /> }.erase(),
+        BlockType::Title => view! { <Title properties /> }.into_any(),
         BlockType::Markdown => {
             let text = Signal::derive(move || properties.text("content").unwrap_or_default());
             MARKDOWN.view(move |markdown| (markdown.view)(text))
@@ -123,8 +121,8 @@ fn component(own: page::Block) -> Erased {
         BlockType::MultiSelect | BlockType::Table | BlockType::Alert => {
             BLOCKS.view(move |code| (code.block)(kind, id.clone(), properties, events.clone()))
         }
-        BlockType::Button => view! { <Button id properties events /> }.erase(),
-        BlockType::Columns | BlockType::Tabs | BlockType::AgentChat | BlockType::AgentConversations => ().erase(),
+        BlockType::Button => view! { <Button id properties events /> }.into_any(),
+        BlockType::Columns | BlockType::Tabs | BlockType::AgentChat | BlockType::AgentConversations => ().into_any(),
     }
 }
 

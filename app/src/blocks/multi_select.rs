@@ -4,8 +4,6 @@ use super::control::bind_member;
 use super::field::{field, label_id};
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
-use crate::attributes::Attributes;
-use crate::erase::{Erase, Erased, dynamic, handler, list};
 use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::ev::Event;
@@ -25,27 +23,31 @@ pub fn MultiSelect(
     /// `onChange`: something was chosen or is no longer.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let input = InputHandle::new(BlockType::MultiSelect, id, properties, events);
     let each = input.clone();
-    let options = dynamic(move || {
+    let options = move || {
         let options = properties.options().into_iter().enumerate();
-        list(options.map(|(index, choice)| option(&each, index, choice)))
-    });
+        options.map(|(index, choice)| option(&each, index, choice)).collect_view().into_any()
+    };
     // The group has the id of a control, so that it takes the focus when the choice has to be corrected.
-    let attributes = Attributes::default()
-        .fixed("class", "cw-choices")
-        .fixed("role", "group")
-        .fixed("tabindex", "-1")
-        .fixed("id", input.control_id())
-        .fixed("aria-labelledby", label_id(&input.id))
-        .fixed("aria-describedby", input.note_id())
-        .dynamic("aria-invalid", input.invalid());
-    let control = view! { <div {..attributes}>{options}</div> };
-    field(&input, control.erase())
+    let control = view! {
+        <div
+            class="cw-choices"
+            role="group"
+            tabindex="-1"
+            id=input.control_id()
+            aria-labelledby=label_id(&input.id)
+            aria-describedby=input.note_id()
+            aria-invalid=input.invalid()
+        >
+            {options}
+        </div>
+    };
+    field(&input, control.into_any())
 }
 
-fn option(input: &InputHandle, index: usize, Choice { value, label }: Choice) -> Erased {
+fn option(input: &InputHandle, index: usize, Choice { value, label }: Choice) -> AnyView {
     let control = format!("{}-{index}", input.control_id());
     bind_member(input, control.clone(), value.clone());
     let (own, member) = (input.clone(), value.clone());
@@ -58,21 +60,22 @@ fn option(input: &InputHandle, index: usize, Choice { value, label }: Choice) ->
         ));
         own.commit();
     };
-    let attributes = Attributes::default()
-        .fixed("class", "cw-check")
-        .fixed("type", "checkbox")
-        .fixed("id", control)
-        .fixed("name", input.id.clone())
-        .fixed("value", value.clone())
-        .dynamic("disabled", input.flag("disabled"))
-        .fixed_flag("checked", is_member(&input.now(), &value));
     view! {
         <label class="cw-choice">
-            <input {..attributes} on:change=handler(change) />
+            <input
+                class="cw-check"
+                type="checkbox"
+                id=control
+                name=input.id.clone()
+                checked=is_member(&input.now(), &value)
+                disabled=input.flag("disabled")
+                value=value
+                on:change=change
+            />
             <span>{label}</span>
         </label>
     }
-    .erase()
+    .into_any()
 }
 
 /// Whether a list holds a text.

@@ -4,7 +4,6 @@ use super::control::{bind_text, parse_text, text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, Erased, dynamic, handler, list};
 use crate::prelude::*;
 use crate::properties::Properties;
 use crate::texts::{Text, t};
@@ -23,20 +22,19 @@ pub fn Select(
     /// `onChange`: something was chosen.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let input = InputHandle::new(BlockType::Select, id, properties, events);
     bind_text(&input, parse_text);
     let now = input.clone();
-    let options = dynamic(move || {
+    let options = move || {
         let chosen = text(&now.now());
         let option = |Choice { value, label }: Choice| {
             let selected = value == chosen;
-            view! { <option value=value selected=selected>{label}</option> }.erase()
+            view! { <option value=value selected=selected>{label}</option> }.into_any()
         };
-        list(properties.options().into_iter().map(option))
-    });
-    let placeholder =
-        crate::erase::text(move || properties.text("placeholder").unwrap_or_else(|| t(Text::ChooseOption).to_owned()));
+        properties.options().into_iter().map(option).collect_view().into_any()
+    };
+    let placeholder = move || properties.text("placeholder").unwrap_or_else(|| t(Text::ChooseOption).to_owned());
     let done = input.clone();
     let choose = move |event: Event| {
         done.write(parse_text(&event_target_value(&event)));
@@ -44,11 +42,20 @@ pub fn Select(
     };
     let control = view! {
         <div class="cw-select">
-            <select {..input.attributes("cw-control")} on:change=handler(choose)>
+            <select
+                class="cw-control"
+                id=input.control_id()
+                name=input.id.clone()
+                aria-describedby=input.note_id()
+                aria-invalid=input.invalid()
+                required=input.flag("required")
+                disabled=input.flag("disabled")
+                on:change=choose
+            >
                 <option value="">{placeholder}</option>
                 {options}
             </select>
         </div>
     };
-    field(&input, control.erase())
+    field(&input, control.into_any())
 }

@@ -1,7 +1,6 @@
 //! The block `Table`.
 
 use super::field::heading;
-use crate::erase::{Erase, Erased, optional};
 use crate::node::{Node, drawn, element};
 use crate::prelude::*;
 use crate::properties::Properties;
@@ -22,13 +21,13 @@ pub fn Table(
     /// `title`, `rows`, `columns` and `empty`.
     #[prop(into)]
     properties: Properties,
-) -> Erased {
+) -> AnyView {
     let caption_id = format!("table-{id}");
     let titled = caption_id.clone();
-    let title = optional(move || {
+    let title = move || {
         let title = properties.text("title").filter(|title| !title.is_empty())?;
-        Some(view! { <h3 class="cw-table-title" id=titled.clone() dir="auto">{title}</h3> }.erase())
-    });
+        Some(view! { <h3 class="cw-table-title" id=titled.clone() dir="auto">{title}</h3> }.into_any())
+    };
     let body = drawn(move || match properties.value("rows") {
         Value::Array(rows) if !rows.is_empty() => table(&rows, &columns(properties, &rows), &caption_id),
         _ => vec![aside(properties.text("empty").unwrap_or_else(|| t(Text::TableEmpty).to_owned()))],
@@ -39,7 +38,7 @@ pub fn Table(
             {body}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// The columns: those of the config, or every key of the first row.

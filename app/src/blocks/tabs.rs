@@ -2,10 +2,8 @@
 
 use super::control::focus;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, Erased, attribute, effect, flag, handler, list};
 use crate::page_state::use_page_state;
 use crate::prelude::*;
-use crate::reactive::RwSignal;
 use leptos::ev::KeyboardEvent;
 use serde_json::json;
 use wire::page::{Block, TabsProperties};
@@ -17,7 +15,7 @@ pub struct Tab {
     /// The ids of the inputs in it: when one has to be corrected, the tab comes to the front.
     pub inputs: Vec<String>,
     /// What stands in the panel.
-    pub content: Erased,
+    pub content: AnyView,
 }
 
 /// Shows one of its panels at a time. All are there, so that inputs in hidden ones keep their values and are checked.
@@ -31,7 +29,7 @@ pub fn Tabs(
     /// `onChange`: another tab was chosen.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let selected = RwSignal::new(0_u32);
     let count = tabs.len() as u32;
     let (mut heads, mut panels, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
@@ -44,12 +42,12 @@ pub fn Tabs(
     view! {
         <div class="cw-tabs">
             <div class="cw-tab-list" role="tablist">
-                {list(heads)}
+                {heads.collect_view()}
             </div>
-            {list(panels)}
+            {panels.collect_view()}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// The panels of a block of the config.
@@ -75,7 +73,7 @@ struct Place {
     count: u32,
 }
 
-fn head(place: Place, title: String, selected: RwSignal<u32>, events: BlockEvents) -> Erased {
+fn head(place: Place, title: String, selected: RwSignal<u32>, events: BlockEvents) -> AnyView {
     let Place { id, index, count } = place;
     let (head_id, panel_id) = (head_id(&id, index), panel_id(&id, index));
     let is_selected = move || selected.get() == index;
@@ -108,35 +106,35 @@ fn head(place: Place, title: String, selected: RwSignal<u32>, events: BlockEvent
             role="tab"
             id=head_id
             aria-controls=panel_id
-            aria-selected=attribute(move || Some(is_selected().to_string()))
-            tabindex=attribute(move || Some(if is_selected() { "0" } else { "-1" }.to_owned()))
-            on:click=handler(click)
-            on:keydown=handler(keydown)
+            aria-selected=move || Some(is_selected().to_string())
+            tabindex=move || Some(if is_selected() { "0" } else { "-1" }.to_owned())
+            on:click=click
+            on:keydown=keydown
         >
             {title}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
-fn panel(id: &str, index: u32, selected: RwSignal<u32>, content: Erased) -> Erased {
+fn panel(id: &str, index: u32, selected: RwSignal<u32>, content: AnyView) -> AnyView {
     view! {
         <div
             class="cw-tab-panel"
             role="tabpanel"
             id=panel_id(id, index)
             aria-labelledby=head_id(id, index)
-            hidden=flag(move || selected.get() != index)
+            hidden=move || selected.get() != index
         >
             {content}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 fn show_what_is_wanted(inputs: Vec<Vec<String>>, selected: RwSignal<u32>) {
     let state = use_page_state();
-    effect(move || {
+    Effect::new(move |_| {
         let Some(wanted) = state.wanted() else { return };
         let tab = (0..).zip(&inputs).find(|(_, inputs)| inputs.contains(&wanted));
         if let Some((index, _)) = tab {

@@ -4,7 +4,6 @@ use super::control::{bind_text, parse_text, text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, Erased, handler};
 use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::ev::Event;
@@ -22,22 +21,33 @@ pub fn TextArea(
     /// `onChange`: the person is done with a change.
     #[prop(optional)]
     events: BlockEvents,
-) -> Erased {
+) -> AnyView {
     let input = InputHandle::new(BlockType::TextArea, id, properties, events);
     bind_text(&input, parse_text);
     let (written, done) = (input.clone(), input.clone());
-    let attributes = input
-        .attributes("cw-control")
-        .fixed("rows", "3")
-        .dynamic("maxlength", input.property("maxLength"))
-        .dynamic("placeholder", input.property("placeholder"));
-    let write = handler(move |event: Event| written.write(parse_text(&event_target_value(&event))));
-    let commit = handler(move |_: Event| done.commit());
+    let write = move |event: Event| written.write(parse_text(&event_target_value(&event)));
+    let commit = move |_: Event| done.commit();
     // Its text as inner HTML: a text area has no value attribute, and Leptos marks child texts with comments, which a text area
     // would show.
     let value = escape(&text(&input.now()));
-    let control = view! { <textarea {..attributes} inner_html=value on:input=write on:change=commit></textarea> };
-    field(&input, control.erase())
+    let control = view! {
+        <textarea
+            class="cw-control"
+            id=input.control_id()
+            name=input.id.clone()
+            aria-describedby=input.note_id()
+            aria-invalid=input.invalid()
+            required=input.flag("required")
+            disabled=input.flag("disabled")
+            rows="3"
+            maxlength=input.property("maxLength")
+            placeholder=input.property("placeholder")
+            inner_html=value
+            on:input=write
+            on:change=commit
+        ></textarea>
+    };
+    field(&input, control.into_any())
 }
 
 fn escape(text: &str) -> String {

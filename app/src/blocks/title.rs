@@ -1,6 +1,5 @@
 //! The block `Title`.
 
-use crate::erase::{Erase, Erased, text};
 use crate::prelude::*;
 use crate::properties::Properties;
 
@@ -10,6 +9,6 @@ pub fn Title(
     /// `title`: its text.
     #[prop(into)]
     properties: Properties,
-) -> Erased {
-    view! { <h2 class="cw-title" dir="auto">{text(move || properties.text("title").unwrap_or_default())}</h2> }.erase()
+) -> AnyView {
+    view! { <h2 class="cw-title" dir="auto">{move || properties.text("title").unwrap_or_default()}</h2> }.into_any()
 }

@@ -3,9 +3,7 @@
 use super::{Loading, Missing, all};
 use crate::actions::{Actions, Status};
 use crate::agent_chat::browser::sleep;
-use crate::erase::spawn_local;
 use crate::prelude::*;
-use crate::reactive::ArcRwSignal;
 use crate::texts::{Text, t};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +38,7 @@ impl Piece {
             return;
         }
         let actions = use_context::<Actions>();
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             if self.load().await.is_ok() {
                 return;
             }

@@ -23,7 +23,7 @@ use browser as half;
 #[cfg(feature = "ssr")]
 use server as half;
 
-use crate::erase::{Erased, optional};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::prelude::untrack;
 use std::pin::Pin;
@@ -91,15 +91,15 @@ impl<F: Send + Sync> Chunk<F> {
     }
 
     /// A view that the chunk makes, once its code is there.
-    pub(crate) fn view(&'static self, view: impl Fn(&F) -> Erased + Send + 'static) -> Erased {
+    pub(crate) fn view(&'static self, view: impl Fn(&F) -> AnyView + Send + 'static) -> AnyView {
         // Only the chunk is waited for: what the view reads while it is made must not make it anew.
-        optional(move || self.get().map(|functions| untrack(|| view(functions))))
+        (move || self.get().map(|functions| untrack(|| view(functions)))).into_any()
     }
 }
 
 /// Every chunk.
 #[cfg(not(feature = "ssr"))]
-fn all() -> [&'static half::Piece; 12] {
+fn all() -> [&'static half::Piece; 11] {
     [
         &crate::agent_chat::CONVERSATION.piece,
         &crate::agent_chat::EXTRAS.piece,
@@ -108,7 +108,6 @@ fn all() -> [&'static half::Piece; 12] {
         &crate::agent_conversations::ORGANIZING.piece,
         &crate::markdown::MARKDOWN.piece,
         &crate::markdown::MATH.piece,
-        &crate::markdown::ENTITIES.piece,
         &crate::blocks::INPUTS.piece,
         &crate::blocks::BLOCKS.piece,
         &crate::actions::ACTIONS.piece,

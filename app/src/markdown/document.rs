@@ -1,9 +1,7 @@
 //! A text that is shown while it grows.
 
-use super::entities;
 use super::split::{Reference, Splitter, Step};
 use crate::prelude::*;
-use crate::reactive::ArcRwSignal;
 use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
 
 /// A Markdown text in blocks, each with its own signal: when the text grows, only the view of its last block is told. The blocks stand
@@ -64,8 +62,7 @@ impl References {
     /// Tracked.
     pub(super) fn url(&self, label: &str) -> Option<String> {
         let label = label.to_ascii_lowercase();
-        let reference = self.all.with(|all| all.iter().find(|reference| reference.label == label).cloned())?;
-        Some(if reference.is_whole { reference.url } else { entities::replaced(&reference.url) })
+        self.all.with(|all| all.iter().find(|reference| reference.label == label).map(|found| found.url.clone()))
     }
 }
 

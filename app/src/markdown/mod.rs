@@ -12,7 +12,6 @@ mod click;
 mod code;
 mod code_spans;
 mod document;
-mod entities;
 mod footnote;
 #[cfg(test)]
 mod hostile;
@@ -31,7 +30,6 @@ pub(crate) use citation::{mark, without_marks};
 pub(crate) use click::on_click;
 pub use document::Document;
 #[cfg(not(feature = "ssr"))]
-pub(crate) use entities::ENTITIES;
 pub(crate) use link::{allowed, host, is_embedded_image};
 #[cfg(not(feature = "ssr"))]
 pub(crate) use math::MATH;
@@ -43,7 +41,6 @@ pub(crate) use view::markdown_with;
 pub use view::{DocumentView, Markdown};
 
 use crate::chunks::{Chunk, Loading, Missing};
-use crate::erase::{Erase, Erased};
 use crate::prelude::*;
 use wasm_split_helpers::wasm_split;
 
@@ -72,7 +69,7 @@ pub(crate) static MARKDOWN: Chunk<Functions> = Chunk::new("markdown", load);
 /// What the chunk can do.
 pub(crate) struct Functions {
     /// Shows a text that may change.
-    pub(crate) view: fn(Signal<String>) -> Erased,
+    pub(crate) view: fn(Signal<String>) -> AnyView,
 }
 
 fn load() -> Loading {
@@ -81,5 +78,5 @@ fn load() -> Loading {
 
 #[wasm_split(markdown, fallible)]
 fn functions() -> Result<Functions, Missing> {
-    Ok(Functions { view: |text| view! { <Markdown text /> }.erase() })
+    Ok(Functions { view: |text| view! { <Markdown text /> }.into_any() })
 }

@@ -2,7 +2,6 @@
 
 use super::citation::without_marks;
 use super::document::Lookup;
-use super::entities;
 use super::split::OPTIONS;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
@@ -27,7 +26,6 @@ pub(crate) fn plain_passage(pieces: &[String]) -> Vec<String> {
 /// The words of a text in Markdown, on one line.
 fn plain(source: &str) -> String {
     let mut text = String::new();
-    entities::prepare();
     for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(Lookup(None))) {
         match event {
             Event::Text(words) | Event::Code(words) | Event::Html(words) | Event::InlineHtml(words) => {

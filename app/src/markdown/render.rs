@@ -4,7 +4,6 @@ use super::Extras;
 use super::citation::{self, Marks, without_marks};
 use super::code::code_block;
 use super::document::{Lookup, References};
-use super::entities;
 use super::footnote;
 use super::link;
 use super::mask::{self, Formula, Masked, mask, unmask};
@@ -27,7 +26,6 @@ pub(super) fn render(source: &str, references: &References, extras: &Extras, ope
         true => presentable(&text[..begun.unwrap_or(text.len())]),
         false => Cow::Borrowed(&*text),
     };
-    entities::need(&shown);
     // The parser takes for a footnote only what it has the note for, which stands in another block.
     let notes = notes_before(&shown, references);
     let text = format!("{notes}{shown}");

@@ -1,7 +1,6 @@
 //! Cuts a text that grows into its top-level blocks, parsing only what is not settled yet.
 
 use super::document::Lookup;
-use super::entities;
 use super::mask::{Masked, mask, unmask};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use std::ops::Range;
@@ -17,8 +16,6 @@ pub(super) const OPTIONS: Options = Options::ENABLE_TABLES
 pub(super) struct Reference {
     pub(super) label: String,
     pub(super) url: String,
-    /// Not, if names of characters stand in the address that were not known when it was read.
-    pub(super) is_whole: bool,
 }
 
 /// Where a growing text stands.
@@ -67,7 +64,6 @@ impl Splitter {
 
     /// Appends to `cuts` where a further block begins. A formula that has begun may go on with lines that look like other blocks.
     fn scan(&self, masked: &Masked<'_>, complete: bool, cuts: &mut Vec<usize>) -> Vec<Reference> {
-        entities::prepare();
         let begun = masked.open.into_iter().chain(masked.open_code).min().filter(|_| !complete);
         let tail = &masked.text[..begun.map_or(masked.text.len(), |at| line_start(&masked.text, at))];
         let events = Parser::new_with_broken_link_callback(tail, OPTIONS, Some(Lookup(None))).into_offset_iter();
@@ -75,13 +71,11 @@ impl Splitter {
         let mut definitions: Vec<_> = definitions
             .map(|(label, link)| {
                 let url = unmask(&link.dest, &masked.formulas).into_owned();
-                let is_whole = entities::are_known(&url);
-                (link.span.clone(), Reference { label: label.to_ascii_lowercase(), url, is_whole })
+                (link.span.clone(), Reference { label: label.to_ascii_lowercase(), url })
             })
             .collect();
         let starts = top_level(events, |label, at| {
-            definitions
-                .push((at..at + 1, Reference { label: format!("^{label}"), url: String::new(), is_whole: true }));
+            definitions.push((at..at + 1, Reference { label: format!("^{label}"), url: String::new() }));
         });
         definitions.sort_by_key(|(span, _)| span.start);
         // What stands before the first block belongs to it.
@@ -201,7 +195,7 @@ mod tests {
         let text = "see [x]\n\n[X]: https://example.com/a\n\nmore\n\nend\n";
         assert_eq!(splitter.advance(&text[..20], false).references, []);
         let closed = splitter.advance(text, false).references;
-        assert_eq!(closed, [Reference { label: "x".into(), url: "https://example.com/a".into(), is_whole: true }]);
+        assert_eq!(closed, [Reference { label: "x".into(), url: "https://example.com/a".into() }]);
     }
 
     #[test]

@@ -4,7 +4,6 @@ use super::Extras;
 use super::click::on_click;
 use super::document::{Block, Document, Group, References};
 use super::render::render;
-use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
 use crate::node::{Node, drawn, element};
 use crate::prelude::*;
 
@@ -14,17 +13,17 @@ pub fn Markdown(
     /// The text; it may change.
     #[prop(into)]
     text: Signal<String>,
-) -> Erased {
+) -> AnyView {
     let document = Document::new(&text.read_untracked(), true);
     let shown = document.clone();
     let mut first = true;
-    effect(move || {
+    Effect::new(move |_| {
         let text = text.read();
         if !std::mem::take(&mut first) {
             shown.replace(&text, true);
         }
     });
-    view! { <DocumentView document /> }.erase()
+    view! { <DocumentView document /> }.into_any()
 }
 
 /// A document, while it grows too.
@@ -35,31 +34,26 @@ pub fn DocumentView(
     /// What is done for it beyond Markdown.
     #[prop(optional)]
     extras: Extras,
-) -> Erased {
+) -> AnyView {
     let Document { groups, references, .. } = document;
-    let item = move |group: Group| {
-        let references = references.clone();
-        let extras = extras.clone();
-        Item { key: Key::Number(group.first), view: Box::new(move || group_view(group, references, extras)) }
-    };
-    let groups = each(move || groups.get().into_iter().map(&item).collect());
+    let group = move |group: Group| group_view(group, references.clone(), extras.clone());
     view! {
-        <div class="cw-markdown" dir="auto" on:click=handler(on_click)>
-            {groups}
+        <div class="cw-markdown" dir="auto" on:click=on_click>
+            <For each=move || groups.get() key=|group| group.first children=group />
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// What grows in the last group leaves the others alone: the style sheet says that the browser may rely on that.
-fn group_view(group: Group, references: References, extras: Extras) -> Erased {
-    let item = move |block: Block| {
-        let references = references.clone();
-        let extras = extras.clone();
-        Item { key: Key::Number(block.number), view: Box::new(move || block_view(block, references, extras)) }
-    };
-    let blocks = each(move || group.blocks.get().into_iter().map(&item).collect());
-    view! { <div class="cw-md-group">{blocks}</div> }.erase()
+fn group_view(group: Group, references: References, extras: Extras) -> AnyView {
+    let block = move |block: Block| block_view(block, references.clone(), extras.clone());
+    view! {
+        <div class="cw-md-group">
+            <For each=move || group.blocks.get() key=|block| block.number children=block />
+        </div>
+    }
+    .into_any()
 }
 
 /// A text as a part of a tree that is drawn as a whole; `open` says that more of it may come. Costs as much as the text is long.
@@ -78,6 +72,6 @@ fn tree(nodes: Vec<Node>) -> Node {
     element("div").with("class", "cw-markdown").with("dir", "auto").around(nodes)
 }
 
-fn block_view(block: Block, references: References, extras: Extras) -> Erased {
+fn block_view(block: Block, references: References, extras: Extras) -> AnyView {
     drawn(move || block.source.with(|source| render(&source.text, &references, &extras, source.open)))
 }

@@ -2,6 +2,7 @@
 //! another conversation is opened.
 
 use super::{AgentWrite, PageState};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,5 @@
 //! The way to the user's account, at the end of the bar: a menu for who is signed in, a link for who is not.
 
-use crate::erase::{Erase, Erased};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 
@@ -28,20 +27,20 @@ pub enum AccountLink {
 
 /// Shows the way to the account, where there are accounts.
 #[component]
-pub fn AccountMenu() -> Erased {
+pub fn AccountMenu() -> AnyView {
     match known() {
-        None => ().erase(),
+        None => ().into_any(),
         Some(AccountLink::SignIn { href }) => view! {
             <a class="cw-account-link cw-account-sign-in" href=href rel="external">
                 {t(Text::SignIn)}
             </a>
         }
-        .erase(),
+        .into_any(),
         Some(AccountLink::Account { href, name, sign_out }) => menu(href, &name, sign_out),
     }
 }
 
-fn menu(href: String, name: &str, sign_out: Option<String>) -> Erased {
+fn menu(href: String, name: &str, sign_out: Option<String>) -> AnyView {
     let initial = name.chars().next().map(|sign| sign.to_uppercase().to_string()).unwrap_or_default();
     let label = fill(Text::AccountOf, &[name]);
     let sign_out = sign_out.map(|action| {
@@ -50,7 +49,7 @@ fn menu(href: String, name: &str, sign_out: Option<String>) -> Erased {
                 <button>{t(Text::SignOut)}</button>
             </form>
         }
-        .erase()
+        .into_any()
     });
     view! {
         <button type="button" class="cw-account-link" popovertarget=MENU title=label.clone() aria-label=label>
@@ -64,7 +63,7 @@ fn menu(href: String, name: &str, sign_out: Option<String>) -> Erased {
             {sign_out}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 #[cfg(feature = "ssr")]

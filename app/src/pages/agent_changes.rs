@@ -4,10 +4,8 @@
 use super::drawer::CONTENT;
 use crate::agent_chat::TOOLS;
 use crate::blocks::control::focus;
-use crate::erase::{Erase, Erased, handler, optional, text};
 use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, t};
 
 /// Below this many changes the line at the field is enough.
@@ -15,47 +13,47 @@ const WORTH_A_BAR: usize = 2;
 
 /// A bar at the lower edge of the form, over what is there, so that nothing moves.
 #[component]
-pub fn AgentChanges() -> Erased {
+pub fn AgentChanges() -> AnyView {
     let state = use_page_state();
     let count = Memo::new(move |_| state.agent_writes().len());
     let is_worth_it = Memo::new(move |_| count.get() >= WORTH_A_BAR);
-    let bar = optional(move || is_worth_it.get().then(|| TOOLS.view(|code| (code.changes)())));
+    let bar = move || is_worth_it.get().then(|| TOOLS.view(|code| (code.changes)()));
     let is_left_over = Memo::new(move |_| !state.left_over().is_empty());
-    let entries = optional(move || is_left_over.get().then(|| TOOLS.view(|code| (code.left_over)())));
+    let entries = move || is_left_over.get().then(|| TOOLS.view(|code| (code.left_over)()));
     view! {
         <div class="cw-agent-changes">
             {bar}
             {entries}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// The bar itself.
-pub(crate) fn bar() -> Erased {
+pub(crate) fn bar() -> AnyView {
     let state = use_page_state();
     // The button that had the focus vanishes with the bar.
     let end = move |change: fn(&PageState)| {
         change(&state);
         focus(CONTENT);
     };
-    let number = text(move || state.agent_writes().len().to_string());
+    let number = move || state.agent_writes().len().to_string();
     view! {
         <div class="cw-agent-changes-bar" role="group" aria-label=t(Text::ChangesByAgent)>
             <span>{number} {t(Text::CountChangesByAgent)}</span>
-            <button type="button" class="cw-link" on:click=handler(move |_| end(PageState::undo_all))>
+            <button type="button" class="cw-link" on:click=move |_| end(PageState::undo_all)>
                 {t(Text::UndoAll)}
             </button>
-            <button type="button" class="cw-link" on:click=handler(move |_| end(PageState::keep_all))>
+            <button type="button" class="cw-link" on:click=move |_| end(PageState::keep_all)>
                 {t(Text::Keep)}
             </button>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// Asks whether what the person entered before goes into the new conversation.
-pub(crate) fn left_over() -> Erased {
+pub(crate) fn left_over() -> AnyView {
     let state = use_page_state();
     // The button that had the focus vanishes with the bar.
     let end = move |stay: bool| {
@@ -65,13 +63,13 @@ pub(crate) fn left_over() -> Erased {
     view! {
         <div class="cw-agent-changes-bar" role="group" aria-label=t(Text::EntriesStillThere)>
             <span>{t(Text::EntriesStillThere)}</span>
-            <button type="button" class="cw-link" on:click=handler(move |_| end(false))>
+            <button type="button" class="cw-link" on:click=move |_| end(false)>
                 {t(Text::ClearEntries)}
             </button>
-            <button type="button" class="cw-link" on:click=handler(move |_| end(true))>
+            <button type="button" class="cw-link" on:click=move |_| end(true)>
                 {t(Text::Keep)}
             </button>
         </div>
     }
-    .erase()
+    .into_any()
 }

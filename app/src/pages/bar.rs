@@ -3,11 +3,9 @@
 use super::account::AccountMenu;
 use super::drawer::{CONTENT, CONVERSATIONS};
 use super::regions::RegionNames;
-use crate::erase::{Erase, Erased, optional};
 use crate::icons::{Icon, Shape};
 use crate::page_state::use_page_state;
 use crate::prelude::*;
-use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use crate::theme::ThemeSwitch;
 
@@ -18,7 +16,7 @@ pub fn Bar(
     title: String,
     /// The regions that are drawers on a narrow screen.
     names: RegionNames,
-) -> Erased {
+) -> AnyView {
     let state = use_page_state();
     let changes = Memo::new(move |_| state.agent_writes().len());
     view! {
@@ -33,7 +31,7 @@ pub fn Bar(
             <AccountMenu />
         </header>
     }
-    .erase()
+    .into_any()
 }
 
 /// Opens and closes a drawer.
@@ -47,28 +45,28 @@ fn DrawerButton(
     /// How many things behind it changed by themselves.
     #[prop(optional)]
     changes: Option<Memo<usize>>,
-) -> Erased {
-    let badge = optional(move || {
+) -> AnyView {
+    let badge = move || {
         let changes = changes?.get();
-        (changes > 0).then(|| view! { <span class="cw-badge">{changes.to_string()}</span> }.erase())
-    });
+        (changes > 0).then(|| view! { <span class="cw-badge">{changes.to_string()}</span> }.into_any())
+    };
     view! {
         <button type="button" class="cw-icon-button cw-drawer-button" popovertarget=drawer aria-label=name>
             <Icon of=icon />
             {badge}
         </button>
     }
-    .erase()
+    .into_any()
 }
 
 /// The product's mark: a speech bubble cut like a chisel.
 #[component]
-fn Mark() -> Erased {
+fn Mark() -> AnyView {
     view! {
         <svg class="cw-mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
             <path class="cw-mark-body" d="M5 3h14a3 3 0 0 1 3 3v8a3 3 0 0 1-3 3h-6l-6 5v-5H5a3 3 0 0 1-3-3V6a3 3 0 0 1 3-3z" />
             <path class="cw-mark-line" d="M7 8.5h10M7 12h6" />
         </svg>
     }
-    .erase()
+    .into_any()
 }

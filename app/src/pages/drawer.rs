@@ -1,7 +1,6 @@
 //! On a narrow screen the regions beside the main one are drawers: native popovers, which open without script, close with Escape
 //! or a click outside, and give the focus back. On a wide screen the style sheet shows them as columns.
 
-use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -20,7 +19,7 @@ pub fn DrawerHead(
     drawer: &'static str,
     /// Its name.
     name: String,
-) -> Erased {
+) -> AnyView {
     view! {
         <div class="cw-drawer-head">
             <strong>{name}</strong>
@@ -36,7 +35,7 @@ pub fn DrawerHead(
             </button>
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// Closes the drawers that are open: something was chosen in one, or the screen has become wide.

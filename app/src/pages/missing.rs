@@ -1,14 +1,13 @@
 //! What is shown at an address that has no page.
 
 use super::account::AccountMenu;
-use crate::erase::{Erase, Erased};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::title::DocumentTitle;
 
 /// Says that nothing is here, with status 404 and a way home.
 #[component]
-pub fn MissingPage() -> Erased {
+pub fn MissingPage() -> AnyView {
     #[cfg(feature = "ssr")]
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.set_status(http::StatusCode::NOT_FOUND);
@@ -31,5 +30,5 @@ pub fn MissingPage() -> Erased {
             </p>
         </main>
     }
-    .erase()
+    .into_any()
 }

@@ -2,7 +2,6 @@
 
 use crate::actions::{Actions, Notice};
 use crate::blocks::alert::status_icon;
-use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -11,10 +10,10 @@ use leptos::html;
 /// Below the bar, over everything. Screen readers hear them from the page's announcer, since a region that was hidden a moment ago
 /// is not read out. A popover, because an open drawer is one: only another is above it.
 #[component]
-pub fn Notices() -> Erased {
+pub fn Notices() -> AnyView {
     let actions = expect_context::<Actions>();
     let popover = NodeRef::<html::Ul>::new();
-    effect(move || {
+    Effect::new(move |_| {
         let some = !actions.notices().is_empty();
         let Some(popover) = popover.get() else { return };
         // Hidden and shown again, it comes to the top. Refused only when it is hidden already, and by browsers without popovers,
@@ -24,30 +23,26 @@ pub fn Notices() -> Erased {
             let _ = popover.show_popover();
         }
     });
-    let item = move |notice: Notice| Item {
-        key: Key::Text(notice.number.to_string()),
-        view: Box::new(move || notice_view(actions, notice)),
-    };
-    let notices = each(move || actions.notices().into_iter().map(item).collect());
+    let notice = move |notice: Notice| notice_view(actions, notice);
     view! {
         <ul class="cw-toasts" aria-label=t(Text::Messages) popover="manual" node_ref=popover>
-            {notices}
+            <For each=move || actions.notices() key=|notice| notice.number children=notice />
         </ul>
     }
-    .erase()
+    .into_any()
 }
 
-fn notice_view(actions: Actions, notice: Notice) -> Erased {
+fn notice_view(actions: Actions, notice: Notice) -> AnyView {
     let Notice { number, text, status } = notice;
     let dismiss = move |_| actions.dismiss(number);
     view! {
         <li class="cw-toast" data-status=status.name()>
             {status_icon(status)}
             <p dir="auto">{text}</p>
-            <button type="button" class="cw-icon-button" aria-label=t(Text::Dismiss) on:click=handler(dismiss)>
+            <button type="button" class="cw-icon-button" aria-label=t(Text::Dismiss) on:click=dismiss>
                 <Icon of=Shape::Close />
             </button>
         </li>
     }
-    .erase()
+    .into_any()
 }

@@ -13,10 +13,8 @@ use crate::address::Address;
 use crate::agent_chat::FRAMES;
 use crate::api::{ApiError, Loaded, load_page};
 use crate::chat_context::ChatContext;
-use crate::erase::{Erase, Erased, effect, flag};
 use crate::page_state::{PageState, words};
 use crate::prelude::*;
-use crate::reactive::StoredValue;
 use crate::scope::{EXPRESSIONS, expressions, speaks};
 use crate::texts::{Text, fill, said, t};
 use crate::title::DocumentTitle;
@@ -35,7 +33,7 @@ pub fn PageRoute(
     id: Signal<Option<String>>,
     /// Only its chat, in a frame on another site's page: the first, or the one with this agent.
     embedded: Option<Option<String>>,
-) -> Erased {
+) -> AnyView {
     let load = |id| async move {
         let page = load_page(id).await?;
         if speaks(&page) {
@@ -51,17 +49,17 @@ pub fn PageRoute(
             }
             match embedded.clone() {
                 Some(agent) => FRAMES.view(move |code| (code.embedded)(page.clone(), agent.as_deref())),
-                None => view! { <PageView page /> }.erase(),
+                None => view! { <PageView page /> }.into_any(),
             }
         }
-        Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.erase(),
-        Err(error) => view! { <FailedPage error /> }.erase(),
+        Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.into_any(),
+        Err(error) => view! { <FailedPage error /> }.into_any(),
     })
 }
 
 /// A page: its regions, with the state that its blocks share.
 #[component]
-fn PageView(page: Page) -> Erased {
+fn PageView(page: Page) -> AnyView {
     let title = page.title.clone().unwrap_or_else(|| words(&page.id));
     let (blocks, events) = (page.blocks.clone(), page.events.clone());
     let in_rust = expect_context::<RustPages>().content(&page.id);
@@ -72,8 +70,8 @@ fn PageView(page: Page) -> Erased {
     };
     let events = BlockEvents::of_config(events);
     // Once the page has come to life: there are no effects on the server.
-    effect(move || events.emit("onInit", Value::Null));
-    view! { <PageFrame title parts /> }.erase()
+    Effect::new(move |_| events.emit("onInit", Value::Null));
+    view! { <PageFrame title parts /> }.into_any()
 }
 
 /// What stands around the regions of a page: the bar above, messages over it.
@@ -83,10 +81,10 @@ pub fn PageFrame(
     title: String,
     /// What stands in the regions.
     parts: Parts,
-) -> Erased {
+) -> AnyView {
     let names = RegionNames::of(&parts);
     let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
-    let is_whole = flag(move || fills_page.is_some_and(|fills_page| fills_page.get()));
+    let is_whole = move || fills_page.is_some_and(|fills_page| fills_page.get());
     view! {
         <DocumentTitle text=tab_title(title.clone()) />
         <div class="cw-page" class:cw-page-chat=is_whole>
@@ -99,7 +97,7 @@ pub fn PageFrame(
             <Notices />
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// The title of the browser's tab: that of the conversation that is open, and the page's.
@@ -129,7 +127,7 @@ pub fn provide_page(page: Page) {
 
 /// A page that could not be loaded.
 #[component]
-fn FailedPage(error: ApiError) -> Erased {
+fn FailedPage(error: ApiError) -> AnyView {
     #[cfg(feature = "ssr")]
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>()
         && let Ok(status) = http::StatusCode::from_u16(error.code().status())
@@ -151,5 +149,5 @@ fn FailedPage(error: ApiError) -> Erased {
             </p>
         </main>
     }
-    .erase()
+    .into_any()
 }

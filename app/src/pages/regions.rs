@@ -5,7 +5,6 @@ use super::drawer::{CONTENT, CONVERSATIONS, DrawerHead, close_drawers};
 use super::layout::{Layout, Region};
 use crate::blocks::Blocks;
 use crate::chat_context::ChatContext;
-use crate::erase::{Erase, Erased};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev;
@@ -37,15 +36,15 @@ pub struct Parts {
 /// What stands in one region.
 pub struct Part {
     /// The view.
-    pub view: Erased,
+    pub view: AnyView,
     /// Its part of the width in twelfths, if it should not have the usual one.
     pub share: Option<u8>,
 }
 
 impl Part {
     /// A view with the usual width.
-    pub fn new(view: impl Erase) -> Self {
-        Self { view: view.erase(), share: None }
+    pub fn new(view: impl IntoAny) -> Self {
+        Self { view: view.into_any(), share: None }
     }
 }
 
@@ -55,7 +54,7 @@ impl Parts {
         let content_title = layout.content_title().map(str::to_owned);
         let part = |region: Region| {
             let Region { blocks, share } = region;
-            (!blocks.is_empty()).then(|| Part { view: view! { <Blocks blocks /> }.erase(), share })
+            (!blocks.is_empty()).then(|| Part { view: view! { <Blocks blocks /> }.into_any(), share })
         };
         Self {
             conversations: part(layout.conversations),
@@ -85,7 +84,7 @@ pub fn Regions(
     parts: Parts,
     /// What they are called.
     names: RegionNames,
-) -> Erased {
+) -> AnyView {
     // An open drawer would stay on top of the columns that replace it; beside a chat that takes the page there are none.
     let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
     Effect::new(move |_| {
@@ -109,7 +108,7 @@ pub fn Regions(
                     <AgentChanges />
                 </section>
             }
-            .erase()
+            .into_any()
         }
         None => {
             view! {
@@ -117,7 +116,7 @@ pub fn Regions(
                     <div class="cw-content">{content.view}</div>
                 </div>
             }
-            .erase()
+            .into_any()
         }
     });
     let chat = chat.map(|chat| {
@@ -126,7 +125,7 @@ pub fn Regions(
                 {chat.view}
             </section>
         }
-        .erase()
+        .into_any()
     });
     let conversations = conversations.zip(names.conversations).map(|(conversations, name)| {
         view! {
@@ -135,7 +134,7 @@ pub fn Regions(
                 {conversations.view}
             </nav>
         }
-        .erase()
+        .into_any()
     });
     view! {
         <div class="cw-regions">
@@ -147,7 +146,7 @@ pub fn Regions(
             {drawers.map(|drawers| drawers.view)}
         </div>
     }
-    .erase()
+    .into_any()
 }
 
 /// The part of the width that the main region has beside the list of conversations: that of what stands in it.

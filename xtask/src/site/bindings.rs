@@ -1,19 +1,14 @@
-//! The WASM as the browser loads it: cut into what every page needs and the chunks that some need, with the JavaScript that they call.
-//! The work of `wasm-split` and `wasm-bindgen`, as libraries: cargo keeps their versions equal to those in the WASM, and nobody has to
-//! install them.
+//! The WASM as the browser loads it: split into the code of every page and the chunks of some, with the JavaScript that
+//! they call. This is what the commands `wasm-split` and `wasm-bindgen` do. They are used as libraries, so that cargo keeps
+//! their versions equal to those in the WASM and nobody has to install them.
 
 use super::files::forget_copies;
 use super::split::{self, LOADER, MANIFEST};
-use super::{entities, names, order, wasm};
 use crate::build::Profile;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 use wasm_bindgen_cli_support::Bindgen;
-
-/// In the names of what `wasm-streams` exports to make a stream in JavaScript of one in Rust. Nothing here makes any, and what is exported
-/// cannot be known to be unused: 13 KB of code before compression.
-const UPSTREAM: &str = "intounderlying";
 
 /// Makes the bindings, unless those that this tool made of this WASM are there already.
 pub(super) fn make(compiled: &Path, package: &Path, profile: Profile) -> Result<()> {
@@ -33,17 +28,8 @@ pub(super) fn make(compiled: &Path, package: &Path, profile: Profile) -> Result<
         std::fs::remove_dir_all(package)?;
     }
     std::fs::create_dir_all(package)?;
-    let input = wasm::without_exports(&entities::apart(&input)?, |name| name.contains(UPSTREAM))?;
-    ensure!(
-        !wasm::imports(&input)?.iter().any(|name| name.contains(UPSTREAM)),
-        "something makes a stream in JavaScript"
-    );
     let main = split::split(&input, package, profile)?;
     bind(main, package, profile)?;
-    split::finish(&package.join("chatwright.wasm"))?;
-    if profile == Profile::Release {
-        slim(package)?;
-    }
     made.iter().try_for_each(|file| forget_copies(file))?;
     Ok(std::fs::write(stamp, mark)?)
 }
@@ -61,15 +47,6 @@ fn bind(wasm: Vec<u8>, package: &Path, profile: Profile) -> Result<()> {
     }
     // The page asks for this name, because LEPTOS_OUTPUT_NAME is set when the server is compiled.
     Ok(std::fs::rename(package.join("chatwright_bg.wasm"), package.join("chatwright.wasm"))?)
-}
-
-/// Makes what every page loads smaller without changing what it does.
-fn slim(package: &Path) -> Result<()> {
-    let [wasm, script] = ["chatwright.wasm", "chatwright.js"].map(|name| package.join(name));
-    let module = order::sorted(&std::fs::read(&wasm)?)?;
-    let (module, light) = names::shortened(&module, &std::fs::read_to_string(&script)?)?;
-    std::fs::write(wasm, module)?;
-    Ok(std::fs::write(script, light)?)
 }
 
 /// Tells two builds apart; nothing hostile is compared.

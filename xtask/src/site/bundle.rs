@@ -1,4 +1,6 @@
 //! Files that are loaded together, in one: they compress better, and are one request.
+//!
+//! The splitter makes a file of every combination of chunks that share a function, most of them smaller than 1 KB.
 
 use super::bindings::fingerprint;
 use anyhow::{Result, ensure};
@@ -14,6 +16,11 @@ const CONVERSATION: &str = "conversation";
 const MARKDOWN: &str = "markdown";
 /// These come with a conversation only, so that nobody loads a bundle for them alone.
 const WITHIN: [&str; 2] = ["extras", "tools"];
+
+/// Small files that other combinations of chunks share are one bundle, which is loaded with each of these chunks.
+const SHARED: &str = "shared";
+/// A file from this size on, in bytes, is worth a request of its own.
+const SMALL: u64 = 9_000;
 
 /// A part of a bundle as what the browser takes for a file; added to the loader. The bundle is forgotten with its last part.
 const PART: &str = r#"
@@ -38,7 +45,8 @@ function part(file, parts, from, to) {
 /// Writes the bundles in place of their parts, each under a mark of what is in it; answers with the loader and the manifest that know them.
 pub(super) fn bundle(script: String, mut manifest: Manifest, package: &Path) -> Result<(String, Manifest)> {
     let mut script = script + PART;
-    for (name, parts) in bundles(&manifest) {
+    let is_small = |file: &str| std::fs::metadata(package.join(file)).is_ok_and(|found| found.len() < SMALL);
+    for (name, parts) in bundles(&manifest, is_small) {
         let (mut content, mut places) = (Vec::new(), Vec::new());
         for part in &parts {
             let (path, from) = (package.join(part), content.len());
@@ -62,15 +70,20 @@ pub(super) fn bundle(script: String, mut manifest: Manifest, package: &Path) -> 
 }
 
 /// The parts of each bundle, by its name.
-fn bundles(manifest: &Manifest) -> BTreeMap<&'static str, BTreeSet<String>> {
+fn bundles(manifest: &Manifest, is_small: impl Fn(&str) -> bool) -> BTreeMap<&'static str, BTreeSet<String>> {
     let mut bundles = BTreeMap::<_, BTreeSet<_>>::new();
-    for file in manifest.get(CONVERSATION).into_iter().flatten() {
+    for file in manifest.values().flatten() {
         let users: BTreeSet<_> =
             manifest.iter().filter(|(_, files)| files.contains(file)).map(|(chunk, _)| chunk.as_str()).collect();
-        let name = if users.contains(MARKDOWN) { MARKDOWN } else { CONVERSATION };
-        if users.iter().all(|user| [CONVERSATION, MARKDOWN].contains(user) || WITHIN.contains(user)) {
-            bundles.entry(name).or_default().insert(file.clone());
-        }
+        let is_known = |user: &&str| [CONVERSATION, MARKDOWN].contains(user) || WITHIN.contains(user);
+        let name = if users.contains(CONVERSATION) && users.iter().all(is_known) {
+            if users.contains(MARKDOWN) { MARKDOWN } else { CONVERSATION }
+        } else if users.len() > 1 && is_small(file) {
+            SHARED
+        } else {
+            continue;
+        };
+        bundles.entry(name).or_default().insert(file.clone());
     }
     bundles
 }
@@ -85,14 +98,17 @@ mod tests {
             ("conversation", vec!["shared", "text", "list", "own"]),
             ("extras", vec!["shared", "text"]),
             ("markdown", vec!["text", "block"]),
-            ("organizing", vec!["list"]),
-            ("tools", vec!["shared"]),
+            ("organizing", vec!["list", "tiny"]),
+            ("tools", vec!["shared", "tiny"]),
         ];
         let owned =
             |(chunk, files): (&str, Vec<&str>)| (chunk.to_owned(), files.into_iter().map(str::to_owned).collect());
         let manifest = manifest.into_iter().map(owned).collect();
-        let expected = [("conversation", vec!["own", "shared"]), ("markdown", vec!["text"])];
-        let shown: Vec<_> = bundles(&manifest).into_iter().map(|(name, parts)| (name, Vec::from_iter(parts))).collect();
+        let expected = [("conversation", vec!["own", "shared"]), ("markdown", vec!["text"]), ("shared", vec!["tiny"])];
+        let shown: Vec<_> = bundles(&manifest, |file| file == "tiny")
+            .into_iter()
+            .map(|(name, parts)| (name, Vec::from_iter(parts)))
+            .collect();
         assert_eq!(shown, expected.map(|(name, parts)| (name, parts.into_iter().map(str::to_owned).collect())));
     }
 }

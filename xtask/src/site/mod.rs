@@ -3,18 +3,11 @@
 mod bindings;
 mod bundle;
 mod compress;
-mod entities;
 mod figures;
 mod files;
-mod graph;
-mod names;
-mod order;
-mod remains;
 mod scripts;
 mod split;
 mod styles;
-mod types;
-mod wasm;
 
 use crate::build::Profile;
 use anyhow::Result;

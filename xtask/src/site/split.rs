@@ -1,11 +1,10 @@
 //! Cuts the WASM into what every page needs and the chunks that some need.
 
 use super::bundle::{self, Manifest};
-use super::graph::Graph;
-use super::{order, remains, scripts, types, wasm};
+use super::scripts;
 use crate::build::Profile;
 use anyhow::{Context, Result, anyhow};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use wasm_split_cli_support::{Options, SplitWasm, transform};
@@ -14,22 +13,9 @@ use wasm_split_cli_support::{Options, SplitWasm, transform};
 pub(super) const LOADER: &str = "chatwright-chunks.js";
 /// The files of each chunk, for the server.
 pub(super) const MANIFEST: &str = "chunks.json";
-/// Code that several chunks share is a file of its own from this size, in bytes. What is smaller costs less with what every page loads
-/// than as one more request.
-const WORTH_A_FILE: usize = 9_000;
-/// How the functions are exported that stay with what every page loads.
-const KEPT: &str = "kept:";
-
 /// Writes the chunks and their loader, and answers with what is left.
 pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Vec<u8>> {
     let (cut, left) = cut(input, package)?;
-    let kept = too_small(&cut, &left, input)?;
-    for file in &cut.split_modules {
-        std::fs::remove_file(file)?;
-    }
-    // What is exported belongs to what every page loads.
-    let (mut cut, left) = self::cut(&wasm::with_exports(input, &kept, KEPT)?, package)?;
-    let left = remains::take_back(&mut cut, left, &package.join(LOADER))?;
     let names = rename(&cut, &left, package, profile)?;
     let loader = package.join(LOADER);
     let script = std::fs::read_to_string(&loader)?;
@@ -41,11 +27,6 @@ pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Ve
     std::fs::write(loader, scripts::lighten(&script)?)?;
     std::fs::write(package.join(MANIFEST), serde_json::to_vec(&manifest)?)?;
     Ok(left)
-}
-
-/// Takes away the exports that only said what stays. After `wasm-bindgen`, which would remove what nothing exports.
-pub(super) fn finish(main: &Path) -> Result<()> {
-    Ok(std::fs::write(main, wasm::without_exports(&std::fs::read(main)?, |name| name.starts_with(KEPT))?)?)
 }
 
 fn cut(input: &[u8], package: &Path) -> Result<(SplitWasm, Vec<u8>)> {
@@ -62,24 +43,6 @@ fn cut(input: &[u8], package: &Path) -> Result<(SplitWasm, Vec<u8>)> {
     Ok((cut, left))
 }
 
-/// The functions that are in shared files which are not worth a file. Only those that lead nowhere but to each other and to what every
-/// page loads: to keep another would be to keep what it leads to.
-fn too_small(cut: &SplitWasm, left: &[u8], input: &[u8]) -> Result<BTreeSet<u32>> {
-    let mut names = BTreeSet::new();
-    for file in &cut.split_modules {
-        let chunk = std::fs::read(file)?;
-        if stem(file)?.starts_with("chunk_") && wasm::stripped(&chunk)?.len() < WORTH_A_FILE {
-            names.extend(wasm::functions(&chunk)?.into_iter().map(|(_, name)| name));
-        }
-    }
-    let of_every_page: BTreeSet<_> = wasm::functions(left)?.into_iter().map(|(_, name)| name).collect();
-    let functions: BTreeMap<_, _> = wasm::functions(input)?.into_iter().collect();
-    let small = functions.iter().filter(|(_, name)| names.contains(*name)).map(|(index, _)| *index).collect();
-    // What has no name here is imported, and so is with every page.
-    let is_known = |index| functions.get(&index).is_none_or(|name| of_every_page.contains(name));
-    Ok(Graph::of(input)?.closed(&small, is_known))
-}
-
 /// Gives the chunks a mark of all that was cut: code of another build must never be loaded into a page that is open. What has such a
 /// name never changes, so that the server lets the browser keep it. Answers with the old and new names.
 fn rename(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Result<BTreeMap<String, String>> {
@@ -88,11 +51,7 @@ fn rename(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Res
     let mut chunks = Vec::new();
     for chunk in &cut.split_modules {
         let content = std::fs::read(chunk)?;
-        let content = if profile == Profile::Release {
-            types::pruned(&order::sorted(&wasm::compact(&content)?)?)?
-        } else {
-            content
-        };
+        let content = if profile == Profile::Release { compact(&content)? } else { content };
         content.hash(&mut mark);
         std::fs::remove_file(chunk)?;
         chunks.push((stem(chunk)?, content));
@@ -105,6 +64,13 @@ fn rename(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Res
         names.insert(format!("{stem}.wasm"), new);
     }
     Ok(names)
+}
+
+/// The same module in fewer bytes, without names: numbers that the linker could still change are padded to five bytes.
+fn compact(wasm: &[u8]) -> Result<Vec<u8>> {
+    let mut config = walrus::ModuleConfig::new();
+    config.generate_name_section(false).generate_producers_section(false);
+    Ok(config.parse(wasm)?.emit_wasm())
 }
 
 fn stem(file: &Path) -> Result<&str> {

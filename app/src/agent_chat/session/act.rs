@@ -4,7 +4,6 @@ use super::{Problem, Remedy, Session};
 use crate::agent_chat::rare::Extras;
 use crate::agent_chat::{CONVERSATION, EXTRAS};
 use crate::chunks::Missing;
-use crate::erase::spawn_local;
 use crate::prelude::*;
 use leptos::web_sys::File;
 
@@ -48,7 +47,7 @@ impl Session {
         if let Some(code) = untrack(|| CONVERSATION.get()) {
             return (code.perform)(self, act);
         }
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let loaded = CONVERSATION.load().await;
             if self.is_gone() {
                 return;
@@ -62,7 +61,7 @@ impl Session {
 
     /// Does what not everybody does, once the code for it has come.
     fn with_extras(self, act: Box<dyn FnOnce(&Extras)>) {
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let loaded = EXTRAS.load().await;
             if self.is_gone() {
                 return;

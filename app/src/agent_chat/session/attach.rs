@@ -5,10 +5,8 @@ use super::{Session, elsewhere};
 use crate::address::encoded;
 use crate::agent_chat::browser;
 use crate::agent_chat::outgoing::{Attached, OutgoingFile, Upload};
-use crate::erase::spawn_local;
 use crate::numbers;
 use crate::prelude::*;
-use crate::reactive::ArcRwSignal;
 use crate::texts::{self, Text, fill, t};
 use futures::channel::oneshot;
 use leptos::web_sys::{File, ProgressEvent, Url, XmlHttpRequest};
@@ -77,7 +75,7 @@ impl Session {
                 untrack(|| gone.file()).map(|file| file.part).filter(|part| kept_file_id(&part.url).is_some())
             {
                 // Nobody waits for it: the server takes away what no message uses.
-                spawn_local(async move {
+                leptos::task::spawn_local(async move {
                     let _ = delete(&part.url).await;
                 });
             }
@@ -128,7 +126,7 @@ impl Session {
             let rules = place.properties.sender.attachments.as_ref();
             Some((place.page_id.clone(), rules?.storage.clone()?))
         });
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let outcome = match storage {
                 Some((page_id, storage)) => elsewhere::send(&page_id, &storage, &attached, &file).await,
                 None => send(&attached, &file).await,

@@ -3,7 +3,7 @@
 use super::{Phase, Session};
 use crate::agent_chat::message_state::MessageState;
 use crate::api;
-use crate::erase::spawn_local;
+use crate::prelude::*;
 use serde_json::{Value, json};
 use wire::Role;
 use wire::change::{Change, Changed, Feedback, Rating};
@@ -11,7 +11,7 @@ use wire::change::{Change, Changed, Feedback, Rating};
 impl Session {
     /// Shows another version of a message, with what was said after that one. `then` follows when it is shown.
     pub(in crate::agent_chat) fn switch_to(self, message_id: String, then: Box<dyn FnOnce()>) {
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             if self.change(Change::Switch { message_id }).await.is_some() {
                 self.show_change().await;
                 then();
@@ -30,7 +30,7 @@ impl Session {
         let found = self.messages.with_untracked(|all| all.iter().find(|message| message.id == id).cloned());
         let (Some(message), Phase::Idle) = (found, self.phase.get_untracked()) else { return };
         let about = json!({ "conversationId": self.conversation_id(), "id": id, "text": message.text() });
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             if self.change(Change::Delete { message_id: message.id.clone() }).await.is_some() {
                 self.tell("onDeleteMessage", about);
                 self.show_change().await;
@@ -42,7 +42,7 @@ impl Session {
     /// Takes the last deletion back.
     pub(in crate::agent_chat) fn restore(self) {
         let Some(message_id) = self.deleted.get_untracked() else { return };
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             if self.change(Change::Restore { message_id }).await.is_some() {
                 self.focus.update(|count| *count += 1);
                 self.show_change().await;
@@ -76,7 +76,7 @@ impl Session {
             "reason": feedback.as_ref().and_then(|feedback| feedback.reason.as_ref()),
         });
         let change = Change::Rate { message_id: message.id.clone(), feedback };
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             match api::revise(id, change).await {
                 _ if self.is_gone() => {}
                 Ok(_) => self.tell("onFeedback", about),
@@ -90,7 +90,7 @@ impl Session {
 
     /// Opens a new conversation that begins with everything up to a message.
     pub(in crate::agent_chat) fn copy_up_to(self, message_id: String) {
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             if let Some(changed) = self.change(Change::Copy { message_id }).await {
                 self.chat.bump();
                 self.chat.select(Some(changed.conversation_id), false);

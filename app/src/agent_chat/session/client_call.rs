@@ -9,9 +9,7 @@ use super::{Phase, Session};
 use crate::agent_chat::TOOLS;
 use crate::agent_chat::browser;
 use crate::agent_chat::rare::Tools;
-use crate::erase::spawn_local;
 use crate::prelude::*;
-use crate::reactive::ArcRwSignal;
 use serde_json::Value;
 use std::time::Duration;
 use wire::api::{Answer, Submission};
@@ -46,7 +44,7 @@ impl Session {
             run(code)(self);
             return false;
         }
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let loaded = TOOLS.load().await;
             if self.is_gone() {
                 return;
@@ -82,7 +80,7 @@ impl Session {
         let limit = |call: &ToolPart| self.place.with_value(|place| place.tools.limit(&call.tool_name)) + GRACE;
         let elsewhere = calls.iter().filter(|call| !self.is_free(call)).map(limit).max();
         let turn = self.inner.with_value(|inner| inner.follower);
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             browser::sleep(elsewhere.unwrap_or(COURTESY)).await;
             let undisturbed = !self.is_gone() && self.inner.with_value(|inner| inner.follower == turn);
             if undisturbed && browser::is_visible() && self.phase.get_untracked() == Phase::Idle {
@@ -96,7 +94,7 @@ impl Session {
             return;
         }
         self.begin();
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let (answers, written) = self.execute(calls).await;
             if self.is_gone() {
                 return;

@@ -2,7 +2,6 @@
 
 use super::{Act, Session};
 use crate::agent_chat::{browser, drafts};
-use crate::erase::effect;
 use crate::prelude::*;
 use leptos::ev;
 use leptos::ev::DragEvent;
@@ -86,7 +85,7 @@ impl Session {
     pub(in crate::agent_chat) fn keep_draft(self) {
         let block = self.place.with_value(|place| format!("{}/{}", place.page_id, place.block_id));
         let mut before: Option<String> = None;
-        effect(move || {
+        Effect::new(move |_| {
             let draft = self.draft.get();
             let id = untrack(|| self.id.get()).unwrap_or_default();
             let key = format!("{block}/{id}");

@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::agent_chat::speech;
+use crate::prelude::*;
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 

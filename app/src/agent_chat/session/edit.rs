@@ -4,7 +4,7 @@ use super::{Phase, Remedy, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
 use crate::agent_chat::outgoing::{Outgoing, OutgoingFile};
-use crate::erase::spawn_local;
+use crate::prelude::*;
 use serde_json::json;
 use wire::api::Submission;
 
@@ -64,7 +64,7 @@ impl Session {
         self.focus.update(|count| *count += 1);
         self.begin();
         let submission = Submission::Message { message, replaces: Some(replaced.clone()), history: Vec::new() };
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let Err(error) = self.submit(submission, None).await else { return };
             if self.is_gone() {
                 return;

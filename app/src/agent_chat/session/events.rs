@@ -3,6 +3,7 @@
 
 use super::Session;
 use crate::agent_chat::outgoing::Outgoing;
+use crate::prelude::*;
 use serde_json::{Value, json};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{ToolState, UiMessage, UiPart};

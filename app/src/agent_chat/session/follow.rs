@@ -7,7 +7,6 @@ use crate::agent_chat::browser;
 use crate::agent_chat::message_state::{MessageState, weight};
 use crate::agent_chat::reader::Reader;
 use crate::api::{self, load_conversation};
-use crate::erase::spawn_local;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use std::cell::RefCell;
@@ -47,7 +46,7 @@ impl Session {
     pub(super) fn watch_active(self) {
         let Some(id) = self.id.get_untracked() else { return };
         self.phase.set(Phase::Streaming);
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             match api::watch(id, None).await {
                 _ if self.is_gone() => {}
                 Ok(stream) => self.follow(stream, false).await,
@@ -217,7 +216,7 @@ impl Session {
     fn close_passed_over(self) {
         let passed_over = |all: &Vec<MessageState>| all.iter().rev().skip(1).any(MessageState::has_open_call);
         if self.messages.with_untracked(passed_over) {
-            spawn_local(self.reload());
+            leptos::task::spawn_local(self.reload());
         }
     }
 

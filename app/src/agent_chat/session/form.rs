@@ -11,8 +11,7 @@
 use super::Session;
 use crate::agent_chat::browser;
 use crate::agent_chat::drafts::{self, reader};
-use crate::erase::effect;
-use crate::reactive::StoredValue;
+use crate::prelude::*;
 use serde_json::{Map, Value};
 use wire::page::{SharedField, apply_updates};
 
@@ -45,7 +44,7 @@ impl Session {
         self.show_form(&form, form_of);
         let inputs: Vec<_> = form.targets.iter().map(|(_, input)| input.clone()).collect();
         let mut before: Option<String> = None;
-        effect(move || {
+        Effect::new(move |_| {
             let kept = self.page_state.kept(&inputs);
             let id = self.form_of();
             if let Some(earlier) = before.replace(id.clone()).filter(|earlier| *earlier != id) {

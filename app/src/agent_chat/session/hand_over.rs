@@ -20,7 +20,7 @@ use super::events::{ANSWER_EVENTS, Happened, Known, ended};
 use crate::agent_chat::browser;
 use crate::agent_chat::drafts::reader;
 use crate::api;
-use crate::erase::spawn_local;
+use crate::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
 use wire::events::MAX_CLAIMED;
@@ -171,7 +171,7 @@ impl Session {
             is_needed && !std::mem::replace(&mut inner.is_claiming, true)
         });
         if is_idle == Some(true) {
-            spawn_local(self.claim_all());
+            leptos::task::spawn_local(self.claim_all());
         }
     }
 

@@ -47,10 +47,8 @@ use super::speech;
 use crate::actions::{BlockEvents, ClientTools};
 use crate::api::ApiError;
 use crate::chat_context::ChatContext;
-use crate::erase::effect;
 use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;
-use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
 use crate::texts::said;
 use form::FormOf;
@@ -259,7 +257,7 @@ impl Session {
         });
         // Others can only change what the server knows.
         let is_known = Memo::new(move |_| self.id.with(Option::is_some));
-        effect(move || {
+        Effect::new(move |_| {
             if is_known.get() && CONVERSATION.get().is_some() {
                 untrack(|| self.act(Act::Listen));
             }

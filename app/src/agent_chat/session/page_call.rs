@@ -6,6 +6,7 @@ use super::Session;
 use crate::agent_chat::browser;
 use crate::api;
 use crate::numbers::time;
+use crate::prelude::*;
 use futures::future::{AbortHandle, Abortable, Either, select};
 use leptos::prelude::{WindowListenerHandle, window_event_listener_untyped};
 use std::cell::Cell;

@@ -4,7 +4,6 @@
 use super::{Act, Phase, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
-use crate::erase::effect;
 use crate::prelude::*;
 use serde_json::Value;
 use wire::{Role, TextPart, UiMessage, UiPart};
@@ -14,7 +13,7 @@ impl Session {
     pub(super) fn follow_messages(self) {
         let Some(expression) = self.place.with_value(|place| place.properties.messages.clone()) else { return };
         let mut before = None;
-        effect(move || {
+        Effect::new(move |_| {
             let given = self.scope.evaluate(&expression).unwrap_or_default();
             let is_first = before.is_none();
             if before.as_ref() == Some(&given) {

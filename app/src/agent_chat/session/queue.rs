@@ -5,8 +5,7 @@ use super::{Phase, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::drafts::reader;
 use crate::agent_chat::outgoing::{Outgoing, OutgoingFile, Queued};
-use crate::erase::effect;
-use crate::reactive::ArcRwSignal;
+use crate::prelude::*;
 use crate::texts::{self, Text};
 use serde_json::{Value, json};
 use wire::UiPart;
@@ -93,7 +92,7 @@ impl Session {
                 self.drop_known();
             }
         }
-        effect(move || {
+        Effect::new(move |_| {
             let waits = self.queue.with(|queue| queue.iter().map(written).collect::<Vec<_>>());
             let leaving = self.inner.with_value(|inner| inner.leaving.as_ref().map(written));
             let all: Vec<Value> = leaving.into_iter().chain(waits).collect();

@@ -5,7 +5,6 @@ use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
 use crate::agent_chat::outgoing::{Attached, Outgoing, Upload};
 use crate::api::{self, ApiError};
-use crate::erase::spawn_local;
 use crate::prelude::*;
 use crate::texts::{Text, fill, said};
 use serde_json::{Map, Value, json};
@@ -88,7 +87,7 @@ impl Session {
             return send(out);
         }
         self.inner.update_value(|inner| inner.asking = true);
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let may_send = self.may_send(&out).await;
             if self.is_gone() {
                 return;
@@ -117,7 +116,7 @@ impl Session {
         let history = self.inner.with_value(|inner| inner.history.clone());
         let has_history = !history.is_empty();
         let submission = Submission::Message { message, replaces: None, history };
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let sent = self.submit(submission, None).await;
             if self.is_gone() {
                 return;
@@ -173,7 +172,7 @@ impl Session {
     /// The time to decide about a call is up: shows what the server makes of it.
     pub(in crate::agent_chat) fn expired(self) {
         if !self.is_gone() && self.phase.get_untracked() == Phase::Idle {
-            spawn_local(self.reload());
+            leptos::task::spawn_local(self.reload());
         }
     }
 
@@ -221,7 +220,7 @@ impl Session {
         self.problem.set(None);
         match remedy {
             Remedy::Send => self.send_draft(),
-            Remedy::Reload => spawn_local(self.reload()),
+            Remedy::Reload => leptos::task::spawn_local(self.reload()),
             Remedy::New => self.chat.select(None, false),
         }
     }
@@ -229,7 +228,7 @@ impl Session {
     /// Sends; when it is refused, shows how the conversation really stands.
     fn run(self, submission: Submission) {
         self.begin();
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             if let Err(error) = self.submit(submission, None).await
                 && !self.is_gone()
             {
@@ -343,7 +342,7 @@ impl Session {
         let Some(id) = self.id.get_untracked() else { return };
         self.phase.set(Phase::Stopping);
         self.tell("onStop", json!({ "conversationId": id }));
-        spawn_local(async move {
+        leptos::task::spawn_local(async move {
             let stopped = api::stop(id).await;
             if let (Err(error), false) = (stopped, self.is_gone()) {
                 if self.phase.get_untracked() == Phase::Stopping {
@@ -366,7 +365,7 @@ impl Session {
         };
         self.fail(error, remedy);
         if busy && self.phase.get_untracked() == Phase::Idle {
-            spawn_local(self.reload());
+            leptos::task::spawn_local(self.reload());
         }
     }
 

@@ -4,7 +4,6 @@ use super::connect::SILENCE;
 use super::{Phase, Session};
 use crate::agent_chat::browser;
 use crate::api;
-use crate::erase::spawn_local;
 use crate::prelude::*;
 use crate::tabs;
 use futures::StreamExt;
@@ -51,7 +50,7 @@ impl Session {
             }
             let ours = self.id.with_untracked(|id| id.as_deref() == Some(changed));
             if ours && self.phase.get_untracked() == Phase::Idle {
-                spawn_local(self.reload());
+                leptos::task::spawn_local(self.reload());
             }
         });
     }
@@ -71,7 +70,7 @@ impl Session {
     /// The reader is back: something may have been written, and ended, in the meantime.
     fn come_back(self) {
         if !self.is_gone() && self.phase.get_untracked() == Phase::Idle {
-            spawn_local(self.reload());
+            leptos::task::spawn_local(self.reload());
         }
     }
 
@@ -80,7 +79,7 @@ impl Session {
             return;
         }
         match self.phase.get_untracked() {
-            Phase::Idle if browser::is_visible() => spawn_local(self.look_once()),
+            Phase::Idle if browser::is_visible() => leptos::task::spawn_local(self.look_once()),
             Phase::Streaming | Phase::Stopping => {
                 let silent = self.inner.with_value(|inner| browser::now() - inner.heard);
                 if silent > SILENCE {

@@ -3,10 +3,9 @@
 
 use super::{Content, Key, Load, Source, View};
 use crate::api::codec;
-use crate::erase::{Erased, effect, optional, spawn_local};
 use crate::prelude::*;
-use crate::reactive::{RwSignal, StoredValue};
 use leptos::reactive::computed::ScopedFuture;
+use leptos::task::spawn_local;
 
 /// What is loaded.
 #[derive(Clone, Copy)]
@@ -27,7 +26,7 @@ impl Resource {
         let content = RwSignal::new(came);
         // The last attempt to load: what an older one brings counts for nothing.
         let last = StoredValue::new(0_u32);
-        effect(move || {
+        Effect::new(move |_| {
             let wanted = wanted();
             if known.as_ref() == Some(&wanted) {
                 return;
@@ -48,12 +47,12 @@ impl Resource {
         Self { content, asked }
     }
 
-    pub(super) fn view(self, view: View) -> Erased {
+    pub(super) fn view(self, view: View) -> AnyView {
         // On the server that which waits for it took a number, too.
         if let Some(page) = Owner::current_shared_context() {
             page.next_id();
         }
-        optional(move || self.content.get().map(&view))
+        (move || self.content.get().map(&view)).into_any()
     }
 
     pub(super) fn refetch(self) {

@@ -2,7 +2,7 @@
 
 use super::{Content, Load, Source, View};
 use crate::api::codec::ValueJson;
-use crate::erase::{Erase, Erased};
+use crate::prelude::*;
 use leptos::prelude::*;
 use leptos::server;
 
@@ -15,10 +15,10 @@ impl Resource {
         Self(server::Resource::new_with_options(source, move |(_, id)| load(id), blocking))
     }
 
-    pub(super) fn view(self, view: View) -> Erased {
+    pub(super) fn view(self, view: View) -> AnyView {
         // Not in a closure: Leptos calls one twice, and what is in the view would be made, and would load, as often.
         let shown = Suspend::new(async move { view(self.0.await) });
-        view! { <Transition>{shown}</Transition> }.erase()
+        view! { <Transition>{shown}</Transition> }.into_any()
     }
 
     /// Nothing changes while a page is rendered.
