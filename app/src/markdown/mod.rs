@@ -29,7 +29,6 @@ pub use citation::Marks;
 pub(crate) use citation::{mark, without_marks};
 pub(crate) use click::on_click;
 pub use document::Document;
-#[cfg(not(feature = "ssr"))]
 pub(crate) use link::{allowed, host, is_embedded_image};
 #[cfg(not(feature = "ssr"))]
 pub(crate) use math::MATH;

@@ -3,7 +3,6 @@
 use super::{Content, Load, Source, View};
 use crate::api::codec::ValueJson;
 use crate::prelude::*;
-use leptos::prelude::*;
 use leptos::server;
 
 /// What is loaded.
