@@ -1,14 +1,16 @@
-//! Parts that arrive whole: files, and what was not there for the answer.
+//! Parts that arrive complete: files, unavailable tool sources, and context edits of the provider.
 
 use super::notice::notice;
 use super::standing;
 use crate::icons::{Icon, Shape};
+use crate::numbers::grouped;
 use crate::prelude::*;
+use crate::texts::t;
 use crate::visible::{Kind, plain};
 use serde_json::Value;
 use wire::file::{is_shown_inline, kept_file_id};
 use wire::message::FilePart;
-use wire::{STANDING_APPROVAL, UiPart};
+use wire::{CONTEXT_EDITS, ContextEdit, STANDING_APPROVAL, UiPart};
 
 /// Tools that an agent could not reach: `{name, message}`.
 const UNAVAILABLE: &str = "data-source-unavailable";
@@ -19,6 +21,7 @@ pub(super) fn fixed_part(part: &UiPart) -> AnyView {
         UiPart::File(file) => file_view(file),
         UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing::line(&data.data),
         UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable(&data.data),
+        UiPart::Data(data) if data.kind == CONTEXT_EDITS => context_edits(&data.data),
         _ => ().into_any(),
     }
 }
@@ -73,6 +76,12 @@ fn unavailable(data: &Value) -> AnyView {
     let (name, message) = (text("name"), text("message"));
     let line = if message.contains(name) { message.to_owned() } else { format!("{name}: {message}") };
     notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), line, ().into_any())
+}
+
+/// One quiet line per edit: the model wrote the answer without the content that it names.
+fn context_edits(data: &Value) -> AnyView {
+    let line = |edit: ContextEdit| notice("cw-notice cw-notice-quiet", None, edit.said(t, grouped), ().into_any());
+    ContextEdit::all_of(data).into_iter().map(line).collect_view().into_any()
 }
 
 /// Whether an address is one of the web.

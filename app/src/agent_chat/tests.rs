@@ -261,3 +261,18 @@ fn what_was_not_there_is_said() {
     assert!(notice.contains("cw-notice-warning"), "{notice}");
     assert!(!html("data-mood").contains("<p"));
 }
+
+#[test]
+fn context_edits_of_the_provider_are_quiet_lines() {
+    let html = |edits: Value| {
+        let part = part(json!({ "type": "data-context-edits", "data": { "provider": "anthropic", "edits": edits } }));
+        Owner::new().with(|| fixed_part(&part).to_html())
+    };
+    let cleared = json!({ "type": "clear_tool_uses_20250919", "clearedToolUses": 8, "clearedInputTokens": 50_000 });
+    let shown = html(json!([cleared, { "type": "clear_thinking_20251015", "clearedThinkingTurns": 2 }]));
+    assert!(shown.contains("Tool results that the provider cleared from the context: 8 (50,000 tokens)"), "{shown}");
+    assert!(shown.contains("Turns whose thinking the provider cleared from the context: 2</p>"), "{shown}");
+    assert_eq!(shown.matches("cw-notice-quiet").count(), 2, "{shown}");
+    assert!(!html(json!([])).contains("<p"));
+    assert!(!html(json!("no list")).contains("<p"));
+}

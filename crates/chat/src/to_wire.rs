@@ -6,7 +6,8 @@ use contract::{Citation, Exposure, Part, Source, ToolCall};
 use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
 use wire::{
-    ApprovalTerms, Chunk, CutOff, DataChunk, FinishReason, PROVIDER_ITEM, SPENT, STANDING_APPROVAL, SUSPENDED_CALL,
+    ApprovalTerms, CONTEXT_EDITS, Chunk, CutOff, DataChunk, FinishReason, PROVIDER_ITEM, SPENT, STANDING_APPROVAL,
+    SUSPENDED_CALL,
 };
 
 /// Converts the events of one run. Providers choose the ids of their parts, and reuse them in the
@@ -252,7 +253,15 @@ impl ToWire {
                 data: json!({ "provider": provider, "item": item }),
                 transient: None,
             }),
-            // The loop turns calls and the end into events of its own, and keeps signs of life to itself.
+            // Each request of an answer repeats the edits of the earlier ones, so only the newest
+            // part is kept.
+            Part::ContextEdits { provider, edits } => Chunk::Data(DataChunk {
+                kind: CONTEXT_EDITS.to_owned(),
+                id: Some("context-edits".to_owned()),
+                data: json!({ "provider": provider, "edits": edits }),
+                transient: None,
+            }),
+            // The loop emits its own events for calls and the end, and drops keep-alives.
             Part::ToolCall { .. } | Part::Finish { .. } | Part::Alive => return,
         });
     }
@@ -341,5 +350,40 @@ mod tests {
             })
             .collect();
         assert_eq!(ids.len(), 2);
+    }
+
+    /// The edits are stored with the answer once, and the model reads the whole history again.
+    #[test]
+    fn context_edits_are_kept_and_do_not_go_back() {
+        let edits = |cleared| {
+            let edit = contract::ContextEdit {
+                kind: "clear_tool_uses_20250919".to_owned(),
+                cleared_tool_uses: Some(cleared),
+                cleared_thinking_turns: None,
+                cleared_input_tokens: Some(500),
+            };
+            Event::Part(Part::ContextEdits { provider: "anthropic".to_owned(), edits: vec![edit] })
+        };
+        let (mut to_wire, mut chunks) = (ToWire::default(), Vec::new());
+        for event in [edits(1), Event::StepStart { number: 2 }, edits(2)] {
+            to_wire.convert(event, &mut chunks);
+        }
+        assert!(!chunks.iter().any(is_private), "they are shown");
+        let mut reducer = wire::Reducer::new(wire::UiMessage::new("m", wire::Role::Assistant));
+        for chunk in &chunks {
+            reducer.apply(chunk).unwrap();
+        }
+        let message = reducer.message();
+        let data: Vec<_> = message
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                wire::UiPart::Data(data) if data.kind == CONTEXT_EDITS => Some(&data.data),
+                _ => None,
+            })
+            .collect();
+        let newest = json!({ "type": "clear_tool_uses_20250919", "clearedToolUses": 2, "clearedInputTokens": 500 });
+        assert_eq!(data, [&json!({ "provider": "anthropic", "edits": [newest] })]);
+        assert!(crate::to_prompt::to_prompt(std::slice::from_ref(message), |_| false).is_empty());
     }
 }

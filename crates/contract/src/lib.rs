@@ -15,7 +15,7 @@ pub use error::{ModelError, ModelErrorKind, ToolError};
 pub use message::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};
 pub use model::{Model, ModelId, PartStream};
 pub use model_use::{ModelMeter, ModelUse, Replied};
-pub use part::{Citation, FinishReason, Part, Source};
+pub use part::{Citation, ContextEdit, FinishReason, Part, Source};
 pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
 pub use tool::{

@@ -115,6 +115,14 @@ pub enum Part {
         /// The item as it was received.
         item: Value,
     },
+    /// What the provider removed from the context before the model read it. The history stays
+    /// complete, so none of this is sent back.
+    ContextEdits {
+        /// The provider, for example `anthropic`.
+        provider: String,
+        /// The edits in the order in which they were applied.
+        edits: Vec<ContextEdit>,
+    },
     /// A keep-alive of the provider, such as an SSE comment. It resets the timeout for the next
     /// part and is neither emitted nor stored.
     Alive,
@@ -159,6 +167,25 @@ pub enum Source {
         /// Data to keep with the source.
         metadata: Option<ProviderMetadata>,
     },
+}
+
+/// One edit of a request's context by the provider, as the AI SDK writes it in
+/// `contextManagement.appliedEdits`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextEdit {
+    /// The provider's name for the strategy, for example `clear_tool_uses_20250919`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The number of tool results that were cleared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared_tool_uses: Option<u64>,
+    /// The number of turns whose thinking was cleared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared_thinking_turns: Option<u64>,
+    /// The number of input tokens that this saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared_input_tokens: Option<u64>,
 }
 
 /// The citation of a source for a passage of a text.

@@ -1,6 +1,7 @@
 //! A door to the codecs for the fuzzer, which lives in a workspace of its own.
 
 use crate::driver::{Codec, Reader};
+use crate::parallel::Expanding;
 use crate::{anthropic, google, openai_chat, openai_responses};
 use contract::{ModelError, Part};
 
@@ -12,8 +13,8 @@ pub fn read(codec: &str, pieces: &[&[u8]]) -> (Vec<Part>, Result<(), ModelError>
     match codec {
         "anthropic" => whole(anthropic::stream::Reader::default(), pieces),
         "google" => whole(google::stream::Reader::default(), pieces),
-        "openai_chat" => whole(openai_chat::stream::Reader::default(), pieces),
-        _ => whole(openai_responses::stream::Reader::default(), pieces),
+        "openai_chat" => whole(Expanding::new(openai_chat::stream::Reader::default(), &[]), pieces),
+        _ => whole(Expanding::new(openai_responses::stream::Reader::default(), &[]), pieces),
     }
 }
 

@@ -82,17 +82,18 @@ pub(crate) fn post(
 }
 
 /// Sends a request with the config's headers; resolves when the provider has begun to answer with events. `write` makes the HTTP
-/// request of the contract's.
+/// request of the contract's, `codec` reads the answer.
 ///
 /// A request with files that is refused is sent once more with notes in their place: which files a model takes (none, or no PDF, or
 /// only small ones) is known to its provider alone. So the model says what it could not read, and the conversation goes on.
 ///
 /// # Errors
 /// By status, or what kept the answer from coming. The causes hold none of the secrets in `settings`.
-pub(crate) async fn stream<C: Codec + Default>(
+pub(crate) async fn stream(
     write: impl Fn(&Request) -> Result<RequestBuilder, ModelError>,
     request: &Request,
     settings: &Settings,
+    codec: impl Codec,
     cancel: CancellationToken,
 ) -> Result<PartStream, ModelError> {
     let asking = async {
@@ -113,7 +114,7 @@ pub(crate) async fn stream<C: Codec + Default>(
         () = cancel.cancelled() => Err(driver::stopped()),
         response = asking => response,
     };
-    Ok(driver::parts(response?, C::default(), cancel))
+    Ok(driver::parts(response?, codec, cancel))
 }
 
 async fn begin(mut request: RequestBuilder, settings: &Settings) -> Result<Response, ModelError> {

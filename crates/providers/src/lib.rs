@@ -22,6 +22,7 @@ pub mod openai_responses;
 #[cfg(test)]
 mod option_tests;
 mod options;
+mod parallel;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]

@@ -117,6 +117,36 @@ fn options_of_messages() {
     "##);
 }
 
+/// The strategies for editing the context, each with all of its options.
+#[test]
+fn context_management_of_messages() {
+    let edits = json!([
+        { "type": "clear_thinking_20251015", "keep": { "type": "thinking_turns", "value": 2 } },
+        {
+            "type": "clear_tool_uses_20250919",
+            "trigger": { "type": "input_tokens", "value": 30000 },
+            "keep": { "type": "tool_uses", "value": 3 },
+            "clearAtLeast": { "type": "input_tokens", "value": 5000 },
+            "clearToolInputs": true,
+            "excludeTools": ["webSearch"],
+        },
+        {
+            "type": "compact_20260112",
+            "trigger": { "type": "input_tokens", "value": 150000 },
+            "pauseAfterCompaction": true,
+            "instructions": "Keep names.",
+        },
+    ]);
+    let options = json!({ "contextManagement": { "edits": edits } });
+    assert_snapshot!(added(anthropic::request::body, "claude-sonnet-4-5", "anthropic", options), @r##"
+    context_management {"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}},{"clear_at_least":{"type":"input_tokens","value":5000},"clear_tool_inputs":true,"exclude_tools":["webSearch"],"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens","value":30000},"keep":{"type":"tool_uses","value":3}},{"pause_after_compaction":true,"type":"compact_20260112","trigger":{"type":"input_tokens","value":150000},"instructions":"Keep names."}]}
+    "##);
+    let all = json!({ "context_management": { "edits": [{ "type": "clear_thinking_20251015", "keep": "all" }] } });
+    assert_snapshot!(added(anthropic::request::body, "claude-sonnet-4-5", "anthropic", all), @r##"
+    context_management {"edits":[{"type":"clear_thinking_20251015","keep":"all"}]}
+    "##);
+}
+
 #[test]
 fn reasoning_and_forms_may_be_held_back_from_claude() {
     let signed = json!({ "anthropic": { "signature": "s" } });

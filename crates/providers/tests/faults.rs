@@ -2,7 +2,7 @@
 
 mod peer;
 
-use contract::{FileData, Message, Model, ModelError, ModelErrorKind, Part, Request, UserPart};
+use contract::{FileData, Message, Model, ModelError, ModelErrorKind, Part, Request, ToolSpec, UserPart};
 use futures::StreamExt;
 use peer::table::PROVIDERS;
 use peer::{Peer, Script, response};
@@ -292,5 +292,29 @@ async fn a_huge_event_is_bounded() {
         assert!(error.unwrap().cause.contains("larger than the limit"));
         peer.closed().await;
         assert!(peer.sent() < 48 * 1024 * 1024, "{} bytes were taken", peer.sent());
+    }
+}
+
+/// A model may use OpenAI's wrapper for several calls with any of these APIs.
+#[tokio::test]
+async fn wrapped_calls_are_expanded_unless_a_tool_has_the_name() {
+    let chat = include_str!("../fixtures/openai_chat/parallel.jsonl");
+    let responses = include_str!("../fixtures/openai_responses/parallel.jsonl");
+    for (at, fixture, wrapper) in
+        [(1, chat, "multi_tool_use.parallel"), (2, chat, "multi_tool_use.parallel"), (3, responses, "parallel")]
+    {
+        let peer = Peer::start(Script::Bytes(sse(fixture).into_bytes())).await;
+        let model = PROVIDERS[at].at(&peer.url());
+        for (tool, expected) in [("weather", ["weather", "clock"].as_slice()), (wrapper, &[wrapper])] {
+            let schema = serde_json::json!({ "type": "object" });
+            let request = Request { tools: vec![ToolSpec::new(tool, "", schema)], ..request() };
+            let (parts, error) = ask_with(&*model, request, &CancellationToken::new()).await;
+            assert!(error.is_none(), "{error:?}");
+            let called = parts.iter().filter_map(|part| match part {
+                Part::ToolCall { id, name, .. } => id.starts_with("call_1").then_some(name.as_str()),
+                _ => None,
+            });
+            assert_eq!(called.collect::<Vec<_>>(), expected);
+        }
     }
 }

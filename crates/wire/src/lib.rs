@@ -4,6 +4,7 @@ pub mod api;
 mod arguments;
 pub mod change;
 pub mod chunk;
+mod context_edit;
 pub mod end;
 pub mod error;
 pub mod events;
@@ -21,6 +22,7 @@ pub mod reduce;
 
 pub use arguments::arguments_hash;
 pub use chunk::{Chunk, DataChunk, FinishReason};
+pub use context_edit::{CONTEXT_EDITS, ContextEdit};
 pub use end::EndReason;
 pub use error::{ErrorCode, ErrorReason, UserError};
 pub use message::{

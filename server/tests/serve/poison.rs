@@ -28,6 +28,7 @@ const KINDS: &[&str] = &[
     "step-start",
     "data-source-unavailable",
     "data-standing-approval",
+    "data-context-edits",
     "data-page-state",
     "data-x",
     "tool-look_up",

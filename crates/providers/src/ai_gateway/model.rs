@@ -1,6 +1,7 @@
 //! The codec of Chat Completions with the gateway's address and options.
 
 use super::{PROVIDER, request};
+use crate::parallel::Expanding;
 use crate::{Settings, http, openai_chat};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
@@ -31,8 +32,7 @@ impl Model for AiGateway {
         let write = |asked: &Request| {
             http::post(&self.settings, BASE_URL, "chat/completions", &request::body(&self.id.model, asked))
         };
-        Box::pin(
-            async move { http::stream::<openai_chat::stream::Reader>(write, &request, &self.settings, cancel).await },
-        )
+        let codec = Expanding::new(openai_chat::stream::Reader::default(), &request.tools);
+        Box::pin(async move { http::stream(write, &request, &self.settings, codec, cancel).await })
     }
 }

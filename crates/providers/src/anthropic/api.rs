@@ -1,9 +1,10 @@
 //! The events of a Messages stream, as far as they are understood. Everything is optional and read leniently (see [`crate::json`]):
 //! what a later version leaves out, adds or writes in another shape must not break a stream.
 
-use crate::json::{Needed, name, number, object, text};
+use crate::json::{Needed, name, number, object, or_none, text};
 use crate::lenient::Count;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -24,6 +25,9 @@ pub(crate) struct Event<'a> {
     pub(crate) usage: Option<Usage>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) error: Option<Failure>,
+    /// Of `message_delta`.
+    #[serde(default, deserialize_with = "object")]
+    pub(crate) context_management: Option<ContextManagement>,
 }
 
 /// What a `content_block_delta` or `message_delta` brings.
@@ -61,6 +65,26 @@ pub(crate) struct Message<'a> {
     pub(crate) content: Needed<'a>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) container: Option<Container>,
+    /// Present where a gateway converted a complete message to events.
+    #[serde(default, deserialize_with = "object")]
+    pub(crate) context_management: Option<ContextManagement>,
+}
+
+/// The changes that the provider made to the context before the model read it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ContextManagement {
+    #[serde(default, deserialize_with = "or_none")]
+    pub(crate) applied_edits: Option<Vec<Value>>,
+}
+
+/// One applied edit.
+#[derive(Debug, Deserialize)]
+pub(crate) struct AppliedEdit {
+    #[serde(rename = "type", default, deserialize_with = "text")]
+    pub(crate) kind: Option<String>,
+    pub(crate) cleared_tool_uses: Option<Count>,
+    pub(crate) cleared_thinking_turns: Option<Count>,
+    pub(crate) cleared_input_tokens: Option<Count>,
 }
 
 /// Where the provider runs code; a later request may go on in it.

@@ -98,6 +98,11 @@ mod tests {
             "code-execution-2025-08-25,skills-2025-10-02,files-api-2025-04-14",
         );
         check(
+            json!({ "context_management": { "edits": [{ "type": "clear_tool_uses_20250919" }, { "type": "clear_thinking_20251015" }] } }),
+            Value::Null,
+            "context-management-2025-06-27",
+        );
+        check(
             json!({ "context_management": { "edits": [{ "type": "compact_20260112" }] } }),
             Value::Null,
             "context-management-2025-06-27,compact-2026-01-12",

@@ -6,6 +6,7 @@ mod betas;
 mod block;
 mod cache;
 mod container;
+mod context_edits;
 mod file;
 mod model;
 pub(crate) mod request;

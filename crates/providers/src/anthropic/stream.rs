@@ -1,9 +1,9 @@
 //! Messages events → parts, without I/O.
 
 use super::PROVIDER;
-use super::api::{Container, Delta, Event, Failure, Message, Usage as ApiUsage};
+use super::api::{Container, ContextManagement, Delta, Event, Failure, Message, Usage as ApiUsage};
 use super::block::Block;
-use super::container;
+use super::{container, context_edits};
 use crate::driver::{Codec, broken};
 use crate::json;
 use crate::lenient::{CallIds, Held};
@@ -26,6 +26,7 @@ pub(crate) struct Reader {
     usage: ApiUsage,
     stop_reason: Option<String>,
     container: Option<Container>,
+    context_management: Option<ContextManagement>,
     is_complete: bool,
 }
 
@@ -84,6 +85,7 @@ impl Codec for Reader {
             }
             "message_delta" => {
                 self.count(event.usage);
+                self.context_management = event.context_management.or(self.context_management.take());
                 let delta = event.delta.object("delta").ok().flatten();
                 let delta: Delta<'_> = delta.and_then(|raw| json::read(raw, &mut spare_delta).ok()).unwrap_or_default();
                 self.stop_reason = delta.stop_reason.or(self.stop_reason.take());
@@ -118,6 +120,7 @@ impl Reader {
         self.count(message.usage);
         self.stop_reason = message.stop_reason;
         self.container = message.container;
+        self.context_management = message.context_management;
         for block in message.content.list("content").unwrap_or_default() {
             if let Some(block) = json::entry(block, "content")? {
                 Block::start(block, &mut self.state, parts)?.stop(parts);
@@ -206,6 +209,7 @@ impl Reader {
         }
         self.is_complete = true;
         parts.extend(self.container.take().and_then(container::item));
+        parts.extend(self.context_management.take().and_then(context_edits::part));
         let raw_reason = self.stop_reason.take();
         let reason = reason(raw_reason.as_deref());
         parts.push(Part::Finish { reason, raw_reason, usage: usage(&self.usage), metadata: None });
@@ -216,7 +220,8 @@ impl Reader {
 fn reason(raw: Option<&str>) -> FinishReason {
     match raw {
         Some("end_turn" | "stop_sequence") => FinishReason::Stop,
-        Some("pause_turn") => FinishReason::Pause,
+        // With `pause_after_compaction`, the model continues from its summary when asked again.
+        Some("pause_turn" | "compaction") => FinishReason::Pause,
         Some("tool_use") => FinishReason::ToolCalls,
         Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
         Some("refusal") => FinishReason::ContentFilter,

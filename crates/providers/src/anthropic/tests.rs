@@ -269,6 +269,7 @@ fn blocks_of_every_kind() {
     text-delta {"id":"1","delta":"🌍"}
     text-end {"id":"1"}
     provider-item {"provider":"anthropic","item":{"type":"container","id":"container_1","expires_at":"2026-01-02T03:04:05Z"}}
+    context-edits {"provider":"anthropic","edits":[{"type":"clear_tool_uses_20250919","clearedToolUses":1}]}
     finish {"reason":"tool-calls","rawReason":"tool_use","usage":{"inputTokens":5,"outputTokens":9,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
     "##);
 }
@@ -327,4 +328,50 @@ fn blocks_that_do_not_begin() {
     check(&delta(r#"{"type":"input_json_delta","partial_json":"{}"}"#), "`content_block_start`");
     check(&delta("7"), "`delta` cannot be read: it is a number instead of an object");
     check(r#"{"type":"error","error":"overloaded"}"#, "error");
+}
+
+/// The parts of a reply without content that ends with this `message_delta`.
+fn ended(message_delta: &serde_json::Value) -> String {
+    parts(&format!("{message_delta}\n{{\"type\":\"message_stop\"}}"))
+}
+
+#[test]
+fn applied_context_edits_become_a_part() {
+    let check = |management: serde_json::Value, expected: &str| {
+        let shown = ended(&serde_json::json!({ "type": "message_delta", "context_management": management }));
+        let edits: Vec<_> = shown.lines().filter_map(|line| line.strip_prefix("context-edits ")).collect();
+        let expected = (!expected.is_empty()).then(|| format!(r#"{{"provider":"anthropic","edits":[{expected}]}}"#));
+        assert_eq!(edits, Vec::from_iter(expected.as_deref()), "{management}");
+        assert!(shown.lines().last().unwrap().starts_with("finish "), "{shown}");
+    };
+    check(
+        serde_json::json!({ "applied_edits": [
+            { "type": "clear_thinking_20251015", "cleared_thinking_turns": 3, "cleared_input_tokens": 15000 },
+            { "type": "clear_tool_uses_20250919", "cleared_tool_uses": 8, "cleared_input_tokens": "50000" },
+            { "type": "compact_20260112" },
+            { "type": "later_edit", "cleared_input_tokens": -1, "more": {} },
+            { "cleared_input_tokens": 1 },
+            7,
+        ] }),
+        concat!(
+            r#"{"type":"clear_thinking_20251015","clearedThinkingTurns":3,"clearedInputTokens":15000},"#,
+            r#"{"type":"clear_tool_uses_20250919","clearedToolUses":8,"clearedInputTokens":50000},"#,
+            r#"{"type":"compact_20260112"},{"type":"later_edit","clearedInputTokens":0}"#,
+        ),
+    );
+    check(serde_json::json!({ "applied_edits": [] }), "");
+    check(serde_json::json!({ "applied_edits": "none" }), "");
+    check(serde_json::json!([1]), "");
+    check(serde_json::Value::Null, "");
+    let whole =
+        r#"{"type":"message_start","message":{"context_management":{"applied_edits":[{"type":"compact_20260112"}]}}}"#;
+    let shown = parts(&format!("{whole}\n{{\"type\":\"message_stop\"}}"));
+    assert!(shown.starts_with("context-edits "), "{shown}");
+}
+
+/// The loop asks a model that paused after a compaction to continue.
+#[test]
+fn stop_after_a_compaction_is_a_pause() {
+    let shown = ended(&serde_json::json!({ "type": "message_delta", "delta": { "stop_reason": "compaction" } }));
+    assert!(shown.contains(r#"{"reason":"pause","rawReason":"compaction""#), "{shown}");
 }

@@ -55,7 +55,8 @@ impl Model for Google {
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         let write = |request: &Request| self.post(request);
-        Box::pin(async move { http::stream::<stream::Reader>(write, &request, &self.settings, cancel).await })
+        let codec = stream::Reader::default();
+        Box::pin(async move { http::stream(write, &request, &self.settings, codec, cancel).await })
     }
 }
 

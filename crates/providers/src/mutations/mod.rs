@@ -8,6 +8,7 @@
 mod answer;
 mod change;
 
+use crate::parallel::Expanding;
 use crate::testing::{events, read};
 use crate::{anthropic, google, openai_chat, openai_responses};
 use answer::Answer;
@@ -47,7 +48,7 @@ const ANTHROPIC: Codec = Codec {
 
 const RESPONSES: Codec = Codec {
     name: "openai_responses",
-    read: |stream| read(openai_responses::stream::Reader::default(), &[stream.as_bytes()]),
+    read: |stream| read(Expanding::new(openai_responses::stream::Reader::default(), &[]), &[stream.as_bytes()]),
     end: "",
     needed: &["type"],
     told: &[
@@ -73,7 +74,7 @@ const RESPONSES: Codec = Codec {
 
 const CHAT: Codec = Codec {
     name: "openai_chat",
-    read: |stream| read(openai_chat::stream::Reader::default(), &[stream.as_bytes()]),
+    read: |stream| read(Expanding::new(openai_chat::stream::Reader::default(), &[]), &[stream.as_bytes()]),
     end: "data: [DONE]\n\n",
     needed: &["choices", "delta", "tool_calls", "function", "finish_reason"],
     told: &[
@@ -101,17 +102,19 @@ const GOOGLE: Codec = Codec {
 };
 
 /// The gateway speaks Chat Completions.
-const RECORDINGS: [(&Codec, &str, &str); 15] = [
+const RECORDINGS: [(&Codec, &str, &str); 17] = [
     (&ANTHROPIC, "containers", include_str!("../../fixtures/anthropic/containers.jsonl")),
     (&ANTHROPIC, "items", include_str!("../../fixtures/anthropic/items.jsonl")),
     (&ANTHROPIC, "server_tools", include_str!("../../fixtures/anthropic/server_tools.jsonl")),
     (&ANTHROPIC, "text", include_str!("../../fixtures/anthropic/text.jsonl")),
     (&ANTHROPIC, "thinking_and_tools", include_str!("../../fixtures/anthropic/thinking_and_tools.jsonl")),
     (&RESPONSES, "items", include_str!("../../fixtures/openai_responses/items.jsonl")),
+    (&RESPONSES, "parallel", include_str!("../../fixtures/openai_responses/parallel.jsonl")),
     (&RESPONSES, "server_tools", include_str!("../../fixtures/openai_responses/server_tools.jsonl")),
     (&RESPONSES, "thinking_and_tool", include_str!("../../fixtures/openai_responses/thinking_and_tool.jsonl")),
     (&CHAT, "careless", include_str!("../../fixtures/openai_chat/careless.jsonl")),
     (&CHAT, "groq", include_str!("../../fixtures/openai_chat/groq.jsonl")),
+    (&CHAT, "parallel", include_str!("../../fixtures/openai_chat/parallel.jsonl")),
     (&CHAT, "text", include_str!("../../fixtures/openai_chat/text.jsonl")),
     (&CHAT, "thinking_and_tools", include_str!("../../fixtures/openai_chat/thinking_and_tools.jsonl")),
     (&GOOGLE, "grounding", include_str!("../../fixtures/google/grounding.jsonl")),

@@ -1,6 +1,7 @@
 //! The two halves joined over HTTP.
 
 use super::{PROVIDER, request, stream};
+use crate::parallel::Expanding;
 use crate::{Settings, http};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
@@ -30,6 +31,7 @@ impl Model for OpenAiResponses {
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         let write =
             |asked: &Request| http::post(&self.settings, BASE_URL, "responses", &request::body(&self.id.model, asked));
-        Box::pin(async move { http::stream::<stream::Reader>(write, &request, &self.settings, cancel).await })
+        let codec = Expanding::new(stream::Reader::default(), &request.tools);
+        Box::pin(async move { http::stream(write, &request, &self.settings, codec, cancel).await })
     }
 }

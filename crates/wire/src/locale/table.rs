@@ -190,7 +190,11 @@ texts! {
     JumpToNewest = "Jump to the latest message",
     ContextFull = "{1} % of the context used",
     ContextDetails = "The conversation takes {1} of the {2} tokens that the model can read at once. A new conversation begins with an empty context.",
-    // How an answer ends
+    ContextToolResultsCleared = "Tool results that the provider cleared from the context: {1}",
+    ContextThinkingCleared = "Turns whose thinking the provider cleared from the context: {1}",
+    ContextSummarized = "The provider summarized the earlier conversation",
+    ContextEdited = "The provider shortened the context",
+    // The end of an answer
     Retry = "Retry",
     Continue = "Continue",
     AnswerFailed = "The answer failed.",

@@ -14,7 +14,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde_json::Value;
 use store::{AuditRow, Step};
-use wire::{EndReason, Role, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{CONTEXT_EDITS, ContextEdit, EndReason, Role, ToolPart, ToolState, UiMessage, UiPart, locale};
 
 /// Characters of a call's arguments or result that are shown; the export has all of them.
 const MAX_SHOWN: usize = 4_000;
@@ -96,6 +96,11 @@ fn part(part: &UiPart) -> AnyView {
         }
         UiPart::SourceUrl(source) => {
             view! { <p class="cw-account-note">{format!("Source: {}", source.url)}</p> }.into_any()
+        }
+        UiPart::Data(data) if data.kind == CONTEXT_EDITS => {
+            let line = |edit: ContextEdit| edit.said(locale::Text::english, |count| number(count as f64));
+            let lines = ContextEdit::all_of(&data.data).into_iter().map(line);
+            lines.map(|line| view! { <p class="cw-account-note">{line}</p> }).collect_view().into_any()
         }
         _ => ().into_any(),
     }
