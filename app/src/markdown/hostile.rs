@@ -81,7 +81,7 @@ fn code_and_formulas_that_are_repeated_are_read_once() {
         let masked = mask(&text);
         assert!(masked.text.len() == text.len());
     };
-    for piece in ["`a` ", "`a`\n", "``a` ", "` ``\n", "\\(", "\\[", "\\( a b ", "$$ a", "$$\n", "$x ", "a ` b\n> "] {
+    for piece in ["`a` ", "`a`\n", "``a` ", "` ``\n", "\\(", "\\[", "\\(1 2 ", "$$ a", "$$\n", "$x ", "a ` b\n> "] {
         check(piece);
     }
     let mut ticks = String::from("$ ");

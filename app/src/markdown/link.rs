@@ -33,31 +33,36 @@ pub(crate) fn host(url: &str) -> &str {
     authority.rsplit('@').next().unwrap_or(authority)
 }
 
-/// Bytes of a web address that becomes a link where it stands bare. Without a bound, a text without spaces would be read to its end for
-/// each address that begins in it.
+/// Bytes of a web address that becomes a link where it stands bare.
 const MAX_URL: usize = 4096;
+/// The signs that end a bare address.
+const ENDS: [char; 7] = [' ', '\n', '\t', '<', '>', '"', '`'];
 
 /// The pieces of a text, in order: text, and web addresses that stand in it bare.
 pub(super) fn bare_urls(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
-    let mut rest = text;
-    let mut from = 0;
-    while let Some(at) = find_scheme(rest, from) {
-        let begins_a_word = !rest[..at].ends_with(|letter: char| letter.is_alphanumeric());
-        let url = if begins_a_word { url_at(&rest[at..]) } else { "" };
-        if host(url).is_empty() {
+    let (mut done, mut from) = (0, 0);
+    // The next sign that ends an address. Searched for once, however many addresses begin before it.
+    let mut end = 0;
+    while let Some(at) = find_scheme(text, from) {
+        if at >= end {
+            end = text[at..].find(ENDS).map_or(text.len(), |found| at + found);
+        }
+        let begins_a_word = !text[done..at].ends_with(|letter: char| letter.is_alphanumeric());
+        let url = if begins_a_word { bare_url(&text[at..], end - at) } else { "" };
+        if url.is_empty() {
             from = at + "http".len();
             continue;
         }
-        if at > 0 {
-            pieces.push(Piece::Text(&rest[..at]));
+        if at > done {
+            pieces.push(Piece::Text(&text[done..at]));
         }
         pieces.push(Piece::Url(url));
-        rest = &rest[at + url.len()..];
-        from = 0;
+        done = at + url.len();
+        from = done;
     }
-    if !rest.is_empty() {
-        pieces.push(Piece::Text(rest));
+    if done < text.len() {
+        pieces.push(Piece::Text(&text[done..]));
     }
     pieces
 }
@@ -74,14 +79,16 @@ fn find_scheme(text: &str, from: usize) -> Option<usize> {
     found.into_iter().find(|at| text[*at..].starts_with("http://") || text[*at..].starts_with("https://"))
 }
 
-/// The address that begins a text; empty if it is too long to be one.
-fn url_at(text: &str) -> &str {
-    let reach = &text[..text.floor_char_boundary(MAX_URL)];
-    match reach.find([' ', '\n', '\t', '<', '>', '"', '`']) {
-        Some(end) => trim_end(&reach[..end]),
-        None if reach.len() == text.len() => trim_end(text),
-        None => "",
+/// The address that begins a text with a word of this length; empty if it is too long to be one, or has no host.
+fn bare_url(text: &str, length: usize) -> &str {
+    let reach = text.floor_char_boundary(MAX_URL);
+    let is_whole = length < reach || reach == text.len();
+    // Asked first, because it takes no time.
+    if !is_whole || host(&text[..length]).is_empty() {
+        return "";
     }
+    let url = trim_end(&text[..length]);
+    if host(url).is_empty() { "" } else { url }
 }
 
 /// Punctuation at the end belongs to the sentence; a closing bracket too, unless the address opened it.

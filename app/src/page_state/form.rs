@@ -91,7 +91,6 @@ impl PageState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prelude::*;
 
     fn with_state(test: impl FnOnce(PageState, &[String])) {
         let blocks = json!([
