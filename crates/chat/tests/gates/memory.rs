@@ -141,7 +141,7 @@ async fn largest_answer_ends_when_memory_is_almost_used_up() {
         let mut frames = house.send(at, message("m1")).await.unwrap().frames;
         let mut told = String::new();
         while !told.contains(said) {
-            told.push_str(&String::from_utf8(frames.next().await.unwrap().to_vec()).unwrap());
+            told.push_str(str::from_utf8(&frames.next().await.unwrap()).unwrap());
         }
         streams.push(frames);
     }
