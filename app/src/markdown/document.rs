@@ -3,6 +3,7 @@
 use super::split::{Reference, Splitter, Step};
 use crate::prelude::*;
 use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
+use std::collections::HashMap;
 
 /// A Markdown text in blocks, each with its own signal: when the text grows, only the view of its last block is told. The blocks stand
 /// in groups, so that the browser need not look at all of them when the last one grows.
@@ -41,7 +42,8 @@ pub(super) struct Source {
 /// is defined later.
 #[derive(Clone)]
 pub(super) struct References {
-    all: ArcRwSignal<Vec<Reference>>,
+    /// Addresses by label. Of several definitions of a label the first counts.
+    all: ArcRwSignal<HashMap<String, String>>,
     /// More may come.
     growing: ArcRwSignal<bool>,
 }
@@ -49,20 +51,26 @@ pub(super) struct References {
 impl References {
     /// Of a text that is rendered as a whole: it defines its references itself.
     pub(super) fn none() -> Self {
-        Self { all: ArcRwSignal::new(Vec::new()), growing: ArcRwSignal::new(false) }
+        Self { all: ArcRwSignal::new(HashMap::new()), growing: ArcRwSignal::new(false) }
     }
 
     /// Whether there is a footnote of this label. While more may come it is taken for granted where the label is a number: notes stand at
     /// the end. Tracked.
     pub(super) fn has_note(&self, label: &str) -> bool {
-        let is_known = |all: &Vec<Reference>| all.iter().any(|known| known.label.strip_prefix('^') == Some(label));
-        self.all.with(is_known) || (label.bytes().all(|digit| digit.is_ascii_digit()) && self.growing.get())
+        let is_known = self.all.with(|all| all.contains_key(&format!("^{label}")));
+        is_known || (label.bytes().all(|digit| digit.is_ascii_digit()) && self.growing.get())
     }
 
     /// Tracked.
     pub(super) fn url(&self, label: &str) -> Option<String> {
         let label = label.to_ascii_lowercase();
-        self.all.with(|all| all.iter().find(|reference| reference.label == label).map(|found| found.url.clone()))
+        self.all.with(|all| all.get(&label).cloned())
+    }
+}
+
+fn add(all: &mut HashMap<String, String>, references: Vec<Reference>) {
+    for Reference { label, url, .. } in references {
+        all.entry(label).or_insert(url);
     }
 }
 
@@ -106,7 +114,7 @@ impl Document {
             return;
         };
         if !references.is_empty() {
-            self.references.all.update(|all| all.extend(references));
+            self.references.all.update(|all| add(all, references));
         }
         if self.references.growing.get_untracked() == complete {
             self.references.growing.set(!complete);
@@ -194,7 +202,7 @@ impl Document {
     pub fn replace(&self, text: &str, complete: bool) {
         self.splitter.set_value(Splitter::default());
         if self.references.all.with_untracked(|all| !all.is_empty()) {
-            self.references.all.set(Vec::new());
+            self.references.all.set(HashMap::new());
         }
         self.grow(text, complete);
     }

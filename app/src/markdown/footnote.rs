@@ -10,18 +10,24 @@ const LONGEST: usize = 32;
 
 /// The labels of what looks like a reference, `[^label]`, each once.
 pub(super) fn labels(text: &str) -> Vec<&str> {
-    let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    for (at, _) in text.match_indices("[^") {
+    let mut seen = HashSet::new();
+    bracketed(text).map(|(label, _)| label).filter(|label| seen.insert(*label)).collect()
+}
+
+/// The labels of what looks like a note, `[^label]:`.
+pub(super) fn defined(text: &str) -> HashSet<&str> {
+    bracketed(text).filter(|(_, rest)| rest.starts_with(':')).map(|(label, _)| label).collect()
+}
+
+/// Each label in brackets, with what stands behind it.
+fn bracketed(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.match_indices("[^").filter_map(|(at, _)| {
         let rest = &text[at + 2..];
         // No further than a label may reach, so that a text of beginnings is not read to its end for each of them.
         let reach = &rest.as_bytes()[..rest.len().min(LONGEST + 1)];
-        let Some(end) = reach.iter().position(|byte| *byte == b']') else { continue };
-        let label = &rest[..end];
-        if is_label(label) && seen.insert(label) {
-            found.push(label);
-        }
-    }
-    found
+        let end = reach.iter().position(|byte| *byte == b']')?;
+        is_label(&rest[..end]).then(|| (&rest[..end], &rest[end + 1..]))
+    })
 }
 
 fn is_label(label: &str) -> bool {
@@ -47,7 +53,8 @@ pub(super) fn note(label: &str, content: Vec<Node>) -> Node {
 
 #[cfg(test)]
 mod tests {
-    use super::labels;
+    use super::{defined, labels};
+    use std::collections::HashSet;
 
     #[test]
     fn labels_are_found_once_each() {
@@ -57,5 +64,10 @@ mod tests {
         check("a[^1] b[^note-2] c[^1]", &["1", "note-2"]);
         check("[^] [^a b] [^", &[]);
         check("[^é]: x [^[^2]]", &["é", "2"]);
+    }
+
+    #[test]
+    fn notes_are_told_from_references() {
+        assert_eq!(defined("a[^1] [^2]: x\n[^3] :[^é]: [^[^4]:"), HashSet::from(["2", "é", "4"]));
     }
 }

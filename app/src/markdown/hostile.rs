@@ -2,6 +2,8 @@
 //! text that is as long as these would keep the test busy for minutes.
 
 use super::document::References;
+use super::footnote;
+use super::link::bare_urls;
 use super::mask::mask;
 use super::render::render;
 use super::split::Splitter;
@@ -98,6 +100,18 @@ fn addresses_that_are_repeated() {
     }
     draw(&format!("https://a{}", ")".repeat(LENGTH)));
     draw(&format!("https://a{}", "](".repeat(LENGTH / 2)));
+}
+
+/// Ten times as much as elsewhere here: only what finds addresses and labels is tested.
+#[test]
+fn addresses_and_labels_that_are_repeated_are_found_once() {
+    for piece in ["http://", "http:///", "https://[", "http://a,", "https://a)", "https://.", "http://a", "https://a "]
+    {
+        let text = piece.repeat(10 * LENGTH / piece.len());
+        assert!(!bare_urls(&text).is_empty());
+    }
+    let notes: String = (0..50_000).map(|number| format!("[^{number}] [^{number}]: ")).collect();
+    assert_eq!((footnote::labels(&notes).len(), footnote::defined(&notes).len()), (50_000, 50_000));
 }
 
 #[test]

@@ -44,8 +44,8 @@ fn notes_before(text: &str, references: &References) -> String {
     if !text.contains("[^") || text.starts_with([' ', '\t']) {
         return String::new();
     }
-    // The search of the whole text comes last: for a label without a note it would be in vain.
-    let is_elsewhere = |label: &&str| references.has_note(label) && !text.contains(&format!("[^{label}]:"));
+    let here = footnote::defined(text);
+    let is_elsewhere = |label: &&str| references.has_note(label) && !here.contains(label);
     footnote::labels(text).into_iter().filter(is_elsewhere).map(|label| format!("[^{label}]: -\n\n")).collect()
 }
 
