@@ -67,9 +67,9 @@ fn option(input: &InputHandle, index: usize, Choice { value, label }: Choice) ->
                 type="checkbox"
                 id=control
                 name=input.id.clone()
+                value=value.clone()
                 checked=is_member(&input.now(), &value)
                 disabled=input.flag("disabled")
-                value=value
                 on:change=change
             />
             <span>{label}</span>

@@ -145,7 +145,7 @@ mod tests {
         let error = used_up(QuotaSpan::Day, "messages", at("2026-11-22T00:00:00Z"), at("2026-11-21T23:00:00Z"));
         assert_eq!(
             error.message,
-            "You have used up your messages for today. You can go on from 22 November 2026, 00:00 UTC."
+            "You have used up your messages for today. You can continue from 22 November 2026, 00:00 UTC."
         );
         assert_eq!((error.code.status(), error.retry_after), (429, Some(3_600)));
     }
