@@ -69,7 +69,7 @@ impl References {
 }
 
 fn add(all: &mut HashMap<String, String>, references: Vec<Reference>) {
-    for Reference { label, url, .. } in references {
+    for Reference { label, url } in references {
         all.entry(label).or_insert(url);
     }
 }
