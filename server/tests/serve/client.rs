@@ -100,7 +100,10 @@ async fn what_goes_wrong_has_a_name() {
     let server = Server::start();
     let (client, _) = chat(&server);
     let refused = client.chat("demo", "nobody").ask("Hi").await.unwrap_err();
-    assert_eq!((refused.code(), refused.to_string().contains("you do not have access")), (Some(ErrorCode::NotFound), true));
+    assert_eq!(
+        (refused.code(), refused.to_string().contains("you do not have access")),
+        (Some(ErrorCode::NotFound), true)
+    );
     assert!(matches!(Client::new("chat.example.com"), Err(Error::Address(_))));
     let nowhere = Client::new("http://127.0.0.1:9").unwrap().conversations(1, None).await.unwrap_err();
     assert!(matches!(nowhere, Error::Connection(_)), "{nowhere}");
