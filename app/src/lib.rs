@@ -12,7 +12,6 @@ pub mod chat_context;
 pub mod chunks;
 #[cfg(feature = "ssr")]
 pub mod context;
-pub mod effect;
 pub mod icons;
 pub mod markdown;
 mod node;

@@ -1,6 +1,4 @@
-//! What modules with views import: Leptos' prelude, with the smaller [`AnyView`] of [`crate::any_view`] and [`Effect`] of
-//! [`crate::effect`].
+//! The imports of modules with views: Leptos' prelude with the smaller [`AnyView`] of [`crate::any_view`].
 
 pub use crate::any_view::{AnyView, IntoAny};
-pub use crate::effect::Effect;
 pub use leptos::prelude::*;

@@ -51,15 +51,10 @@ fn check_input(input: InputHandle, class: &'static str, role: Option<&'static st
     };
     let control = view! {
         <input
+            {..input.attributes()}
             class=class
             type="checkbox"
             role=role
-            id=input.control_id()
-            name=input.id.clone()
-            aria-describedby=input.note_id()
-            aria-invalid=input.invalid()
-            required=input.flag("required")
-            disabled=input.flag("disabled")
             checked=input.now() == Value::Bool(true)
             on:change=tick
         />

@@ -7,6 +7,7 @@ use crate::page_state::{PageState, use_page_state, words};
 use crate::prelude::*;
 use crate::properties::Properties;
 use crate::validation::problem;
+use leptos::attr::Attribute;
 use serde_json::{Value, json};
 use wire::page::BlockType;
 
@@ -49,6 +50,20 @@ impl InputHandle {
     /// The value now. Not tracked.
     pub(super) fn now(&self) -> Value {
         self.state.get_untracked(&self.id)
+    }
+
+    /// The attributes that every control has.
+    pub(super) fn attributes(&self) -> impl Attribute + use<> {
+        view! {
+            <{..}
+                id=self.control_id()
+                name=self.id.clone()
+                aria-describedby=self.note_id()
+                aria-invalid=self.invalid()
+                required=self.flag("required")
+                disabled=self.flag("disabled")
+            />
+        }
     }
 
     /// `aria-invalid`, once something is wrong.

@@ -83,14 +83,9 @@ fn line_input(input: InputHandle, kind: Kind) -> AnyView {
     let commit = move |_: Event| done.commit();
     let control = view! {
         <input
+            {..input.attributes()}
             class="cw-control"
             type=kind.native
-            id=input.control_id()
-            name=input.id.clone()
-            aria-describedby=input.note_id()
-            aria-invalid=input.invalid()
-            required=input.flag("required")
-            disabled=input.flag("disabled")
             value=text(&input.now())
             inputmode=kind.keyboard
             step=kind.step

@@ -43,13 +43,8 @@ pub fn Select(
     let control = view! {
         <div class="cw-select">
             <select
+                {..input.attributes()}
                 class="cw-control"
-                id=input.control_id()
-                name=input.id.clone()
-                aria-describedby=input.note_id()
-                aria-invalid=input.invalid()
-                required=input.flag("required")
-                disabled=input.flag("disabled")
                 on:change=choose
             >
                 <option value="">{placeholder}</option>

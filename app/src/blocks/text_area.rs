@@ -32,13 +32,8 @@ pub fn TextArea(
     let value = escape(&text(&input.now()));
     let control = view! {
         <textarea
+            {..input.attributes()}
             class="cw-control"
-            id=input.control_id()
-            name=input.id.clone()
-            aria-describedby=input.note_id()
-            aria-invalid=input.invalid()
-            required=input.flag("required")
-            disabled=input.flag("disabled")
             rows="3"
             maxlength=input.property("maxLength")
             placeholder=input.property("placeholder")
