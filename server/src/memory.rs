@@ -57,7 +57,7 @@ impl MemoryProbe for Probe {
         let fixed = self.fixed.iter().filter_map(|limit| limit.in_use(&status));
         // Groups are within each other: what counts is the one that is used most.
         let groups = self.groups.iter().filter_map(Group::in_use);
-        let group = groups.max_by_key(|group| group.used.saturating_mul(1_000) / group.limit.max(1));
+        let group = groups.max_by_key(MemoryUse::thousandths);
         fixed.chain(group).collect()
     }
 }

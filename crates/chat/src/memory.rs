@@ -42,7 +42,8 @@ pub struct MemoryUse {
 }
 
 impl MemoryUse {
-    fn thousandths(&self) -> u64 {
+    /// The used share of the limit, in thousandths.
+    pub fn thousandths(&self) -> u64 {
         self.used.saturating_mul(1_000) / self.limit.max(1)
     }
 }

@@ -13,6 +13,7 @@ use wasm_split_cli_support::{Options, SplitWasm, transform};
 pub(super) const LOADER: &str = "chatwright-chunks.js";
 /// The files of each chunk, for the server.
 pub(super) const MANIFEST: &str = "chunks.json";
+
 /// Writes the chunks and their loader, and answers with what is left.
 pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Vec<u8>> {
     let (cut, left) = cut(input, package)?;
