@@ -1,21 +1,21 @@
-//! The address in the browser's bar: which page, which conversation.
+//! The URL in the browser's address bar: which page and which conversation are shown.
 //!
-//! This takes the place of a router: the app has one kind of address, `/{page}?conversation=ID`, and a router's download would be a
-//! fifth of the whole.
+//! This replaces a router: the app has one kind of URL, `/{page}?conversation=ID`, and a router
+//! would be a fifth of the whole download.
 
 use crate::prelude::*;
 use leptos::ev::{self, MouseEvent};
 use leptos::wasm_bindgen::{JsCast, JsValue};
 
-/// The address; a cheap handle.
+/// The current URL; a cheap handle.
 #[derive(Clone, Copy)]
 pub struct Address {
-    place: RwSignal<Place>,
+    current: RwSignal<PathAndQuery>,
 }
 
-/// The parts of an address that the app reads.
+/// The parts of a URL that the app reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct PathAndQuery {
     /// Begins with `/`.
     path: String,
     /// Without the `?`.
@@ -23,48 +23,50 @@ struct Place {
 }
 
 impl Address {
-    /// The address of the request; in the browser, the one in its bar from now on.
+    /// Reads the URL of the request; in the browser, follows the address bar from then on.
     pub fn new() -> Self {
-        let address = Self { place: RwSignal::new(Place::now()) };
+        let address = Self { current: RwSignal::new(PathAndQuery::read()) };
         // An effect, because there are no events on the server.
         Effect::new(move |_| {
-            window_event_listener(ev::popstate, move |_| address.place.set(Place::now()));
+            window_event_listener(ev::popstate, move |_| address.current.set(PathAndQuery::read()));
             window_event_listener(ev::click, move |event| address.follow_link(&event));
         });
         address
     }
 
-    /// The path, from `/` on. Tracked.
+    /// Returns the path, which begins with `/`. Tracked.
     pub fn path(&self) -> String {
-        self.place.with(|place| place.path.clone())
+        self.current.with(|place| place.path.clone())
     }
 
-    /// The query string, without the `?`. Tracked.
+    /// Returns the query string without the `?`. Tracked.
     pub fn query(&self) -> String {
-        self.place.with(|place| place.query.clone())
+        self.current.with(|place| place.query.clone())
     }
 
-    /// The parameters of the query string, as an object of texts. Tracked.
+    /// Returns the parameters of the query string as an object of strings. Tracked.
     pub fn parameters(&self) -> serde_json::Value {
-        self.place.with(|place| parameters(&place.query).into())
+        self.current.with(|place| parse_query(&place.query).into())
     }
 
-    /// Goes to another address of the app; with `replace`, in the place of the current entry of the browser's history.
-    pub fn go(&self, to: &str, replace: bool) {
+    /// Navigates to another URL of the app. With `replace`, the current entry of the browser's
+    /// history is replaced.
+    pub fn navigate(&self, to: &str, replace: bool) {
         let Ok(history) = window().history() else { return };
-        // In a frame on another site's page, the way back is that site's.
-        let replace = replace || self.place.with_untracked(|place| matches!(target(&place.path), Target::Embedded(..)));
+        // In a frame, the back button belongs to the embedding page: no history entries are added.
+        let replace = replace || self.current.with_untracked(|place| matches!(route(&place.path), Route::Embedded(..)));
         let done = match replace {
             true => history.replace_state_with_url(&JsValue::NULL, "", Some(to)),
             false => history.push_state_with_url(&JsValue::NULL, "", Some(to)),
         };
-        // Refused only for an address of another site.
+        // Fails only for a URL of another origin.
         if done.is_ok() {
-            self.place.set(Place::now());
+            self.current.set(PathAndQuery::read());
         }
     }
 
-    /// A plain click on a link to a page of this app stays in the app; all others are the browser's.
+    /// Handles a plain click on a link to a page of this app without a page load; leaves all other
+    /// clicks to the browser.
     fn follow_link(&self, event: &MouseEvent) {
         let modified = event.meta_key() || event.ctrl_key() || event.shift_key() || event.alt_key();
         if event.default_prevented() || event.button() != 0 || modified {
@@ -78,11 +80,11 @@ impl Address {
             return;
         }
         let path = link.pathname();
-        if target(&path) == Target::Elsewhere {
+        if route(&path) == Route::NotAPage {
             return;
         }
         event.prevent_default();
-        self.go(&format!("{path}{}", link.search()), false);
+        self.navigate(&format!("{path}{}", link.search()), false);
     }
 }
 
@@ -92,65 +94,66 @@ impl Default for Address {
     }
 }
 
-impl Place {
+impl PathAndQuery {
     #[cfg(feature = "ssr")]
-    fn now() -> Self {
+    fn read() -> Self {
         let parts = use_context::<http::request::Parts>();
         let uri = parts.map(|parts| parts.uri).unwrap_or_default();
         Self { path: uri.path().to_owned(), query: uri.query().unwrap_or_default().to_owned() }
     }
 
     #[cfg(not(feature = "ssr"))]
-    fn now() -> Self {
+    fn read() -> Self {
         let location = window().location();
         let query = location.search().unwrap_or_default();
         Self { path: location.pathname().unwrap_or_default(), query: query.trim_start_matches('?').to_owned() }
     }
 }
 
-/// A text as a part of an address.
-pub(crate) fn encoded(part: &str) -> String {
+/// Percent-encodes a component of a URL.
+pub(crate) fn encode_component(part: &str) -> String {
     js_sys::encode_uri_component(part).into()
 }
 
-/// What stands at a path.
+/// What a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum Route {
     /// The config's first page.
     FirstPage,
     /// The page with this id, if there is one.
     Page(String),
-    /// A chat of the page with this id, alone, for a frame on another site's page; the first, or the one with this agent.
+    /// One chat of the page with this id, for a frame on another site's page: the chat with the
+    /// given agent, or else the first one.
     Embedded(String, Option<String>),
-    /// No page: a file of the site, or nothing.
-    Elsewhere,
+    /// No page of the app: a static file, or nothing.
+    NotAPage,
 }
 
-/// What a path is about.
-pub(crate) fn target(path: &str) -> Target {
+/// Returns what a path leads to.
+pub(crate) fn route(path: &str) -> Route {
     let path = path.trim_start_matches('/').trim_end_matches('/');
     if let Some(named) = path.strip_prefix("embed/") {
         let (page, agent) = named.split_once('/').map_or((named, None), |(page, agent)| (page, Some(agent)));
-        return Target::Embedded(decoded(page), agent.map(decoded));
+        return Route::Embedded(percent_decode(page), agent.map(percent_decode));
     }
     match path {
-        "" => Target::FirstPage,
-        name if name.contains(['/', '.']) => Target::Elsewhere,
-        name => Target::Page(decoded(name)),
+        "" => Route::FirstPage,
+        name if name.contains(['/', '.']) => Route::NotAPage,
+        name => Route::Page(percent_decode(name)),
     }
 }
 
-/// The pairs of a query string.
-fn parameters(query: &str) -> serde_json::Map<String, serde_json::Value> {
+/// Parses a query string. Of several values of a key, the last one counts.
+fn parse_query(query: &str) -> serde_json::Map<String, serde_json::Value> {
     let pair = |pair: &str| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (decoded(&key.replace('+', " ")), decoded(&value.replace('+', " ")).into())
+        (percent_decode(&key.replace('+', " ")), percent_decode(&value.replace('+', " ")).into())
     };
     query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect()
 }
 
-/// Without percent-encoding; what is wrongly encoded stays as it is.
-fn decoded(text: &str) -> String {
+/// Decodes percent-encoding; invalid sequences stay as they are.
+fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, tail)) = rest.split_first() {
@@ -174,35 +177,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queries_are_pairs() {
+    fn query_strings_are_parsed() {
         for (query, expected) in [
             ("", serde_json::json!({})),
             ("a=1&b=x+y%26z&c", serde_json::json!({"a": "1", "b": "x y&z", "c": ""})),
             ("a=1&a=2&=3", serde_json::json!({"a": "2", "": "3"})),
         ] {
-            assert_eq!(serde_json::Value::from(parameters(query)), expected, "{query}");
+            assert_eq!(serde_json::Value::from(parse_query(query)), expected, "{query}");
         }
     }
 
     #[test]
-    fn paths_are_pages() {
-        let page = |name: &str| Target::Page(name.to_owned());
+    fn paths_lead_to_pages_and_embedded_chats() {
+        let page = |name: &str| Route::Page(name.to_owned());
         for (path, expected) in [
-            ("/", Target::FirstPage),
-            ("", Target::FirstPage),
+            ("/", Route::FirstPage),
+            ("", Route::FirstPage),
             ("/support", page("support")),
             ("/support/", page("support")),
             ("/a%20b", page("a b")),
             ("/%C3%A9t%C3%A9", page("été")),
             ("/100%", page("100%")),
             ("/%FF", page("%FF")),
-            ("/support/more", Target::Elsewhere),
-            ("/embed/support", Target::Embedded("support".to_owned(), None)),
-            ("/embed/a%20b/clerk", Target::Embedded("a b".to_owned(), Some("clerk".to_owned()))),
+            ("/support/more", Route::NotAPage),
+            ("/embed/support", Route::Embedded("support".to_owned(), None)),
+            ("/embed/a%20b/clerk", Route::Embedded("a b".to_owned(), Some("clerk".to_owned()))),
             ("/embed", page("embed")),
-            ("/robots.txt", Target::Elsewhere),
+            ("/robots.txt", Route::NotAPage),
         ] {
-            assert_eq!(target(path), expected, "{path}");
+            assert_eq!(route(path), expected, "{path}");
         }
     }
 }

@@ -1,8 +1,9 @@
-//! A view whose type is erased, under the names that Leptos gives it: [`AnyView`] and [`IntoAny`].
+//! Type-erased views under Leptos' own names: [`AnyView`] and [`IntoAny`].
 //!
-//! On the server these are Leptos' own. In the browser [`AnyView`] is a smaller one: Leptos' keeps, for every view that it ever
-//! holds, a second way to hydrate that waits between elements (for code that is loaded lazily by its router, which this app does
-//! not use). Measured on the release build: 64 KB of the demo page's download, a sixth of it (349.8 KB instead of 285.7 KB).
+//! On the server these are Leptos' types. In the browser [`AnyView`] is a smaller one: Leptos'
+//! `AnyView` keeps a second, asynchronous way to hydrate for every type of view (for the lazy
+//! loading of its router, which this app does not use). Measured on the release build: this saves
+//! 64 KB of the demo page's download, about a sixth (285.7 KB instead of 349.8 KB).
 //!
 //! [`crate::prelude`] exports these names in place of Leptos'.
 
@@ -27,7 +28,7 @@ mod browser {
 
     /// Erases the type of a view.
     pub trait IntoAny {
-        /// Converts the view into one without its type.
+        /// Converts the view into an [`AnyView`].
         fn into_any(self) -> AnyView;
     }
 
@@ -37,12 +38,13 @@ mod browser {
         }
     }
 
-    /// The methods that the browser needs of a view. As few as possible: each is compiled for each type of view.
+    /// The methods of a view that the browser needs. As few as possible, because each is compiled
+    /// for each type of view.
     ///
-    /// There is no `rebuild`: a new view replaces the one before it, even if both have the same type. Within a view, signals
-    /// change the document.
+    /// There is no `rebuild`: a new view replaces the previous one, even if both have the same
+    /// type. Within a view, signals change the document.
     trait ErasedView: Send {
-        /// Whether the view has a node in the document.
+        /// Returns whether the view has a node in the document.
         fn exists(&self) -> bool;
         fn build(self: Box<Self>) -> Box<dyn Mountable>;
         fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn Mountable>;
@@ -115,7 +117,8 @@ mod browser {
     impl AddAnyAttr for AnyView {
         type Output<NewAttr: Attribute> = Self;
 
-        /// Attributes are not passed on to components here; they take properties.
+        /// Does nothing: in this app components take properties, and no attributes are passed on to
+        /// them.
         fn add_any_attr<NewAttr: Attribute>(self, _attr: NewAttr) -> Self {
             self
         }
@@ -133,7 +136,7 @@ mod browser {
             self
         }
 
-        /// HTML is rendered on the server only.
+        /// Does nothing: HTML is rendered on the server only.
         fn to_html_with_buf(self, _: &mut String, _: &mut Position, _: bool, _: bool, _: Vec<AnyAttribute>) {}
 
         fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> AnyViewState {

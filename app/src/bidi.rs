@@ -1,13 +1,15 @@
-//! Which way text runs, as far as the browser cannot tell by itself.
+//! The direction of text, where the browser cannot determine it alone.
 
-/// The attribute `dir` of a field with this text: by its letters. Without one, as with the sign that begins a command, there is nothing to go
-/// by but the page, and `auto` would be from the left.
+/// Returns the attribute `dir` of a field with this text: `auto` if the text has letters. Without
+/// letters (for example only the `/` of a command) `auto` would mean left to right, so the
+/// attribute is left out and the page's direction applies.
 pub(crate) fn direction(text: &str) -> Option<String> {
     text.contains(char::is_alphabetic).then(|| "auto".to_owned())
 }
 
-/// Whether a text runs both ways. Where a line of it is cut off at its end, the last words can lose their beginning.
-pub(crate) fn is_mixed(text: &str) -> bool {
+/// Returns whether a text mixes left-to-right and right-to-left words. Where such a line is
+/// truncated at its end, its last words may lose their beginning.
+pub(crate) fn has_mixed_directions(text: &str) -> bool {
     let is_from_the_right = |sign| matches!(sign, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fefc}');
     text.contains(is_from_the_right) && text.contains(|sign: char| sign.is_ascii_alphanumeric())
 }
@@ -17,9 +19,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directions() {
+    fn direction_follows_letters_and_mixed_text_is_detected() {
         let check = |text: &str, by_letters: bool, mixed: bool| {
-            assert_eq!((direction(text).is_some(), is_mixed(text)), (by_letters, mixed), "{text}");
+            assert_eq!((direction(text).is_some(), has_mixed_directions(text)), (by_letters, mixed), "{text}");
         };
         check("", false, false);
         check("/", false, false);

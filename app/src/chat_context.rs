@@ -1,104 +1,120 @@
-//! What the chat and the list of conversations on one page tell each other. The selected conversation is the address's
-//! `?conversation=ID`, so that a link, a reload and the browser's back button all mean the same.
+//! The state that the chat and the conversation list of a page share. The selected conversation is
+//! in the URL (`?conversation=ID`), so that links, reloads and the browser's back button work.
 
 use crate::address::Address;
+use crate::hidden_characters::{TextKind, text_with_code_points};
 use crate::prelude::*;
-use crate::visible::{Kind, plain};
 
-/// The name in the query string.
+/// The parameter in the query string.
 const QUERY_KEY: &str = "conversation";
 
 /// The page's selected conversation; a cheap handle.
 #[derive(Clone, Copy)]
 pub struct ChatContext {
-    /// The selected conversation; `None` is a new one that has no id yet. Set it through [`ChatContext::select`].
+    /// The selected conversation; `None` is a new one without an id. To change it, use
+    /// [`ChatContext::select`].
     pub conversation: RwSignal<Option<String>>,
-    /// Rises when conversations changed on the server; the list loads itself again. See [`ChatContext::bump`].
+    /// Counts changes of conversations on the server; each change makes the list reload. See
+    /// [`ChatContext::notify_changed`].
     pub changed: RwSignal<u64>,
-    /// Whether a chat takes the whole page.
+    /// Whether a chat fills the whole page.
     pub(crate) fills_page: RwSignal<bool>,
-    /// The title of the selected conversation, as far as it is known.
+    /// The title of the selected conversation, if it is known.
     pub(crate) title: RwSignal<Option<String>>,
-    /// The message that the reader is being led to.
-    pub wanted: RwSignal<Option<String>>,
+    /// The id of the message to scroll to.
+    pub target_message: RwSignal<Option<String>>,
     address: Address,
-    /// The page's state says which conversation is shown, and not its address.
-    pub(crate) is_named: bool,
+    /// Whether the page's state selects the conversation, and not the URL.
+    pub(crate) is_bound_to_state: bool,
 }
 
 impl ChatContext {
-    /// Reads the address.
+    /// Creates the context from the URL.
     pub fn new(address: Address) -> Self {
-        let conversation = RwSignal::new(untrack(|| selected(&address.query())));
+        let conversation = RwSignal::new(untrack(|| selected_conversation(&address.query())));
         let (changed, wanted) = (RwSignal::new(0), RwSignal::new(None));
         let fills_page = RwSignal::new(false);
         let title = RwSignal::new(None);
-        let context = Self { conversation, changed, title, wanted, fills_page, address, is_named: false };
-        Effect::new(move |_| context.show(selected(&address.query())));
+        let context = Self {
+            conversation,
+            changed,
+            title,
+            target_message: wanted,
+            fills_page,
+            address,
+            is_bound_to_state: false,
+        };
+        Effect::new(move |_| context.set_conversation(selected_conversation(&address.query())));
         context
     }
 
-    /// The context of a chat whose conversation is named by the page (L-28), whenever that name changes.
-    pub(crate) fn named(self, name: Memo<Option<String>>) -> Self {
+    /// Returns the context of a chat whose conversation id comes from the page's state, and follows
+    /// that id.
+    pub(crate) fn bound_to_state(self, name: Memo<Option<String>>) -> Self {
         let conversation = RwSignal::new(name.get_untracked());
-        let context = Self { conversation, is_named: true, ..self };
-        Effect::new(move |_| context.show(name.get()));
+        let context = Self { conversation, is_bound_to_state: true, ..self };
+        Effect::new(move |_| context.set_conversation(name.get()));
         context
     }
 
-    /// The id with which the next conversation begins, where the page has named it. Not tracked.
-    pub(crate) fn given(&self) -> Option<String> {
-        self.conversation.get_untracked().filter(|_| self.is_named)
+    /// Returns the id that a new conversation will get, if the page's state sets one. Not tracked.
+    pub(crate) fn preset_id(&self) -> Option<String> {
+        self.conversation.get_untracked().filter(|_| self.is_bound_to_state)
     }
 
-    /// Shows another conversation, `None` for a new one. `replace` puts it in the place of the current entry of the browser's
-    /// history: for a new conversation that just got its id.
+    /// Selects another conversation, `None` for a new one. With `replace`, the current entry of the
+    /// browser's history is replaced: for a new conversation that has just got its id.
     pub fn select(&self, id: Option<String>, replace: bool) {
-        if self.is_named {
-            return self.show(id);
+        if self.is_bound_to_state {
+            return self.set_conversation(id);
         }
         let to = untrack(|| self.href(id.as_deref()));
-        self.show(id);
-        self.address.go(&to, replace);
+        self.set_conversation(id);
+        self.address.navigate(&to, replace);
     }
 
-    /// The link to a conversation on this page, `None` for a new one. The rest of the query string stays. Tracked.
+    /// Returns the link to a conversation on this page, `None` for a new one. The rest of the query
+    /// string is kept. Tracked.
     pub fn href(&self, id: Option<&str>) -> String {
-        link(&self.address.path(), &self.address.query(), id)
+        conversation_link(&self.address.path(), &self.address.query(), id)
     }
 
-    /// Learns the title of a conversation, `None` of a new one. Only that of the page's own selection is the page's.
-    pub(crate) fn learn_title(&self, title: Option<&str>) {
-        let title = title.filter(|_| !self.is_named).map(|title| plain(title, Kind::Prose).into_owned());
+    /// Sets the title of the selected conversation, `None` for a new one. A chat whose conversation
+    /// comes from the page's state does not set the page's title.
+    pub(crate) fn set_title(&self, title: Option<&str>) {
+        let title = title
+            .filter(|_| !self.is_bound_to_state)
+            .map(|title| text_with_code_points(title, TextKind::Prose).into_owned());
         if self.title.with_untracked(|known| *known != title) {
             self.title.set(title);
         }
     }
 
-    fn show(&self, id: Option<String>) {
+    fn set_conversation(&self, id: Option<String>) {
         if self.conversation.with_untracked(|now| *now != id) {
             self.conversation.set(id);
         }
     }
 
-    /// Says that conversations changed on the server: a message was sent, an answer ended, a title came.
-    pub fn bump(&self) {
-        // `try_`: said by a task that outlived its page, it means nothing.
+    /// Reports that conversations changed on the server: a message was sent, an answer ended, or a
+    /// title was set.
+    pub fn notify_changed(&self) {
+        // `try_`: the task may outlive its page.
         self.changed.try_update(|count| *count += 1);
     }
 }
 
-/// The chat context of the page around.
+/// Returns the chat context of the page.
 pub fn use_chat_context() -> ChatContext {
     expect_context()
 }
 
-fn selected(query: &str) -> Option<String> {
+fn selected_conversation(query: &str) -> Option<String> {
     let value = |pair: &str| pair.strip_prefix(QUERY_KEY)?.strip_prefix('=').map(str::to_owned);
     query.split('&').find_map(value).filter(|id| !id.is_empty())
 }
 
-fn link(path: &str, query: &str, id: Option<&str>) -> String {
+fn conversation_link(path: &str, query: &str, id: Option<&str>) -> String {
     let is_other = |pair: &&str| !pair.is_empty() && pair.split('=').next() != Some(QUERY_KEY);
     let selection = id.map(|id| format!("{QUERY_KEY}={id}"));
     let pairs = query.split('&').filter(is_other).chain(selection.as_deref());
@@ -124,12 +140,12 @@ mod tests {
             ("ticket=7&conversation=a1", Some("b2"), "/support?ticket=7&conversation=b2"),
             ("conversation=a1&ticket=%207&flag", None, "/support?ticket=%207&flag"),
         ] {
-            assert_eq!(link("/support", query, id), expected, "{query}");
+            assert_eq!(conversation_link("/support", query, id), expected, "{query}");
         }
     }
 
     #[test]
-    fn the_query_selects() {
+    fn query_selects_the_conversation() {
         for (query, expected) in [
             ("conversation=a1", Some("a1")),
             ("ticket=7&conversation=a1", Some("a1")),
@@ -137,7 +153,7 @@ mod tests {
             ("conversations=a1", None),
             ("", None),
         ] {
-            assert_eq!(selected(query).as_deref(), expected, "{query}");
+            assert_eq!(selected_conversation(query).as_deref(), expected, "{query}");
         }
     }
 }

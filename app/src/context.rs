@@ -1,4 +1,5 @@
-//! What the server gives to the pages and server functions, by Leptos context: an [`AppContext`] and the caller.
+//! The Leptos contexts that the server provides to pages and server functions: an [`AppContext`]
+//! and the caller.
 
 use chat::{Caller, Chat};
 use leptos::prelude::use_context;
@@ -7,53 +8,55 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use wire::api::{ConversationList, ConversationView};
 use wire::error::{ErrorCode, UserError};
-use wire::order::ListFilter;
+use wire::organize::ListFilter;
 use wire::page::Page;
 
-/// The things behind the UI; a cheap handle.
+/// The services behind the UI; a cheap handle.
 #[derive(Clone)]
 pub struct AppContext {
     /// The chat facade.
     pub chat: Chat,
     /// The pages of the config.
     pub pages: Arc<dyn PageSource>,
-    /// What this request has read.
-    pub seen: Seen,
+    /// What this request has read so far.
+    pub cache: RequestCache,
 }
 
-/// A mark by which the browser tells what one user has typed from what another has; by context. It says nothing of who he is.
+/// A pseudonymous id of the user, as a Leptos context. The browser uses it to keep the drafts of
+/// different users apart; the user id cannot be derived from it.
 #[derive(Clone, Debug)]
-pub struct Reader(pub String);
+pub struct ReaderId(pub String);
 
-/// The site around, where the app stands in a frame on its page; by context.
+/// The site that embeds the app in a frame, as a Leptos context.
 #[derive(Clone, Debug)]
-pub struct Frame {
-    /// Its origin, which the config names.
-    pub host: String,
-    /// By which a visitor is known there, who has no cookie.
-    pub visitor: Option<String>,
+pub struct EmbedContext {
+    /// The site's origin, from the config.
+    pub origin: String,
+    /// The signed id of an anonymous visitor: frames may have no cookies.
+    pub visitor_token: Option<String>,
 }
 
-/// What one request has read of the caller's conversations.
+/// The conversations and lists that one request has read.
 ///
-/// While a page is rendered, its parts are made more than once, and each time they load what they show. A conversation that is
-/// being written would be longer each time, and the browser could not take over a page whose data are older than its text.
+/// While a page is rendered, its components are created more than once and load their data each
+/// time. A conversation that is being written would grow between two loads, and the browser could
+/// not hydrate a page whose data are older than its HTML.
 #[derive(Clone, Default)]
-pub struct Seen {
+pub struct RequestCache {
     conversations: Arc<Mutex<HashMap<String, ConversationView>>>,
-    lists: Arc<Mutex<HashMap<WhichPage, ConversationList>>>,
+    lists: Arc<Mutex<HashMap<ListPageKey, ConversationList>>>,
 }
 
-/// Which list, and the cursor of one of its pages.
-type WhichPage = (ListFilter, Option<String>);
+/// The filter of a list, and the cursor of one of its pages.
+type ListPageKey = (ListFilter, Option<String>);
 
 impl AppContext {
-    /// One conversation, as this request saw it first.
+    /// Returns a conversation as this request first read it.
     ///
     /// # Errors
     /// As [`Chat::conversation`].
     pub async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
-        let mut seen = self.seen.conversations.lock().await;
+        let mut seen = self.cache.conversations.lock().await;
         if let Some(view) = seen.get(id) {
             return Ok(view.clone());
         }
@@ -62,7 +65,7 @@ impl AppContext {
         Ok(view)
     }
 
-    /// A page of the list, as this request saw it first.
+    /// Returns a page of the list as this request first read it.
     ///
     /// # Errors
     /// As [`Chat::conversations`].
@@ -73,7 +76,7 @@ impl AppContext {
         limit: u32,
         cursor: Option<String>,
     ) -> Result<ConversationList, UserError> {
-        let mut seen = self.seen.lists.lock().await;
+        let mut seen = self.cache.lists.lock().await;
         let which = (filter, cursor);
         if let Some(list) = seen.get(&which) {
             return Ok(list.clone());
@@ -84,22 +87,25 @@ impl AppContext {
     }
 }
 
-/// Where page definitions come from.
+/// The source of page definitions.
 pub trait PageSource: Send + Sync {
-    /// The page with this id, if the caller may open it; without an id, the one that stands at `/` for this caller.
+    /// Returns the page with this id, if the caller may open it; without an id, the caller's first
+    /// page.
     ///
     /// # Errors
-    /// `Unauthenticated`, and `NotFound` whether there is no such page or it is not for this caller.
+    /// `Unauthenticated`; `NotFound` if there is no such page, and also if the caller has no access
+    /// to it.
     fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError>;
 }
 
-/// The server's things and who asks; for server functions, before their first `await`.
+/// Returns the services and the caller of a server function. To be called before its first `await`.
 ///
 /// # Errors
-/// `Unauthenticated` without a caller; `Internal` when the server gave no [`AppContext`].
+/// `Unauthenticated` without a caller; `Internal` when the server provided no [`AppContext`].
 pub fn authorize() -> Result<(AppContext, Caller), UserError> {
-    let context = use_context::<AppContext>()
-        .ok_or_else(|| UserError::new(ErrorCode::Internal, "The server is not set up. Tell its operator."))?;
+    let context = use_context::<AppContext>().ok_or_else(|| {
+        UserError::new(ErrorCode::Internal, "The server is not configured correctly. Contact its operator.")
+    })?;
     let caller = use_context::<Caller>().ok_or_else(UserError::unauthenticated)?;
     Ok((context, caller))
 }

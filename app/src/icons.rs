@@ -1,13 +1,13 @@
-//! Icons, drawn with strokes in the colour of the text around them. All are decoration: what they stand for is said in words
-//! beside them or in their button's label.
+//! Icons, drawn with strokes in the colour of the surrounding text. All are decorative: the text
+//! beside them or the button's label says what they mean.
 
 use crate::node::{Node, element};
 use crate::prelude::*;
 
-/// An icon of a 20 by 20 grid.
+/// An icon on a grid of 20 by 20 units.
 #[component]
 pub fn Icon(
-    /// What it shows.
+    /// The icon to show.
     of: Shape,
 ) -> AnyView {
     view! {
@@ -18,28 +18,28 @@ pub fn Icon(
     .into_any()
 }
 
-/// The same icon in a tree that is drawn from data.
+/// Returns the icon as a [`Node`].
 pub(crate) fn icon(of: Shape) -> Node {
-    let svg = element("svg").with("class", "cw-icon").with("viewBox", "0 0 20 20").with("aria-hidden", "true");
-    svg.with("focusable", "false").around(vec![element("path").with("d", of.path())])
+    let svg = element("svg").attr("class", "cw-icon").attr("viewBox", "0 0 20 20").attr("aria-hidden", "true");
+    svg.attr("focusable", "false").children(vec![element("path").attr("d", of.path())])
 }
 
-/// What an icon shows.
+/// The icons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A list of conversations.
     Conversations,
     /// A form.
     Form,
-    /// Something new.
+    /// Create something.
     Plus,
     /// More commands.
     More,
-    /// Dismissal.
+    /// Close or dismiss.
     Close,
-    /// A change of name.
+    /// Rename or edit.
     Pencil,
-    /// Deletion.
+    /// Delete.
     Bin,
     /// The light theme.
     Sun,
@@ -47,61 +47,61 @@ pub enum Shape {
     Moon,
     /// The system's theme.
     Screen,
-    /// The message is sent.
+    /// Send the message.
     Send,
-    /// What is being written ends.
+    /// Stop the answer.
     Stop,
-    /// The end of the log.
+    /// Go to the end of the messages.
     Down,
-    /// Something that can be unfolded.
+    /// Unfold.
     Chevron,
-    /// Something was done.
+    /// Success.
     Check,
-    /// Something went wrong.
+    /// A warning or a failure.
     Warning,
-    /// Something that is good to know.
+    /// Information.
     Info,
-    /// Something was refused.
+    /// A refusal.
     Denied,
-    /// A question of permission.
+    /// A request for approval.
     Shield,
-    /// Something is being done.
+    /// Work in progress.
     Spinner,
-    /// A copy.
+    /// Copy.
     Copy,
-    /// Another attempt.
+    /// Retry.
     Retry,
-    /// Another page.
+    /// A link.
     Link,
-    /// Stands above the others.
+    /// Pinned at the top of the list.
     Pin,
-    /// Out of the list.
+    /// Archive.
     Archive,
     /// A folder.
     Folder,
     /// A dot.
     Dot,
-    /// Several at once.
+    /// Select several.
     Select,
-    /// A file for the reader.
+    /// Download a file.
     Download,
-    /// A file from the reader.
+    /// Upload a file.
     Upload,
-    /// Something was good.
+    /// Positive feedback.
     ThumbUp,
-    /// Something was bad.
+    /// Negative feedback.
     ThumbDown,
-    /// A way that leads elsewhere from here.
+    /// A new branch of the conversation.
     Branch,
-    /// Something to be heard.
+    /// Read aloud.
     Speaker,
-    /// Something is said.
+    /// Dictate.
     Microphone,
     /// A file.
     File,
-    /// Something that goes with something.
+    /// An attachment.
     Clip,
-    /// For a while.
+    /// Temporary.
     Clock,
 }
 

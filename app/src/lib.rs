@@ -12,33 +12,33 @@ pub mod chat_context;
 pub mod chunks;
 #[cfg(feature = "ssr")]
 pub mod context;
+mod hidden_characters;
 pub mod icons;
+pub mod image_origins;
 pub mod markdown;
 mod node;
 mod numbers;
 pub mod page_state;
 pub mod pages;
-pub mod pictures;
 pub mod prelude;
 pub mod properties;
 pub mod routes;
 mod scope;
 #[cfg(feature = "ssr")]
-mod shared;
+mod shared_conversation;
 #[cfg(feature = "ssr")]
 pub mod shell;
-mod tabs;
+mod tab_sync;
 pub mod texts;
 pub mod theme;
 pub mod title;
 #[cfg(feature = "ssr")]
-pub mod uploads;
+pub mod upload_origins;
 mod validation;
-mod visible;
 
 pub use pages::account::AccountLink;
 pub use routes::App;
 #[cfg(feature = "ssr")]
-pub use shared::{POLICY as SHARED_POLICY, shared_page};
+pub use shared_conversation::{CONTENT_SECURITY_POLICY as SHARED_POLICY, shared_page};
 #[cfg(feature = "ssr")]
 pub use shell::{embedded_shell, shell};

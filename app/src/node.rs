@@ -1,8 +1,9 @@
-//! Trees that are drawn from data as a whole, again and again: Markdown, values, calls, the rows of a table. One type for all their
-//! elements, changed in place.
+//! Trees of nodes that are rendered from data as a whole and updated in place: Markdown, values,
+//! tool calls, table rows. All elements have the same type.
 //!
-//! Leptos' own elements have a type for each tag and each list of attributes. That suits what is written by hand, where signals
-//! say what changes; a renderer that picks its tags at runtime would bring thirty such types, each with its own code in the download.
+//! Leptos' own elements have a type for each tag and each list of attributes. That suits
+//! handwritten views, in which signals say what changes. A renderer that chooses its tags at
+//! runtime would need about thirty such types, each with its own code in the download.
 
 use crate::markdown::MATHML_ELEMENTS;
 use crate::prelude::*;
@@ -15,12 +16,12 @@ use leptos::tachys::view::add_attr::AddAnyAttr;
 use leptos::tachys::view::strings::StringState;
 use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtml};
 
-/// Elements that have no content and no end tag, as far as there are any here.
+/// The void elements (without content and end tag) that are used here.
 const VOID: [&str; 6] = ["br", "hr", "img", "input", "link", "meta"];
 
-/// Where the elements of a drawing live; elsewhere the browser does not know them.
+/// The namespace of SVG elements; without it the browser does not recognize them.
 const SVG: &str = "http://www.w3.org/2000/svg";
-/// The same for formulas.
+/// The namespace of MathML elements.
 const MATHML: &str = "http://www.w3.org/1998/Math/MathML";
 
 /// A text or an element.
@@ -37,19 +38,21 @@ fn namespace(tag: &str) -> Option<&'static str> {
     }
 }
 
-/// The attribute by which an element among its siblings is known again: what the browser keeps of
-/// it, an open menu for one, goes where it goes. Elements without one are known by their place.
+/// The attribute that identifies an element among its siblings across updates, so that the browser
+/// keeps its state (such as an open menu) when it moves. Elements without a key are matched by
+/// position.
 pub(crate) const KEY: &str = "data-key";
 
 /// Names and values.
 type Attributes = Vec<(&'static str, String)>;
 
-/// What is drawn, and drawn again when something that it reads changes; what is the same then is left alone.
-pub(crate) fn drawn(nodes: impl FnMut() -> Vec<Node> + Send + 'static) -> AnyView {
+/// Renders the nodes that a closure returns, and updates them when something that it reads changes.
+/// Unchanged parts of the document are left alone.
+pub(crate) fn reactive_nodes(nodes: impl FnMut() -> Vec<Node> + Send + 'static) -> AnyView {
     (Box::new(nodes) as Box<dyn FnMut() -> Vec<Node> + Send>).into_any()
 }
 
-/// An element without attributes or children.
+/// Creates an element without attributes or children.
 pub(crate) fn element(tag: &'static str) -> Node {
     Node::Element { tag, attributes: Vec::new(), children: Vec::new() }
 }
@@ -66,36 +69,37 @@ impl Node {
         }
     }
 
-    /// With one more attribute.
-    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.add(name, value.into());
+    /// Adds an attribute.
+    pub(crate) fn attr(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.push_attr(name, value.into());
         self
     }
 
-    /// Not a part of each place that adds one: there are many.
+    /// A function of its own, so that it is not compiled into each of the many callers.
     #[inline(never)]
-    fn add(&mut self, name: &'static str, value: String) {
+    fn push_attr(&mut self, name: &'static str, value: String) {
         if let Self::Element { attributes, .. } = self {
             attributes.push((name, value));
         }
     }
 
-    /// With these children instead of those that it had.
-    pub(crate) fn around(mut self, content: Vec<Self>) -> Self {
+    /// Sets the children, replacing those that the element had.
+    pub(crate) fn children(mut self, content: Vec<Self>) -> Self {
         if let Self::Element { children, .. } = &mut self {
             *children = content;
         }
         self
     }
 
-    /// With a text as its only child. An empty one is none: the browser would not find it in the rendered page.
+    /// Sets a text as the only child. An empty text adds no node: the browser would not find it in
+    /// the rendered page.
     pub(crate) fn text(self, text: impl Into<String>) -> Self {
         let text = text.into();
-        if text.is_empty() { self } else { self.around(vec![Self::Text(text)]) }
+        if text.is_empty() { self } else { self.children(vec![Self::Text(text)]) }
     }
 }
 
-/// What stands in the document for a node.
+/// The state of a node in the document.
 pub(crate) enum NodeState {
     Text(StringState),
     Element { tag: &'static str, element: Element, attributes: Attributes, children: Vec<NodeState> },
@@ -153,7 +157,7 @@ impl Render for Node {
                 for (name, value) in &attributes {
                     Rndr::set_attribute(&element, name, value);
                 }
-                let children = children.into_iter().map(|child| appended(child, &element)).collect();
+                let children = children.into_iter().map(|child| append_child(child, &element)).collect();
                 NodeState::Element { tag, element, attributes, children }
             }
         }
@@ -171,8 +175,8 @@ impl Render for Node {
                     children: children_before,
                 },
             ) if tag == *tag_before => {
-                change_attributes(element, attributes_before, attributes);
-                change_children(element, children_before, children);
+                update_attributes(element, attributes_before, attributes);
+                update_children(element, children_before, children);
             }
             (other, _) => {
                 let mut new = other.build();
@@ -184,13 +188,13 @@ impl Render for Node {
     }
 }
 
-fn appended(child: Node, parent: &Element) -> NodeState {
+fn append_child(child: Node, parent: &Element) -> NodeState {
     let mut state = child.build();
     state.mount(parent, None);
     state
 }
 
-fn change_attributes(element: &Element, before: &mut Attributes, now: Attributes) {
+fn update_attributes(element: &Element, before: &mut Attributes, now: Attributes) {
     if *before == now {
         return;
     }
@@ -203,9 +207,9 @@ fn change_attributes(element: &Element, before: &mut Attributes, now: Attributes
     *before = now;
 }
 
-fn change_children(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>) {
+fn update_children(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>) {
     if now.iter().any(|child| child.key().is_some()) {
-        return change_keyed(parent, before, now);
+        return update_keyed_children(parent, before, now);
     }
     for mut surplus in before.drain(now.len().min(before.len())..) {
         surplus.unmount();
@@ -214,12 +218,12 @@ fn change_children(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>
     for (state, child) in before.iter_mut().zip(now.by_ref()) {
         child.rebuild(state);
     }
-    before.extend(now.map(|child| appended(child, parent)));
+    before.extend(now.map(|child| append_child(child, parent)));
 }
 
-/// Children that are known by their keys: those that go are taken away first, so that few of the
+/// Updates children that have keys. Those that are gone are removed first, so that few of the
 /// others have to be moved.
-fn change_keyed(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>) {
+fn update_keyed_children(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>) {
     let mut keys: Vec<String> = now.iter().filter_map(Node::key).map(str::to_owned).collect();
     keys.sort_unstable();
     let stays = |state: &NodeState| state.key().is_none_or(|key| keys.binary_search_by(|own| (**own).cmp(key)).is_ok());
@@ -260,7 +264,7 @@ fn change_keyed(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>) {
 impl AddAnyAttr for Node {
     type Output<NewAttr: Attribute> = Self;
 
-    /// What stands in a text takes no attributes from outside.
+    /// Does nothing: nodes take no attributes from outside.
     fn add_any_attr<NewAttr: Attribute>(self, _attr: NewAttr) -> Self {
         self
     }
@@ -309,7 +313,7 @@ impl RenderHtml for Node {
         }
     }
 
-    /// As Leptos' elements take over theirs: down into the first child, or on to the next sibling.
+    /// Hydrates like Leptos' elements: goes down to the first child, or on to the next sibling.
     fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> NodeState {
         match self {
             Self::Text(text) => NodeState::Text(RenderHtml::hydrate::<FROM_SERVER>(text, cursor, position)),
@@ -320,7 +324,8 @@ impl RenderHtml for Node {
                     _ => cursor.sibling(),
                 }
                 let Some(element) = Element::cast_from(cursor.current()) else {
-                    // The document is not the one that the server rendered: the view gets an element of its own.
+                    // The document is not the one that the server rendered: a new element is
+                    // created.
                     return Self::Element { tag, attributes, children }.build();
                 };
                 position.set(Position::FirstChild);
@@ -343,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn html_elements_that_begin_like_formulas_are_html() {
+    fn only_mathml_and_svg_elements_have_a_namespace() {
         for tag in ["mark", "main", "meta", "menu", "span", "p"] {
             assert_eq!(namespace(tag), None, "{tag}");
         }

@@ -1,7 +1,7 @@
-//! The state of a page: the values of its inputs by block id, shared with the agents on it.
+//! The state of a page: the values of its inputs by block id, shared with the agents on the page.
 //!
-//! A person writes with [`PageState::set`], an agent with [`PageState::write_by_agent`]; the latter is shown at the field and
-//! can be undone with one click.
+//! The user writes with [`PageState::set`], an agent with [`PageState::write_by_agent`]. A field
+//! shows that an agent changed it, and the change can be undone with one click.
 
 mod form;
 
@@ -12,49 +12,50 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use wire::page::{Block, Page};
 
-/// Says what is wrong with a value.
+/// Checks a value and returns the error message for an invalid one.
 type Check = Arc<dyn Fn(&Value) -> Option<String> + Send + Sync>;
 
-/// The state of the page around; a cheap handle.
+/// The state of the page; a cheap handle.
 #[derive(Clone, Copy)]
 pub struct PageState {
-    fields: StoredValue<LiteMap<String, Field>>,
-    /// The inputs that are on the page and what they demand, in the order of the page.
+    fields: StoredValue<LiteMap<String, FieldState>>,
+    /// The checks of the inputs that are on the page, in the order of the page.
     checks: StoredValue<Vec<(String, Check)>>,
-    /// Rises with every write.
+    /// Counts the writes.
     writes: RwSignal<u32>,
     values: Memo<Value>,
     announcement: RwSignal<String>,
-    /// The input that should be seen now.
-    wanted: RwSignal<Option<String>>,
-    /// Inputs whose values are the person's, and may be of another conversation: they are asked
-    /// about them.
-    left_over: RwSignal<Vec<String>>,
+    /// The input that should be brought into view.
+    requested_input: RwSignal<Option<String>>,
+    /// Inputs with values that the user entered, perhaps for another conversation: the page asks
+    /// whether to keep them.
+    leftover_entries: RwSignal<Vec<String>>,
 }
 
 /// One key of the state.
 #[derive(Clone)]
-struct Field {
+struct FieldState {
     label: String,
     initial: Value,
     value: ArcRwSignal<Value>,
     agent_write: ArcRwSignal<Option<AgentWrite>>,
-    problem: ArcRwSignal<Option<String>>,
+    error: ArcRwSignal<Option<String>>,
 }
 
-/// What an agent wrote over.
+/// What an agent's write replaced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentWrite {
-    /// The value that [`PageState::undo`] brings back.
+    /// The value that [`PageState::undo`] restores.
     pub previous: Value,
-    /// What was there before the first of several writes.
-    pub origin: Value,
-    /// Counts an agent's writes to this field, so that each one can be shown anew.
-    pub number: u32,
+    /// The value before the first of several writes by agents.
+    pub original: Value,
+    /// Counts the agent's writes to this field, so that each one can be highlighted again.
+    pub count: u32,
 }
 
 impl PageState {
-    /// The state that the page begins with: a value for each of its inputs. `evaluate` is for initial values that are operators.
+    /// Creates the initial state, with a value for each input of the page. `evaluate` evaluates
+    /// initial values that are operators.
     pub fn new(page: &Page, evaluate: impl Fn(&Value) -> Value) -> Self {
         let mut fields = LiteMap::new();
         collect_fields(&page.blocks, &evaluate, &mut fields);
@@ -70,44 +71,46 @@ impl PageState {
             writes,
             values,
             announcement: RwSignal::new(String::new()),
-            wanted: RwSignal::new(None),
-            left_over: RwSignal::new(Vec::new()),
+            requested_input: RwSignal::new(None),
+            leftover_entries: RwSignal::new(Vec::new()),
         }
     }
 
-    /// Makes a key known that no page declares: an input of a page in Rust. One that is known already stays as it is.
+    /// Declares a key for an input of a page written in Rust. A key that already exists stays as it
+    /// is.
     pub fn declare(&self, key: &str, label: Option<String>, initial: Value) {
         let is_new = self.fields.with_value(|fields| !fields.contains_key(key));
         if is_new {
-            let field = Field::new(label.unwrap_or_else(|| words(key)), initial);
+            let field = FieldState::new(label.unwrap_or_else(|| label_from_id(key)), initial);
             self.fields.update_value(|fields| drop(fields.insert(key.to_owned(), field)));
-            self.bump();
+            self.count_write();
         }
     }
 
-    /// A key's value, `null` for an unknown one. Tracked.
+    /// Returns the value of a key, `null` for an unknown one. Tracked.
     pub fn get(&self, key: &str) -> Value {
         self.field(key).value.get()
     }
 
-    /// A key's value, `null` for an unknown one. Not tracked.
+    /// Returns the value of a key, `null` for an unknown one. Not tracked.
     pub fn get_untracked(&self, key: &str) -> Value {
         self.field(key).value.get_untracked()
     }
 
-    /// Writes a value for the person at the page. What an agent wrote before is then theirs: nothing is left to undo.
+    /// Writes a value for the user. This accepts an earlier write by an agent: it can no longer be
+    /// undone.
     pub fn set(&self, key: &str, value: Value) {
         let field = self.field(key);
         if field.value.with_untracked(|now| *now == value) {
             return;
         }
-        self.put(key, &field, value);
+        self.write(key, &field, value);
         if field.agent_write.with_untracked(Option::is_some) {
             field.agent_write.set(None);
         }
     }
 
-    /// All keys with their values. Not tracked.
+    /// Returns all keys with their values. Not tracked.
     pub fn snapshot(&self) -> Map<String, Value> {
         snapshot(self.fields)
     }
@@ -117,37 +120,38 @@ impl PageState {
         self.values.with(read)
     }
 
-    /// Puts keys back to what they held at first; without a list, all.
+    /// Resets keys, or all keys without a list, to their initial values.
     pub fn reset(&self, keys: Option<&[String]>) {
         let all = || self.fields.with_value(|fields| fields.keys().cloned().collect::<Vec<_>>());
         for key in keys.map_or_else(all, <[String]>::to_vec) {
             let field = self.field(&key);
-            self.put(&key, &field, field.initial.clone());
+            self.write(&key, &field, field.initial.clone());
             field.agent_write.set(None);
-            field.problem.set(None);
+            field.error.set(None);
         }
     }
 
-    /// What an input demands of its value, until the component around goes.
-    pub(crate) fn demand(&self, key: &str, check: impl Fn(&Value) -> Option<String> + Send + Sync + 'static) {
+    /// Adds a check for the value of an input, until the owner of the component is disposed.
+    pub(crate) fn add_check(&self, key: &str, check: impl Fn(&Value) -> Option<String> + Send + Sync + 'static) {
         let own: Check = Arc::new(check);
         self.checks.update_value(|checks| checks.push((key.to_owned(), own.clone())));
         let checks = self.checks;
         let known = StoredValue::new(own);
         on_cleanup(move || {
-            // The page may have gone as a whole.
+            // The whole page may be gone already.
             checks.try_update_value(|checks| {
                 known.with_value(|own| checks.retain(|(_, check)| !Arc::ptr_eq(check, own)))
             });
         });
     }
 
-    /// Checks one input and shows what is wrong with it.
-    pub(crate) fn check(&self, key: &str) {
+    /// Checks one input and shows its error.
+    pub(crate) fn validate_one(&self, key: &str) {
         self.validate(Some(&[key.to_owned()]));
     }
 
-    /// Checks inputs, all without a list, and shows at each what is wrong with it. Answers the keys of those that are wrong.
+    /// Checks the given inputs, or all without a list, and shows their errors. Returns the keys of
+    /// the invalid ones.
     pub fn validate(&self, keys: Option<&[String]>) -> Vec<String> {
         let mut wrong = Vec::new();
         for (key, check) in self.checks.get_value() {
@@ -159,67 +163,71 @@ impl PageState {
             if problem.is_some() {
                 wrong.push(key);
             }
-            if field.problem.with_untracked(|shown| *shown != problem) {
-                field.problem.set(problem);
+            if field.error.with_untracked(|shown| *shown != problem) {
+                field.error.set(problem);
             }
         }
         wrong
     }
 
-    /// What is wrong with the value of an input, once it was checked. Tracked.
-    pub fn problem(&self, key: &str) -> Option<String> {
-        self.field(key).problem.get()
+    /// Returns the error of an input, as of its last check. Tracked.
+    pub fn validation_error(&self, key: &str) -> Option<String> {
+        self.field(key).error.get()
     }
 
-    /// What is wrong with inputs, of all without a list, as it was shown last. Tracked.
-    pub(crate) fn problems(&self, keys: Option<&[String]>) -> String {
+    /// Describes the errors of the given inputs, or of all without a list, as of their last check.
+    /// Tracked.
+    pub(crate) fn validation_summary(&self, keys: Option<&[String]>) -> String {
         let all = self.fields.with_value(|fields| fields.keys().cloned().collect::<Vec<_>>());
         let all = all.into_iter().filter(|key| keys.is_none_or(|keys| keys.contains(key)));
-        let wrong = all.filter_map(|key| self.problem(&key).map(|problem| format!(" {key}: {problem}")));
-        wrong.fold("The page's inputs are not right.".to_owned(), |said, problem| said + &problem)
+        let wrong = all.filter_map(|key| self.validation_error(&key).map(|problem| format!(" {key}: {problem}")));
+        wrong.fold("Some inputs of the page are invalid.".to_owned(), |said, problem| said + &problem)
     }
 
-    /// Checks inputs, all without a list. When one is wrong, says so and brings it into view; answers whether all are right.
-    pub fn demand_valid(&self, keys: Option<&[String]>) -> bool {
+    /// Checks the given inputs, or all without a list. If any is invalid, announces that and brings
+    /// the first one into view. Returns whether all are valid.
+    pub fn require_valid(&self, keys: Option<&[String]>) -> bool {
         let wrong = self.validate(keys);
         if !wrong.is_empty() {
-            self.ask_to_correct(&wrong);
+            self.report_invalid(&wrong);
         }
         wrong.is_empty()
     }
 
-    fn ask_to_correct(&self, wrong: &[String]) {
+    fn report_invalid(&self, wrong: &[String]) {
         let labels: Vec<_> = wrong.iter().map(|key| self.field(key).label).collect();
-        self.announcement.set(fill(Text::PleaseCorrect, &[&join(&labels)]));
+        self.announcement.set(fill(Text::PleaseCorrect, &[&join_labels(&labels)]));
         if let Some(first) = wrong.first() {
-            self.wanted.set(Some(first.clone()));
+            self.requested_input.set(Some(first.clone()));
         }
     }
 
-    /// The input that should be seen now: whoever hides it shows it. Tracked.
-    pub(crate) fn wanted(&self) -> Option<String> {
-        self.wanted.get()
+    /// Returns the input that should be brought into view, for components that may hide it.
+    /// Tracked.
+    pub(crate) fn requested_input(&self) -> Option<String> {
+        self.requested_input.get()
     }
 
-    /// Whether the page is no longer there.
-    pub(crate) fn is_gone(&self) -> bool {
+    /// Returns whether the page has been disposed.
+    pub(crate) fn is_disposed(&self) -> bool {
         self.announcement.is_disposed()
     }
 
-    fn bump(&self) {
+    fn count_write(&self) {
         self.writes.update(|count| *count = count.wrapping_add(1));
     }
 
-    /// Writes a value; what was said to be wrong is looked at again.
-    fn put(&self, key: &str, field: &Field, value: Value) {
+    /// Writes a value, and checks it again if an error is shown.
+    fn write(&self, key: &str, field: &FieldState, value: Value) {
         field.value.set(value);
-        self.bump();
-        if field.problem.with_untracked(Option::is_some) {
-            self.check(key);
+        self.count_write();
+        if field.error.with_untracked(Option::is_some) {
+            self.validate_one(key);
         }
     }
 
-    /// Writes an agent's values. Each field that changes shows it and can be undone; the change is announced once.
+    /// Writes values for an agent. Each field that changes is highlighted and can be undone; the
+    /// change is announced once.
     pub fn write_by_agent(&self, writes: Vec<(String, Value)>) {
         let mut labels = Vec::new();
         for (key, value) in writes {
@@ -229,74 +237,76 @@ impl PageState {
                 continue;
             }
             let last = field.agent_write.get_untracked();
-            let number = last.as_ref().map_or(0, |last| last.number) + 1;
-            let origin = last.map_or_else(|| previous.clone(), |last| last.origin);
-            self.put(&key, &field, value);
-            field.agent_write.set(Some(AgentWrite { previous, origin, number }));
+            let number = last.as_ref().map_or(0, |last| last.count) + 1;
+            let origin = last.map_or_else(|| previous.clone(), |last| last.original);
+            self.write(&key, &field, value);
+            field.agent_write.set(Some(AgentWrite { previous, original: origin, count: number }));
             labels.push(field.label);
         }
         if !labels.is_empty() {
-            self.announcement.set(fill(Text::AgentChanged, &[&join(&labels)]));
+            self.announcement.set(fill(Text::AgentChanged, &[&join_labels(&labels)]));
         }
     }
 
-    /// What an agent wrote over, until it is undone or the person edits the field. Tracked.
+    /// Returns what an agent's write replaced, until it is undone or the user edits the field.
+    /// Tracked.
     pub fn agent_write(&self, key: &str) -> Option<AgentWrite> {
         self.field(key).agent_write.get()
     }
 
-    /// The keys that hold a value of an agent which can be undone. Tracked.
+    /// Returns the keys with an agent's value that can be undone. Tracked.
     pub fn agent_writes(&self) -> Vec<String> {
-        let written = |fields: &LiteMap<String, Field>| {
+        let written = |fields: &LiteMap<String, FieldState>| {
             let written = fields.iter().filter(|(_, field)| field.agent_write.with(Option::is_some));
             written.map(|(key, _)| key.clone()).collect()
         };
         self.fields.with_value(written)
     }
 
-    /// Brings back the value that the agent wrote over.
+    /// Restores the value that the agent's last write replaced.
     pub fn undo(&self, key: &str) {
         let field = self.field(key);
         if let Some(write) = field.agent_write.get_untracked() {
-            self.put(key, &field, write.previous);
+            self.write(key, &field, write.previous);
             field.agent_write.set(None);
             self.announcement.set(fill(Text::FieldAsItWas, &[&field.label]));
         }
     }
 
-    /// Brings back all that the agent wrote over.
+    /// Undoes the agent's last write to each field.
     pub fn undo_all(&self) {
         let written = untrack(|| self.agent_writes());
         let count = written.len();
         written.iter().for_each(|key| self.undo(key));
         if count > 1 {
-            self.announcement.set(texts::count(Text::FieldsAsTheyWere, count));
+            self.announcement.set(texts::fill_count(Text::FieldsAsTheyWere, count));
         }
     }
 
-    /// Accepts all that the agent wrote: nothing is left to undo.
-    pub fn keep_all(&self) {
+    /// Accepts everything that the agent wrote: it can no longer be undone.
+    pub fn accept_all(&self) {
         for key in untrack(|| self.agent_writes()) {
             self.field(&key).agent_write.set(None);
         }
     }
 
-    /// Lets a screen reader say something.
+    /// Announces a sentence to screen readers.
     pub(crate) fn announce(&self, sentence: String) {
         self.announcement.set(sentence);
     }
 
-    /// What a screen reader should say about the last change. Tracked.
+    /// Returns the text that screen readers should announce. Tracked.
     pub fn announcement(&self) -> String {
         self.announcement.get()
     }
 
-    /// The key's field. One that no block declares is made when it is first used, so that an agent may write before a block reads.
-    fn field(&self, key: &str) -> Field {
+    /// Returns the field of a key. The field of an undeclared key is created on first use, so that
+    /// an agent may write before a block reads.
+    fn field(&self, key: &str) -> FieldState {
         if let Some(field) = self.fields.with_value(|fields| fields.get(key).cloned()) {
             return field;
         }
-        let field = Field::new(words(key), Value::Null);
+        let field = FieldState::new(label_from_id(key), Value::Null);
         self.fields.update_value(|fields| {
             fields.insert(key.to_owned(), field.clone());
         });
@@ -304,25 +314,25 @@ impl PageState {
     }
 }
 
-impl Field {
+impl FieldState {
     fn new(label: String, value: Value) -> Self {
         Self {
             label,
             initial: value.clone(),
             value: ArcRwSignal::new(value),
             agent_write: ArcRwSignal::new(None),
-            problem: ArcRwSignal::new(None),
+            error: ArcRwSignal::new(None),
         }
     }
 }
 
-/// The state of the page around.
+/// Returns the state of the page.
 pub fn use_page_state() -> PageState {
     expect_context()
 }
 
-/// `legal_name` and `legalName` as `Legal name`.
-pub(crate) fn words(id: &str) -> String {
+/// Turns an id into a label: `legal_name` and `legalName` become `Legal name`.
+pub(crate) fn label_from_id(id: &str) -> String {
     let mut words = String::with_capacity(id.len() + 4);
     for letter in id.chars() {
         match letter {
@@ -338,24 +348,24 @@ pub(crate) fn words(id: &str) -> String {
     words
 }
 
-fn snapshot(fields: StoredValue<LiteMap<String, Field>>) -> Map<String, Value> {
+fn snapshot(fields: StoredValue<LiteMap<String, FieldState>>) -> Map<String, Value> {
     fields.with_value(|fields| fields.iter().map(|(key, field)| (key.clone(), field.value.get_untracked())).collect())
 }
 
-fn collect_fields(blocks: &[Block], evaluate: &impl Fn(&Value) -> Value, fields: &mut LiteMap<String, Field>) {
+fn collect_fields(blocks: &[Block], evaluate: &impl Fn(&Value) -> Value, fields: &mut LiteMap<String, FieldState>) {
     for block in blocks {
         if block.kind.field_type(&block.properties).is_some() {
             let label = block.properties.get("label").and_then(Value::as_str).map(str::to_owned);
             let initial = block.properties.get("initial").map(evaluate).filter(|initial| !initial.is_null());
             let value = initial.unwrap_or_else(|| block.kind.empty_value());
-            fields.insert(block.id.clone(), Field::new(label.unwrap_or_else(|| words(&block.id)), value));
+            fields.insert(block.id.clone(), FieldState::new(label.unwrap_or_else(|| label_from_id(&block.id)), value));
         }
         collect_fields(&block.blocks, evaluate, fields);
     }
 }
 
-/// Two labels by name; of more, the first and how many others.
-fn join(labels: &[String]) -> String {
+/// Joins labels: one or two by name, more as the first one and the number of the others.
+fn join_labels(labels: &[String]) -> String {
     match labels {
         [one] => one.clone(),
         [one, two] => fill(Text::And, &[one, two]),
@@ -385,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn begins_with_a_value_for_each_input() {
+    fn initial_state_has_a_value_for_each_input() {
         with_state(|state| {
             assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 3, "urgent": false}));
         });
@@ -406,19 +416,19 @@ mod tests {
     }
 
     #[test]
-    fn the_second_write_undoes_to_the_first() {
+    fn second_agent_write_keeps_the_original_value() {
         with_state(|state| {
             state.write_by_agent(vec![("seats".into(), json!(4))]);
             state.write_by_agent(vec![("seats".into(), json!(5))]);
             assert_eq!(
                 state.agent_write("seats"),
-                Some(AgentWrite { previous: json!(4), origin: json!(3), number: 2 })
+                Some(AgentWrite { previous: json!(4), original: json!(3), count: 2 })
             );
         });
     }
 
     #[test]
-    fn all_writes_can_be_undone_or_kept_at_once() {
+    fn all_agent_writes_can_be_undone_or_accepted_at_once() {
         let writes = || vec![("seats".into(), json!(4)), ("urgent".into(), json!(true))];
         with_state(|state| {
             state.write_by_agent(writes());
@@ -426,14 +436,14 @@ mod tests {
             assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 3, "urgent": false}));
             assert_eq!(state.announcement(), "2 fields were restored.");
             state.write_by_agent(writes());
-            state.keep_all();
+            state.accept_all();
             assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 4, "urgent": true}));
             assert!(state.agent_writes().is_empty());
         });
     }
 
     #[test]
-    fn an_edit_keeps_the_value_and_ends_the_undo() {
+    fn user_edit_accepts_the_agents_write() {
         with_state(|state| {
             state.write_by_agent(vec![
                 ("seats".into(), json!(4)),
@@ -448,22 +458,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_demanded_is_checked_when_asked_and_then_with_every_change() {
+    fn inputs_with_errors_are_checked_again_on_every_change() {
         with_state(|state| {
-            state.demand("legal_name", |value| value.is_null().then(|| "Needed.".to_owned()));
-            assert_eq!(state.problem("legal_name"), None);
+            state.add_check("legal_name", |value| value.is_null().then(|| "Needed.".to_owned()));
+            assert_eq!(state.validation_error("legal_name"), None);
             assert_eq!(state.validate(Some(&["seats".to_owned()])), Vec::<String>::new());
             assert_eq!(state.validate(None), ["legal_name"]);
-            assert_eq!(state.problem("legal_name").as_deref(), Some("Needed."));
+            assert_eq!(state.validation_error("legal_name").as_deref(), Some("Needed."));
             state.set("legal_name", json!("Ada"));
-            assert_eq!(state.problem("legal_name"), None);
+            assert_eq!(state.validation_error("legal_name"), None);
             state.set("legal_name", json!(null));
-            assert_eq!(state.problem("legal_name"), None, "nobody has asked");
+            assert_eq!(state.validation_error("legal_name"), None, "nobody has asked");
         });
     }
 
     #[test]
-    fn a_reset_brings_back_the_beginning() {
+    fn reset_restores_initial_values() {
         with_state(|state| {
             state.set("legal_name", json!("Ada"));
             state.write_by_agent(vec![("seats".into(), json!(4))]);
@@ -483,11 +493,11 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_ids_in_words() {
+    fn labels_are_derived_from_ids() {
         for (id, expected) in
             [("legal_name", "Legal name"), ("legalName", "Legal name"), ("VAT", "VAT"), ("e-mail", "E mail")]
         {
-            assert_eq!(words(id), expected);
+            assert_eq!(label_from_id(id), expected);
         }
     }
 }

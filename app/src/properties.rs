@@ -1,78 +1,79 @@
-//! The properties of a block as they are now: operators evaluated, and evaluated again when what they read has changed.
+//! The current properties of a block. Operators in them are evaluated, again whenever something
+//! that they read changes.
 
 use crate::prelude::*;
-use crate::scope::Scope;
+use crate::scope::OperatorScope;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use wire::page::properties::as_text;
 use wire::page::{
-    AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties, Input, TableProperties,
-    TabsProperties,
+    AgentConversationsProperties, AlertProperties, ButtonProperties, ColumnsProperties, InputProperties, SelectOption,
+    TableProperties, TabsProperties,
 };
 
-/// A block's properties; a cheap handle. A page in Rust makes them of the types in [`wire::page::properties`], or, where they
-/// change, with [`Properties::derive`].
+/// The properties of a block; a cheap handle. A page written in Rust creates them from the types in
+/// [`wire::page::properties`], or with [`Properties::derive`] if they change.
 #[derive(Clone, Copy)]
 pub struct Properties(Signal<Value>);
 
 impl Properties {
-    /// Out of the config. What is no operator is not looked at again.
-    pub(crate) fn of_config(properties: Map<String, Value>) -> Self {
+    /// Creates the properties from the config. If none contains an operator, they are constant.
+    pub(crate) fn from_config(properties: Map<String, Value>) -> Self {
         if !properties.values().any(operators::is_dynamic) {
             return Self::fixed(properties);
         }
-        let scope = Scope::of_page();
+        let scope = OperatorScope::for_page();
         let evaluated = Memo::new(move |_| {
-            // Each by itself, so that a mistake in one leaves the others.
+            // Each property by itself, so that an error in one does not affect the others.
             let now = properties.iter().map(|(key, value)| (key.clone(), scope.evaluate(value).unwrap_or_default()));
             Value::Object(now.collect())
         });
         Self(Signal::derive(move || evaluated.get()))
     }
 
-    /// Properties that follow what the closure reads.
+    /// Creates properties that follow the signals that the closure reads.
     pub fn derive<T: Serialize>(properties: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Self(Signal::derive(move || object(&properties())))
+        Self(Signal::derive(move || to_object(&properties())))
     }
 
     fn fixed(properties: Map<String, Value>) -> Self {
         Self(Signal::stored(Value::Object(properties)))
     }
 
-    /// A property. Tracked.
+    /// Returns a property. Tracked.
     pub fn value(&self, key: &str) -> Value {
         self.0.with(|own| own.get(key).cloned()).unwrap_or_default()
     }
 
-    /// A property as text. Tracked.
+    /// Returns a property as text. Tracked.
     pub fn text(&self, key: &str) -> Option<String> {
         self.0.with(|own| own.get(key).and_then(as_text))
     }
 
-    /// Whether a property counts as yes. Tracked.
+    /// Returns whether a property is truthy. Tracked.
     pub fn flag(&self, key: &str) -> bool {
         self.0.with(|own| own.get(key).is_some_and(operators::is_truthy))
     }
 
-    /// What can be chosen. Tracked.
-    pub fn options(&self) -> Vec<Choice> {
+    /// Returns the options of a choice. Tracked.
+    pub fn options(&self) -> Vec<SelectOption> {
         self.0.with(|own| {
             let options = own.get("options").and_then(Value::as_array).into_iter().flatten();
-            options.filter_map(Choice::read).collect()
+            options.filter_map(SelectOption::read).collect()
         })
     }
 }
 
-fn object<T: Serialize>(properties: &T) -> Value {
+fn to_object<T: Serialize>(properties: &T) -> Value {
     serde_json::to_value(properties).unwrap_or_default()
 }
 
-/// Each of the types, by what serde makes of it.
+/// Implements `From` for property types by serializing them.
 macro_rules! from_types {
     ($($type:ty),*) => {
         $(impl From<$type> for Properties {
             fn from(properties: $type) -> Self {
-                Self(Signal::stored(object(&properties)))
+                Self(Signal::stored(to_object(&properties)))
             }
         })*
     };
@@ -83,7 +84,7 @@ from_types!(
     AlertProperties,
     ButtonProperties,
     ColumnsProperties,
-    Input,
+    InputProperties,
     TableProperties,
     TabsProperties
 );

@@ -1,14 +1,14 @@
-//! What stands at which address.
+//! The routes of the app.
 
-use crate::address::{Address, Target, target};
+use crate::address::{Address, Route, route};
 use crate::pages::{MissingPage, PageRoute, RustPage, RustPages};
 use crate::prelude::*;
 use crate::title::DocumentTitle;
 
-/// The app: `/` is the config's first page, `/{page}` each page by its id.
+/// The app: `/` is the config's first page, `/{page}` is the page with that id.
 #[component]
 pub fn App(
-    /// Pages whose content is written in Rust.
+    /// The pages whose content is written in Rust.
     #[prop(optional)]
     pages: &'static [RustPage],
 ) -> impl IntoView {
@@ -16,18 +16,18 @@ pub fn App(
     leptos_meta::provide_meta_context();
     provide_context(RustPages(pages));
     #[cfg(feature = "ssr")]
-    crate::shell::protect();
+    crate::shell::set_content_security_policy();
     let address = Address::new();
     provide_context(address);
-    let target = Memo::new(move |_| target(&address.path()));
-    let is_page = Memo::new(move |_| target.with(|target| *target != Target::Elsewhere));
+    let target = Memo::new(move |_| route(&address.path()));
+    let is_page = Memo::new(move |_| target.with(|target| *target != Route::NotAPage));
     let page = move || match target.get() {
-        Target::Page(id) | Target::Embedded(id, _) => Some(id),
-        Target::FirstPage | Target::Elsewhere => None,
+        Route::Page(id) | Route::Embedded(id, _) => Some(id),
+        Route::FirstPage | Route::NotAPage => None,
     };
-    // The app never goes from a page into a frame, nor back.
+    // The app never navigates between a page and an embedded chat.
     let embedded = target.with_untracked(|target| match target {
-        Target::Embedded(_, agent) => Some(agent.clone()),
+        Route::Embedded(_, agent) => Some(agent.clone()),
         _ => None,
     });
     let content = move || match is_page.get() {

@@ -1,51 +1,53 @@
-//! What operators read on a page: its state and its address; in actions also what has happened.
+//! The values that operators read on a page: its state and its URL; in actions also the event and
+//! the results of earlier actions.
 
 use crate::address::Address;
-use crate::chunks::{Chunk, Loading, Missing};
+use crate::chunks::{Chunk, ChunkError, ChunkFuture};
 use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;
-use operators::{Evaluator, Language, OperatorError};
+use operators::{Evaluator, ExpressionLanguage, OperatorError};
 use serde_json::Value;
 use wasm_split_helpers::wasm_split;
 use wire::page::{Block, Events, Page};
 
-/// What evaluates `_expr` and `_template`: a language that only pages need whose config speaks it.
+/// The evaluator of `_expr` and `_template`. Only pages whose config uses them load it.
 pub(crate) static EXPRESSIONS: Chunk<Evaluator> = Chunk::new("expressions", load);
 
-fn load() -> Loading {
-    Box::pin(async { EXPRESSIONS.fill(evaluator().await?) })
+fn load() -> ChunkFuture {
+    Box::pin(async { EXPRESSIONS.set_functions(evaluator().await?) })
 }
 
 #[wasm_split(expressions, fallible)]
-fn evaluator() -> Result<Evaluator, Missing> {
-    Ok(operators::evaluate_text)
+fn evaluator() -> Result<Evaluator, ChunkError> {
+    Ok(operators::evaluate_source)
 }
 
-/// What operators read; a cheap handle.
+/// The values that operators read; a cheap handle.
 #[derive(Clone, Copy)]
-pub(crate) struct Scope {
+pub(crate) struct OperatorScope {
     state: PageState,
     address: Option<Address>,
 }
 
-impl Scope {
-    /// That of the page around.
-    pub(crate) fn of_page() -> Self {
+impl OperatorScope {
+    /// Returns the scope of the current page.
+    pub(crate) fn for_page() -> Self {
         Self { state: use_page_state(), address: use_context() }
     }
 
-    /// The browser's address bar, where there is one.
+    /// Returns the browser's URL, if there is one.
     pub(crate) fn address(&self) -> Option<Address> {
         self.address
     }
 
-    /// A value with its operators evaluated. Tracked.
+    /// Evaluates the operators in a value. Tracked.
     pub(crate) fn evaluate(&self, value: &Value) -> Result<Value, OperatorError> {
-        self.evaluate_with(value, None, None)
+        self.evaluate_in_action(value, None, None)
     }
 
-    /// The same in an action: `event` is what has happened, `step` the results of the actions before. Tracked.
-    pub(crate) fn evaluate_with(
+    /// Evaluates the operators in a value of an action: `event` is the payload of the event, `step`
+    /// has the results of the earlier actions. Tracked.
+    pub(crate) fn evaluate_in_action(
         &self,
         value: &Value,
         event: Option<&Value>,
@@ -54,17 +56,22 @@ impl Scope {
         if !operators::is_dynamic(value) {
             return Ok(value.clone());
         }
-        self.state.with_values(|state| self.over(state, value, event, step))
+        self.state.with_values(|state| self.evaluate_in(state, value, event, step))
     }
 
-    /// The same with a state in which some keys have other values already. Not tracked.
-    pub(crate) fn evaluate_over(&self, value: &Value, written: &[(String, Value)]) -> Result<Value, OperatorError> {
+    /// Evaluates the operators in a value as if the given keys of the state had already been
+    /// written. Not tracked.
+    pub(crate) fn evaluate_with_writes(
+        &self,
+        value: &Value,
+        written: &[(String, Value)],
+    ) -> Result<Value, OperatorError> {
         let mut state = self.state.snapshot();
         state.extend(written.iter().cloned());
-        self.over(&Value::Object(state), value, None, None)
+        self.evaluate_in(&Value::Object(state), value, None, None)
     }
 
-    fn over(
+    fn evaluate_in(
         &self,
         state: &Value,
         value: &Value,
@@ -73,7 +80,7 @@ impl Scope {
     ) -> Result<Value, OperatorError> {
         let url_query = self.address.map(|address| address.parameters());
         let scope = operators::Scope {
-            expressions: expressions(value),
+            expressions: evaluator_for(value),
             state: Some(state),
             url_query: url_query.as_ref(),
             event,
@@ -84,33 +91,35 @@ impl Scope {
     }
 }
 
-/// Whether `_expr` or `_template` stands anywhere on a page.
-pub(crate) fn speaks(page: &Page) -> bool {
-    in_events(&page.events) || page.blocks.iter().any(in_block)
+/// Returns whether a page uses `_expr` or `_template` anywhere.
+pub(crate) fn uses_expressions(page: &Page) -> bool {
+    events_use_expressions(&page.events) || page.blocks.iter().any(block_uses_expressions)
 }
 
-fn in_block(block: &Block) -> bool {
-    let own = has_text(&block.visible) || block.properties.values().any(has_text) || in_events(&block.events);
-    own || block.blocks.iter().any(in_block)
+fn block_uses_expressions(block: &Block) -> bool {
+    let own = has_expression(&block.visible)
+        || block.properties.values().any(has_expression)
+        || events_use_expressions(&block.events);
+    own || block.blocks.iter().any(block_uses_expressions)
 }
 
-fn in_events(events: &Events) -> bool {
+fn events_use_expressions(events: &Events) -> bool {
     let mut actions = events.iter().flat_map(|(_, actions)| actions);
-    actions.any(|action| has_text(&action.skip) || action.params.values().any(has_text))
+    actions.any(|action| has_expression(&action.skip) || action.params.values().any(has_expression))
 }
 
-/// What evaluates the texts in a value, if there are any.
-pub(crate) fn expressions(value: &Value) -> Option<Evaluator> {
-    if has_text(value) { EXPRESSIONS.get().copied() } else { None }
+/// Returns the evaluator if a value contains `_expr` or `_template`, and the evaluator is loaded.
+pub(crate) fn evaluator_for(value: &Value) -> Option<Evaluator> {
+    if has_expression(value) { EXPRESSIONS.get().copied() } else { None }
 }
 
-/// Whether `_expr` or `_template` is among the operators.
-fn has_text(value: &Value) -> bool {
+/// Returns whether a value contains `_expr` or `_template`.
+fn has_expression(value: &Value) -> bool {
     match value {
-        Value::Array(items) => items.iter().any(has_text),
+        Value::Array(items) => items.iter().any(has_expression),
         Value::Object(own) => {
-            operators::operator(value).is_some_and(|(name, _)| Language::of(name).is_some())
-                || own.values().any(has_text)
+            operators::operator(value).is_some_and(|(name, _)| ExpressionLanguage::from_operator(name).is_some())
+                || own.values().any(has_expression)
         }
         _ => false,
     }

@@ -1,33 +1,35 @@
-//! The document around the app.
+//! The HTML document around the app.
 
 use crate::App;
-use crate::context::{Frame, Reader};
+use crate::context::{EmbedContext, ReaderId};
+use crate::image_origins::ImageOrigins;
 use crate::pages::{RustPage, account};
-use crate::pictures::Pictures;
 use crate::texts::{Text, Texts, t};
 #[cfg(feature = "ssr")]
-use crate::uploads::Uploads;
+use crate::upload_origins::UploadOrigins;
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
-/// The whole document. `theme.js` runs before the first paint, so that a chosen theme does not flash; `early.js` keeps what is sent
-/// before the page has come to life. Both are files and not inline scripts, so that a content security policy may forbid those.
-/// `pages` are those whose content is written in Rust.
+/// Renders the whole document. `theme.js` runs before the first paint, so that a chosen theme does
+/// not flash; `early.js` keeps messages that are sent before hydration. Both are files and not
+/// inline scripts, so that the content security policy can forbid inline scripts. `pages` are the
+/// pages whose content is written in Rust.
 pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoView {
-    let (lang, dir, locale) = spoken();
+    let (lang, dir, locale) = document_language();
     view! {
         <!DOCTYPE html>
         <html lang=lang dir=dir>
             <head>
                 <meta charset="utf-8" />
                 {locale}
-                {reader()}
-                {pictures()}
+                {reader_meta()}
+                {image_origins_meta()}
                 {account::meta()}
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
                 <meta name="color-scheme" content="light dark" />
-                // Other sites learn nothing. This one must: without `Sec-Fetch-Site`, a form that signs out is known by its `Origin`, which
-                // browsers leave out where no referrer may be sent.
+                // Other sites get no referrer. This one needs it: without `Sec-Fetch-Site`, the
+                // sign-out form is verified by its `Origin` header, which browsers omit where no
+                // referrer may be sent.
                 <meta name="referrer" content="same-origin" />
                 <script src="/assets/theme.js"></script>
                 <script src="/assets/early.js"></script>
@@ -36,34 +38,36 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoVie
                 <script src="/assets/stopped.js" type="module"></script>
                 <script src="/assets/changes.js" type="module"></script>
                 <HydrationScripts options />
-                // What loads the chunks: the script imports it, and it should not come after it.
+                // The loader of the chunks. The app's script imports it, and it should be fetched
+                // at the same time.
                 <link rel="modulepreload" href="/pkg/chatwright-chunks.js" />
                 <MetaTags />
             </head>
             <body>
                 <App pages />
-                {changed()}
-                {stopped()}
+                {changed_template()}
+                {stopped_template()}
             </body>
         </html>
     }
 }
 
-/// The whole document of a chat in a frame on another site's page. Its script comes before the app's: it adds to all requests who asks.
-pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame: Frame) -> impl IntoView {
-    let (lang, dir, locale) = spoken();
+/// Renders the whole document of a chat in a frame on another site's page. Its script runs before
+/// the app's: it adds the user's identity to all requests.
+pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame: EmbedContext) -> impl IntoView {
+    let (lang, dir, locale) = document_language();
     view! {
         <!DOCTYPE html>
         <html lang=lang dir=dir>
             <head>
                 <meta charset="utf-8" />
                 {locale}
-                {reader()}
-                {pictures()}
+                {reader_meta()}
+                {image_origins_meta()}
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
-                <script src="/assets/embed-frame.js" data-visitor=frame.visitor></script>
+                <script src="/assets/embed-frame.js" data-visitor=frame.visitor_token></script>
                 <script src="/assets/early.js"></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
                 <script src="/assets/stopped.js" type="module"></script>
@@ -73,20 +77,21 @@ pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame:
             </head>
             <body>
                 <App pages />
-                {stopped()}
+                {stopped_template()}
             </body>
         </html>
     }
 }
 
-/// Whose pictures are shown: see [`crate::pictures`].
-fn pictures() -> Option<impl IntoView> {
-    let pictures = use_context::<Pictures>().filter(|pictures| !pictures.0.is_empty());
-    pictures.map(|pictures| view! { <meta name="pictures" content=pictures.written() /> })
+/// Returns the allowed image origins for the browser; see [`ImageOrigins`].
+fn image_origins_meta() -> Option<impl IntoView> {
+    let pictures = use_context::<ImageOrigins>().filter(|pictures| !pictures.0.is_empty());
+    pictures.map(|pictures| view! { <meta name="pictures" content=pictures.joined() /> })
 }
 
-/// What a page says whose code has stopped, in words that are there before (F38): a panic ends all of the browser's half. `stopped.js` shows it.
-fn stopped() -> impl IntoView {
+/// Renders the message that `stopped.js` shows after a panic, which stops all of the app's code in
+/// the browser. The texts are part of the document, because that code cannot provide them any more.
+fn stopped_template() -> impl IntoView {
     view! {
         <template id="cw-stopped">
             <section class="cw-changed cw-stopped" role="alert">
@@ -109,8 +114,8 @@ fn stopped() -> impl IntoView {
     }
 }
 
-/// What an open page says when the config has changed it; `changes.js` shows it.
-fn changed() -> impl IntoView {
+/// Renders the message that `changes.js` shows when the config has changed an open page.
+fn changed_template() -> impl IntoView {
     view! {
         <template id="cw-changed">
             <section class="cw-changed">
@@ -126,34 +131,37 @@ fn changed() -> impl IntoView {
     }
 }
 
-/// For whom the page is: see [`Reader`].
-fn reader() -> Option<impl IntoView> {
-    use_context::<Reader>().map(|Reader(mark)| view! { <meta name="reader" content=mark /> })
+/// Returns the id of the user for the browser; see [`ReaderId`].
+fn reader_meta() -> Option<impl IntoView> {
+    use_context::<ReaderId>().map(|ReaderId(mark)| view! { <meta name="reader" content=mark /> })
 }
 
-/// The language of the document, and its words for the browser's half, unless they are English.
-fn spoken() -> (&'static str, Option<&'static str>, Option<impl IntoView>) {
+/// Returns the language and the direction of the document, and its texts for the browser unless
+/// they are English.
+fn document_language() -> (&'static str, Option<&'static str>, Option<impl IntoView>) {
     let texts = use_context::<Texts>();
-    let words = texts.as_ref().map(|texts| view! { <meta name="locale" content=texts.written() /> });
+    let words = texts.as_ref().map(|texts| view! { <meta name="locale" content=texts.to_meta_content() /> });
     let language = texts.as_ref().and_then(Texts::language).unwrap_or("en");
     (language, texts.as_ref().and_then(Texts::direction), words)
 }
 
-/// Forbids what the page does not need: no script but ours, and of other hosts nothing but pictures of those that the config names, and its
-/// storages for files. The one inline script, which loads the WASM, and the style with a chat's size carry the response's nonce. Images may
-/// be data and blobs for files that are attached; what a model writes never becomes an image of another host, see [`crate::markdown`].
+/// Sets the content security policy of the page. It allows only our own scripts, and from other
+/// hosts only images of the configured origins and uploads to the configured storages. The one
+/// inline script, which loads the WASM, and the style with a chat's size carry the response's
+/// nonce. Images may be `data:` and `blob:` URLs for attached files; text of a model never becomes
+/// an image of another host, see [`crate::markdown`].
 #[cfg(feature = "ssr")]
-pub(crate) fn protect() {
+pub(crate) fn set_content_security_policy() {
     let (Some(nonce), Some(response)) = (use_nonce(), use_context::<leptos_axum::ResponseOptions>()) else {
         return;
     };
     let ancestors =
-        use_context::<Frame>().map_or_else(|| "'none'".to_owned(), |frame| format!("'self' {}", frame.host));
+        use_context::<EmbedContext>().map_or_else(|| "'none'".to_owned(), |frame| format!("'self' {}", frame.origin));
     let with = |own: &[&'static str], sites: &[String]| {
         own.iter().copied().chain(sites.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
     };
-    let pictures = with(&["'self'", "data:", "blob:"], &use_context::<Pictures>().unwrap_or_default().0);
-    let reached = with(&["'self'"], &use_context::<Uploads>().unwrap_or_default().0);
+    let pictures = with(&["'self'", "data:", "blob:"], &use_context::<ImageOrigins>().unwrap_or_default().0);
+    let reached = with(&["'self'"], &use_context::<UploadOrigins>().unwrap_or_default().0);
     let policy = format!(
         "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self' 'nonce-{nonce}'; \
          connect-src {reached}; img-src {pictures}; media-src 'self' data:; object-src 'none'; base-uri 'none'; \

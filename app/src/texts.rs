@@ -1,7 +1,8 @@
-//! What the UI says: English, unless the config or the block around has other words.
+//! The texts of the UI: English, unless the config or the block has a locale.
 //!
-//! [`t`] gives a text, [`fill`] one with something filled in. Where nothing but English is spoken, that is a look into a table. The words of
-//! the config's locale come with the document, so that they are there before the first component; those of a block are a context.
+//! [`t`] returns a text, [`fill`] one with its placeholders filled in. Without a locale that is a
+//! lookup in a table. The texts of the config's locale come with the document, so that they are
+//! there before the first component is created; those of a block are a Leptos context.
 
 #[cfg(not(feature = "ssr"))]
 mod browser;
@@ -17,72 +18,73 @@ use server as half;
 
 pub use wire::locale::{Locale, Text};
 
-use crate::numbers::grouped;
+use crate::numbers::group_digits;
 use crate::prelude::*;
 use leptos::prelude::{Owner, provide_context, use_context};
 use leptos::tachys::reactive_graph::OwnedView;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wire::error::{ErrorCode, ErrorReason, UserError};
-use wire::locale::filled;
+use wire::locale::fill_placeholders;
 
-/// Whether anything but English was ever given; without it nobody looks for it.
-static OTHERS: AtomicBool = AtomicBool::new(false);
+/// Whether any locale was ever created; without one, texts are not looked up in contexts.
+static HAS_LOCALES: AtomicBool = AtomicBool::new(false);
 
-/// The words of a locale as they are looked up; a cheap handle.
+/// The texts of a locale, ready for lookups; a cheap handle.
 #[derive(Clone, Debug)]
-pub struct Texts(Arc<Table>);
+pub struct Texts(Arc<TextTable>);
 
 #[derive(Debug)]
-struct Table {
-    /// Whether they are those of a block, and not of the page.
-    of_block: bool,
+struct TextTable {
+    /// Whether they belong to a block, and not to the page.
+    is_block: bool,
     language: Option<&'static str>,
-    from_the_right: bool,
-    /// By number; shorter than the table of texts where the last ones are not there.
-    words: Vec<Option<&'static str>>,
+    is_rtl: bool,
+    /// By the number of the text; may be shorter than the table of texts.
+    texts: Vec<Option<&'static str>>,
 }
 
 impl Texts {
-    /// Ready to be looked up.
+    /// Creates the texts of a locale.
     pub fn new(locale: &Locale) -> Self {
-        Self::over(locale, Vec::new(), false)
+        Self::with_defaults(locale, Vec::new(), false)
     }
 
-    /// For a block; what its locale does not say is said as on the page.
-    fn of_block(locale: &Locale) -> Self {
-        let page = use_context::<Self>().or_else(half::page);
-        Self::over(locale, page.map(|page| page.0.words.clone()).unwrap_or_default(), true)
+    /// Creates the texts of a block; those that its locale does not have are the page's.
+    fn for_block(locale: &Locale) -> Self {
+        let page = use_context::<Self>().or_else(half::page_texts);
+        Self::with_defaults(locale, page.map(|page| page.0.texts.clone()).unwrap_or_default(), true)
     }
 
-    fn over(locale: &Locale, mut words: Vec<Option<&'static str>>, of_block: bool) -> Self {
-        OTHERS.store(true, Ordering::Relaxed);
+    fn with_defaults(locale: &Locale, mut words: Vec<Option<&'static str>>, of_block: bool) -> Self {
+        HAS_LOCALES.store(true, Ordering::Relaxed);
         for (number, said) in locale.texts() {
             if number >= words.len() {
                 words.resize(number + 1, None);
             }
-            words[number] = Some(half::kept(said));
+            words[number] = Some(half::intern(said));
         }
-        let language = locale.language.as_deref().map(half::kept);
-        Self(Arc::new(Table { of_block, language, from_the_right: locale.from_the_right, words }))
+        let language = locale.language.as_deref().map(half::intern);
+        Self(Arc::new(TextTable { is_block: of_block, language, is_rtl: locale.is_rtl, texts: words }))
     }
 
-    /// The language's code, where it is known.
+    /// Returns the code of the language, if it is known.
     pub fn language(&self) -> Option<&'static str> {
         self.0.language
     }
 
-    /// `rtl` or `ltr`, where the language is known.
+    /// Returns `rtl` or `ltr`, if the language is known.
     pub fn direction(&self) -> Option<&'static str> {
-        self.0.language.map(|_| if self.0.from_the_right { "rtl" } else { "ltr" })
+        self.0.language.map(|_| if self.0.is_rtl { "rtl" } else { "ltr" })
     }
 
-    /// For the browser's half, without what it knows anyway.
+    /// Serializes the locale for the browser, without the English texts that the browser has
+    /// anyway.
     #[cfg(feature = "ssr")]
-    pub(crate) fn written(&self) -> String {
-        let mut locale = self.0.language.map_or_else(Locale::default, Locale::of_language);
-        locale.from_the_right = self.0.from_the_right;
-        for (text, said) in Text::ALL.iter().zip(&self.0.words) {
+    pub(crate) fn to_meta_content(&self) -> String {
+        let mut locale = self.0.language.map_or_else(Locale::default, Locale::for_language);
+        locale.is_rtl = self.0.is_rtl;
+        for (text, said) in Text::ALL.iter().zip(&self.0.texts) {
             if let Some(said) = said {
                 locale.set(*text, *said);
             }
@@ -91,34 +93,34 @@ impl Texts {
     }
 
     fn find(&self, text: Text) -> Option<&'static str> {
-        self.0.words.get(text as usize).copied().flatten()
+        self.0.texts.get(text as usize).copied().flatten()
     }
 }
 
-/// A text in the words of the block around, of the config, or in English.
+/// Returns a text in the locale of the block, else in that of the config, else in English.
 pub fn t(text: Text) -> &'static str {
-    if !OTHERS.load(Ordering::Relaxed) && !half::is_other() {
+    if !HAS_LOCALES.load(Ordering::Relaxed) && !half::has_page_texts() {
         return text.english();
     }
     let own = use_context::<Texts>().and_then(|texts| texts.find(text));
-    own.or_else(|| half::find(text)).unwrap_or_else(|| text.english())
+    own.or_else(|| half::page_text(text)).unwrap_or_else(|| text.english())
 }
 
-/// A text with something filled in.
+/// Returns a text with its placeholders filled in.
 pub fn fill(text: Text, parts: &[&str]) -> String {
-    filled(t(text), parts)
+    fill_placeholders(t(text), parts)
 }
 
-/// The same with a number, which is written as the locale writes numbers.
-pub(crate) fn count(text: Text, number: usize) -> String {
-    fill(text, &[&grouped(number as u64)])
+/// Returns a text with a number, formatted for the locale, filled in.
+pub(crate) fn fill_count(text: Text, number: usize) -> String {
+    fill(text, &[&group_digits(number as u64)])
 }
 
-/// A view that speaks so, whatever is spoken around.
-pub(crate) fn speaking(locale: Option<&Locale>, view: impl FnOnce() -> AnyView) -> AnyView {
-    match locale.map(Texts::of_block) {
+/// Creates a view with the texts of a locale, without one with those around it.
+pub(crate) fn with_locale(locale: Option<&Locale>, view: impl FnOnce() -> AnyView) -> AnyView {
+    match locale.map(Texts::for_block) {
         None => view(),
-        // The words are a context of what is drawn here, and of nothing beside it.
+        // The texts are a context of this view, and not of its siblings.
         Some(texts) => {
             let owner = Owner::current().map(|around| around.child()).unwrap_or_default();
             let view = owner.with(|| {
@@ -130,15 +132,16 @@ pub(crate) fn speaking(locale: Option<&Locale>, view: impl FnOnce() -> AnyView) 
     }
 }
 
-/// The attributes `lang` and `dir` of a block that has a language of its own.
-pub(crate) fn spoken() -> (Option<&'static str>, Option<&'static str>) {
-    let own = if OTHERS.load(Ordering::Relaxed) { use_context::<Texts>() } else { None };
-    own.filter(|texts| texts.0.of_block).map_or((None, None), |texts| (texts.language(), texts.direction()))
+/// Returns the attributes `lang` and `dir` of a block with its own locale.
+pub(crate) fn block_language() -> (Option<&'static str>, Option<&'static str>) {
+    let own = if HAS_LOCALES.load(Ordering::Relaxed) { use_context::<Texts>() } else { None };
+    own.filter(|texts| texts.0.is_block).map_or((None, None), |texts| (texts.language(), texts.direction()))
 }
 
-/// What the user reads of an error. The server says it in English; a locale may have words for each kind of error instead.
-pub(crate) fn said(error: &UserError) -> String {
-    let own = error.reason.map_or("", own_words);
+/// Returns the message of an error for the user. The server's message is in English; a locale may
+/// have its own text for each reason or code.
+pub(crate) fn error_text(error: &UserError) -> String {
+    let own = error.reason.map_or("", reason_text);
     if !own.is_empty() {
         let reference = error.reference().map(|id| fill(Text::ErrorReference, &[id]));
         return reference.map_or_else(|| own.to_owned(), |reference| [own, " ", &reference].concat());
@@ -156,14 +159,14 @@ pub(crate) fn said(error: &UserError) -> String {
         ErrorCode::Malformed | ErrorCode::Internal | ErrorCode::Unavailable => return error.to_string(),
     };
     match (t(text), error.code, error.retry_after) {
-        // Of a limit without a time nobody knows when it ends.
+        // Without `retry_after` there is no time to show.
         ("", ..) | (_, ErrorCode::RateLimited, None) => error.to_string(),
-        (words, _, after) => filled(words, &[&half::time_after(after.unwrap_or_default())]),
+        (words, _, after) => fill_placeholders(words, &[&half::local_time_after(after.unwrap_or_default())]),
     }
 }
 
-/// What the locale says of a reason; nothing where it leaves that to the server.
-fn own_words(reason: ErrorReason) -> &'static str {
+/// Returns the locale's text for a reason; empty if the server's message is to be shown.
+fn reason_text(reason: ErrorReason) -> &'static str {
     t(match reason {
         ErrorReason::ModelCredentials => Text::ErrorModelCredentials,
         ErrorReason::ModelLimit => Text::ErrorModelLimit,
@@ -177,8 +180,8 @@ fn own_words(reason: ErrorReason) -> &'static str {
     })
 }
 
-/// A text that only a locale may have, instead of what was said in English.
-pub(crate) fn instead_of(english: String, text: Text) -> String {
+/// Returns a text that only a locale may have, else the English message.
+pub(crate) fn text_or_english(english: String, text: Text) -> String {
     match t(text) {
         "" => english,
         words => words.to_owned(),
@@ -190,11 +193,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_speaks_its_own_language() {
-        let said = || [t(Text::Send).to_owned(), fill(Text::VersionOf, &["2", "3"]), count(Text::Tokens, 12_345)];
+    fn provided_locale_replaces_english() {
+        let said = || [t(Text::Send).to_owned(), fill(Text::VersionOf, &["2", "3"]), fill_count(Text::Tokens, 12_345)];
         let english = ["Send", "Version 2 of 3", "12,345 tokens"];
         assert_eq!(Owner::new().with(said), english);
-        let own = Locale::of_language("de").with(Text::Send, "Senden").with(Text::GroupMark, ".");
+        let own = Locale::for_language("de").with(Text::Send, "Senden").with(Text::GroupMark, ".");
         let spoken = Owner::new().with(|| {
             provide_context(Texts::new(&own));
             said()
@@ -204,12 +207,12 @@ mod tests {
     }
 
     #[test]
-    fn errors_in_the_words_of_the_locale() {
+    fn errors_use_the_texts_of_the_locale() {
         let check = |error: &UserError, english: &str, hebrew: &str| {
-            assert_eq!(Owner::new().with(|| said(error)), english);
+            assert_eq!(Owner::new().with(|| error_text(error)), english);
             let in_hebrew = Owner::new().with(|| {
-                provide_context(Texts::new(&Locale::named("he").unwrap()));
-                said(error)
+                provide_context(Texts::new(&Locale::shipped("he").unwrap()));
+                error_text(error)
             });
             assert_eq!(in_hebrew, hebrew);
         };

@@ -1,17 +1,17 @@
-//! The theme: the system's, light or dark. A choice is kept in the browser's storage; `public/assets/theme.js` applies it before the
-//! first paint.
+//! The theme: the system's, light or dark. The choice is kept in the browser's local storage;
+//! `public/assets/theme.js` applies it before the first paint.
 
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 
-/// The key in the browser's storage; `theme.js` reads it too.
+/// The key in local storage; `theme.js` reads it too.
 const STORAGE_KEY: &str = "theme";
 
-/// Which colours the page has.
+/// The colour theme of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// Those that the system prefers.
+    /// The system's theme.
     #[default]
     System,
     /// Light.
@@ -21,7 +21,8 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// As it is stored and as the style sheet knows it; the system's is the absence of a choice.
+    /// Returns the name in local storage and in the style sheet; none for the system's theme, which
+    /// is the absence of a choice.
     fn name(self) -> Option<&'static str> {
         match self {
             Self::System => None,
@@ -30,7 +31,7 @@ impl Theme {
         }
     }
 
-    fn of_name(name: Option<&str>) -> Self {
+    fn from_name(name: Option<&str>) -> Self {
         match name {
             Some("light") => Self::Light,
             Some("dark") => Self::Dark,
@@ -38,7 +39,7 @@ impl Theme {
         }
     }
 
-    /// The one that a click on the switch chooses.
+    /// Returns the theme that a click on the switch selects.
     fn next(self) -> Self {
         match self {
             Self::System => Self::Light,
@@ -56,13 +57,13 @@ impl Theme {
     }
 }
 
-/// A button that goes through the themes. Which icon shows is the style sheet's matter, so that it is right before the WASM has
-/// loaded.
+/// A button that cycles through the themes. The style sheet selects the icon, so that it is right
+/// before the WASM has loaded.
 #[component]
 pub fn ThemeSwitch() -> AnyView {
     let theme = RwSignal::new(Theme::System);
     // After hydration: the server does not know the choice.
-    Effect::new(move |_| theme.set(stored()));
+    Effect::new(move |_| theme.set(stored_theme()));
     let switch = move |_| {
         theme.update(|theme| *theme = theme.next());
         apply(theme.get_untracked());
@@ -94,12 +95,13 @@ fn storage() -> Option<web_sys::Storage> {
     window().local_storage().ok().flatten()
 }
 
-fn stored() -> Theme {
+fn stored_theme() -> Theme {
     let name = storage().and_then(|storage| storage.get_item(STORAGE_KEY).ok().flatten());
-    Theme::of_name(name.as_deref())
+    Theme::from_name(name.as_deref())
 }
 
-/// Shows a theme and remembers it. Where storage is forbidden it holds until the next load, which is why its errors are ignored.
+/// Applies a theme and stores it. Errors are ignored: where storage is forbidden, the theme lasts
+/// until the next load.
 fn apply(theme: Theme) {
     let root = document().document_element();
     if let Some(root) = &root {
@@ -121,12 +123,12 @@ mod tests {
     use super::Theme;
 
     #[test]
-    fn the_switch_goes_round_and_names_survive_storage() {
+    fn switch_cycles_and_names_round_trip() {
         for (theme, next) in [(Theme::System, Theme::Light), (Theme::Light, Theme::Dark), (Theme::Dark, Theme::System)]
         {
             assert_eq!(theme.next(), next);
-            assert_eq!(Theme::of_name(theme.name()), theme);
+            assert_eq!(Theme::from_name(theme.name()), theme);
         }
-        assert_eq!(Theme::of_name(Some("sepia")), Theme::System);
+        assert_eq!(Theme::from_name(Some("sepia")), Theme::System);
     }
 }

@@ -1,8 +1,8 @@
-//! The title of the browser's tab.
+//! The title of the document.
 
 use crate::prelude::*;
 
-/// Gives the tab a title while it stands on the page: in the rendered page, and in the browser whenever it changes.
+/// Sets the title of the document: in the rendered page, and in the browser whenever it changes.
 #[cfg(feature = "ssr")]
 #[component]
 pub fn DocumentTitle(
@@ -10,15 +10,16 @@ pub fn DocumentTitle(
     #[prop(into)]
     text: Signal<String>,
 ) -> impl IntoView {
-    // The head is written last, when the page that gave the title may be gone: one that could not be shown is.
+    // The head is written last, when the page's signals may be disposed: then the first title is
+    // used.
     let first = text.get_untracked();
     let text = move || text.try_get().unwrap_or_else(|| first.clone());
-    // A place in the page like the one that the browser's half has.
+    // The same node in the page as the browser's version renders, so that hydration matches.
     (view! { <leptos_meta::Title text /> }, ())
 }
 
-/// Gives the tab a title. One line instead of the crate that collects the tags of a head, which
-/// the browser does not need.
+/// Sets the title of the document. One line instead of the crate `leptos_meta`, which the browser
+/// does not need.
 #[cfg(not(feature = "ssr"))]
 #[component]
 pub fn DocumentTitle(

@@ -1,12 +1,13 @@
-//! Whether the value of an input is right, and what is said about it when it is not.
+//! Validates the values of inputs.
 
 use crate::properties::Properties;
 use crate::texts::{Text, fill, t};
 use serde_json::Value;
 use wire::page::BlockType;
 
-/// What is wrong with a value, for the person who entered it. Reads the properties, and tracks them where that is possible.
-pub(crate) fn problem(kind: BlockType, properties: Properties, value: &Value) -> Option<String> {
+/// Returns the error message for a value, for the user who entered it. Tracks the properties that
+/// it reads.
+pub(crate) fn validation_error(kind: BlockType, properties: Properties, value: &Value) -> Option<String> {
     let is_empty = match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.trim().is_empty(),
@@ -25,25 +26,26 @@ pub(crate) fn problem(kind: BlockType, properties: Properties, value: &Value) ->
     }
     let (min, max) = (properties.value("min"), properties.value("max"));
     match value {
-        Value::String(text) if kind == BlockType::DatePicker => day(text, &min, &max),
+        Value::String(text) if kind == BlockType::DatePicker => date_error(text, &min, &max),
         Value::String(text) if matches!(kind, BlockType::TextInput | BlockType::TextArea) => {
-            self::text(text, properties)
+            text_error(text, properties)
         }
-        Value::Number(number) => amount(number.as_f64()?, bound(&min), bound(&max)),
-        Value::Array(chosen) => count(chosen.len() as f64, bound(&min), bound(&max)),
+        Value::Number(number) => number_error(number.as_f64()?, bound(&min), bound(&max)),
+        Value::Array(chosen) => count_error(chosen.len() as f64, bound(&min), bound(&max)),
         _ => None,
     }
 }
 
-/// Days as `YYYY-MM-DD` are in the order of their texts.
-fn day(text: &str, min: &Value, max: &Value) -> Option<String> {
+/// Checks a date. Dates as `YYYY-MM-DD` sort like their texts.
+fn date_error(text: &str, min: &Value, max: &Value) -> Option<String> {
     if let Some(min) = min.as_str().filter(|min| text < *min) {
         return Some(fill(Text::DayFrom, &[min]));
     }
     max.as_str().filter(|max| text > *max).map(|max| fill(Text::DayUpTo, &[max]))
 }
 
-/// A bound with its text. The text is the number's own: what writes fractions would be some kilobytes of the download.
+/// A bound with its text. The text is the JSON number's own, because formatting floating-point
+/// numbers would add some kilobytes to the download.
 struct Bound {
     value: f64,
     text: String,
@@ -53,7 +55,7 @@ fn bound(value: &Value) -> Option<Bound> {
     Some(Bound { value: value.as_f64()?, text: wire::json::text(value) })
 }
 
-fn amount(number: f64, min: Option<Bound>, max: Option<Bound>) -> Option<String> {
+fn number_error(number: f64, min: Option<Bound>, max: Option<Bound>) -> Option<String> {
     if min.as_ref().is_none_or(|min| number >= min.value) && max.as_ref().is_none_or(|max| number <= max.value) {
         return None;
     }
@@ -64,14 +66,14 @@ fn amount(number: f64, min: Option<Bound>, max: Option<Bound>) -> Option<String>
     })
 }
 
-fn count(chosen: f64, min: Option<Bound>, max: Option<Bound>) -> Option<String> {
+fn count_error(chosen: f64, min: Option<Bound>, max: Option<Bound>) -> Option<String> {
     if let Some(min) = min.filter(|min| chosen < min.value) {
         return Some(fill(Text::ChooseAtLeast, &[&min.text]));
     }
     max.filter(|max| chosen > max.value).map(|max| fill(Text::ChooseAtMost, &[&max.text]))
 }
 
-fn text(text: &str, properties: Properties) -> Option<String> {
+fn text_error(text: &str, properties: Properties) -> Option<String> {
     let length = text.chars().count() as f64;
     let of = |key: &str| bound(&properties.value(key));
     if let Some(least) = of("minLength").filter(|least| length < least.value) {
@@ -80,20 +82,20 @@ fn text(text: &str, properties: Properties) -> Option<String> {
     if let Some(most) = of("maxLength").filter(|most| length > most.value) {
         return Some(fill(Text::WriteAtMost, &[&most.text]));
     }
-    properties.text("pattern").filter(|pattern| !matches(pattern, text))?;
+    properties.text("pattern").filter(|pattern| !matches_pattern(pattern, text))?;
     Some(properties.text("patternMessage").unwrap_or_else(|| t(Text::WrongForm).to_owned()))
 }
 
-/// Whether the whole text matches, by the rules of the attribute `pattern` of HTML. The browser's own regular expressions: an
-/// engine of ours would be a fifth of the download.
+/// Returns whether the whole text matches, by the rules of HTML's attribute `pattern`. Uses the
+/// browser's regular expressions: an engine of our own would be a fifth of the download.
 #[cfg(not(feature = "ssr"))]
-fn matches(pattern: &str, text: &str) -> bool {
+fn matches_pattern(pattern: &str, text: &str) -> bool {
     js_sys::RegExp::new(&format!("^(?:{pattern})$"), "u").test(text)
 }
 
-/// Inputs are checked in the browser only.
+/// Accepts every text: inputs are validated in the browser only.
 #[cfg(feature = "ssr")]
-fn matches(_: &str, _: &str) -> bool {
+fn matches_pattern(_: &str, _: &str) -> bool {
     true
 }
 
@@ -105,12 +107,12 @@ mod tests {
 
     fn check(kind: BlockType, properties: Value, value: Value, expected: &str) {
         let properties = properties.as_object().cloned().unwrap_or_default();
-        let seen = Owner::new().with(|| problem(kind, Properties::of_config(properties), &value));
+        let seen = Owner::new().with(|| validation_error(kind, Properties::from_config(properties), &value));
         assert_eq!(seen.unwrap_or_default(), expected, "{value}");
     }
 
     #[test]
-    fn what_is_needed() {
+    fn empty_required_values_are_rejected() {
         check(BlockType::TextInput, json!({"required": true}), json!(" "), "This field is required.");
         check(BlockType::TextInput, json!({"required": false}), json!(null), "");
         check(BlockType::NumberInput, json!({"required": true}), json!(0), "");
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds() {
+    fn values_out_of_bounds_are_rejected() {
         check(BlockType::NumberInput, json!({"min": 1, "max": 9}), json!(10), "The number must be between 1 and 9.");
         check(BlockType::NumberInput, json!({"min": 1}), json!(0.5), "The number must be at least 1.");
         check(BlockType::NumberInput, json!({"max": 9}), json!(9), "");
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_are_computed_wrongly_are_no_rules() {
+    fn rules_of_the_wrong_type_are_ignored() {
         check(BlockType::NumberInput, json!({"min": "five"}), json!(1), "");
         check(BlockType::DatePicker, json!({"min": 7}), json!("2026-11-20"), "");
     }

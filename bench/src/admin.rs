@@ -3,7 +3,7 @@
 
 mod fill;
 
-use crate::process::{self, Measurable};
+use crate::process::{self, MeasuredServer};
 use anyhow::{Result, ensure};
 pub(crate) use fill::fill;
 use reqwest::Client;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// The maximum median time of a list.
 const BOUND: Duration = Duration::from_millis(100);
 /// The number of measured requests per list, after an unmeasured one.
-const TIMES: usize = 11;
+const SAMPLES: usize = 11;
 
 const CONFIG: &str = "
 auth: { mode: password }
@@ -39,11 +39,11 @@ const LISTS: [(&str, &str); 38] = [
     ("users by name", "/admin/users?text=user+99"),
     ("conversations", "/admin/conversations"),
     ("conversations, oldest first", "/admin/conversations?sort=oldest"),
-    ("conversations, dearest first", "/admin/conversations?sort=cost"),
+    ("conversations, by cost", "/admin/conversations?sort=cost"),
     ("conversations of a user", "/admin/conversations?owner=u7"),
-    ("a user's, dearest first", "/admin/conversations?owner=u7&sort=cost"),
+    ("a user's, by cost", "/admin/conversations?owner=u7&sort=cost"),
     ("conversations with an agent", "/admin/conversations?agent=a1"),
-    ("an agent's, dearest first", "/admin/conversations?agent=a1&sort=cost"),
+    ("an agent's, by cost", "/admin/conversations?agent=a1&sort=cost"),
     ("an agent's that failed", "/admin/conversations?agent=a1&errors=1"),
     ("conversations that failed", "/admin/conversations?errors=1&sort=cost"),
     ("conversations that were liked", "/admin/conversations?judged=up"),
@@ -51,11 +51,11 @@ const LISTS: [(&str, &str); 38] = [
     ("conversations of a day", "/admin/conversations?from=FROM&to=TO"),
     ("a frequent word", "/admin/conversations?text=refund"),
     ("a rare word", "/admin/conversations?text=order+1999999"),
-    ("a frequent word, dearest first", "/admin/conversations?text=topic&sort=cost"),
+    ("a frequent word, by cost", "/admin/conversations?text=topic&sort=cost"),
     ("a conversation", "/admin/conversations/c777"),
     ("feedback", "/admin/feedback"),
     ("feedback, oldest first", "/admin/feedback?judged=down&sort=oldest"),
-    ("agents, dearest first", "/admin/agents?sort=cost"),
+    ("agents, by cost", "/admin/agents?sort=cost"),
     ("an agent", "/admin/agents/a1"),
     ("tools", "/admin/tools"),
     ("standing approvals", "/admin/approvals"),
@@ -87,34 +87,34 @@ pub(crate) async fn measure(binary: &Path) -> Result<()> {
     println!("{:<36} {:>9} {:>9}", "", "median", "longest");
     let mut late = Vec::new();
     for (name, path) in LISTS {
-        let path = dated(path);
-        late.extend(list(&client, &server, name, &path).await?);
+        let path = with_dates(path);
+        late.extend(measure_list(&client, &server, name, &path).await?);
         if let Some(next) = next_page(&ask(&client, &server, &path).await?) {
-            late.extend(list(&client, &server, &format!("{name}, next page"), &next).await?);
+            late.extend(measure_list(&client, &server, &format!("{name}, next page"), &next).await?);
         }
     }
     ensure!(late.is_empty(), "longer than {} ms: {}", BOUND.as_millis(), late.join("; "));
-    println!("each is there within {} ms", BOUND.as_millis());
+    println!("the median of each list is at most {} ms", BOUND.as_millis());
     Ok(())
 }
 
 /// Measures one list; returns its name if it takes too long.
-async fn list(client: &Client, server: &Measurable, name: &str, path: &str) -> Result<Option<String>> {
+async fn measure_list(client: &Client, server: &MeasuredServer, name: &str, path: &str) -> Result<Option<String>> {
     ask(client, server, path).await?;
     let mut times = Vec::new();
-    for _ in 0..TIMES {
+    for _ in 0..SAMPLES {
         let begun = Instant::now();
         ask(client, server, path).await?;
         times.push(begun.elapsed());
     }
     times.sort_unstable();
-    let (median, longest) = (times[TIMES / 2], times[TIMES - 1]);
+    let (median, longest) = (times[SAMPLES / 2], times[SAMPLES - 1]);
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     println!("{name:<36} {:>6.1} ms {:>6.1} ms", ms(median), ms(longest));
     Ok((median > BOUND).then(|| format!("{name} ({:.0} ms)", ms(median))))
 }
 
-async fn ask(client: &Client, server: &Measurable, path: &str) -> Result<String> {
+async fn ask(client: &Client, server: &MeasuredServer, path: &str) -> Result<String> {
     let request = client.get(format!("{}{path}", server.origin)).header("cookie", fill::COOKIE);
     let answer = request.send().await?;
     ensure!(answer.status().is_success(), "{path}: {}", answer.status());
@@ -130,7 +130,7 @@ fn next_page(page: &str) -> Option<String> {
 }
 
 /// Inserts a day some weeks ago.
-fn dated(path: &str) -> String {
+fn with_dates(path: &str) -> String {
     path.replace("FROM", &day(40)).replace("TO", &day(39))
 }
 

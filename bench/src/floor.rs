@@ -62,28 +62,28 @@ async fn answer(
         "messages": [{ "role": "user", "content": "hello" }] });
     let sent = provider.client.post(format!("{}/messages", provider.base_url)).json(&ask).send().await;
     let Ok(reply) = sent else { return Response::builder().status(502).body(Body::empty()).unwrap_or_default() };
-    let mut decoder = sse::Decoder::new(sse::Limits::default());
+    let mut decoder = sse::SseDecoder::new(sse::SseLimits::default());
     let body = reply.bytes_stream().map(move |bytes| {
-        let mut told = Vec::with_capacity(256);
+        let mut output = Vec::with_capacity(256);
         if decoder.push(&bytes?).is_ok() {
             while let Some(event) = decoder.next() {
-                tell(event.data.as_ref(), &mut told);
+                encode_event(event.data.as_ref(), &mut output);
             }
         }
-        Ok::<_, reqwest::Error>(Bytes::from(told))
+        Ok::<_, reqwest::Error>(Bytes::from(output))
     });
     Response::builder().header("content-type", "text/event-stream").body(Body::from_stream(body)).unwrap_or_default()
 }
 
-fn tell(data: &str, told: &mut Vec<u8>) {
+fn encode_event(data: &str, output: &mut Vec<u8>) {
     let Ok(event) = serde_json::from_str::<Event<'_>>(data) else { return };
     let chunk = match (&*event.kind, &event.delta) {
         ("content_block_delta", Some(Delta { text: Some(text) })) => Chunk::TextDelta { id: "1", delta: text },
         ("message_stop", _) => Chunk::Finish { finish_reason: "stop" },
         _ => return,
     };
-    told.extend_from_slice(b"data: ");
+    output.extend_from_slice(b"data: ");
     // Writing plain data into memory cannot fail.
-    let _ = serde_json::to_writer(&mut *told, &chunk);
-    told.extend_from_slice(b"\n\n");
+    let _ = serde_json::to_writer(&mut *output, &chunk);
+    output.extend_from_slice(b"\n\n");
 }

@@ -2,7 +2,7 @@
 //! of earlier messages.
 
 use crate::load;
-use crate::process::Measurable;
+use crate::process::MeasuredServer;
 use anyhow::Result;
 use std::time::Duration;
 
@@ -23,18 +23,18 @@ pub(crate) fn models() -> impl Iterator<Item = String> {
 
 /// Prints the cost per delta of replies that double in length, for text and for a tool's input. It
 /// stays constant if no delta causes earlier ones to be processed again.
-pub(crate) async fn doubling(server: &Measurable) -> Result<()> {
+pub(crate) async fn doubling(server: &MeasuredServer) -> Result<()> {
     let client = reqwest::Client::builder().build()?;
-    println!("\na reply that doubles: CPU per delta");
+    println!("\nreplies of doubling length: CPU per delta");
     println!("  deltas         text   tool input");
     for length in LENGTHS {
         let mut row = Vec::new();
         for kind in ["bench", "input"] {
             let model = format!("{kind}-{length}x0");
-            load::turn_of(&client, server, &model, "warm-up").await?;
+            load::run_turn(&client, server, &model, "warm-up").await?;
             let before = server.cpu_s()?;
             for turn in 0..TURNS {
-                load::turn_of(&client, server, &model, &format!("{model}-{turn}")).await?;
+                load::run_turn(&client, server, &model, &format!("{model}-{turn}")).await?;
             }
             row.push((server.cpu_s()? - before) * 1e6 / (TURNS * length) as f64);
         }
@@ -44,10 +44,10 @@ pub(crate) async fn doubling(server: &Measurable) -> Result<()> {
 }
 
 /// Prints the time to first text in a conversation of 2,000 messages and in a new one.
-pub(crate) async fn history(server: &Measurable) -> Result<()> {
+pub(crate) async fn history(server: &MeasuredServer) -> Result<()> {
     let client = reqwest::Client::builder().build()?;
     for _ in 0..HISTORY {
-        load::turn_of(&client, server, "bench-1x0", "long").await?;
+        load::run_turn(&client, server, "bench-1x0", "long").await?;
     }
     let long = median(&client, server, |_| "long".to_owned()).await?;
     let new = median(&client, server, |turn| format!("new-{turn}")).await?;
@@ -62,12 +62,12 @@ pub(crate) async fn history(server: &Measurable) -> Result<()> {
 
 async fn median(
     client: &reqwest::Client,
-    server: &Measurable,
+    server: &MeasuredServer,
     conversation: impl Fn(usize) -> String,
 ) -> Result<Duration> {
     let mut times = Vec::new();
     for turn in 0..MEASURED {
-        times.push(load::turn_of(client, server, "bench-1x0", &conversation(turn)).await?);
+        times.push(load::run_turn(client, server, "bench-1x0", &conversation(turn)).await?);
     }
     times.sort_unstable();
     Ok(times[MEASURED / 2])

@@ -1,6 +1,6 @@
 //! Runs turns against a server and checks that each stream is complete.
 
-use crate::process::Measurable;
+use crate::process::MeasuredServer;
 use anyhow::{Result, ensure};
 use futures::StreamExt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -23,7 +23,7 @@ pub(crate) struct Load {
 }
 
 /// The measured cost.
-pub(crate) struct Measured {
+pub(crate) struct LoadCost {
     /// The server's CPU time per text delta in microseconds.
     pub(crate) cpu_us_per_delta: f64,
     first_text_ms: (f64, f64),
@@ -31,7 +31,7 @@ pub(crate) struct Measured {
     kb_per_stream: f64,
 }
 
-impl Measured {
+impl LoadCost {
     pub(crate) const HEADINGS: &str = "              CPU/delta   first text p50 / p99     memory   per stream";
 
     pub(crate) fn row(&self, name: &str) -> String {
@@ -44,7 +44,7 @@ impl Measured {
 }
 
 /// Runs a load.
-pub(crate) async fn run(server: &Measurable, load: &Load) -> Result<Measured> {
+pub(crate) async fn run(server: &MeasuredServer, load: &Load) -> Result<LoadCost> {
     let client = reqwest::Client::builder().pool_max_idle_per_host(load.at_once).build()?;
     let url = format!("{}/api/agent/bench/{}", server.origin, load.model);
     let (next, firsts) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
@@ -73,7 +73,7 @@ pub(crate) async fn run(server: &Measurable, load: &Load) -> Result<Measured> {
     let mut firsts = std::mem::take(&mut *firsts.lock().unwrap_or_else(PoisonError::into_inner));
     firsts.sort_by(f64::total_cmp);
     let at = |share: f64| firsts[((firsts.len() - 1) as f64 * share) as usize];
-    Ok(Measured {
+    Ok(LoadCost {
         cpu_us_per_delta: (server.cpu_s()? - cpu) * 1e6 / (load.turns * load.deltas) as f64,
         first_text_ms: (at(0.5), at(0.99)),
         memory_mb: peak,
@@ -82,35 +82,38 @@ pub(crate) async fn run(server: &Measurable, load: &Load) -> Result<Measured> {
 }
 
 /// Runs one turn in a conversation; returns the time to first text.
-pub(crate) async fn turn_of(
+pub(crate) async fn run_turn(
     client: &reqwest::Client,
-    server: &Measurable,
+    server: &MeasuredServer,
     agent: &str,
     conversation: &str,
 ) -> Result<Duration> {
     let url = format!("{}/api/agent/bench/{agent}", server.origin);
-    let told = send(client, &url, conversation).await?;
-    ensure!(told.finished, "a stream was not whole");
-    Ok(told.first)
+    let result = send(client, &url, conversation).await?;
+    ensure!(result.finished, "a stream is incomplete");
+    Ok(result.first)
 }
 
 /// Runs one turn in a new conversation; returns the time to first text.
 async fn turn(client: &reqwest::Client, url: &str, deltas: usize) -> Result<Duration> {
     static CONVERSATION: AtomicUsize = AtomicUsize::new(0);
     let conversation = format!("c{}", CONVERSATION.fetch_add(1, Relaxed));
-    let Told { first, deltas: told, finished } = send(client, url, &conversation).await?;
-    ensure!(told == deltas && finished, "a stream was not whole: {told} of {deltas} deltas, finished: {finished}");
+    let TurnResult { first, deltas: received, finished } = send(client, url, &conversation).await?;
+    ensure!(
+        received == deltas && finished,
+        "a stream is incomplete: {received} of {deltas} deltas, finished: {finished}"
+    );
     Ok(first)
 }
 
 /// The result of a turn.
-struct Told {
+struct TurnResult {
     first: Duration,
     deltas: usize,
     finished: bool,
 }
 
-async fn send(client: &reqwest::Client, url: &str, conversation: &str) -> Result<Told> {
+async fn send(client: &reqwest::Client, url: &str, conversation: &str) -> Result<TurnResult> {
     static MESSAGE: AtomicUsize = AtomicUsize::new(0);
     let message = MESSAGE.fetch_add(1, Relaxed);
     let message = serde_json::json!({ "id": format!("m{message}"), "role": "user", "parts": [{ "type": "text", "text": "hello" }] });
@@ -119,7 +122,7 @@ async fn send(client: &reqwest::Client, url: &str, conversation: &str) -> Result
     let response = client.post(url).json(&body).send().await?;
     ensure!(response.status().is_success(), "{}: {}", response.status(), response.text().await?);
     let (mut first, mut deltas, mut finished) = (None, 0, false);
-    let mut decoder = sse::Decoder::new(sse::Limits::default());
+    let mut decoder = sse::SseDecoder::new(sse::SseLimits::default());
     let mut bytes = response.bytes_stream();
     while let Some(piece) = bytes.next().await {
         ensure!(decoder.push(&piece?).is_ok(), "an event is too large");
@@ -132,5 +135,5 @@ async fn send(client: &reqwest::Client, url: &str, conversation: &str) -> Result
             finished |= data.starts_with(r#"{"type":"finish""#) && !data.contains("finish-step");
         }
     }
-    Ok(Told { first: first.unwrap_or_default(), deltas, finished })
+    Ok(TurnResult { first: first.unwrap_or_default(), deltas, finished })
 }

@@ -9,8 +9,8 @@ mod process;
 mod upstream;
 
 use anyhow::{Context, Result};
-use load::{Load, Measured};
-use process::Measurable;
+use load::{Load, LoadCost};
+use process::MeasuredServer;
 use std::path::PathBuf;
 
 /// Many short replies at maximum speed.
@@ -51,7 +51,7 @@ async fn compare(binary: PathBuf) -> Result<()> {
         println!("\n{name}: {} turns, {} at once, {} deltas each", load.turns, load.at_once, load.deltas);
         let rounds = in_turn(&floor, &product, &load).await?;
         let (floor, product) = &rounds[rounds.len() / 2];
-        println!("{}", Measured::HEADINGS);
+        println!("{}", LoadCost::HEADINGS);
         println!("{}\n{}", floor.row("floor"), product.row("chatwright"));
         println!("CPU per delta, chatwright to floor: {}", spread(&rounds.iter().map(ratio).collect::<Vec<_>>()));
     }
@@ -61,7 +61,7 @@ async fn compare(binary: PathBuf) -> Result<()> {
 
 /// Alternates rounds of the baseline and the product, and returns them sorted by ratio. Noise of
 /// the machine affects both, and the median of several rounds is less noisy than one round.
-async fn in_turn(floor: &Measurable, product: &Measurable, load: &Load) -> Result<Vec<(Measured, Measured)>> {
+async fn in_turn(floor: &MeasuredServer, product: &MeasuredServer, load: &Load) -> Result<Vec<(LoadCost, LoadCost)>> {
     let mut rounds = Vec::new();
     for _ in 0..load.rounds {
         rounds.push((measure(floor, load).await?, measure(product, load).await?));
@@ -71,7 +71,7 @@ async fn in_turn(floor: &Measurable, product: &Measurable, load: &Load) -> Resul
 }
 
 /// Returns the CPU time per delta relative to the baseline's.
-fn ratio((floor, product): &(Measured, Measured)) -> f64 {
+fn ratio((floor, product): &(LoadCost, LoadCost)) -> f64 {
     product.cpu_us_per_delta / floor.cpu_us_per_delta
 }
 
@@ -81,12 +81,12 @@ fn spread(sorted: &[f64]) -> String {
         [] => String::new(),
         [only] => format!("{only:.2}"),
         [least, .., greatest] => {
-            format!("{:.2}, the middle of {} from {least:.2} to {greatest:.2}", sorted[sorted.len() / 2], sorted.len())
+            format!("{:.2}, the median of {} from {least:.2} to {greatest:.2}", sorted[sorted.len() / 2], sorted.len())
         }
     }
 }
 
-async fn measure(server: &Measurable, load: &Load) -> Result<Measured> {
+async fn measure(server: &MeasuredServer, load: &Load) -> Result<LoadCost> {
     load::run(server, &WARM_UP).await?;
     load::run(server, load).await
 }

@@ -11,21 +11,21 @@ use tokio::process::{Child, Command};
 const TICKS: f64 = 100.0;
 
 /// A running server; it is killed when dropped.
-pub(crate) struct Measurable {
+pub(crate) struct MeasuredServer {
     /// The origin of its URL.
     pub(crate) origin: String,
     child: Child,
 }
 
 /// Starts the product with one agent for each model name, on a new database.
-pub(crate) async fn product(binary: &Path, folder: &Path, upstream: &str) -> Result<Measurable> {
+pub(crate) async fn product(binary: &Path, folder: &Path, upstream: &str) -> Result<MeasuredServer> {
     let config = folder.join("chatwright.yaml");
     std::fs::write(&config, config_text(upstream))?;
     serve(binary, &config, folder).await
 }
 
 /// Starts the product with this config, on a new database in `folder`.
-pub(crate) async fn serve(binary: &Path, config: &Path, folder: &Path) -> Result<Measurable> {
+pub(crate) async fn serve(binary: &Path, config: &Path, folder: &Path) -> Result<MeasuredServer> {
     let database = format!("sqlite://{}", folder.join("bench.db").display());
     let mut command = Command::new(binary);
     command.arg("serve").arg("--config").arg(config).args(["--addr", "127.0.0.1:0", "--database", &database]);
@@ -33,7 +33,7 @@ pub(crate) async fn serve(binary: &Path, config: &Path, folder: &Path) -> Result
 }
 
 /// Starts the baseline, which is this program itself.
-pub(crate) async fn floor(upstream: &str) -> Result<Measurable> {
+pub(crate) async fn floor(upstream: &str) -> Result<MeasuredServer> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["floor", upstream]);
     start(command).await
@@ -52,19 +52,19 @@ fn config_text(upstream: &str) -> String {
     )
 }
 
-async fn start(mut command: Command) -> Result<Measurable> {
+async fn start(mut command: Command) -> Result<MeasuredServer> {
     let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
     let output = child.stdout.take().context("no output")?;
     let mut lines = BufReader::new(output).lines();
     while let Some(line) = lines.next_line().await? {
         if let Some(origin) = line.strip_prefix("listening on ") {
-            return Ok(Measurable { origin: origin.to_owned(), child });
+            return Ok(MeasuredServer { origin: origin.to_owned(), child });
         }
     }
     anyhow::bail!("{:?} ended before it listened", command.as_std().get_program())
 }
 
-impl Measurable {
+impl MeasuredServer {
     /// Kills the server.
     pub(crate) async fn stop(mut self) -> Result<()> {
         Ok(self.child.kill().await?)

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// The size in bytes of a delta of the Markdown text below.
-const PIECE: usize = 16;
+const DELTA_BYTES: usize = 16;
 const TEXT: &str = "### How it is measured\n\nEach stream is *checked* to its end, with [links](https://example.org), **bold** \
 words and `code` in it.\n\n1. first\n2. second, which is longer\n\n```rust\nlet answer = 42;\n```\n\n| key | value |\n|-----|-------|\n\
 | one | 1     |\n\n";
@@ -33,18 +33,18 @@ pub(crate) async fn start() -> Result<String> {
 /// The relevant part of a request. The rest is not stored, so that parsing a long history does not
 /// distort the measurement.
 #[derive(Deserialize)]
-struct Asked {
+struct UpstreamRequest {
     model: String,
     messages: Vec<IgnoredAny>,
 }
 
-async fn messages(Json(Asked { model, messages }): Json<Asked>) -> Response {
+async fn messages(Json(UpstreamRequest { model, messages }): Json<UpstreamRequest>) -> Response {
     if let Some(count) = input_length(&model)
         && messages.len() == 1
     {
-        return calls(&model, count);
+        return call_response(&model, count);
     }
-    let (count, pause) = plan(&model).unwrap_or((1, 0));
+    let (count, pause) = text_plan(&model).unwrap_or((1, 0));
     let body = async_stream::stream! {
         for event in opening(&model) {
             yield event;
@@ -53,8 +53,8 @@ async fn messages(Json(Asked { model, messages }): Json<Asked>) -> Response {
             if pause > 0 {
                 tokio::time::sleep(Duration::from_millis(pause)).await;
             }
-            let from = at * PIECE % (TEXT.len() - PIECE);
-            let delta = json!({ "type": "text_delta", "text": &TEXT[from..from + PIECE] });
+            let from = at * DELTA_BYTES % (TEXT.len() - DELTA_BYTES);
+            let delta = json!({ "type": "text_delta", "text": &TEXT[from..from + DELTA_BYTES] });
             yield event(json!({ "type": "content_block_delta", "index": 0, "delta": delta }));
         }
         for event in closing(count) {
@@ -70,7 +70,7 @@ fn input_length(model: &str) -> Option<usize> {
     model.strip_prefix("input-")?.split_once('x')?.0.parse().ok()
 }
 
-fn calls(model: &str, count: usize) -> Response {
+fn call_response(model: &str, count: usize) -> Response {
     let block = json!({ "type": "tool_use", "id": "toolu_1", "name": "nothing", "input": {} });
     let start = json!({ "type": "content_block_start", "index": 0, "content_block": block });
     let piece = |json: String| {
@@ -94,7 +94,7 @@ fn tool_use(event: &Bytes) -> Bytes {
     Bytes::from(String::from_utf8_lossy(event).replace("end_turn", "tool_use"))
 }
 
-fn plan(model: &str) -> Option<(usize, u64)> {
+fn text_plan(model: &str) -> Option<(usize, u64)> {
     let (count, pause) = model.strip_prefix("bench-")?.split_once('x')?;
     Some((count.parse().ok()?, pause.parse().ok()?))
 }

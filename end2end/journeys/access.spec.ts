@@ -1,7 +1,7 @@
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
-test("everything by keyboard alone", async ({ page }) => {
+test("everything works by keyboard alone", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "");
@@ -33,7 +33,7 @@ test("everything by keyboard alone", async ({ page }) => {
   await expect(page.getByText("Stopped.")).toBeVisible();
 });
 
-test("a narrow screen: the chat first, the form and the list one tap away", async ({ page }) => {
+test("on a narrow screen the chat is shown and the form and the list are drawers", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page);
   const chat = new Chat(page);
@@ -77,7 +77,7 @@ test("nothing is fetched from other hosts, and markup in a message is text", asy
   expect(foreign).toEqual([]);
 });
 
-test("an address that nothing stands at says so", async ({ page, console }) => {
+test("an unknown address shows the 404 page", async ({ page, console }) => {
   console.expect(/404/);
   const response = await page.goto("/nowhere");
   expect(response?.status()).toBe(404);

@@ -6,7 +6,7 @@ import { alive, expect, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accounts.yaml") } });
 
-// Two browsers and hashed passwords take their time.
+// Two browsers and password hashing are slow.
 test.describe.configure({ timeout: 120_000 });
 
 async function signIn(page: Page, name: string, password = PASSWORD): Promise<void> {
@@ -15,7 +15,7 @@ async function signIn(page: Page, name: string, password = PASSWORD): Promise<vo
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-test("the first account by the token, signing out and in again", async ({ page, server, console }) => {
+test("the first account is created with the setup token and can sign out and in again", async ({ page, server, console }) => {
   console.expect(/status of 40[134]/);
   await page.goto("/");
   await page.getByLabel("Token").fill("guessed");
@@ -30,10 +30,10 @@ test("the first account by the token, signing out and in again", async ({ page, 
   await expect(page.getByRole("heading", { level: 1, name: "ada" })).toBeVisible();
   await expect(page.getByText("Roles: admin")).toBeVisible();
   await page.goBack();
-  // Also from the menu, without the account page.
+  // Sign out from the menu, without the account page.
   await openAccountMenu(page);
   await page.getByRole("button", { name: "Sign out", exact: true }).click();
-  // After signing in, users come to where they wanted to go.
+  // After signing in, the requested page is shown.
   await page.goto(conversation);
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   await signIn(page, "ada", "wrong words altogether");
@@ -45,7 +45,7 @@ test("the first account by the token, signing out and in again", async ({ page, 
   expect((await page.goto("/auth/first-admin"))?.status()).toBe(404);
 });
 
-test("a second user sees nothing of the first", async ({ page, server, browser, console }) => {
+test("users do not see each other's conversations", async ({ page, server, browser, console }) => {
   console.expect(/status of 404/);
   await first(page, server, "ada");
   await new Chat(page).ask("A secret of Ada's");
@@ -72,7 +72,7 @@ test("a second user sees nothing of the first", async ({ page, server, browser, 
   await other.close();
 });
 
-test("a session that is ended elsewhere is over, and its stream, too", async ({ page, server, browser, console }) => {
+test("a session that is ended elsewhere ends with its stream", async ({ page, server, browser, console }) => {
   console.expect(/status of 401/, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
   await first(page, server, "ada");
   await new Chat(page).startCounting(1500, 3);
@@ -89,7 +89,7 @@ test("a session that is ended elsewhere is over, and its stream, too", async ({ 
   await other.close();
 });
 
-test("a key for a program, and another password", async ({ page, server, request }) => {
+test("a user creates an API key and changes the password", async ({ page, server, request }) => {
   await first(page, server, "ada");
   await page.goto("/auth/account");
   await page.getByLabel("Key name").fill("nightly job");
@@ -112,7 +112,7 @@ test("a key for a program, and another password", async ({ page, server, request
   await alive(page);
 });
 
-test("the account is reached by keyboard, before the page's own controls", async ({ page, server }) => {
+test("the account menu comes before the page's controls in keyboard order", async ({ page, server }) => {
   await first(page, server, "ada");
   const banner = page.getByRole("banner");
   await banner.getByRole("link", { name: "Start page" }).focus();

@@ -6,10 +6,10 @@ import { alive, expect, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accounts.yaml") } });
 
-// Two browsers and hashed passwords take their time.
+// Two browsers and password hashing are slow.
 test.describe.configure({ timeout: 120_000 });
 
-/** Adds a user; gives the first password. */
+/** Adds a user and returns the initial password. */
 async function add(page: Page, name: string): Promise<string> {
   await page.goto("/admin/users");
   await page.getByLabel("User name").fill(name);
@@ -24,7 +24,7 @@ async function signIn(page: Page, name: string, password: string): Promise<void>
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-test("a user is added, signs in, is disabled and thrown out", async ({ page, server, browser, console }) => {
+test("an added user can sign in and loses the session when disabled", async ({ page, server, browser, console }) => {
   console.expect(/status of 40[134]/, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
   await first(page, server);
   const password = await add(page, "bob");
@@ -52,7 +52,7 @@ test("a user is added, signs in, is disabled and thrown out", async ({ page, ser
   await other.close();
 });
 
-test("who reads another's conversation leaves a row, and a deletion asks for the name", async ({ page, server, browser, console }) => {
+test("reading a user's conversation is audited and deleting a user asks for the name", async ({ page, server, browser, console }) => {
   console.expect(/status of 422/);
   await first(page, server);
   const password = await add(page, "bob");
@@ -81,7 +81,7 @@ test("who reads another's conversation leaves a row, and a deletion asks for the
     await page.goto("/admin/conversations?text=pelicans");
     await expect(page.getByText("No conversations match.")).toBeVisible({ timeout: 1_000 });
   }).toPass();
-  // Usage figures are kept.
+  // Usage statistics are kept.
   await page.goto("/admin");
   await expect(page.getByRole("img", { name: /^Messages by day: maximum [1-9]/ })).toBeVisible();
   await other.close();
@@ -101,7 +101,7 @@ test("administrators cannot change their own rights", async ({ page, server }) =
   }
 });
 
-test("the audit log shows sign-ins, also failed ones, by name", async ({ page, server, browser, console }) => {
+test("the audit log shows successful and failed sign-ins by name", async ({ page, server, browser, console }) => {
   console.expect(/status of 401/);
   await first(page, server);
   const password = await add(page, "bob");
@@ -117,7 +117,7 @@ test("the audit log shows sign-ins, also failed ones, by name", async ({ page, s
     await expect(page.getByRole("row", { name: /account:/ })).toHaveCount(4, { timeout: 1_000 });
   }).toPass();
   await expect(page.getByRole("row", { name: /account:first_account ada/ })).toHaveCount(1);
-  // Of three attempts, the first has a row at once.
+  // The first of three attempts has a row at once.
   await expect(page.getByRole("row", { name: /account:sign_in bob .* refused/ })).toHaveCount(1);
   await expect(page.getByRole("row", { name: /account:sign_in bob .* ok/ })).toHaveCount(1);
   expect(await page.content()).not.toContain("hunter2");
@@ -131,7 +131,7 @@ test("the audit log shows sign-ins, also failed ones, by name", async ({ page, s
   await other.close();
 });
 
-test("a role that the config does not name is saved on purpose only", async ({ page, server, console }) => {
+test("a role that the config does not name needs a confirmation", async ({ page, server, console }) => {
   console.expect(/status of 422/);
   await first(page, server);
   await add(page, "bob");

@@ -1,7 +1,7 @@
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
-test("deny with a note: nothing happens, and the agent knows why", async ({ page }) => {
+test("a denied call does not run and the agent reads the note", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("Delete the article about refunds");
@@ -17,21 +17,21 @@ test("deny with a note: nothing happens, and the agent knows why", async ({ page
   await expect(chat.answers.last()).toContainText("30 days");
 });
 
-test("approve: it happens once, also after a reload", async ({ page }) => {
+test("an approved call runs once, also after a reload", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("Delete the article about refunds");
   await expect(chat.approval).toBeVisible();
   await page.reload();
   await expect(chat.approval).toBeVisible();
-  // Until then a click is lost, and a second one finds no button.
+  // Before hydration a click is lost, and Playwright does not repeat it.
   await alive(page);
   await chat.approval.getByRole("button", { name: "Approve" }).click();
   await expect(chat.answers.last()).toContainText("the article is deleted", { timeout: 30_000 });
   await expect(chat.answers).toHaveCount(1);
 });
 
-test("approve with other arguments: what runs is what was read", async ({ page }) => {
+test("a call that is approved with changed arguments runs with these", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("Delete the article about refunds");
@@ -51,7 +51,7 @@ test("approve with other arguments: what runs is what was read", async ({ page }
   await expect(chat.answers.last()).toContainText("30 days");
 });
 
-test("a pending approval outlives the server", async ({ page, server, console }) => {
+test("a pending approval survives a crash of the server", async ({ page, server, console }) => {
   console.expect(/Failed to load resource|ERR_CONNECTION|Failed to fetch|net::/);
   await open(page);
   const chat = new Chat(page);
@@ -61,13 +61,13 @@ test("a pending approval outlives the server", async ({ page, server, console })
   await server.launch();
   await page.reload();
   await expect(chat.approval).toBeVisible();
-  // Until then a click is lost, and a second one finds no button.
+  // Before hydration a click is lost, and Playwright does not repeat it.
   await alive(page);
   await chat.approval.getByRole("button", { name: "Approve" }).click();
   await expect(chat.answers.last()).toContainText("the article is deleted", { timeout: 30_000 });
 });
 
-test("a new message passes the question over", async ({ page }) => {
+test("a new message dismisses the pending approval", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("Delete the article about refunds");

@@ -57,7 +57,7 @@ test("the list shows the newest first; selecting one shows it, without scripts t
   await context.close();
 });
 
-test("a failure is said plainly, and Retry asks again", async ({ page }) => {
+test("an error is shown in plain words and Retry asks again", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.send("simulate a failure");

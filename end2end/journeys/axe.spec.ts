@@ -9,7 +9,7 @@ import { alive, expect, open, test } from "../fixtures/test.ts";
 
 const config = (name: string) => ({ config: join(import.meta.dirname, `../configs/${name}.yaml`) });
 
-// axe looks at everything twice.
+// Each state is checked in two window sizes.
 test.describe.configure({ timeout: 120_000 });
 
 interface Given {
@@ -22,7 +22,7 @@ interface Given {
 /** Brings the page into a state. */
 type State = (given: Given) => Promise<void>;
 
-/** Those of the demo; each begins on its open page. */
+/** States of the demo; each starts on its open page. */
 const STATES: Record<string, State> = {
   welcome: async () => {},
   "an answer being written": async ({ chat }) => chat.startCounting(2000, 3),
@@ -95,14 +95,14 @@ for (const [name, bring] of Object.entries(STATES)) {
     await open(page);
     await bring({ page, chat: new Chat(page), context, server });
     await accessible(page);
-    // 320 pixels, as many as 1280 have at four times the size.
+    // 320 pixels, which corresponds to 1280 pixels at a zoom of 400 %.
     await page.setViewportSize({ width: 320, height: 640 });
     await fits(page);
     await accessible(page);
   });
 }
 
-/** Those of the list of conversations. */
+/** States of the list of conversations. */
 const LISTS: Record<string, State> = {
   "the menu of a conversation": async ({ page }) => {
     await page.getByRole("button", { name: "Options for Apples" }).click();

@@ -46,7 +46,7 @@ pages:
     const list = (await page.getByRole("navigation", { name: "Conversations" }).boundingBox())!;
     const chat = (await page.getByRole("region", { name: "Chat", exact: true }).boundingBox())!;
     expect(list.width + chat.width).toBeCloseTo(1400, 0);
-    // Two of twelve parts.
+    // A share of two twelfths.
     expect(list.width / 1400).toBeGreaterThan(0.15);
     expect(list.width / 1400).toBeLessThan(0.21);
     await alive(page);
@@ -54,7 +54,7 @@ pages:
   });
 });
 
-test("answering again twice at one place rates nothing", async ({ page }) => {
+test("the button Answer again stays in place, so that a second click does not rate the answer", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("What can you do?");
@@ -68,10 +68,10 @@ test("answering again twice at one place rates nothing", async ({ page }) => {
   await expect(chat.answers.last().getByRole("button", { name: "Good answer" })).toHaveAttribute("aria-pressed", "false");
 });
 
-test("what is sent before the page has come to life is sent once when it has", async ({ page }) => {
+test("a message that is sent before hydration is sent once after it", async ({ page }) => {
   const line = await page.context().newCDPSession(page);
   await line.send("Network.enable");
-  // Until the line is released, the code that sends does not come.
+  // The code that sends messages is held back until `release` is called.
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/*.wasm", async (route) => {
@@ -99,7 +99,7 @@ test("what is sent before the page has come to life is sent once when it has", a
   expect(sent).toHaveLength(1);
 });
 
-test("who goes on writing before the page has come to life sends nothing", async ({ page }) => {
+test("a message that is edited before hydration is not sent", async ({ page }) => {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/*.wasm", async (route) => {
@@ -117,7 +117,7 @@ test("who goes on writing before the page has come to life sends nothing", async
   await expect(chat.answers).toHaveCount(0);
 });
 
-test("an open page is told of a change of what it shows, and of no other", async ({ page }) => {
+test("an open page is notified of config changes that affect it only", async ({ page }) => {
   const folder = await mkdtemp(join(tmpdir(), "chatwright-config-"));
   const write = (placeholder: string, instructions: string) =>
     writeFile(
@@ -157,7 +157,7 @@ pages:
   }
 });
 
-test("the tab names the conversation", async ({ page, server }) => {
+test("the title of the tab names the conversation", async ({ page, server }) => {
   await seed(server.url, ["Tell me about refunds"]);
   await open(page);
   const title = await page.title();
@@ -169,7 +169,7 @@ test("the tab names the conversation", async ({ page, server }) => {
   await expect(page).toHaveTitle(title);
 });
 
-test("a long message of the user is folded", async ({ page }) => {
+test("a long message of the user is collapsed", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   const words = Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n");
@@ -186,7 +186,7 @@ test("a long message of the user is folded", async ({ page }) => {
   expect(await height()).toBeCloseTo(folded, 0);
 });
 
-test("an answer that ends with the signs of a heading has no empty heading", async ({ page }) => {
+test("an answer that ends with heading marks has no empty heading", async ({ page }) => {
   const provider = await Provider.start(() => "One.\n\n## ");
   const config = `
 connections: [{ id: model, type: OpenAICompatible, properties: { apiKey: none, baseURL: "${provider.url}" } }]

@@ -3,11 +3,11 @@ import { expect, open, test } from "../fixtures/test.ts";
 
 const CONVERSATION = /\/conversation-[0-9a-f]+\.bin/;
 
-test("what a conversation needs is loaded when somebody turns to it", async ({ page }) => {
+test("the chunks of a conversation are loaded on demand", async ({ page }) => {
   const loaded: string[] = [];
   page.on("request", (request) => loaded.push(request.url()));
   await page.goto("/");
-  // The figure for this page in xtask/src/site/figures.rs counts these.
+  // `xtask/src/site/sizes.rs` lists the same chunks for the size of this page.
   const named = page.locator("meta[name=chunk]");
   expect(await named.evaluateAll((all) => all.map((meta) => meta.getAttribute("content")))).toEqual(["inputs"]);
   await page.getByRole("textbox", { name: "Company" }).fill("Analytical Engines");
@@ -20,7 +20,7 @@ test("what a conversation needs is loaded when somebody turns to it", async ({ p
   await chat.send("search for refund");
   await chat.idle();
   await expect(chat.answers).toHaveCount(1);
-  // With the page that shows it, it comes at once: it is named in the head.
+  // A page that is rendered with a chunk names it in the head, so it is loaded at once.
   const html = await (await page.request.get(page.url())).text();
   expect(html).toContain('<meta name="chunk" content="conversation"');
   expect(html).toMatch(/<link[^>]*href="\/pkg\/conversation-[0-9a-f]+\.bin"/);
@@ -28,11 +28,11 @@ test("what a conversation needs is loaded when somebody turns to it", async ({ p
   await page.reload();
   await expect(chat.answers).toHaveCount(1);
   await page.waitForLoadState("networkidle");
-  // Once: what was preloaded is what is used.
+  // Once: the preloaded file is the one that is used.
   expect(loaded.filter((url) => CONVERSATION.test(url))).toHaveLength(1);
 });
 
-test("a part that cannot be loaded is asked for again", async ({ page, console }) => {
+test("a chunk that cannot be loaded is requested again", async ({ page, console }) => {
   console.expect(/ERR_FAILED|Failed to (load|fetch)|fetch/);
   let asked = 0;
   await page.route(CONVERSATION, (route) => {

@@ -5,7 +5,7 @@ import { test as base } from "../fixtures/gate.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { alive, expect, open } from "../fixtures/test.ts";
 
-/** A page that books for its agent, and keeps count of it on the server. */
+/** A page with a booking tool; the server counts the bookings. */
 const config = (url: string) => `
 connections:
   - { id: model, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }
@@ -63,7 +63,7 @@ pages:
   - { id: closed, blocks: [{ id: seats, type: NumberInput }, { id: name, type: TextInput }, { id: chat, type: AgentChat, properties: { agentId: strict, clientTools: *tools } }] }
 `;
 
-/** The tests' model: "book {…}" is a call, "later …" one that is made when `go` says so. */
+/** The model: "book {…}" calls the tool; "later …" does so when `go` is resolved. */
 const test = base.extend({
   server: async ({ gate }, use) => {
     const provider = await Provider.start(async (role, text) => {
@@ -77,7 +77,7 @@ const test = base.extend({
   },
 });
 
-/** Lets calls of endpoints reach the server and keeps what it answers until it is let go. */
+/** Holds back the responses of endpoint calls until they are released. */
 async function hold(page: Page): Promise<{ reached: Promise<void>; release: () => void }> {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -87,13 +87,13 @@ async function hold(page: Page): Promise<{ reached: Promise<void>; release: () =
     const response = await route.fetch();
     reach();
     await released;
-    // The page that asked may have gone.
+    // The requesting page may be gone.
     await route.fulfill({ response }).catch(() => {});
   });
   return { reached, release };
 }
 
-test("a call runs the actions of the page, and the model reads what came of them", async ({ page }) => {
+test("a call runs the actions of the page and the model reads the result", async ({ page }) => {
   await open(page, "/hall");
   const chat = new Chat(page);
   await chat.ask('book {"seats":3}');
@@ -101,13 +101,13 @@ test("a call runs the actions of the page, and the model reads what came of them
   await expect(chat.answers.last()).toContainText('Done: {"now":[{"bookings":1}],"seats":3}');
   const card = page.locator("details", { hasText: "Book" });
   await expect(card).toHaveAttribute("data-state", "done");
-  // What does not fit the tool never reaches the page.
+  // Input that does not match the schema never reaches the page.
   await chat.ask('book {"seats":"many"}');
   await expect(page.getByLabel("Seats")).toHaveValue("3");
 });
 
-test("what fails is told to the model", async ({ page, console }) => {
-  // The endpoint that refuses.
+test("the model reads errors of client tools", async ({ page, console }) => {
+  // The endpoint refuses the call.
   console.expect(/the server responded with a status of 422/);
   await open(page, "/hall");
   const chat = new Chat(page);
@@ -115,15 +115,15 @@ test("what fails is told to the model", async ({ page, console }) => {
   await expect(chat.answers.last()).toContainText("Done: The house is full.");
   await expect(page.locator("details", { hasText: "Try" })).toHaveAttribute("data-state", "failed");
   await chat.ask("check");
-  await expect(chat.answers.last()).toContainText("Done: The page's inputs are not right. name: This field is required.");
+  await expect(chat.answers.last()).toContainText("Done: Some inputs of the page are invalid. name: This field is required.");
   await expect(page.getByLabel("Seats")).toHaveValue("");
   const held = await hold(page);
   await chat.ask("hurry");
-  await expect(chat.answers.last()).toContainText("This took longer than 1 s.");
+  await expect(chat.answers.last()).toContainText("This call took longer than 1 s.");
   held.release();
 });
 
-test("a call that asks first waits over a reload, runs with a yes and not with a no", async ({ page }) => {
+test("a call that needs approval survives a reload and runs only if approved", async ({ page }) => {
   await open(page, "/hall");
   const chat = new Chat(page);
   await page.getByLabel("Seats").fill("5");
@@ -141,7 +141,7 @@ test("a call that asks first waits over a reload, runs with a yes and not with a
   await expect(chat.answers.last()).toContainText('Done: {"ok":true}');
 });
 
-test("a policy forbids what a page could do", async ({ page }) => {
+test("a policy can forbid a client tool", async ({ page }) => {
   await open(page, "/closed");
   const chat = new Chat(page);
   await chat.ask('book {"seats":3}');
@@ -149,7 +149,7 @@ test("a policy forbids what a page could do", async ({ page }) => {
   await expect(page.getByLabel("Seats")).toHaveValue("");
 });
 
-test("a call that waited for the page runs when it comes back", async ({ page, gate }) => {
+test("a call that waits for the page runs when the page is back", async ({ page, gate }) => {
   await open(page, "/hall");
   const chat = new Chat(page);
   await chat.ask("hello");
@@ -162,7 +162,7 @@ test("a call that waited for the page runs when it comes back", async ({ page, g
   await expect(chat.answers.last()).toContainText('Done: {"now":[{"bookings":1}],"seats":4}', { timeout: 30_000 });
 });
 
-test("a call in whose midst the page is reloaded is not done again", async ({ page }) => {
+test("a call that a reload interrupts is not repeated", async ({ page }) => {
   await open(page, "/hall");
   const chat = new Chat(page);
   const held = await hold(page);
@@ -178,11 +178,11 @@ test("a call in whose midst the page is reloaded is not done again", async ({ pa
   await expect(chat.answers.last()).toContainText('"bookings":2');
 });
 
-test("a call whose request ends because the page is told to go has not failed", async ({ page, console }) => {
+test("a call whose request ends because the page is left has not failed", async ({ page, console }) => {
   console.expect(/net::ERR_/);
   await open(page, "/hall");
   const chat = new Chat(page);
-  // As some browsers do: the page's requests end first, and then the page.
+  // As in some browsers: the requests of the page are aborted before the page is left.
   await page.route("**/api/endpoints/**", async (route) => {
     await route.fetch();
     await page.evaluate(() => dispatchEvent(new Event("beforeunload")));
@@ -196,8 +196,8 @@ test("a call whose request ends because the page is told to go has not failed", 
   await expect(chat.answers.last()).toContainText("It may or may not have had an effect", { timeout: 30_000 });
 });
 
-test("of two tabs one runs the call; when it dies, the other one takes over", async ({ page, context, console }) => {
-  // A tab that was slower is told so.
+test("one of two tabs runs the call and the other takes over when it is closed", async ({ page, context, console }) => {
+  // The claim of the slower tab is rejected with status 422.
   console.expect(/the server responded with a status of 422/);
   await open(page, "/hall");
   const chat = new Chat(page);
@@ -209,7 +209,7 @@ test("of two tabs one runs the call; when it dies, the other one takes over", as
   const held = await hold(page);
   await chat.send('book {"seats":2}');
   await held.reached;
-  // By then the other tab would have taken over a call that nobody had begun.
+  // By then the other tab would have taken over an unclaimed call.
   const begun = Date.now();
   await expect.poll(() => Date.now()).toBeGreaterThan(begun + 5_000);
   held.release();

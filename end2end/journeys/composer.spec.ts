@@ -10,7 +10,7 @@ function own(chat: Chat): Locator {
   return chat.log.getByRole("article", { name: "You" });
 }
 
-/** Lets a file go above an element, or pastes it there. */
+/** Drops a file on an element, or pastes it there. */
 async function give(target: Locator, how: "paste" | "drop", name: string, type: string): Promise<void> {
   await target.evaluate(
     (element, { how, name, type, bytes }) => {
@@ -28,7 +28,7 @@ async function give(target: Locator, how: "paste" | "drop", name: string, type: 
   );
 }
 
-test("files come by the picker, are sent with words or alone, and survive a reload", async ({ page }) => {
+test("files are attached with the picker, sent with or without text, and survive a reload", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await choose(
@@ -51,7 +51,7 @@ test("files come by the picker, are sent with words or alone, and survive a relo
   await table.click();
   expect((await saved).suggestedFilename()).toBe("table.csv");
   await alive(page);
-  // Alone.
+  // A file without text.
   await choose(page, { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("Hello") });
   await expect(attached(page)).toContainText("5 bytes");
   await page.getByRole("button", { name: "Send" }).click();
@@ -59,7 +59,7 @@ test("files come by the picker, are sent with words or alone, and survive a relo
   await chat.idle();
 });
 
-test("what is wrong is refused with the reason, and what was typed stays", async ({ page, console }) => {
+test("invalid files are refused with a reason and the typed text stays", async ({ page, console }) => {
   console.expect(/413 \(Payload Too Large\)/);
   await open(page);
   const chat = new Chat(page);
@@ -72,7 +72,7 @@ test("what is wrong is refused with the reason, and what was typed stays", async
   await choose(page, { name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) });
   await expect(alert).toHaveText("empty.txt was not attached: it is empty.");
   await expect(attached(page)).toHaveCount(0);
-  // What only the server refuses.
+  // A file that only the server refuses.
   await choose(page, { name: "middle.txt", mimeType: "text/plain", buffer: Buffer.alloc(150_000, "x") });
   await expect(attached(page).getByRole("alert")).toHaveText("The file is too large: 100 KB at most.");
   await chat.composer.press("Enter");
@@ -85,7 +85,7 @@ test("what is wrong is refused with the reason, and what was typed stays", async
   await chat.idle();
 });
 
-test("pasted pictures have names of their own, and files are dropped anywhere on the chat", async ({ page }) => {
+test("pasted pictures get names and files can be dropped anywhere on the chat", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await give(chat.composer, "paste", "image.png", "image/png");
@@ -99,7 +99,7 @@ test("pasted pictures have names of their own, and files are dropped anywhere on
   await expect(attached(page).last()).toContainText("dropped.png");
 });
 
-test("what is sent while an answer is being written waits, in order, and can be changed", async ({ page }) => {
+test("messages that are sent during an answer are queued in order and can be edited", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.startCounting(400, 3);
@@ -107,7 +107,7 @@ test("what is sent while an answer is being written waits, in order, and can be 
   const queue = page.getByRole("region", { name: "Waiting messages" });
   const lines = queue.getByRole("listitem");
   await expect(lines).toHaveText(["count to 2", "count to 3", "count to 4"]);
-  // An answer that is stopped holds them back: there is time to change them.
+  // Stopping the answer holds them back, so that there is time to edit them.
   await chat.stopButton.click();
   await expect(queue).toContainText("3 messages on hold");
   await lines.nth(2).getByRole("button", { name: "Edit the waiting message" }).click();
@@ -124,7 +124,7 @@ test("what is sent while an answer is being written waits, in order, and can be 
   await expect(own(chat)).toContainText([/count to 400/, /count to 2/, /count to 6/]);
 });
 
-test("what is stopped holds back what waits, until it is wanted", async ({ page }) => {
+test("stopping an answer holds the queued messages back until the user sends them", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.startCounting(200, 3);
@@ -139,11 +139,11 @@ test("what is stopped holds back what waits, until it is wanted", async ({ page 
   await chat.idle();
 });
 
-test("a chat that is interrupted stops and sends", async ({ page }) => {
+test("with interruption enabled a new message stops the answer and is sent", async ({ page }) => {
   await open(page, "/interrupt");
   const chat = new Chat(page);
   await chat.composer.fill("count to 200");
-  // Enter breaks the line here.
+  // Here, Enter inserts a line break.
   await chat.composer.press("Enter");
   await chat.composer.press("Backspace");
   await expect(chat.composer).toHaveValue("count to 200");
@@ -156,7 +156,7 @@ test("a chat that is interrupted stops and sends", async ({ page }) => {
   await chat.idle();
 });
 
-test("what was typed survives a reload, for its conversation", async ({ page }) => {
+test("a draft survives a reload and belongs to its conversation", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("count to 2");
@@ -169,7 +169,7 @@ test("what was typed survives a reload, for its conversation", async ({ page }) 
   await expect(chat.composer).toHaveValue("A draft\nof two lines");
 });
 
-test("the up key brings back what was written", async ({ page }) => {
+test("the up arrow recalls sent messages", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("count to 2");
@@ -182,13 +182,13 @@ test("the up key brings back what was written", async ({ page }) => {
   await expect(chat.composer).toHaveValue("count to 3");
   await chat.composer.press("ArrowDown");
   await expect(chat.composer).toHaveValue("");
-  // What stands there is not lost.
+  // The existing text is not lost.
   await chat.composer.fill("mine");
   await chat.composer.press("ArrowUp");
   await expect(chat.composer).toHaveValue("mine");
 });
 
-test("switches, commands and suggestions", async ({ page }) => {
+test("switches, commands and suggestions work", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   const heard = page.getByRole("region", { name: "Form" }).getByRole("status");

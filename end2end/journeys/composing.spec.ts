@@ -3,7 +3,7 @@ import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { alive, expect, open, test as base } from "../fixtures/test.ts";
 
-/** What the model was told in each turn. */
+/** The prompts that the model received, by turn. */
 interface Told {
   instructions: string[];
 }
@@ -42,7 +42,7 @@ const test = base.extend<{ told: Told }>({
   },
 });
 
-test("@ offers the agents below, and their agent knows what it means", async ({ page, told }) => {
+test("@ offers the sub-agents and the agent is told which one is meant", async ({ page, told }) => {
   await open(page, "/lead");
   const chat = new Chat(page);
   await expect(page.getByText("Answers come from the handbook.")).toBeVisible();
@@ -54,7 +54,7 @@ test("@ offers the agents below, and their agent knows what it means", async ({ 
   await chat.composer.press("Enter");
   await expect(chat.composer).toHaveValue("Please @writer ");
   await expect(agents).toHaveCount(0);
-  // An address is no name of an agent.
+  // An e-mail address is not the name of an agent.
   await chat.composer.fill("ada@");
   await expect(agents).toHaveCount(0);
   await chat.composer.fill("@clerk look it up");
@@ -63,7 +63,7 @@ test("@ offers the agents below, and their agent knows what it means", async ({ 
   expect(told.instructions.at(-1)).toMatch(/^You lead\.[^]*write @ and the name of one of your tools/);
 });
 
-test("how full the context is shows once it matters", async ({ page }) => {
+test("the usage of the context window is shown once it is high", async ({ page }) => {
   await open(page, "/counter");
   const chat = new Chat(page);
   await chat.ask("Hello");
@@ -79,7 +79,7 @@ test("how full the context is shows once it matters", async ({ page }) => {
   await expect(meter).toHaveCount(0);
 });
 
-test("days have headings, by the reader's clock", async ({ page, server }) => {
+test("days have headings in the user's time zone", async ({ page, server }) => {
   await open(page, "/counter");
   const chat = new Chat(page);
   await chat.ask("count to 3");
@@ -87,7 +87,7 @@ test("days have headings, by the reader's clock", async ({ page, server }) => {
   await expect(days).toHaveCount(0);
   const conversation = new URL(page.url()).searchParams.get("conversation");
   const exported = await (await page.request.get(`/api/conversations/${conversation}/export?format=json`)).text();
-  // The same a day and several days earlier.
+  // The same conversation a day and several days earlier.
   const earlier = exported.replace(/"createdAt":\s*(\d+)/g, (_, at) => `"createdAt": ${Number(at) - 86_400_000}`);
   expect(earlier).not.toBe(exported);
   const imported = await page.request.post(`${server.url}/api/conversations?pageId=counter`, { data: JSON.parse(earlier) as object });

@@ -6,17 +6,17 @@ import { expect, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/console.yaml") } });
 
-// To look for what is not accessible in long lists takes its time, on a busy machine all the more.
+// Accessibility checks of long lists are slow, especially on a busy machine.
 test.describe.configure({ timeout: 300_000 });
 
 const MANY = 10_000;
-/** Lines of a list on one page. */
+/** The number of rows on a page of a list. */
 const PAGE = 50;
 
-/** So many days ago, as a form sends it. */
+/** The date this many days ago, as a form submits it. */
 const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 
-/** Screens with their heading and, where they are lists, the lines of the first page. */
+/** The screens with their headings and, for lists, the number of rows on the first page. */
 const SCREENS: [path: string, heading: string, lines?: number][] = [
   ["/admin", "Overview"],
   ["/admin?days=30", "Overview"],
@@ -34,7 +34,7 @@ const SCREENS: [path: string, heading: string, lines?: number][] = [
   ["/admin/conversations?agent=a4&errors=1", "Conversations", PAGE],
   ["/admin/conversations?judged=up&cost=1", "Conversations", PAGE],
   [`/admin/conversations?from=${day(40)}&to=${day(39)}`, "Conversations", PAGE],
-  // A word that stands in all messages, and one that stands in one.
+  // A word that occurs in all messages, and one that occurs in one.
   ["/admin/conversations?text=refund", "Conversations", PAGE],
   ["/admin/conversations?text=order+199999&sort=cost", "Conversations", 1],
   ["/admin/conversations/c777", "Conversation about topic 277"],
@@ -53,7 +53,7 @@ const SCREENS: [path: string, heading: string, lines?: number][] = [
   ["/admin/audit?user=u7", "Audit log", PAGE],
 ];
 
-/** What was waited for, for who asks why this journey takes so long. */
+/** Load times, to explain the duration of this journey. */
 class Times {
   readonly #lines: string[] = [];
 
@@ -73,7 +73,7 @@ class Times {
   }
 }
 
-/** Until the whole document was there, in milliseconds. */
+/** The time until the whole document was loaded, in milliseconds. */
 const waited = (page: Page) =>
   page.evaluate(() => (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming).responseEnd);
 
@@ -89,7 +89,7 @@ test("each screen of the console over 10,000 conversations: accessible, and as w
       times.add(path, await waited(page));
       await expect(page.getByRole("heading", { level: 1, name: heading })).toBeVisible();
       if (count !== undefined) await expect(lines).toHaveCount(count);
-      // Filters and orders change the rows of a page, and nothing of what these are made.
+      // Filters and sorting change the rows of a page, but not their markup.
       if (!seen.has(heading)) await times.of("  looked for what is not accessible", () => accessible(page));
       seen.add(heading);
       await page.setViewportSize({ width: 320, height: 640 });
@@ -110,7 +110,7 @@ test("each screen of the console over 10,000 conversations: accessible, and as w
       await expect(table).toHaveText(first, { useInnerText: true });
     });
   }
-  // To the rows behind a line, by a filter of the form.
+  // Drill down from a row by a filter of the form.
   await page.goto("/admin/conversations");
   await page.getByLabel("Search text").fill('"order 155555"');
   await page.getByRole("button", { name: "Show" }).click();
@@ -118,7 +118,7 @@ test("each screen of the console over 10,000 conversations: accessible, and as w
   await lines.getByRole("link").click();
   await expect(page.getByRole("article")).toHaveCount(20);
   await expect(page.getByText("The order 155555 about topic 277 was asked for")).toBeVisible();
-  // As a table.
+  // Export as CSV.
   const csv = await times.of("all conversations as a table", () => page.request.get("/admin/conversations.csv"));
   expect((await csv.text()).trim().split("\r\n")).toHaveLength(MANY + 1);
   await times.attach(info);

@@ -6,7 +6,7 @@ import { listening } from "../fixtures/listening.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { expect, open, test as base } from "../fixtures/test.ts";
 
-/** A bank that notes each payment, and leaves it without an answer while it is told to. */
+/** A bank that records each payment and responds only while `answers` is true. */
 class Bank {
   readonly paid: string[] = [];
   answers = true;
@@ -61,7 +61,7 @@ const banked = base.extend<{ bank: Bank }>({
   },
 });
 
-/** The server dies while it pays, and lives again. */
+/** Kills the server during a payment and restarts it. */
 const test = banked.extend<{ chat: Chat }>({
   chat: async ({ page, server, bank, console }, use, info) => {
     console.expect(/Failed to load resource|ERR_CONNECTION|Failed to fetch|net::/);
@@ -70,7 +70,7 @@ const test = banked.extend<{ chat: Chat }>({
     const chat = new Chat(page);
     await chat.send("Pay 7 euros");
     await expect.poll(() => bank.paid.length).toBe(1);
-    // The bank may hear of it before the page hears that its message has arrived.
+    // The bank may get the payment before the page gets the response to its message.
     await expect(page).toHaveURL(/conversation=/);
     const address = page.url();
     await page.goto("about:blank");
@@ -82,13 +82,13 @@ const test = banked.extend<{ chat: Chat }>({
   },
 });
 
-test("a payment that was cut off runs again if the user says so", async ({ chat, page, bank, server }) => {
+test("an interrupted call runs again if the user approves", async ({ chat, page, bank, server }) => {
   const card = page.getByRole("group", { name: "Interrupted: Pay" });
   await expect(card).toContainText("It may or may not have taken effect");
   await expect(card.getByRole("button", { name: "Change" })).toHaveCount(0);
   await expect(card.getByRole("combobox")).toHaveCount(0);
   await accessible(page);
-  // It waits as long as nobody says anything.
+  // It waits until the user decides, also over another restart.
   await page.goto("about:blank");
   await server.kill();
   await server.launch();
@@ -107,7 +107,7 @@ test("a payment that was cut off runs again if the user says so", async ({ chat,
   await expect(card).toHaveCount(0);
 });
 
-test("a payment that was cut off is skipped, and the agent knows", async ({ chat, page, bank }) => {
+test("an interrupted call that the user skips is reported to the agent", async ({ chat, page, bank }) => {
   const card = page.getByRole("group", { name: "Interrupted: Pay" });
   await card.getByRole("textbox").fill("I paid it myself");
   await card.getByRole("button", { name: "Skip" }).click();
@@ -116,7 +116,7 @@ test("a payment that was cut off is skipped, and the agent knows", async ({ chat
   expect(bank.paid).toHaveLength(1);
 });
 
-test("idempotent: it runs again when the answer goes on", async ({ chat, page, bank }) => {
+test("idempotent: an interrupted call runs again when the answer continues", async ({ chat, page, bank }) => {
   await expect(chat.log).toContainText("Continue to run the interrupted step again.");
   await accessible(page);
   expect(bank.paid).toHaveLength(1);

@@ -4,7 +4,7 @@ import { expect, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/displays.yaml") } });
 
-test("a chat in a drawer: by keyboard, over a page that stays in use", async ({ page }) => {
+test("a chat in a drawer works by keyboard and the page behind it stays usable", async ({ page }) => {
   await page.goto("/drawer");
   const chat = new Chat(page);
   const drawer = page.getByRole("dialog", { name: "Help" });
@@ -18,21 +18,21 @@ test("a chat in a drawer: by keyboard, over a page that stays in use", async ({ 
   await page.keyboard.press("Enter");
   await expect(page.getByLabel("Legal name", { exact: true })).toHaveValue("Ada Lovelace");
   await chat.idle();
-  // The page behind is no less there.
+  // The page behind the drawer stays usable.
   await page.getByLabel("Company", { exact: true }).fill("Engines");
   await expect(drawer).toBeVisible();
   await chat.composer.focus();
   await page.keyboard.type("count to 1500");
   await page.keyboard.press("Enter");
   await expect.poll(() => chat.counted()).toBeGreaterThan(3);
-  // First the answer ends, then the drawer.
+  // The first Escape stops the answer, the second closes the drawer.
   await page.keyboard.press("Escape");
   await chat.idle();
   await expect(drawer).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(drawer).toBeHidden();
   await expect(open).toBeFocused();
-  // What the page's own button asks is seen.
+  // A message from a button of the page opens the drawer.
   await page.getByRole("button", { name: "Ask for me" }).click();
   await expect(drawer).toBeVisible();
   await expect(chat.answers.last()).toContainText(/refund/i);
@@ -43,7 +43,7 @@ test("a chat in a drawer: by keyboard, over a page that stays in use", async ({ 
   await expect(drawer).toBeVisible();
 });
 
-test("on a narrow screen the drawer takes all of it", async ({ page }) => {
+test("on a narrow screen the drawer fills the screen", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("/drawer");
   await page.getByRole("button", { name: "Help", exact: true }).click();
@@ -53,7 +53,7 @@ test("on a narrow screen the drawer takes all of it", async ({ page }) => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0);
 });
 
-test("a chat that is the page: what would stand beside it opens from the bar", async ({ page }) => {
+test("regions beside a chat that fills the page open from the bar", async ({ page }) => {
   await page.goto("/whole");
   const chat = new Chat(page);
   await expect(chat.composer).toBeVisible();

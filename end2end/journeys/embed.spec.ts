@@ -6,7 +6,7 @@ import type { Server } from "../fixtures/server.ts";
 import { SECRET, Site, type SiteOptions, inside, signed } from "../fixtures/site.ts";
 import { alive, expect, test as base } from "../fixtures/test.ts";
 
-/** A page for those whom the site vouches for, and one for everybody. The agent says who asks, and fills in what is shared. */
+/** A page for users with a token of the site, and one for everybody. The agent names the user and fills in the shared state. */
 const config = (model: string, site: string) => `
 connections: [{ id: model, type: OpenAICompatible, properties: { baseURL: "${model}", apiKey: none } }]
 agents:
@@ -69,7 +69,7 @@ const test = base.extend<{ site: Site; show: (options: SiteOptions) => Promise<v
 
 const ADA = { sub: "ada", name: "Ada", inputs: { plan: "gold" } };
 
-/** The site's script asks its own server for tokens, and writes down what happens. */
+/** The site's script requests tokens from its own server and records the events. */
 const SCRIPT = `
 const chat = document.querySelector("agent-chat");
 chat.getToken = async () => (await fetch("/token")).text();
@@ -79,7 +79,7 @@ for (const name of ["ready", "usermessage", "messagecomplete", "toolcall", "tool
 }
 `;
 
-/** A closed dialog of the chat's asks for the focus as it opens, which Chromium looks at too early. */
+/** Chromium logs this for `autofocus` in the chat's dialogs, although they are closed. */
 const AUTOFOCUS = /Blocked autofocusing/;
 
 const DESK = '<agent-chat page="desk" agent="clerk"></agent-chat>';
@@ -89,26 +89,26 @@ test.beforeEach(({ console }) => console.expect(AUTOFOCUS));
 const told = (page: Page, type: string) =>
   page.evaluate((wanted) => (window as unknown as { told: { type: string; detail: unknown }[] }).told.filter(({ type }) => type === wanted).map(({ detail }) => detail), type);
 
-test("a chat on a page of another site, with its styles and its policy; the site says for whom", async ({ page, show }) => {
+test("an embedded chat has its own styles and policy and the user that the site vouches for", async ({ page, show }) => {
   await show({ element: DESK, script: SCRIPT, token: () => signed(ADA) });
   const frame = inside(page);
   await alive(frame);
   const chat = new Chat(frame);
   await chat.ask("who am I?");
   await expect(chat.answers.last()).toContainText("You serve Ada on gold.");
-  // The site's styles end at the element.
+  // The site's styles do not apply inside the element.
   expect(await chat.composer.evaluate((field) => getComputedStyle(field).color)).not.toBe("rgb(255, 0, 0)");
   expect(await told(page, "ready")).toEqual([{}]);
   expect(await told(page, "usermessage")).toMatchObject([{ text: "who am I?" }]);
   expect(await told(page, "messagecomplete")).toMatchObject([{ text: "You serve Ada on gold.", isAbort: false }]);
-  // Nothing of it is in the way back of the page around.
+  // The chat adds no entries to the history of the embedding page.
   await page.goto("about:blank");
   await page.goBack();
   await alive(inside(page));
   expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(3);
 });
 
-test("the site's page calls methods, and may forbid a message", async ({ page, show }) => {
+test("the embedding page calls methods and can cancel a message", async ({ page, show }) => {
   const veto = `chat.addEventListener("beforesend", (event) => event.detail.text.includes("secret") && event.preventDefault());`;
   await show({ element: DESK, script: SCRIPT + veto, token: () => signed(ADA) });
   const chat = new Chat(inside(page));
@@ -127,7 +127,7 @@ test("the site's page calls methods, and may forbid a message", async ({ page, s
   expect(await call('chat.sendMessage("").catch((error) => error.message)')).toBe("There is nothing to send.");
   const ids = (await told(page, "conversationchange")) as { conversationId: string | null }[];
   expect(ids.at(-1)).toEqual({ conversationId: null });
-  // A conversation that was begun elsewhere goes on here.
+  // A conversation that was started elsewhere can be continued here.
   const earlier = [
     { role: "user", parts: [{ type: "text", text: "Where were we?" }] },
     { role: "assistant", parts: [{ type: "text", text: "At the beginning." }] },
@@ -141,7 +141,7 @@ test("the site's page calls methods, and may forbid a message", async ({ page, s
   await expect(chat.answers).toHaveText([/At the beginning\./, /You serve Ada on gold\./]);
 });
 
-test("state goes in and out, as far as the page of the chat declares it", async ({ page, show, console }) => {
+test("the embedding page shares the state that the chat's page declares", async ({ page, show, console }) => {
   console.expect(/the state does not fit what the chat's page declares/, /does not declare these keys of the state \[secret\]/);
   const script = `${SCRIPT} chat.state = { company: "Acme", cart: { items: 3 }, secret: 1, seats: "many" };`;
   await show({ element: DESK, script, token: () => signed(ADA) });
@@ -157,7 +157,7 @@ test("state goes in and out, as far as the page of the chat declares it", async 
   expect(await page.evaluate('document.querySelector("agent-chat").state')).toMatchObject({ company: "Engines", seats: 4, cart: { items: 3 } });
 });
 
-test("who nobody vouches for is not let in, and the site hears why", async ({ page, show, console }) => {
+test("a user without a valid token is refused and the embedding page learns why", async ({ page, show, console }) => {
   console.expect(/the server responded with a status of 40[13]/);
   const cases: [string, string, string][] = [
     [signed(ADA, { secret: "somebody else's secret, just as long" }), "unauthenticated", "not signed by a known key"],
@@ -175,7 +175,7 @@ test("who nobody vouches for is not let in, and the site hears why", async ({ pa
   }
 });
 
-test("a token that ends is renewed while the chat is open", async ({ page, show }) => {
+test("an expiring token is renewed while the chat is open", async ({ page, show }) => {
   let asked = 0;
   const token = () => {
     asked += 1;
@@ -192,7 +192,7 @@ test("a token that ends is renewed while the chat is open", async ({ page, show 
   expect(await told(page, "error")).toEqual([]);
 });
 
-test("nobody in particular is the same again, without a cookie", async ({ page, show, context }) => {
+test("an anonymous visitor is recognized again without a cookie", async ({ page, show, context }) => {
   await show({ element: '<agent-chat page="open"></agent-chat>', script: SCRIPT });
   const frame = inside(page);
   await alive(frame);
@@ -213,12 +213,12 @@ test("a site that the config does not name cannot show it", async ({ page, serve
   expect((await refused).status()).toBe(403);
   await expect(page.locator("agent-chat iframe").contentFrame().locator("iframe")).toHaveCount(0);
   foreign.close();
-  // Nor can a page that is not meant for frames be shown in one.
+  // A page that is not for embedding cannot be framed either.
   const { headers } = await fetch(`${server.url}/open`);
   expect(headers.get("x-frame-options")).toBe("DENY");
 });
 
-test("the drawer of a site's page, by keyboard", async ({ page, show }) => {
+test("the drawer of an embedding page works by keyboard", async ({ page, show }) => {
   const element = '<agent-chat page="desk" agent="clerk" display="drawer" label="Help" placement="left" width="360"></agent-chat>';
   await show({ element, script: SCRIPT, token: () => signed(ADA) });
   const button = page.getByRole("button", { name: "Help" });
@@ -238,7 +238,7 @@ test("the drawer of a site's page, by keyboard", async ({ page, show }) => {
   await expect(chat.answers.last()).toContainText("You serve Ada on gold.");
 });
 
-test("the agent has the site's own page do something, once", async ({ page, show }) => {
+test("the agent runs a host tool of the embedding page once", async ({ page, show }) => {
   const script = `${SCRIPT}
     window.ran = [];
     customElements.whenDefined("agent-chat").then(() => chat.registerTool("show_product", async ({ sku }) => {
@@ -255,14 +255,14 @@ test("the agent has the site's own page do something, once", async ({ page, show
   await chat.ask("show broken");
   await expect(chat.answers.last()).toContainText("There is no such product.");
   expect(await page.evaluate(() => (window as unknown as { ran: string[] }).ran)).toEqual(["lamp-1", "broken"]);
-  // A page that knows nothing of it says so.
+  // A page without the host tool reports an error.
   await show({ element: DESK, script: SCRIPT, token: () => signed(ADA) });
   await alive(inside(page));
   await chat.ask("show lamp-2");
   await expect(chat.answers.last()).toContainText("has not registered the tool");
 });
 
-test("a site that the config does not list learns why there is no chat", async ({ page, server, console }) => {
+test("a site that the config does not list gets an error that says why", async ({ page, server, console }) => {
   console.expect(/X-Frame-Options|Refused to display|did not answer|status of 403|chrome-error/);
   const stranger = await Site.start();
   stranger.chat = server.url;

@@ -4,11 +4,11 @@ import { expect, open, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/events.yaml") } });
 
-test("a page decides what may be sent, and hears what the chat does", async ({ page }) => {
+test("a page can cancel messages and receives the chat's events", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.send("search for nothing");
-  // Refused: what is missing stands in a tab that was hidden, and the text stays.
+  // Refused: the tab with the missing input is opened, and the text stays.
   const name = page.getByRole("textbox", { name: "Your name" });
   await expect(name).toBeFocused();
   await expect(name).toHaveAccessibleDescription("This field is required.");
@@ -22,14 +22,14 @@ test("a page decides what may be sent, and hears what the chat does", async ({ p
   await expect(page.getByRole("heading", { name: "search for nothing" })).toBeVisible();
   await expect(page.getByRole("status").filter({ hasText: "search" }).filter({ hasText: "articles" })).toBeVisible();
   await expect(page.getByRole("status").filter({ hasText: "done" })).toBeVisible();
-  // What is loaded is no news.
+  // Loading an existing conversation emits no events.
   await page.reload();
   await expect(chat.answers).toHaveCount(1);
   await page.waitForTimeout(500);
   await expect(page.getByRole("heading", { name: "search for nothing" })).toHaveCount(0);
 });
 
-test("buttons of a page ask, stop and start over", async ({ page }) => {
+test("buttons of a page ask, stop and start a new conversation", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await page.getByRole("tab", { name: "Settings" }).click();
@@ -52,7 +52,7 @@ test("buttons of a page ask, stop and start over", async ({ page }) => {
   await expect(page.getByRole("status").filter({ hasText: "Hello" }).first()).toBeVisible();
 });
 
-test("a list of actions ends with the first that fails, and says why", async ({ page, console }) => {
+test("a list of actions ends with the first failure and shows it", async ({ page, console }) => {
   console.expect(/422/);
   await open(page);
   await page.getByRole("button", { name: "Fail" }).click();
@@ -71,7 +71,7 @@ test("a list of actions ends with the first that fails, and says why", async ({ 
   await expect(page.getByText("Good to see you")).toBeVisible();
 });
 
-test("a page hears of titles, data, another answer and failures", async ({ page }) => {
+test("a page receives events for titles, data, regenerated answers and failures", async ({ page }) => {
   await open(page, "/story");
   const chat = new Chat(page);
   const told = (text: string) => page.getByRole("status").filter({ hasText: text });

@@ -34,7 +34,7 @@ test("the server and the browser compute the same", async ({ page, browser, base
   ]);
 });
 
-test("actions compute, and say what they cannot", async ({ page }) => {
+test("actions evaluate expressions and show their errors", async ({ page }) => {
   await page.goto("/?seats=9");
   await expect(page.getByText("started")).toBeVisible();
   await page.getByRole("button", { name: "Add to 9" }).click();
@@ -44,7 +44,7 @@ test("actions compute, and say what they cannot", async ({ page }) => {
   await expect(messages).toContainText("An expression in an action of this page is invalid");
 });
 
-test("only a page that computes loads what it takes", async ({ page }) => {
+test("only a page with expressions loads the chunk for them", async ({ page }) => {
   const loaded: string[] = [];
   page.on("request", (request) => loaded.push(request.url()));
   await page.goto("/plain");

@@ -1,7 +1,7 @@
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
-test("the agent fills in the form; one click takes a field back", async ({ page }) => {
+test("the agent fills in the form and one click undoes a field", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await page.getByLabel("Company", { exact: true }).fill("Old company");
@@ -43,7 +43,7 @@ test("what the agent filled in survives a reload and belongs to its conversation
   await expect(field("Company")).toHaveValue("Analytical Engines");
   await expect(undo).toBeVisible();
   const first = page.url();
-  // The next conversation has nothing of it; what was there before the agent wrote is back, and asked about.
+  // The next conversation does not have these values: the user's earlier entries are restored, and the user is asked about them.
   await page.getByRole("link", { name: "New conversation" }).click();
   await expect(field("Legal name")).toHaveValue("");
   await expect(undo).toHaveCount(0);

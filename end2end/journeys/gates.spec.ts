@@ -8,7 +8,7 @@ test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/gates.
 
 const DELETE = "Delete the article about refunds";
 
-/** Says yes, for so long. */
+/** Approves, with this duration of the approval. */
 async function approve(chat: Chat, scope: string): Promise<void> {
   await chat.approval.getByRole("combobox", { name: "How long your approval is valid" }).selectOption(scope);
   await chat.approval.getByRole("button", { name: "Approve" }).click();
@@ -16,7 +16,7 @@ async function approve(chat: Chat, scope: string): Promise<void> {
   await chat.idle();
 }
 
-/** A call that runs without a question. */
+/** Expects a call to run without an approval. */
 async function runs(chat: Chat): Promise<void> {
   await chat.ask(DELETE);
   await expect(chat.answers.last()).toContainText("the article is deleted");
@@ -30,14 +30,14 @@ async function manage(page: Page): Promise<Locator> {
   return dialog;
 }
 
-test("always: the next call runs by itself, until the approval is revoked", async ({ page }) => {
+test("a call with a standing approval runs without a question until it is revoked", async ({ page }) => {
   await open(page, "/keeper");
   const chat = new Chat(page);
   await chat.ask(DELETE);
   await approve(chat, "Always");
   await expect(chat.answers.last()).toContainText("Your standing approval allows “Delete article”.");
   await runs(chat);
-  // Everywhere, also after a reload.
+  // In every conversation, also after a reload.
   await open(page, "/keeper");
   await runs(chat);
   const dialog = await manage(page);
@@ -50,7 +50,7 @@ test("always: the next call runs by itself, until the approval is revoked", asyn
   await expect(chat.approval).toBeVisible();
 });
 
-test("in this conversation: there it runs by itself, elsewhere it asks", async ({ page }) => {
+test("an approval for a conversation does not apply to other conversations", async ({ page }) => {
   await open(page, "/keeper");
   const chat = new Chat(page);
   await chat.ask(DELETE);
@@ -67,7 +67,7 @@ test("in this conversation: there it runs by itself, elsewhere it asks", async (
   await expect(chat.approval).toBeVisible();
 });
 
-test("always, for what an agent below wants to do", async ({ page }) => {
+test("a standing approval applies to a call of a sub-agent", async ({ page }) => {
   await open(page, "/editor");
   const chat = new Chat(page);
   await chat.ask("search for delete the article about refunds");
@@ -80,7 +80,7 @@ test("always, for what an agent below wants to do", async ({ page }) => {
   await expect(dialog.getByRole("listitem")).toContainText("for the agent Search desk");
 });
 
-test("a question that nobody answers in time", async ({ page }) => {
+test("an approval that is not given in time expires", async ({ page }) => {
   await open(page, "/hasty");
   const chat = new Chat(page);
   await chat.ask(DELETE);
@@ -93,7 +93,7 @@ test("a question that nobody answers in time", async ({ page }) => {
   await expect(chat.answers.last()).toContainText("Nothing was deleted");
 });
 
-test("a question that expired while the server was down", async ({ page, server, console }) => {
+test("an approval can expire while the server is down", async ({ page, server, console }) => {
   console.expect(/Failed to load resource|ERR_CONNECTION|Failed to fetch|net::/);
   await open(page, "/hasty");
   const chat = new Chat(page);
@@ -109,17 +109,17 @@ test("a question that expired while the server was down", async ({ page, server,
   await expect(chat.approval).toHaveCount(0);
 });
 
-test("the approvals are found without a call that ran by one", async ({ page }) => {
+test("standing approvals can be opened from a new conversation", async ({ page }) => {
   await open(page, "/keeper");
   const chat = new Chat(page);
   const way = page.getByRole("button", { name: "Standing approvals" });
-  // Nothing is asked for before somebody turns to the chat.
+  // Standing approvals are not loaded before the user turns to the chat.
   await chat.composer.hover();
   await chat.ask(DELETE);
   await expect(way, "there are none").toHaveCount(0);
   await approve(chat, "Always");
   await expect(way).toBeVisible();
-  // In a new conversation, where nothing has been said, and by keyboard alone.
+  // In a new, empty conversation, and by keyboard alone.
   await open(page, "/keeper");
   await expect(chat.answers).toHaveCount(0);
   await chat.composer.hover();

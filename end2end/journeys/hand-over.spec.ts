@@ -6,10 +6,10 @@ import { expect, open, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/hand-over.yaml") } });
 
-/** Longer than a tab that has not asked leaves an event to the tab that has. */
+/** Longer than other tabs wait for the asking tab to act on an event. */
 const COURTESY_MS = 5_000;
 
-/** What the page has noted so far, in the order of letters: actions do not wait for each other. */
+/** The page's notes so far, sorted, since the order of actions is not fixed. */
 async function notes(page: Page, url: string): Promise<string[]> {
   const answer = await page.request.post(`${url}/api/endpoints/desk/notes`, { data: {} });
   expect(answer.ok()).toBe(true);
@@ -17,18 +17,18 @@ async function notes(page: Page, url: string): Promise<string[]> {
   return body.all.map(({ kind, about }) => `${kind} ${about.toLowerCase()}`).sort();
 }
 
-/** The conversation that a tab shows. */
+/** The id of the conversation that a tab shows. */
 function conversation(page: Page): string {
   return new URL(page.url()).searchParams.get("conversation")!;
 }
 
-/** Whether an answer is being written in it. */
+/** Whether the conversation has a running answer. */
 async function running(page: Page, url: string, id: string): Promise<boolean> {
   const answer = await page.request.get(`${url}/api/conversations/${id}`);
   return ((await answer.json()) as { running: boolean }).running;
 }
 
-test("of two tabs that look on, one acts on an event", async ({ page, context, server }) => {
+test("one of two tabs with the same conversation acts on an event", async ({ page, context, server }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("hello");
@@ -43,14 +43,14 @@ test("of two tabs that look on, one acts on an event", async ({ page, context, s
   await expect.poll(() => notes(page, server.url)).toEqual(expected);
   await page.waitForTimeout(COURTESY_MS);
   expect(await notes(page, server.url)).toEqual(expected);
-  // What was loaded is no news.
+  // Loading an existing conversation emits no events.
   for (const tab of [page, other]) await tab.reload();
   await expect(second.answers).toHaveCount(2);
   await page.waitForTimeout(COURTESY_MS);
   expect(await notes(page, server.url)).toEqual(expected);
 });
 
-test("when the tab that asked is gone, another one acts", async ({ page, context, server }) => {
+test("another tab acts when the tab that asked is closed", async ({ page, context, server }) => {
   await open(page);
   await new Chat(page).startCounting(300, 3);
   const other = await context.newPage();
@@ -62,7 +62,7 @@ test("when the tab that asked is gone, another one acts", async ({ page, context
   await expect.poll(() => notes(other, server.url), { timeout: 15_000 }).toEqual(["complete done stop false"]);
 });
 
-test("an answer that ends while the connection is away is acted on after the return, once", async ({ page, server, console }) => {
+test("an answer that ends while the connection is lost is acted on once it is back", async ({ page, server, console }) => {
   console.expect(/Failed to load resource|ERR_|Failed to fetch|net::|network error/i);
   const line = await Line.to(server.url);
   try {
@@ -89,7 +89,7 @@ test("an answer that ends while the connection is away is acted on after the ret
   }
 });
 
-test("a reload in mid-answer, and an answer that ends while the tab is elsewhere", async ({ page, context, server }) => {
+test("events are acted on once after a reload and after leaving the page", async ({ page, context, server }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.startCounting(300, 3);
@@ -100,13 +100,13 @@ test("a reload in mid-answer, and an answer that ends while the tab is elsewhere
   const [address, id] = [page.url(), conversation(page)];
   await page.goto("about:blank");
   await expect.poll(() => running(page, server.url, id), { timeout: 30_000 }).toBe(false);
-  // A tab that comes upon the finished answer acts on nothing.
+  // A tab that loads the finished answer does not act on its events.
   const other = await context.newPage();
   await other.goto(address);
   await expect(new Chat(other).answers.last()).toContainText("That was all.", { timeout: 30_000 });
   await page.waitForTimeout(COURTESY_MS);
   expect(await notes(other, server.url)).toHaveLength(1);
-  // The one that asked does, once.
+  // The tab that asked does, once.
   await page.goto(address);
   await expect.poll(() => notes(page, server.url)).toEqual(["complete done stop false", "complete done stop true"]);
 });

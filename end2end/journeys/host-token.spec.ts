@@ -8,7 +8,7 @@ import { listening } from "../fixtures/listening.ts";
 import type { Server } from "../fixtures/server.ts";
 import { alive, expect, open, test as base } from "../fixtures/test.ts";
 
-/** The application around: it signs who its users are, and publishes its keys. */
+/** The host application: it signs tokens for its users and publishes its keys. */
 class Host {
   readonly url: string;
   readonly close: () => void;
@@ -30,7 +30,7 @@ class Host {
     return host;
   }
 
-  /** Another key in the place of the one before, which no longer counts. */
+  /** Replaces the key by a new one; the old one becomes invalid. */
   rotate(): void {
     const { privateKey, publicKey } = generateKeyPairSync("ed25519");
     const id = `key-${Math.random()}`;
@@ -66,12 +66,12 @@ const test = base.extend<{ host: Host }>({
   },
 });
 
-/** What the host's page puts into the browser. */
+/** Sets the token as the host's page does. */
 async function hand(context: BrowserContext, server: Server, token: string): Promise<void> {
   await context.addCookies([{ name: "host_token", value: token, url: server.url }]);
 }
 
-test("who the application around has signed in is known, and sees his own things only", async ({ page, context, server, host, console }) => {
+test("a user of the host application is signed in and sees only their own conversations", async ({ page, context, server, host, console }) => {
   console.expect(/status of 40[14]/);
   expect((await page.goto("/support"))?.status(), "nobody").toBe(401);
   await hand(context, server, host.token("ada"));
@@ -86,7 +86,7 @@ test("who the application around has signed in is known, and sees his own things
   expect((await page.request.get(`/api/conversations/${id}`)).status(), "another's").toBe(404);
 });
 
-test("a token that has expired, or is for somebody else, lets nobody in; a new one goes on", async ({ page, context, server, host, console }) => {
+test("an expired or foreign token is refused and a new one is accepted", async ({ page, context, server, host, console }) => {
   console.expect(/status of 401/);
   await hand(context, server, host.token("ada"));
   await open(page, "/support");
@@ -105,13 +105,13 @@ test("a token that has expired, or is for somebody else, lets nobody in; a new o
   await expect(page.getByRole("article", { name: "You" })).toContainText("Hello");
 });
 
-test("keys that change: a token of the new one counts at once, one of the old one no longer", async ({ page, context, server, host, console }) => {
+test("after a key rotation tokens of the new key are accepted and those of the old one refused", async ({ page, context, server, host, console }) => {
   console.expect(/status of 401/);
   const old = host.token("ada");
   await hand(context, server, old);
   await open(page, "/support");
   host.rotate();
-  // The keys are asked for again when a token names one that is not there, but not at once again.
+  // A token with an unknown key makes the server fetch the keys again, but at a limited rate.
   await expect(async () => {
     await hand(context, server, host.token("ada"));
     expect((await page.request.get("/api/conversations")).status()).toBe(200);
@@ -122,7 +122,7 @@ test("keys that change: a token of the new one counts at once, one of the old on
   expect((await page.request.get("/api/conversations")).status()).toBe(401);
 });
 
-test("a user makes a key for his program where the application around keeps the users", async ({ page, context, server, host, console }) => {
+test("a user of the host application creates an API key", async ({ page, context, server, host, console }) => {
   console.expect(/status of 40[13]/);
   await hand(context, server, host.token("ada"));
   await open(page, "/support");

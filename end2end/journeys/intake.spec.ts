@@ -4,8 +4,8 @@ import { expect, open, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../../examples/intake") } });
 
-test("a form says what is wrong at each field, and saves what is right", async ({ page, console }) => {
-  // The second customer with the same address is refused.
+test("a form shows errors at the fields and saves valid input", async ({ page, console }) => {
+  // A second customer with the same address is refused.
   console.expect(/422/);
   await open(page);
   await page.getByRole("button", { name: "Register" }).click();
@@ -60,7 +60,7 @@ test("a form says what is wrong at each field, and saves what is right", async (
   await expect(name).toHaveValue("Ada Again");
 });
 
-test("the agent fills in what the page shares; a button of the page speaks to the chat", async ({ page }) => {
+test("the agent fills in shared fields and a button of the page sends a message", async ({ page }) => {
   await open(page, "/intake?name=Grace");
   const chat = new Chat(page);
   await expect(page.getByRole("textbox", { name: "Legal name" })).toHaveValue("Grace");

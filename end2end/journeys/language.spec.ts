@@ -6,7 +6,7 @@ import { HEBREW, beginning } from "../fixtures/words.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/hebrew.yaml") } });
 
-/** The words of the UI that have no Hebrew letter. What people, agents and the config say does not count. */
+/** UI texts without a Hebrew letter; texts of users, agents and the config are ignored. */
 async function foreign(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
@@ -26,14 +26,14 @@ async function foreign(page: Page): Promise<string[]> {
   });
 }
 
-test("the page, the list and the chat speak Hebrew, from the right", async ({ page }) => {
+test("the page, the list and the chat are in Hebrew and right-to-left", async ({ page }) => {
   await open(page, "/", HEBREW);
   const chat = new Chat(page, HEBREW);
   await expect(page.locator("html")).toHaveAttribute("lang", "he");
   await expect(page.locator("html")).toHaveAttribute("dir", "rtl");
   await expect(page.getByRole("heading", { name: "איך אפשר לעזור?" })).toBeVisible();
   expect(await foreign(page)).toEqual([]);
-  // The list begins where lines begin, and the form stands between.
+  // The list is on the right, where lines begin, and the form in the middle.
   const at = async (label: string, role: "navigation" | "region") => (await page.getByRole(role, { name: label, exact: true }).boundingBox())!.x;
   expect(await at("שיחות", "navigation")).toBeGreaterThan(await at("צ׳אט", "region"));
   await chat.ask("What do you know about refunds?");
@@ -48,7 +48,7 @@ test("the page, the list and the chat speak Hebrew, from the right", async ({ pa
   await chat.approval.getByRole("button", { name: "אישור", exact: true }).click();
   await expect(chat.approval).toHaveCount(0);
   await chat.idle();
-  // What was loaded later, and what the server has rendered, say the same.
+  // Chunks that are loaded later and the server-rendered page use the same texts.
   await page.getByRole("button", { name: beginning(HEBREW.optionsFor) }).first().click();
   await expect(page.getByRole("menuitem", { name: "שיתוף…" })).toBeVisible();
   await page.getByRole("menuitem", { name: "שיתוף…" }).click();
@@ -56,7 +56,7 @@ test("the page, the list and the chat speak Hebrew, from the right", async ({ pa
   expect(await foreign(page)).toEqual([]);
 });
 
-test("errors and checks are said in Hebrew", async ({ page, console }) => {
+test("errors and validation messages are in Hebrew", async ({ page, console }) => {
   console.expect(/status of 404/);
   const missing = await page.goto("/nowhere");
   baseExpect(missing?.status()).toBe(404);
@@ -66,7 +66,7 @@ test("errors and checks are said in Hebrew", async ({ page, console }) => {
   await expect(page.getByText("השיחה אינה קיימת, או שאינה שלך.")).toBeVisible();
 });
 
-test("a block has a language and words of its own", async ({ page }) => {
+test("a block can have its own language and texts", async ({ page }) => {
   await page.goto("/english");
   const chat = page.getByRole("region", { name: "Chat with the agent" });
   await expect(chat).toHaveAttribute("lang", "en");

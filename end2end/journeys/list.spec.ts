@@ -3,7 +3,7 @@ import { expect, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/list.yaml") } });
 
-test("a list that the page keeps by itself", async ({ page }) => {
+test("a list can show items of the page", async ({ page }) => {
   await page.goto("/");
   const list = page.getByRole("navigation", { name: "Conversations" });
   const says = (text: string) => page.getByRole("heading", { name: text, exact: true });
@@ -31,11 +31,11 @@ test("a list that the page keeps by itself", async ({ page }) => {
   await expect(says("none")).toBeVisible();
 });
 
-test("an open menu stays with the entry that it was opened for", async ({ page }) => {
+test("an open menu stays with its entry when the list changes", async ({ page }) => {
   await page.goto("/changing");
   const list = page.getByRole("navigation", { name: "Conversations" });
   const remove = list.getByRole("button", { name: "Remove" });
-  // Until the page has come to life, a click is lost.
+  // Before hydration, a click is lost.
   await expect(async () => {
     await list.getByRole("button", { name: "Second", exact: true }).click();
     await expect(page.getByText("chosen b")).toBeVisible({ timeout: 500 });
@@ -43,12 +43,12 @@ test("an open menu stays with the entry that it was opened for", async ({ page }
   await list.getByLabel("Options for First").click();
   await expect(remove).toBeVisible();
   await page.getByRole("button", { name: "Add" }).click();
-  // An entry has come above it.
+  // An entry was added above it.
   await expect(list.getByRole("button", { name: "New", exact: true })).toBeVisible();
   await expect(remove).toHaveCount(1);
   await remove.click();
   await expect(page.getByRole("heading", { name: "a", exact: true })).toBeVisible();
-  // With its entry the menu goes: it is not another one's.
+  // The menu disappears with its entry and does not move to another one.
   await list.getByLabel("Options for First").click();
   await expect(remove).toBeVisible();
   await page.getByRole("button", { name: "Drop" }).click();

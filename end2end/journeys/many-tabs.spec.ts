@@ -4,9 +4,9 @@ import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { expect, open, test as base } from "../fixtures/test.ts";
 
-/** More than a browser opens connections to a server over HTTP/1.1. */
+/** More tabs than a browser opens connections to a server over HTTP/1.1. */
 const TABS = 8;
-/** What is counted until all have begun. */
+/** How far each answer counts before all have started. */
 const ENOUGH = 40;
 
 const config = (url: string) => `
@@ -17,7 +17,7 @@ pages:
     blocks: [{ id: list, type: AgentConversations }, { id: chat, type: AgentChat, properties: { agentId: counter } }]
 `;
 
-/** The tests' model counts, and comes to its end when `go` says so. */
+/** The model counts and finishes when `go` is resolved. */
 const test = base.extend<{ end: { go: () => void; come: boolean } }>({
   end: async ({}, use) => {
     const end = { go: () => void (end.come = true), come: false };
@@ -48,12 +48,12 @@ test("eight tabs over HTTP/1.1, each with an answer that is being written", asyn
     await expect.poll(() => chat.counted(), { timeout: 20_000 }).toBeGreaterThan(1);
     chats.push(chat);
   }
-  // All of them are followed, not only the first.
+  // Every tab receives updates, not only the first ones.
   const before = await Promise.all(chats.map((chat) => chat.counted()));
   await Promise.all(
     chats.map((chat, at) => expect.poll(() => chat.counted(), { timeout: 20_000 }).toBeGreaterThan(before[at]! + 2)),
   );
-  // One of them is loaded again, and its answer is followed on.
+  // One tab is reloaded and its answer continues.
   await tabs[0]!.reload();
   const counted = await chats[0]!.counted();
   await expect.poll(() => chats[0]!.counted(), { timeout: 20_000 }).toBeGreaterThan(counted);

@@ -7,7 +7,7 @@ import { CITED, conversation, writer } from "../fixtures/writer.ts";
 
 const test = writer(TEXTS);
 
-/** What is shown in a colour of code, sorted: blocks are coloured as their grammars arrive. */
+/** The highlighted texts, sorted, since blocks are highlighted as their grammars arrive. */
 function coloured(page: Page, colour: string): Promise<string[]> {
   return page.evaluate((colour) => {
     const ranges = [...(CSS.highlights.get(`cw-code-${colour}`) ?? [])];
@@ -28,7 +28,7 @@ test("code is coloured, wrapped and copied, and coloured again after a reload", 
     expect(await coloured(page, "removed")).toEqual(["- let times = 41;"]);
   };
   await check();
-  // Only where a line is too long.
+  // The button is only shown if a line is too long.
   const wrap = answer.getByRole("button", { name: "Wrap" });
   await expect(wrap).toHaveCount(1);
   await wrap.click();
@@ -39,13 +39,13 @@ test("code is coloured, wrapped and copied, and coloured again after a reload", 
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("cargo run --release | tee out.txt # keep it\n");
   await page.reload();
   await check();
-  // What is out of the document is out of the colours.
+  // Removed blocks have no highlights left.
   await page.getByRole("link", { name: "New conversation" }).click();
   await expect(chat.answers).toHaveCount(0);
   await expect.poll(() => coloured(page, "comment")).toEqual([]);
 });
 
-test("formulas are drawn, prices stay text, and so does what is no formula", async ({ page }) => {
+test("formulas are rendered and prices and other dollar signs stay text", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("formulas");
@@ -59,7 +59,7 @@ test("formulas are drawn, prices stay text, and so does what is no formula", asy
     expect(await answer.locator("mfrac").first().evaluate((element) => element.namespaceURI)).toContain("MathML");
   };
   await check();
-  // The code for them is loaded with the page that shows them.
+  // Its code is loaded by the page that shows it.
   await page.reload();
   await expect(page.locator("meta[name=chunk][content=math]")).toHaveCount(1);
   await check();
@@ -79,7 +79,7 @@ test("named character references are shown as their characters", async ({ page }
   await check();
 });
 
-test("footnotes lead there and back", async ({ page }) => {
+test("footnotes link to the note and back", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("footnotes");
@@ -96,7 +96,7 @@ test("footnotes lead there and back", async ({ page }) => {
   await expect(answer.locator("ul ul > li, ol ol > li")).toHaveCount(4);
 });
 
-test("a diagram is drawn, its source is a click away, and what is none stays code", async ({ page }) => {
+test("a diagram is rendered with its source one click away and an invalid one stays code", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("diagrams");
@@ -116,7 +116,7 @@ test("a diagram is drawn, its source is a click away, and what is none stays cod
 });
 
 test("what a model writes into formulas and diagrams reaches no other host", async ({ page, console }) => {
-  // The drawer's policy says what it refuses.
+  // The content security policy of the diagram renderer logs what it blocks.
   console.expect(/Content Security Policy|sandboxed|ERR_BLOCKED|@import rules are not allowed/);
   const elsewhere: string[] = [];
   await page.context().route(/elsewhere\.test/, (route) => {
@@ -135,7 +135,7 @@ test("what a model writes into formulas and diagrams reaches no other host", asy
   expect(await frame.evaluate(() => origin)).toBe("null");
 });
 
-test("a page can do without colours and diagrams", async ({ page }) => {
+test("a page can switch off syntax highlighting and diagrams", async ({ page }) => {
   await open(page, "/plain");
   const chat = new Chat(page);
   await chat.ask("diagrams");
@@ -145,7 +145,7 @@ test("a page can do without colours and diagrams", async ({ page }) => {
   await expect(chat.answers.last()).toContainText("$ax^2 + bx + c = 0$");
 });
 
-test("sources have numbers in the text, which lead to them", async ({ page, server }) => {
+test("numbers in the text link to the sources", async ({ page, server }) => {
   const id = await conversation(server.url, [CITED]);
   await open(page, `/markdown?conversation=${id}`);
   const answer = new Chat(page).answers.first();
@@ -157,12 +157,12 @@ test("sources have numbers in the text, which lead to them", async ({ page, serv
   await expect(list.nth(1)).toBeFocused();
   await expect(list.first()).toContainText("water boils");
   await expect(list.first().getByRole("link", { name: /A page/ })).toHaveAttribute("href", "https://example.org/a");
-  // What is copied has no numbers in it.
+  // Copied text has no citation numbers.
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await answer.hover();
   await answer.getByRole("button", { name: "Copy answer" }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(CITED.text);
-  // The arrow of the list stands where the config says.
+  // The arrow of the list is where the config puts it.
   const arrow = async () => {
     const [words, arrow] = await Promise.all([answer.getByText("2 sources").boundingBox(), answer.locator("summary .cw-chevron").boundingBox()]);
     return arrow!.x < words!.x;
@@ -172,7 +172,7 @@ test("sources have numbers in the text, which lead to them", async ({ page, serv
   expect(await arrow()).toBe(true);
 });
 
-test("a number in the text opens its source, where there is no list", async ({ page, server }) => {
+test("without a list of sources a number in the text opens its source", async ({ page, server }) => {
   const other = { type: "source-url", sourceId: "s", url: "https://example.net/b", title: "Another page" };
   const id = await conversation(server.url, [CITED, other]);
   await open(page, `/cards?conversation=${id}`);
@@ -180,7 +180,7 @@ test("a number in the text opens its source, where there is no list", async ({ p
   await expect(answer.getByText(/sources$/)).toHaveCount(0);
   const number = answer.getByRole("button", { name: "Source 1: A page" });
   const link = page.getByRole("link", { name: /A page/ });
-  // By the keyboard alone: open, on to the link, and back.
+  // By keyboard: open, move to the link, and back.
   await number.focus();
   await page.keyboard.press("Enter");
   await expect(link).toHaveAttribute("href", "https://example.org/a");
@@ -191,10 +191,10 @@ test("a number in the text opens its source, where there is no list", async ({ p
   await page.keyboard.press("Escape");
   await expect(link).toHaveCount(0);
   await expect(number).toBeFocused();
-  // By the numbers, by the words, and of what has no address.
+  // By the number, by the cited words, and for a source without a URL.
   await answer.getByRole("button", { name: "Source 2: A book" }).click();
   await expect(answer.getByRole("group", { name: "Source 2" })).toHaveText("A book");
-  // It has no number in the text, so that a line below it names it.
+  // A source without a number in the text is named in a line below.
   await answer.getByRole("group", { name: "1 source" }).getByRole("button", { name: "Source 3: Another page" }).click();
   await expect(page.getByRole("link", { name: /Another page/ })).toBeVisible();
   await expect(answer.getByRole("group", { name: "Source 2" })).toHaveCount(0);
@@ -202,27 +202,27 @@ test("a number in the text opens its source, where there is no list", async ({ p
   await fits(page);
 });
 
-test("of a long conversation the end is there at once, and the rest when the reader goes there", async ({ page, server }) => {
+test("a long conversation renders its end first and the rest on demand", async ({ page, server }) => {
   const id = await conversation(server.url, [{ type: "text", text: "the end" }], 50);
   await open(page, `/markdown?conversation=${id}`);
   const chat = new Chat(page);
   const end = chat.log.getByText("the end");
   await expect(end).toBeInViewport();
   await expect(chat.log.getByText("Question 1.", { exact: true })).toHaveCount(0);
-  // By the mouse's wheel: what is seen stays where it is.
+  // With the mouse wheel: the visible messages stay in place.
   await chat.log.hover();
   await expect(async () => {
     await page.mouse.wheel(0, -1500);
     await expect(chat.log.getByText("Question 1.", { exact: true })).toBeInViewport({ timeout: 200 });
   }).toPass({ timeout: 30_000 });
   await expect(page.getByRole("button", { name: "Show earlier messages" })).toHaveCount(0);
-  // By a find of the search.
+  // From a search result.
   await page.reload();
   await alive(page);
   await page.getByRole("searchbox", { name: "Search conversations" }).fill("Question 7");
   await page.locator(".cw-find").getByRole("link").click();
   await expect(chat.log.getByText("Question 7.", { exact: true })).toBeInViewport();
-  // By the keyboard.
+  // By keyboard.
   await page.getByRole("button", { name: "Jump to the latest message" }).click();
   await expect(end).toBeInViewport();
 });

@@ -13,7 +13,7 @@ test("an answer that was stopped stays marked, wherever it is read", async ({ pa
   await expect(stopped.getByRole("button", { name: "Continue" })).toBeVisible();
   await chat.ask("What can you do?");
   await expect(stopped.getByText("Stopped.")).toBeVisible();
-  // What follows was said after what is there: only the newest answer goes on.
+  // Later messages build on the stopped answer: only the newest answer can be continued.
   await expect(page.getByRole("button", { name: "Continue" })).toHaveCount(0);
   await page.reload();
   await expect(stopped.getByText("Stopped.")).toBeVisible();
@@ -23,7 +23,7 @@ test("an answer that was stopped stays marked, wherever it is read", async ({ pa
   expect(await (await page.request.get(`${api}/export?format=markdown`)).text()).toContain("*This answer was stopped before its end.*");
   const file = (await (await page.request.get(`${api}/export?format=json`)).json()) as { messages: { message: { metadata: { outcome?: string } } }[] };
   expect(file.messages.map(({ message }) => message.metadata.outcome)).toEqual([undefined, "stopped", undefined, "done"]);
-  // Found is the newest message that fits: the answer that was stopped, and the question, which is none.
+  // The search finds the newest matching message: the stopped answer, and the question, which has no mark.
   await alive(page);
   const search = page.getByRole("searchbox", { name: "Search conversations" });
   const finds = page.getByRole("navigation", { name: "Conversations" }).locator(".cw-find");
@@ -38,7 +38,7 @@ test("an answer that was stopped stays marked, wherever it is read", async ({ pa
   await expect(page.getByText("Stopped.")).toHaveCount(1);
 });
 
-test("an answer that failed can be tried again also after others", async ({ page }) => {
+test("a failed answer can be retried after later messages", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.send("simulate a failure");
@@ -51,13 +51,13 @@ test("an answer that failed can be tried again also after others", async ({ page
   await expect(failed).toContainText("did not accept this request");
   await alive(page);
   await failed.getByRole("button", { name: "Retry" }).click();
-  // As another version: what was said after the first one is on the other branch.
+  // The retry is another version: the messages after the first one are on the other branch.
   await expect(chat.answers).toHaveCount(1);
   await expect(failed.getByRole("button", { name: "Retry" })).toBeVisible({ timeout: 20_000 });
   await expect(chat.log).toContainText("2/2");
 });
 
-test("an answer that was interrupted stays marked when one asks on", async ({ page, server, console }) => {
+test("an interrupted answer stays marked after further messages", async ({ page, server, console }) => {
   console.expect(/Failed to load resource|ERR_|Failed to fetch|net::|network error/i);
   await open(page);
   const chat = new Chat(page);
@@ -72,7 +72,7 @@ test("an answer that was interrupted stays marked when one asks on", async ({ pa
   await expect(chat.answers.first().getByText("The answer was interrupted.")).toBeVisible();
 });
 
-test("a question that is passed over was not denied", async ({ page, server }) => {
+test("a dismissed approval is not shown as denied", async ({ page, server }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("Delete the article about refunds");
@@ -89,7 +89,7 @@ test("a question that is passed over was not denied", async ({ page, server }) =
   expect(await file.text()).toContain(": not answered*");
 });
 
-test("a conversation that waits for its user is marked in the list, in other tabs too", async ({ page, context }) => {
+test("a conversation that waits for the user is marked in the list of every tab", async ({ page, context }) => {
   await open(page);
   const other = await context.newPage();
   await open(other);

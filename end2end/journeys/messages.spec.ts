@@ -15,7 +15,7 @@ function version(message: Locator, name: string): Locator {
   return message.getByRole("group", { name, exact: true });
 }
 
-/** Does something from a message's menu. */
+/** Chooses an item from a message's menu. */
 async function choose(message: Locator, item: string): Promise<void> {
   await message.getByRole("button", { name: "More" }).click();
   await message.page().getByRole("menuitem", { name: item }).click();
@@ -26,7 +26,7 @@ async function heard(page: Page, event: string, about: string | RegExp): Promise
   await expect(alert).toContainText(about);
 }
 
-test("an edited message is another version, and the way back survives a reload", async ({ page }) => {
+test("an edited message is a new version and both survive a reload", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("count to 3");
@@ -35,7 +35,7 @@ test("an edited message is another version, and the way back survives a reload",
   const field = page.getByRole("textbox", { name: "Edit your message" });
   await expect(field).toBeFocused();
   await expect(field).toHaveValue("count to 3");
-  // Escape leaves it as it was.
+  // Escape cancels the edit.
   await field.fill("something else");
   await field.press("Escape");
   await expect(field).toHaveCount(0);
@@ -48,7 +48,7 @@ test("an edited message is another version, and the way back survives a reload",
   await chat.idle();
   await expect(chat.answers).toHaveCount(1);
   await heard(page, "edit", "count to 3");
-  // Back, with the keyboard; the focus stays on the same button.
+  // Back to the first version by keyboard; the focus stays on the same button.
   const back = own(chat).first().getByRole("button", { name: "Previous version" });
   await back.focus();
   await page.keyboard.press("Enter");
@@ -61,7 +61,7 @@ test("an edited message is another version, and the way back survives a reload",
   await expect(version(own(chat).first(), "Version 1 of 2")).toBeVisible();
 });
 
-test("an answer given again is another version, which every tab shows", async ({ page, context }) => {
+test("a regenerated answer is a new version that every tab shows", async ({ page, context }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("count to 3");
@@ -78,14 +78,14 @@ test("an answer given again is another version, which every tab shows", async ({
   await second.answers.first().getByRole("button", { name: "Previous version" }).click();
   await expect(version(second.answers.first(), "Version 1 of 2")).toBeVisible();
   await expect(version(chat.answers.first(), "Version 1 of 2")).toBeVisible();
-  // It goes on from there.
+  // The conversation continues from there.
   await second.ask("count to 2");
   await expect(chat.answers).toHaveCount(2);
   await chat.idle();
   await expect(version(chat.answers.first(), "Version 1 of 2")).toBeVisible();
 });
 
-test("a deleted message goes with what follows, and comes back", async ({ page }) => {
+test("a message is deleted with those after it and can be restored", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("count to 3");
@@ -99,7 +99,7 @@ test("a deleted message goes with what follows, and comes back", async ({ page }
   await expect(own(chat)).toHaveText([/count to 3/, /count to 4/]);
   await expect(undo).toHaveCount(0);
   await expect(chat.composer).toBeFocused();
-  // By the page, and for good after a reload.
+  // Deleted by a method call of the page, also after a reload.
   await page.getByRole("button", { name: "Delete by page" }).click();
   await expect(chat.answers).toHaveCount(1);
   await page.reload();
@@ -110,14 +110,14 @@ test("a deleted message goes with what follows, and comes back", async ({ page }
   await own(chat).nth(1).getByRole("button", { name: "Answer this message" }).click();
   await expect(chat.answers).toHaveCount(2);
   await chat.idle();
-  // All of it.
+  // Delete all messages.
   await choose(own(chat).first(), "Delete from here on");
   await expect(chat.log).toHaveCount(0);
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(chat.answers).toHaveCount(2);
 });
 
-test("a judgement with a reason is kept", async ({ page }) => {
+test("feedback with a reason is stored", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("count to 3");
@@ -135,7 +135,7 @@ test("a judgement with a reason is kept", async ({ page }) => {
   await page.reload();
   await expect(bad).toHaveAttribute("aria-pressed", "true");
   await alive(page);
-  // The other one instead, and then none.
+  // Change the feedback, then remove it.
   await good.click();
   await expect(bad).toHaveAttribute("aria-pressed", "false");
   await page.getByRole("button", { name: "Close" }).click();
@@ -161,7 +161,7 @@ test("an answer is copied as Markdown and as text", async ({ page, context }) =>
   expect(text).toContain("This is a demo model");
 });
 
-test("a new conversation from here leaves the old one alone", async ({ page }) => {
+test("a conversation that is branched off leaves the original unchanged", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("count to 3");
@@ -177,7 +177,7 @@ test("a new conversation from here leaves the old one alone", async ({ page }) =
   await expect(own(chat)).toHaveText([/count to 3/, /count to 4/]);
 });
 
-test("what the config switches off is not there", async ({ page }) => {
+test("features that the config switches off are not shown", async ({ page }) => {
   await open(page, "/plain");
   const chat = new Chat(page);
   await chat.ask("count to 3");
@@ -188,7 +188,7 @@ test("what the config switches off is not there", async ({ page }) => {
 test("messages are shown as the config says", async ({ page }) => {
   await open(page, "/shown");
   const chat = new Chat(page);
-  // A server that is slow to accept.
+  // A slow server.
   await page.route("**/ui/send", async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     await route.continue();

@@ -1,7 +1,7 @@
 import { Chat, expectCounted } from "../fixtures/chat.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
-test("stop ends the answer and keeps what was written", async ({ page }) => {
+test("stopping an answer keeps what was written", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.startCounting(1500, 5);
@@ -14,7 +14,7 @@ test("stop ends the answer and keeps what was written", async ({ page }) => {
   await expect(page.getByText("Stopped.")).toBeVisible();
 });
 
-test("a reload in mid-answer: it goes on where it is, once", async ({ page }) => {
+test("an answer continues after a reload without repetition", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.startCounting(300, 10);
@@ -26,7 +26,7 @@ test("a reload in mid-answer: it goes on where it is, once", async ({ page }) =>
   await expect(chat.answers).toHaveCount(1);
 });
 
-test("leaving is not stopping", async ({ page }) => {
+test("leaving the page does not stop the answer", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.startCounting(60, 5);
@@ -45,26 +45,26 @@ test("two tabs show the same answer live", async ({ page, context }) => {
   await other.goto(page.url());
   const second = new Chat(other);
   await expect.poll(() => second.counted()).toBeGreaterThan(20);
-  // The button is there before the page has come to life; until then a click is lost.
+  // The button is rendered before hydration, when a click is lost.
   await expect(async () => {
-    // On a busy machine a stop is seen late, and then there is nothing to click.
+    // On a busy machine the stop shows late, and then there is no button to click.
     if ((await second.stopButton.count()) > 0) await second.stopButton.click({ timeout: 1000 });
     await expect(second.stopButton).toHaveCount(0, { timeout: 3000 });
   }).toPass();
   await chat.idle();
   await second.idle();
   expect(await second.counted()).toBe(await chat.counted());
-  // And the other way round: what is asked in one is seen in the other.
+  // And vice versa: a message that is sent in one tab is shown in the other.
   await chat.ask("What can you do?");
   await expect(second.answers.last()).toContainText("This is a demo model", { timeout: 15_000 });
 });
 
-test("killed in mid-answer: what was shown is there, and Continue goes on", async ({ page, server, console }) => {
+test("after a crash of the server the shown text is kept and Continue resumes the answer", async ({ page, server, console }) => {
   console.expect(/Failed to load resource|ERR_|Failed to fetch|net::|network error/i);
   await open(page);
   const chat = new Chat(page);
   await chat.startCounting(1500, 20);
-  // Text may be shown a tenth of a second before it is stored.
+  // Text may be shown up to 0.1 s before it is stored.
   const shown = await chat.counted();
   await page.waitForTimeout(300);
   await server.kill();

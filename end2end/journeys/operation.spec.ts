@@ -6,7 +6,7 @@ test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/gates.
 
 const DELETE = "Delete the article about refunds";
 
-test("a standing approval is seen by who answers for the system, and taken back", async ({ page }) => {
+test("an operator sees and revokes a standing approval", async ({ page }) => {
   await open(page, "/keeper");
   const chat = new Chat(page);
   await chat.ask(DELETE);
@@ -25,7 +25,7 @@ test("a standing approval is seen by who answers for the system, and taken back"
   await expect(chat.approval).toBeVisible();
 });
 
-test("an agent is asked and its tool tried, by keyboard alone", async ({ page, console }) => {
+test("an operator tries an agent and its tool by keyboard alone", async ({ page, console }) => {
   console.expect(/status of 422/);
   await page.goto("/admin");
   const press = async (role: "link" | "button", name: string | RegExp) => {
@@ -60,7 +60,7 @@ test("an agent is asked and its tool tried, by keyboard alone", async ({ page, c
 test.describe("custom agents", () => {
   test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/custom.yaml") } });
 
-  test("one is made, asked on its page, changed, and gone", async ({ page, console }) => {
+  test("a custom agent is created, used, changed and deleted", async ({ page, console }) => {
     console.expect(/status of 40[49]/, /status of 422/);
     await page.goto("/admin/agents");
     await page.getByRole("link", { name: "Custom agents" }).click();
@@ -78,7 +78,7 @@ test.describe("custom agents", () => {
     await chat.ask("What do you know about refunds?");
     await expect(chat.answers.last()).toContainText("30 days");
 
-    // Somebody else saves in another window.
+    // Another user saves in the meantime.
     const other = await page.context().newPage();
     await other.goto(admin);
     await page.goto(admin);

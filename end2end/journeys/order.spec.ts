@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { List, seed } from "../fixtures/list.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
-test("pin, archive, move to a folder, and back", async ({ page, server }) => {
+test("conversations are pinned, archived and moved to a folder and back", async ({ page, server }) => {
   await seed(server.url, ["Apples", "Pears", "Plums"]);
   await open(page);
   const list = new List(page);
@@ -33,7 +33,7 @@ test("pin, archive, move to a folder, and back", async ({ page, server }) => {
   await list.shows("Apples", "Plums", "Pears");
 });
 
-test("a conversation is made temporary, and kept after all", async ({ page, server }) => {
+test("a temporary conversation can be kept", async ({ page, server }) => {
   await seed(server.url, ["Apples", "Pears"]);
   await open(page);
   const list = new List(page);
@@ -61,7 +61,7 @@ test("a deletion can be undone, and is final after that", async ({ page, server 
   await list.shows("Pears", "Apples");
 });
 
-test("the list by keyboard alone", async ({ page, server }) => {
+test("the list works by keyboard alone", async ({ page, server }) => {
   await seed(server.url, ["Apples", "Pears", "Plums", "Figs"]);
   await open(page);
   const list = new List(page);
@@ -69,7 +69,7 @@ test("the list by keyboard alone", async ({ page, server }) => {
   await page.keyboard.press("ArrowDown");
   await expect(list.link("Plums")).toBeFocused();
   await page.keyboard.press("F2");
-  // What changes the list is loaded with its first use.
+  // The chunk that changes the list is loaded at its first use.
   await expect(page.getByRole("textbox", { name: "New title" })).toBeFocused();
   await page.keyboard.type("Prunes");
   await page.keyboard.press("Enter");
@@ -88,7 +88,7 @@ test("the list by keyboard alone", async ({ page, server }) => {
   await list.shows("Pears", "Apples");
 });
 
-test("an answer that came while nobody looked is marked, in every tab", async ({ page, context, server }) => {
+test("an unread answer is marked in every tab", async ({ page, context, server }) => {
   await seed(server.url, ["Apples", "Pears"]);
   await open(page);
   const list = new List(page);
@@ -103,7 +103,7 @@ test("an answer that came while nobody looked is marked, in every tab", async ({
   await there.shows("Apples", "Pears");
 });
 
-test("words are found in messages, and the message is brought before the reader", async ({ page, server }) => {
+test("a search finds words in messages and scrolls to the message", async ({ page, server }) => {
   await seed(server.url, ["Where is my <b>Überweisung</b>?", "count to 120", "Tell me about refunds"]);
   await open(page);
   const list = new List(page);
@@ -124,7 +124,7 @@ test("words are found in messages, and the message is brought before the reader"
   await expect(list.rows).toHaveCount(3);
 });
 
-test("a conversation leaves as a file and comes back from one", async ({ page, server, console }) => {
+test("a conversation is exported and imported", async ({ page, server, console }) => {
   console.expect(/422/);
   await seed(server.url, ["Search the knowledge base for refunds"]);
   await open(page);
@@ -148,7 +148,7 @@ test("a conversation leaves as a file and comes back from one", async ({ page, s
   await expect(page.getByRole("log").getByRole("article", { name: "Agent" })).toBeVisible();
 });
 
-test("a link shows a copy to anyone, until it is taken away", async ({ page, browser, server }) => {
+test("a share link shows a copy to anyone until it is revoked", async ({ page, browser, server }) => {
   await seed(server.url, ["Tell me <b>about</b> refunds"]);
   await open(page);
   const list = new List(page);
@@ -167,7 +167,7 @@ test("a link shows a copy to anyone, until it is taken away", async ({ page, bro
   await expect(stranger.getByRole("heading", { name: "Nothing is shared here" })).toBeVisible();
 });
 
-test("two thousand conversations: the document stays small, whatever is scrolled", async ({ page, server }) => {
+test("with two thousand conversations the DOM stays small while scrolling", async ({ page, server }) => {
   test.setTimeout(240_000);
   const total = 2_000;
   const message = (id: string, role: string, text: string) => ({ id, role, parts: [{ type: "text", text }] });
@@ -188,7 +188,7 @@ test("two thousand conversations: the document stays small, whatever is scrolled
       };
       const answer = await fetch(`${server.url}/api/conversations`, {
         method: "POST",
-        // Each by itself: an idle connection may be closed while it is taken up again.
+        // One connection each: an idle connection may be closed while it is reused.
         headers: { "content-type": "application/json", connection: "close" },
         body: JSON.stringify(file),
       });
@@ -207,7 +207,7 @@ test("two thousand conversations: the document stays small, whatever is scrolled
     await region.evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight));
     expect(await list.rows.count()).toBeLessThanOrEqual(160);
   }
-  // What came last makes room only after the button is gone.
+  // The last rows reach their final position only after the button is gone.
   await expect(async () => {
     await region.evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight));
     await expect(list.rows.last()).toBeInViewport({ timeout: 500 });
@@ -220,7 +220,7 @@ test("two thousand conversations: the document stays small, whatever is scrolled
   await expect(page.locator(".cw-find")).toHaveCount(1);
 });
 
-test("a copy has colours and formulas as the conversation has them", async ({ page, server }) => {
+test("a shared copy has syntax highlighting and formulas", async ({ page, server }) => {
   const message = (id: string, role: string, text: string) => ({ id, role, parts: [{ type: "text", text }] });
   const written = "```js\nconst answer = 42; // that is all\n```\n\n$$\\frac{a}{b}$$\n";
   const file = {
@@ -241,6 +241,6 @@ test("a copy has colours and formulas as the conversation has them", async ({ pa
   await page.goto(`/shared/${link}`);
   await expect(page.locator("math mfrac")).toBeVisible();
   await expect.poll(() => page.evaluate(() => CSS.highlights.get("cw-code-keyword")?.size ?? 0)).toBeGreaterThan(0);
-  // What the buttons of a code block do is not on this page.
+  // Shared copies have no buttons on code blocks.
   await expect(page.getByRole("button")).toHaveCount(0);
 });

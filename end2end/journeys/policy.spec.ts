@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import type { Console } from "../fixtures/console.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
-test("what the page's policy forbids does not happen, and a journey in which it is tried fails", async ({ page, console, browser, server }) => {
+test("violations of the content security policy are blocked and fail a journey", async ({ page, console, browser, server }) => {
   console.expect(/Content Security Policy|Failed to fetch|Refused to connect|Refused to load/);
   await open(page);
   const context = await browser.newContext();
@@ -13,14 +13,14 @@ test("what the page's policy forbids does not happen, and a journey in which it 
   await expect(() => expect(() => console.check()).toThrow(/breaches of the page's policy/)).toPass({ timeout: 10_000 });
   const expected = ["connect-src", "img-src", "script-src-elem"];
   await expectBreaches(console, expected);
-  // Somebody else's page is watched, too.
+  // Pages of other contexts are checked too.
   await tryAll(other);
   await expectBreaches(console, expected);
   expect(await page.evaluate(() => "ran" in window)).toBe(false);
   await context.close();
 });
 
-/** A script in the page, a request elsewhere, and a picture of a site that the config does not name. */
+/** An inline script, a request to another host, and a picture of a site that the config does not list. */
 async function tryAll(page: Page): Promise<void> {
   await page.evaluate(() => {
     const script = document.createElement("script");

@@ -3,7 +3,7 @@ import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { alive, expect, open, test as base } from "../fixtures/test.ts";
 
-/** What the model was told, turn by turn. */
+/** The requests that the model received, by turn. */
 interface Told {
   instructions: string[];
 }
@@ -84,7 +84,7 @@ const test = base.extend<{ told: Told }>({
   },
 });
 
-test("a chat has its size before the page comes to life", async ({ browser, server }) => {
+test("a chat has its size before hydration", async ({ browser, server }) => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${server.url}/welcome`);
@@ -94,7 +94,7 @@ test("a chat has its size before the page comes to life", async ({ browser, serv
   await context.close();
 });
 
-test("an empty chat says what the config wants, in the size that it wants", async ({ page }) => {
+test("an empty chat shows the texts and the size of the config", async ({ page }) => {
   await open(page, "/welcome");
   const chat = new Chat(page);
   const frame = page.getByRole("region", { name: "Chat with the agent" });
@@ -102,7 +102,7 @@ test("an empty chat says what the config wants, in the size that it wants", asyn
   await expect.poll(async () => (await page.locator(".cw-composer-box").boundingBox())?.width).toBeLessThanOrEqual(480);
   await expect(page.locator(".cw-welcome-filled img")).toHaveJSProperty("complete", true);
 
-  // One group is open at a time, and what is in it can be changed before it is sent.
+  // One group is open at a time, and its suggestions can be edited before they are sent.
   await page.getByText("Payment").click();
   await page.getByText("Returns").click();
   await expect(page.getByRole("button", { name: "How can I pay?" })).toBeHidden();
@@ -125,8 +125,8 @@ test("an empty chat says what the config wants, in the size that it wants", asyn
   expect(await looks(".cw-message-user")).toMatchObject({ hasFrame: false, backgroundColor: "rgba(0, 0, 0, 0)" });
 });
 
-test("the page names the conversation, what the agent reads of it, and that it writes nothing", async ({ page, told, console }) => {
-  // That there is no such conversation yet is what the page asks.
+test("the page names the conversation and shares its state read-only", async ({ page, told, console }) => {
+  // The page checks whether the conversation exists.
   console.expect(/status of 404/);
   await open(page, "/named");
   const chat = new Chat(page);
@@ -147,19 +147,19 @@ test("the page names the conversation, what the agent reads of it, and that it w
   const kept = (await (await page.request.get("/api/conversations/t-1")).json()) as { messages: object[] };
   expect(kept.messages).toHaveLength(4);
 
-  // What the agent would write is not offered to it; its calls are not shown.
+  // The agent has no tool to write the state, and its tool calls are not shown.
   await chat.ask("write");
   await expect(page.getByRole("textbox", { name: "Plan" })).toHaveValue("team");
   await expect(page.locator(".cw-call")).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Edit" })).toHaveCount(0);
 });
 
-test("the page puts messages into the chat and takes them out again", async ({ page }) => {
+test("the page adds messages to the chat and removes them", async ({ page }) => {
   await open(page, "/given");
   const chat = new Chat(page);
   await page.getByRole("button", { name: "Load" }).click();
   await expect(chat.answers.last()).toContainText("What was said");
-  // Nobody has answered them yet.
+  // These messages have no answer yet.
   await page.getByRole("button", { name: "Clear" }).click();
   await expect(page.getByRole("heading", { name: "How can I help?" })).toBeVisible();
   await page.getByRole("button", { name: "Load" }).click();
@@ -171,12 +171,12 @@ test("the page puts messages into the chat and takes them out again", async ({ p
   await expect(page.getByRole("heading", { name: "How can I help?" })).toBeVisible();
   await page.getByRole("button", { name: "Load" }).click();
   await expect(chat.log.getByRole("article")).toHaveCount(2);
-  // It is a new conversation; the one before is as it was.
+  // This is a new conversation; the previous one is unchanged.
   await open(page, conversation);
   await expect(chat.log.getByRole("article")).toHaveCount(4);
 });
 
-test("a first message that is refused begins nothing", async ({ page, console }) => {
+test("a refused first message does not start a conversation", async ({ page, console }) => {
   console.expect(/status of 429/);
   await open(page, "/given");
   const chat = new Chat(page);
@@ -187,11 +187,11 @@ test("a first message that is refused begins nothing", async ({ page, console })
   await page.getByRole("textbox", { name: "Message" }).fill("and now");
   await page.getByRole("button", { name: "Send" }).click();
   await expect(chat.log.getByText("Too many messages.")).toBeVisible();
-  // The conversation has not begun, so that nothing holds what the page put in.
+  // The conversation has not started, so the page's messages can still be removed.
   await page.getByRole("button", { name: "Clear" }).click();
   await expect(chat.log.getByRole("article")).toHaveCount(0);
   await expect(page.getByRole("textbox", { name: "Message" })).toHaveValue("and now");
-  // Sent again it is the conversation's first message, and the address says which one it is.
+  // When sent again it is the first message, and the URL names the conversation.
   await page.unroute("**/ui/send");
   await page.getByRole("button", { name: "Send" }).click();
   await expect(chat.answers.last()).toContainText("You said: and now");
@@ -200,23 +200,23 @@ test("a first message that is refused begins nothing", async ({ page, console })
   await expect(chat.log.getByRole("article")).toHaveCount(2);
 });
 
-test("what the page keeps of judgements is shown", async ({ page }) => {
+test("feedback that the page stores is shown", async ({ page }) => {
   await open(page, "/judged");
   const chat = new Chat(page);
   await chat.ask("Hello");
   const good = chat.answers.first().getByRole("button", { name: "Good answer" });
   const bad = chat.answers.first().getByRole("button", { name: "Bad answer" });
   await expect(good).toHaveAttribute("aria-pressed", "true");
-  // A click is stored, and the page hears of it.
+  // A click is stored, and the page receives an event.
   await bad.click();
   await expect(bad).toHaveAttribute("aria-pressed", "true");
   await expect(good).toHaveAttribute("aria-pressed", "false");
   await page.getByRole("button", { name: "Close" }).click();
-  // After a reload the page says nothing of it, and what is stored counts.
+  // After a reload the page provides no feedback, so the stored one is shown.
   await page.reload();
   await alive(page);
   await expect(bad).toHaveAttribute("aria-pressed", "true");
-  // Without one, none is shown any more.
+  // After it is removed, none is shown.
   await bad.click();
   await expect(bad).toHaveAttribute("aria-pressed", "false");
   await expect(good).toHaveAttribute("aria-pressed", "false");

@@ -1,7 +1,7 @@
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
-test("a question with options waits over a reload, and its answer resumes the conversation", async ({ page }) => {
+test("a question with options survives a reload and its answer resumes the conversation", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("Ask me something");
@@ -11,7 +11,7 @@ test("a question with options waits over a reload, and its answer resumes the co
   await expect(chat.question.getByRole("alert")).toHaveText("Choose an answer or write one.");
   await page.reload();
   await expect(chat.question).toBeVisible();
-  // Until then a click is lost, and a second one finds no button.
+  // Before hydration a click is lost, and Playwright does not repeat it.
   await alive(page);
   await chat.question.getByRole("radio", { name: "With an example" }).check();
   await chat.question.getByRole("textbox").fill("a short one");
@@ -23,7 +23,7 @@ test("a question with options waits over a reload, and its answer resumes the co
   await expect(chat.answers.last()).toContainText("Answered");
 });
 
-test("a form is checked before it is sent", async ({ page }) => {
+test("a form is validated before it is sent", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("Ask me with a form");
@@ -44,7 +44,7 @@ test("a form is checked before it is sent", async ({ page }) => {
   }
 });
 
-test("a question outlives the server; a new message passes it over", async ({ page, server, console }) => {
+test("a question survives a crash of the server and a new message dismisses it", async ({ page, server, console }) => {
   console.expect(/Failed to load resource|ERR_CONNECTION|Failed to fetch|net::/);
   await open(page);
   const chat = new Chat(page);

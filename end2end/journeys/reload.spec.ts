@@ -16,11 +16,11 @@ test.use({ serverOptions: { config: file } });
 write("title: First");
 test.afterAll(() => rmSync(folder, { recursive: true }));
 
-test("an open page is told of a changed config, and what is wrong with a bad one", async ({ page }) => {
+test("an open page is notified of a changed config and of errors in an invalid one", async ({ page }) => {
   await page.goto("/");
   await expect(page.getByRole("heading", { name: "First" })).toBeVisible();
   write("titel: Second");
-  const wrong = page.getByRole("alert").filter({ hasText: "The earlier one stays in use" });
+  const wrong = page.getByRole("alert").filter({ hasText: "The previous one stays in use" });
   await expect(wrong).toContainText("did you mean `title`?");
   await expect(page.getByRole("heading", { name: "First" })).toBeVisible();
   write("title: Second");

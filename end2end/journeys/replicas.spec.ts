@@ -5,18 +5,18 @@ import { Proxy } from "../fixtures/proxy.ts";
 import { Server } from "../fixtures/server.ts";
 import { alive, expect, test as base } from "../fixtures/test.ts";
 
-/** How long an answer may stay open whose server is gone: the lease of 15 s, and the time between two looks. */
+/** How long an answer of a dead server may stay open: the lease of 15 s and a poll interval. */
 const TAKEN_OVER_MS = 25_000;
 
 type Three = [Server, Server, Server];
 
-/** Three servers with one database. Cookies do not tell ports apart, so a browser is the same user at each of them. */
+/** Three servers with one database. Cookies do not depend on the port, so a browser is the same user on each of them. */
 const test = base.extend<{ servers: Three }>({
   servers: async ({}, use, info) => {
     const postgres = await Postgres.start();
     test.skip(postgres === undefined, "no PostgreSQL is installed");
     const servers: Server[] = [];
-    // The first one makes the tables.
+    // The first server creates the tables.
     while (servers.length < 3) servers.push(await Server.start({ database: postgres!.url }));
     await use(servers as Three);
     for (const [at, server] of servers.entries()) {
@@ -27,11 +27,11 @@ const test = base.extend<{ servers: Three }>({
     }
     await postgres!.close();
   },
-  // What a journey opens it says itself.
+  // The default server; journeys open the URLs that they need.
   server: async ({ servers }, use) => use(servers[2]),
 });
 
-/** Has `writer` begin a long answer, and shows it at `reader`. */
+/** Starts a long answer on `writer` and shows it on `reader`. */
 async function begun(page: Page, writer: Server, reader: Server): Promise<Chat> {
   const chat = new Chat(page);
   await page.goto(writer.url);
@@ -43,7 +43,7 @@ async function begun(page: Page, writer: Server, reader: Server): Promise<Chat> 
   return chat;
 }
 
-/** Waits until the answer is closed, has it written on, and stops that. Nothing that was shown may be missing. */
+/** Waits until the answer is closed, continues it, and stops it again. Nothing that was shown may be missing. */
 async function goesOn(page: Page, chat: Chat, shown: number): Promise<void> {
   const more = page.getByRole("button", { name: "Continue" });
   await expect(more).toBeVisible({ timeout: TAKEN_OVER_MS });
@@ -57,7 +57,7 @@ async function goesOn(page: Page, chat: Chat, shown: number): Promise<void> {
   await expect(chat.answers).toHaveCount(1);
 }
 
-test("of three servers one is killed and one frozen while they write what a browser shows at the third", async ({
+test("answers of a killed and of a frozen server can be continued at a third one", async ({
   page,
   context,
   servers: [killed, frozen, third],
@@ -68,18 +68,18 @@ test("of three servers one is killed and one frozen while they write what a brow
   const chat = await begun(page, killed, third);
   const second = await begun(other, frozen, third);
   const mine = await begun(own, third, third);
-  // Text may be shown a tenth of a second before it is stored.
+  // Text may be shown up to 0.1 s before it is stored.
   const shown = [await chat.counted(), await second.counted()] as const;
   await page.waitForTimeout(300);
   await killed.kill();
   frozen.freeze();
-  // Who writes at the third server itself feels nothing of it.
+  // Answers of the third server itself are not affected.
   const before = await mine.counted();
   await expect.poll(() => mine.counted()).toBeGreaterThan(before + 10);
   await goesOn(page, chat, shown[0]);
   await goesOn(other, second, shown[1]);
   const text = await second.answers.last().innerText();
-  // Whoever wakes up has nothing to say about an answer that is no longer its own.
+  // A server that wakes up cannot change an answer whose lease it has lost.
   frozen.thaw();
   await mine.stopButton.click();
   await mine.idle();
@@ -87,7 +87,7 @@ test("of three servers one is killed and one frozen while they write what a brow
   await alive(other);
   expect(await second.answers.last().innerText()).toBe(text);
   await expect(second.answers).toHaveCount(1);
-  // And it works on.
+  // The server works normally again.
   await second.ask("What can you do?");
   await expect(second.answers.last()).toContainText("This is a demo model");
 });

@@ -5,7 +5,7 @@ import { Told } from "../fixtures/told.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/results.yaml") } });
 
-test("pictures and sound are shown in a place that is kept for them", async ({ page }) => {
+test("space is reserved for pictures and sound", async ({ page }) => {
   await open(page, "/pictures");
   await new Chat(page).ask("search for orders");
   const picture = page.getByRole("img", { name: "Picture from Search pictures" });
@@ -17,12 +17,12 @@ test("pictures and sound are shown in a place that is kept for them", async ({ p
   await expect.poll(() => sound.evaluate((audio: HTMLAudioElement) => audio.duration)).toBeGreaterThan(0);
   await page.getByRole("checkbox", { name: "Enlarge" }).press("Space");
   expect((await picture.boundingBox())?.height).toBeGreaterThan(height);
-  // The same after a reload, where the server has drawn it.
+  // The same after a reload, when the server renders it.
   await page.reload();
   await expect(picture).toBeVisible();
 });
 
-test("what a remote tool shows has no rights on the page", async ({ page, console }) => {
+test("HTML of a remote tool is shown without any rights on the page", async ({ page, console }) => {
   console.expect(/Blocked script execution in 'about:srcdoc'/);
   await open(page, "/shop");
   await new Chat(page).ask("search for chairs");
@@ -33,7 +33,7 @@ test("what a remote tool shows has no rights on the page", async ({ page, consol
   await expect(page.getByText("In stock")).toBeVisible();
 });
 
-test("what another agent did can be read step by step, with the keyboard", async ({ page }) => {
+test("the steps of a sub-agent can be read by keyboard", async ({ page }) => {
   await open(page, "/chief");
   await new Chat(page).ask("search for the price of the chair");
   const card = page.locator("summary", { hasText: "Researcher" });
@@ -45,7 +45,7 @@ test("what another agent did can be read step by step, with the keyboard", async
   await expect(page.getByText("144", { exact: true }).first()).toBeVisible();
 });
 
-test("a decision about what an agent below does, also after a reload", async ({ page }) => {
+test("a call of a sub-agent is approved after a reload", async ({ page }) => {
   await open(page, "/editor");
   const chat = new Chat(page);
   await chat.ask("search for delete the article about refunds");
@@ -64,8 +64,8 @@ test("a decision about what an agent below does, also after a reload", async ({ 
   await expect(card.getByText("the article is deleted")).toBeVisible();
 });
 
-test("a call that goes on says how far it is, and its card stays the same one", async ({ page, console }) => {
-  // The server does not know what is only told.
+test("progress updates the card of a call in place", async ({ page, console }) => {
+  // The server does not know the simulated conversation.
   console.expect(/404/);
   const told = await Told.on(page);
   await open(page, "/chief");
@@ -98,7 +98,7 @@ test("a call that goes on says how far it is, and its card stays the same one", 
   await expect(helper.locator("strong")).toHaveText("12");
   await expect(helper.getByText("Price")).toBeVisible();
 
-  // The agent asks before it deletes; its work stays in sight.
+  // The sub-agent needs approval to delete; its steps stay visible.
   const waiting = { toolName: "delete_article", input: { title: "Refunds" } };
   await told.progress("2", agent("waiting", { steps: [done, { ...step, id: "b", name: "delete_article", state: "waiting" }], waiting }));
   await told.tell(
@@ -118,7 +118,7 @@ test("a call that goes on says how far it is, and its card stays the same one", 
   await expect(helper.getByText("Price")).toBeVisible();
 });
 
-test("tools that were not there are said in one line", async ({ page }) => {
+test("unavailable tools are reported in one line", async ({ page }) => {
   const told = await Told.on(page);
   await open(page, "/chief");
   await new Chat(page).send("go");

@@ -4,7 +4,7 @@ import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { alive, expect, test as base } from "../fixtures/test.ts";
 
-/** A desk for editors, whose agent does not come to an end. */
+/** A page for editors, whose agent answers until the journey ends. */
 const config = (url: string) => `
 auth: { mode: password }
 connections: [{ id: model, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }]
@@ -13,7 +13,7 @@ pages:
   - { id: desk, auth: { roles: [editor, admin] }, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }
 `;
 
-/** Begins to answer, and goes on when the journey is over. */
+/** Starts an answer and finishes it when the journey is over. */
 async function* held(over: Promise<void>): AsyncGenerator<string> {
   yield "The first half, ";
   await over;
@@ -37,7 +37,7 @@ const test = base.extend<{ asked: { times: number }; gate: { over: Promise<void>
   },
 });
 
-test("a role that is taken away while a chat is open: nothing more is asked, and the page is gone", async ({ page, server, browser, console, asked }) => {
+test("after losing a role the user can send no more messages and loses the page", async ({ page, server, browser, console, asked }) => {
   test.setTimeout(120_000);
   console.expect(/status of 40[134]/, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
   await first(page, server);
@@ -58,8 +58,8 @@ test("a role that is taken away while a chat is open: nothing more is asked, and
   await page.getByRole("checkbox", { name: "editor" }).uncheck();
   await page.getByRole("button", { name: /roles/i }).click();
   await expect(page.getByRole("status")).toHaveText("Done.");
-  // What he was told is his; but he asks no more, neither on the page that is still open nor on a new one.
-  // The answer ends with the role, or when he stops it; the button may go in the very moment in which it is clicked.
+  // The user keeps the conversation, but can send nothing, neither on the open page nor on a new one.
+  // The answer ends when the role is lost, or when the user stops it; the button may disappear while it is clicked.
   if (await chat.stopButton.isVisible()) await chat.stopButton.click({ timeout: 5_000 }).catch(() => {});
   await chat.idle();
   const before = asked.times;

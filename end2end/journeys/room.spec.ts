@@ -5,7 +5,7 @@ import { seed } from "../fixtures/list.ts";
 import { expect, open, test as base } from "../fixtures/test.ts";
 import { ENGLISH, HEBREW } from "../fixtures/words.ts";
 
-/** Lower than the menu of a conversation is high, twice. */
+/** A window that is less than twice as high as the menu of a conversation. */
 const LOW = { width: 1100, height: 500 };
 
 const test = base.extend<{ rtl: boolean }>({
@@ -23,7 +23,7 @@ for (const rtl of [false, true]) {
   test.describe(rtl ? "from the right" : "from the left", () => {
     test.use({ rtl, viewport: LOW });
 
-    test("in a low window a menu does not cover its button, and all of it can be reached", async ({ page, server }) => {
+    test("in a low window a menu does not cover its button and can be scrolled", async ({ page, server }) => {
       const titles = Array.from({ length: 7 }, (_, at) => `${desk.groups[0]!.titles[0]} ${at}`);
       await seed(server.url, titles, "list/clerk");
       await open(page, "/list", words);
@@ -41,7 +41,7 @@ for (const rtl of [false, true]) {
       }
     });
 
-    test("the log and the composer stand in the middle of the chat", async ({ page }) => {
+    test("the log and the composer are centered in the chat", async ({ page }) => {
       await open(page, "/chat", words);
       const chat = new Chat(page, words);
       await chat.ask(desk.hello.asked);
@@ -53,7 +53,7 @@ for (const rtl of [false, true]) {
       expect([log, box]).toEqual([whole, whole]);
     });
 
-    test("what has no letters runs as the page does, and letters as they are", async ({ page }) => {
+    test("text without letters has the direction of the page and other text its own", async ({ page }) => {
       await open(page, "/composer", words);
       const { composer } = new Chat(page, words);
       for (const [text, direction] of [["/", rtl ? "rtl" : "ltr"], ["12 + 3", rtl ? "rtl" : "ltr"], ["/order", "ltr"], ["שלום", "rtl"]] as const) {
@@ -80,7 +80,7 @@ for (const rtl of [false, true]) {
 test.describe("from the right", () => {
   test.use({ rtl: true });
 
-  test("what a provider did wrong is said in the language of the page", async ({ page }) => {
+  test("an error of a provider is in the language of the page", async ({ page }) => {
     await open(page, "/chat", HEBREW);
     const chat = new Chat(page, HEBREW);
     await chat.send(HEBREW_DESK.fail);

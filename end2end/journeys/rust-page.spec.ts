@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { Chat } from "../fixtures/chat.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
-// The page of the same config, written in Rust.
+// The example's page, written in Rust, with the same config.
 test.use({ serverOptions: { binary: "rust-page", config: join(import.meta.dirname, "../../examples/intake") } });
 
-test("a page in Rust checks, saves and shares its form as one in YAML does", async ({ page }) => {
+test("a page in Rust validates, saves and shares its form like one in YAML", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   const name = page.getByRole("textbox", { name: "Legal name" });

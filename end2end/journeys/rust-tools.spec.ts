@@ -4,7 +4,7 @@ import { test as base } from "../fixtures/gate.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { alive, expect, open } from "../fixtures/test.ts";
 
-/** The page that `examples/rust-page` has in its own code, and an agent that calls what it is told to. */
+/** The page of `examples/rust-page`, with an agent that calls the requested tool. */
 const config = (url: string) => `
 connections: [{ id: model, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }]
 agents: [{ id: clerk, type: Agent, connectionId: model, properties: { model: m } }]
@@ -23,7 +23,7 @@ const test = base.extend({
   },
 });
 
-test("a closure of a page in Rust does what its agent asks for, and the agent reads what came of it", async ({ page }) => {
+test("a closure of a page in Rust runs the agent's call and the agent reads the result", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask('offer_plan {"plan":"team","seats":20}');
@@ -31,7 +31,7 @@ test("a closure of a page in Rust does what its agent asks for, and the agent re
   await expect(page.getByLabel("Seats")).toHaveValue("20");
   await expect(chat.answers.last()).toContainText('The page said: {"shown":{"plan":"team","seats":20}}');
 
-  // What the page refuses is told, and what does not fit the tool does not reach the page.
+  // The agent reads errors of the page; input that does not match the schema does not reach the page.
   await chat.ask('offer_plan {"plan":"starter","seats":50}');
   await expect(chat.answers.last()).toContainText("Not allowed");
   await chat.ask('offer_plan {"plan":"gold","seats":1}');
@@ -39,14 +39,14 @@ test("a closure of a page in Rust does what its agent asks for, and the agent re
   await expect(page.getByRole("combobox", { name: "Plan" })).toHaveValue("starter");
 });
 
-test("a call waits for the page in Rust, and runs once when it is back", async ({ page, gate }) => {
+test("a call waits for the page in Rust and runs once when the page is back", async ({ page, gate }) => {
   await open(page);
   const chat = new Chat(page);
   await chat.ask("hello");
   const address = page.url();
   await chat.send('later offer_plan {"plan":"enterprise","seats":7}');
   await expect(chat.stopButton).toBeVisible();
-  // Nobody shows the page when the call is made.
+  // No tab shows the page when the call is made.
   await page.goto("about:blank");
   gate.go();
   const { origin, searchParams } = new URL(address);
@@ -57,9 +57,9 @@ test("a call waits for the page in Rust, and runs once when it is back", async (
   await expect(page.getByLabel("Seats")).toHaveValue("7");
   await page.reload();
   await alive(page);
-  // A second run would have begun by the time at which the next question is answered.
+  // A second run would have started before the next message is answered.
   await chat.ask("hello");
   await expect(chat.log.getByText(/The page said/)).toHaveCount(1);
-  // The form is kept over the reload.
+  // The form survives the reload.
   await expect(page.getByLabel("Seats")).toHaveValue("7");
 });

@@ -39,7 +39,7 @@ const test = base.extend<{ chat: Chat }>({
   },
 });
 
-/** A picture to be looked at, where somebody asks for them. */
+/** Takes screenshots for review if `PICTURES` is set. */
 async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.PICTURES;
   if (!folder) return;
@@ -55,7 +55,7 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1200, height: 900 });
 }
 
-test("hidden characters in arguments are seen, and read out", async ({ page, chat }) => {
+test("hidden characters in arguments are visible and read out by screen readers", async ({ page, chat }) => {
   await chat.ask("pay");
   await expect(chat.approval).toContainText("pay U+202E001U+202C EUR");
   await expect(chat.approval).toContainText("hiU+E0068 U+E0069 ❤U+FE0F");
@@ -63,7 +63,7 @@ test("hidden characters in arguments are seen, and read out", async ({ page, cha
   await expect(chat.approval.getByRole("img", { name: "Hidden characters: U+202E", exact: true })).toBeVisible();
   const amount = chat.approval.locator(".cw-value-text").first();
   expect(await amount.evaluate((element) => getComputedStyle(element).unicodeBidi)).toMatch(/isolate|plaintext/);
-  // As text they are escapes, and come back as what they are.
+  // In the text field they are escapes, which are parsed to the same characters.
   await chat.approval.getByRole("button", { name: "Change" }).click();
   const text = chat.approval.getByRole("textbox", { name: "The arguments, as JSON" });
   await expect(text).toHaveValue(/pay \\u202e001\\u202c EUR/);
@@ -75,7 +75,7 @@ test("hidden characters in arguments are seen, and read out", async ({ page, cha
   await picture(page, "card");
 });
 
-test("what is folded is opened before it can be approved, with the keyboard", async ({ page, chat }) => {
+test("collapsed arguments must be expanded before approval, by keyboard", async ({ page, chat }) => {
   await chat.ask("many");
   const approve = chat.approval.getByRole("button", { name: "Approve" });
   await picture(page, "folded");
@@ -98,7 +98,7 @@ test("what is folded is opened before it can be approved, with the keyboard", as
   await expect(chat.answers.last()).toContainText("Done.", { timeout: 30_000 });
 });
 
-test("what is deep is folded, also after a reload", async ({ page, chat }) => {
+test("deeply nested arguments are collapsed, also after a reload", async ({ page, chat }) => {
   await chat.ask("deep");
   await page.reload();
   await expect(chat.approval.getByRole("status")).toContainText("1 part is not shown yet");
@@ -110,10 +110,10 @@ test("what is deep is folded, also after a reload", async ({ page, chat }) => {
   await expect(chat.approval.getByRole("button", { name: "Approve" })).toBeEnabled();
 });
 
-test("a card that shows other arguments than the server has decides nothing", async ({ page, chat, console }) => {
+test("an approval is rejected if its card shows other arguments than the server has", async ({ page, chat, console }) => {
   console.expect(/409/);
   await chat.ask("pay");
-  // Something on the way to the card has changed them.
+  // Simulates arguments that were changed on the way to the card.
   await page.route("**/ui/send", async (route) => {
     const body = JSON.parse(route.request().postData() ?? "{}") as { request: { submission: { answers: { inputHash: string }[] } } };
     const answer = body.request.submission.answers[0]!;
@@ -129,7 +129,7 @@ test("a card that shows other arguments than the server has decides nothing", as
   await expect(chat.answers.last()).toContainText("Done.", { timeout: 30_000 });
 });
 
-test("an answer's overrides are seen, its marks of direction are not, and no address hides its host", async ({ chat }) => {
+test("bidirectional overrides in an answer are marked and deceptive addresses are not links", async ({ chat }) => {
   await chat.ask("hello");
   const answer = chat.answers.last();
   await expect(answer).toContainText("U+202EnothingU+202C");

@@ -10,22 +10,22 @@ test("the page is readable before any script runs", async ({ browser, server }) 
   await context.close();
 });
 
-test("what the server has loaded for a page comes with it once", async ({ request }) => {
+test("data that the server loads is sent with the page once", async ({ request }) => {
   const html = await (await request.get("/")).text();
   const loaded = [...html.matchAll(/__RESOLVED_RESOURCES\[\d+\] = ("(?:[^"\\]|\\.)*")/g)].map(([, json]) => json);
-  // The page's config, the list, and the conversation that is open, which is none.
+  // The page's config, the list, and the open conversation (none).
   expect(loaded).toHaveLength(3);
   expect(new Set(loaded).size).toBe(3);
 });
 
-test("the page comes to life", async ({ page }) => {
+test("the page is hydrated", async ({ page }) => {
   await open(page);
   await expect(page).toHaveTitle(/Chatwright/);
   await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
 });
 
-test("an answer outlives the server that gave it", async ({ page, server, console }) => {
-  // The open page looks for its server while that is away.
+test("an answer survives a crash of the server", async ({ page, server, console }) => {
+  // The open page polls the server while it is down.
   console.expect(/ERR_|Failed to load resource|Failed to fetch/);
   await open(page);
   await page.getByRole("textbox", { name: "Message" }).fill("What can you do?");

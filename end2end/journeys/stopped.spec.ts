@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
-/** Takes the page over once more, when what the server sent is no longer there: the code expects it, and panics. */
+/** Hydrates the page again, without the markup of the server that it expects, so that it panics. */
 async function panic(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const app = await import("/pkg/chatwright.js" as string);
@@ -11,7 +11,7 @@ async function panic(page: Page): Promise<void> {
   });
 }
 
-test("a page whose code panics says so, and what was said can be read all the same", async ({ page, console }) => {
+test("after a panic the page says so and stays readable", async ({ page, console }) => {
   console.expect(/panicked|unreachable|RuntimeError|hydrat/i);
   await open(page);
   const chat = new Chat(page);
@@ -25,7 +25,7 @@ test("a page whose code panics says so, and what was said can be read all the sa
   await expect(stopped).toBeHidden();
   await expect(chat.log).toContainText("hello");
 
-  // The same conversation again, at once.
+  // The same on a page that is opened with a conversation.
   const conversation = page.url();
   await open(page, conversation);
   await panic(page);

@@ -52,13 +52,13 @@ const test = base.extend<{ storage: Storage; seen: string[] }>({
   },
 });
 
-/** Attaches a picture; what stands for it in the composer. */
+/** Attaches a picture and returns its item in the composer. */
 async function attach(page: Page, name: string): Promise<Locator> {
   await choose(page, { name, mimeType: "image/png", buffer: PICTURE });
   return attached(page).filter({ hasText: name });
 }
 
-test("a file goes to the page's own storage, and the model reads it there", async ({ page, storage, seen, server }) => {
+test("a file is uploaded to the page's own storage and the model reads it there", async ({ page, storage, seen, server }) => {
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await open(page, "/desk");
@@ -71,10 +71,10 @@ test("a file goes to the page's own storage, and the model reads it there", asyn
   const address = `${storage.url}/ada/pixel.png?for=image/png`;
   expect(seen).toEqual([address]);
   expect(asked).not.toContain("/api/files");
-  // It stands in the conversation.
+  // It is shown in the conversation.
   await page.reload();
   await expect(chat.log.getByRole("link", { name: "pixel.png" })).toHaveAttribute("href", address);
-  // Where everybody may read, the storage's address and the file's name are enough.
+  // With public read access, the URL of the storage and the file name are enough.
   await open(page, "/open");
   await attach(page, "b c.png");
   await chat.send("And this");
@@ -83,7 +83,7 @@ test("a file goes to the page's own storage, and the model reads it there", asyn
   expect(server.log.join("")).not.toContain("ERROR");
 });
 
-test("what the endpoint rejects or the storage refuses is told at the file, and can be tried again", async ({ page, storage, console }) => {
+test("a refused upload shows the error at the file and can be retried", async ({ page, storage, console }) => {
   console.expect(/Failed to load resource/);
   await open(page, "/desk");
   const chat = new Chat(page);

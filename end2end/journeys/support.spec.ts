@@ -4,7 +4,7 @@ import { expect, open, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../../examples/support") } });
 
-test("what the agent changes is seen in the page at once", async ({ page }) => {
+test("changes by the agent are shown on the page at once", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   const articles = page.getByRole("table");

@@ -3,7 +3,7 @@ import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { alive, expect, test as base } from "../fixtures/test.ts";
 
-/** An agent over this provider, with two agents below it and a tool that shows one argument when it asks. */
+/** An agent with two sub-agents and a tool whose approval shows one argument. */
 const config = (url: string) => `
 connections:
   - { id: model, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }
@@ -27,7 +27,7 @@ pages:
 `;
 
 interface Fixtures {
-  /** The agents below say something when this is called with their task. */
+  /** Lets the sub-agent with this task finish. */
   finish: (task: string) => void;
 }
 
@@ -46,7 +46,7 @@ const test = base.extend<Fixtures & { waiting: Map<string, () => void> }>({
   },
 });
 
-test("two agents below are at work at once, and each is seen", async ({ page, finish }) => {
+test("two sub-agents that run in parallel are both shown", async ({ page, finish }) => {
   await page.goto("/chief");
   await alive(page);
   const chat = new Chat(page);
@@ -58,7 +58,7 @@ test("two agents below are at work at once, and each is seen", async ({ page, fi
     await expect(card("Writer")).toHaveAttribute("data-state", "done", { timeout: 500 });
   }).toPass();
   await expect(card("Reader")).toHaveAttribute("data-state", "running");
-  // Both are there for whoever comes later.
+  // Both are shown after a reload.
   await page.reload();
   await expect(card("Writer")).toHaveAttribute("data-state", "done");
   await expect(card("Reader")).toHaveAttribute("data-state", "running");
@@ -68,7 +68,7 @@ test("two agents below are at work at once, and each is seen", async ({ page, fi
   await expect(chat.answers.last()).toContainText("I am through with the task of the writer.");
 });
 
-test("of the arguments some are shown first, and only those can be changed", async ({ page }) => {
+test("only the arguments that are shown first can be changed", async ({ page }) => {
   await page.goto("/postman");
   await alive(page);
   const chat = new Chat(page);

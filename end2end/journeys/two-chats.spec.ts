@@ -6,7 +6,7 @@ test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/two-ch
 
 const FILL = "Fill in the form for Ada Lovelace at Analytical Engines";
 
-test("each of two chats with one agent fills in what it shares", async ({ page }) => {
+test("two chats with the same agent each fill in the fields that they share", async ({ page }) => {
   await page.goto("/two");
   const field = (name: string) => page.getByLabel(name, { exact: true });
   const composer = (name: string) => page.getByPlaceholder(name);
@@ -27,7 +27,7 @@ test("each of two chats with one agent fills in what it shares", async ({ page }
   await expect(field("Company")).toHaveValue("Analytical Engines");
 });
 
-test("a form that belongs to its conversation comes back with it, in another tab too", async ({ page, context }) => {
+test("a form that belongs to a conversation is restored with it, also in another tab", async ({ page, context }) => {
   await open(page, "/kept");
   const chat = new Chat(page);
   const name = page.getByLabel("Legal name", { exact: true });

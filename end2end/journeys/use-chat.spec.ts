@@ -8,7 +8,7 @@ import { expect, test as base } from "../fixtures/test.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../examples/use-chat");
 
-/** The example as it is, with the packages of these tests, and a proxy as its own. */
+/** Serves the unmodified example with the packages of these tests and a proxy. */
 const test = base.extend<{ example: string }>({
   example: async ({ server }, use) => {
     const built = await build({
@@ -43,7 +43,7 @@ const test = base.extend<{ example: string }>({
   },
 });
 
-test("the AI SDK's client as it is: text, a tool of the page, a question before a call", async ({ page, example, server }) => {
+test("the unmodified client of the AI SDK shows text, runs a client tool and approves a call", async ({ page, example, server }) => {
   await page.goto(example);
   const answer = page.getByRole("article", { name: "Agent" }).last();
   const send = async (text: string) => {
@@ -65,7 +65,7 @@ test("the AI SDK's client as it is: text, a tool of the page, a question before 
   await question.getByRole("button", { name: "Yes" }).click();
   await expect(answer).toContainText("delete_article: output-available");
   await expect(page.getByRole("button", { name: "Send" })).toBeVisible();
-  // It is all one conversation, the server's.
+  // All messages are in one conversation on the server.
   const list = (await (await fetch(`${server.url}/api/conversations`)).json()) as { items: { id: string }[] };
   expect(list.items).toHaveLength(1);
 });

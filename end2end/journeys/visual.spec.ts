@@ -13,7 +13,7 @@ import { ENGLISH, HEBREW, type Words } from "../fixtures/words.ts";
 const WIDE = { width: 1100, height: 700 };
 const NARROW = { width: 375, height: 667 };
 
-/** Each state in each of these. */
+/** The looks in which each state is shown. */
 const LOOKS = {
   "wide-light-ltr": { viewport: WIDE, colorScheme: "light", rtl: false },
   "narrow-dark-ltr": { viewport: NARROW, colorScheme: "dark", rtl: false },
@@ -22,9 +22,9 @@ const LOOKS = {
 } as const;
 
 interface Options {
-  /** From the right, in Hebrew. */
+  /** Right-to-left, in Hebrew. */
   rtl: boolean;
-  /** Added to the config. */
+  /** Additions to the config. */
   more: object;
 }
 
@@ -49,11 +49,11 @@ const test = base.extend<Options & Given>({
 interface State {
   bring: (given: Given & { page: Page; server: Server }) => Promise<void>;
   more?: object;
-  /** What the browser complains about in it. */
+  /** Console errors that the state causes. */
   said?: RegExp;
 }
 
-/** On a narrow screen the list is behind a button. */
+/** Opens the list, which is in a drawer on a narrow screen. */
 async function showList(page: Page, words: Words): Promise<void> {
   const button = page.getByRole("button", { name: words.conversations, exact: true });
   if (await button.isVisible()) await button.click();
@@ -72,7 +72,7 @@ const STATES: Record<string, State> = {
     bring: async ({ page, words, chat, desk }) => {
       await open(page, "/chat", words);
       await chat.ask(desk.remove.asked);
-      // A yes is not taken at once.
+      // The button is disabled for a moment when it appears.
       await expect(chat.approval.getByRole("button", { name: words.approve, exact: true })).toBeEnabled();
       await chat.answers.last().locator("summary").first().click();
     },

@@ -13,7 +13,7 @@ test.describe("messages that wait", () => {
   test.describe.configure({ timeout: 120_000 });
   test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/composer.yaml") } });
 
-  test("they wait over a reload, in order, and each is sent once", async ({ page, context }) => {
+  test("queued messages survive a reload and are sent in order, once each", async ({ page, context }) => {
     await open(page);
     const chat = new Chat(page);
     const waiting = page.getByRole("region", { name: "Waiting messages" }).getByRole("listitem");
@@ -23,7 +23,7 @@ test.describe("messages that wait", () => {
     await expect(waiting).toHaveText([/count to 3/, /count to 4/]);
     await page.reload();
     await expect(waiting).toHaveText([/count to 3/, /count to 4/]);
-    // Another tab shows the conversation, and sends nothing.
+    // Another tab shows the conversation and does not send the messages.
     const other = await context.newPage();
     await other.goto(page.url());
     await expect.poll(() => new Chat(other).counted(), { timeout: 20_000 }).toBeGreaterThan(3);
@@ -41,7 +41,7 @@ test.describe("messages that wait", () => {
     await expect(waiting).toHaveCount(0);
   });
 
-  test("what was held back is there after a reload, too", async ({ page }) => {
+  test("held back messages survive a reload", async ({ page }) => {
     await open(page);
     const chat = new Chat(page);
     await chat.startCounting(2000, 3);
@@ -58,7 +58,7 @@ test.describe("messages that wait", () => {
 test.describe("two people with one browser", () => {
   test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accounts.yaml") } });
   test.describe.configure({ timeout: 120_000 });
-  test("neither sees what the other has typed", async ({ page, server, console }) => {
+  test("two users of one browser do not see each other's drafts", async ({ page, server, console }) => {
     console.expect(/status of 40[134]/);
     await first(page, server);
     await page.goto("/admin/users");

@@ -1,13 +1,13 @@
-//! The browser's entry: takes the rendered page over, nothing else.
+//! The entry point in the browser: hydrates the rendered page.
 
 use app::App;
 use leptos::prelude::*;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Called by the page's script once the WASM is there.
+/// Called by the page's script once the WASM is loaded.
 #[wasm_bindgen]
 pub fn hydrate() {
-    // In a release a panic says nothing, see `xtask/src/build.rs`.
+    // Release builds have no panic messages, see `xtask/src/build.rs`.
     #[cfg(debug_assertions)]
     console_error_panic_hook::set_once();
     app::chunks::when_loaded(|| hydrate_body(|| view! { <App /> }));

@@ -1,4 +1,5 @@
-//! Addresses below a connection's: whatever path or value a model names, the request stays below it.
+//! URLs below the base URL of a connection: a path or value that a model chooses cannot leave the
+//! base.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,8 +8,8 @@ use url::Url;
 const BASES: [&str; 4] =
     ["https://host.test", "https://host.test/", "https://host.test/api/v1", "https://host.test/api/v1/?key=1"];
 
-/// Whether a server that decodes up to three times finds a step that leads up.
-fn leads_up(path: &str) -> bool {
+/// Returns whether a server that decodes up to three times finds a `.` or `..` segment.
+fn has_dot_segment(path: &str) -> bool {
     let mut path = path.to_owned();
     for _ in 0..4 {
         if path.split(['/', '\\']).any(|step| matches!(step.trim(), "." | "..")) {
@@ -40,7 +41,7 @@ fn decoded(text: &str) -> String {
 
 fuzz_target!(|given: (u8, &str, &str)| {
     let (which, path, value) = given;
-    let base: Url = BASES[usize::from(which) % BASES.len()].parse().expect("a base is an address");
+    let base: Url = BASES[usize::from(which) % BASES.len()].parse().expect("a base is a URL");
     let folder = format!("{}/", base.path().trim_end_matches('/'));
     let check = |url: &Url| {
         assert_eq!(url.origin(), base.origin(), "{url}");
@@ -48,16 +49,16 @@ fuzz_target!(|given: (u8, &str, &str)| {
         assert!(url.username().is_empty() && url.fragment().is_none(), "{url}");
         let inside = url.path().strip_prefix(&folder).or((url.path() == base.path()).then_some(""));
         let inside = inside.expect("the path is below the base");
-        assert!(!leads_up(inside), "{url}");
+        assert!(!has_dot_segment(inside), "{url}");
     };
-    if let Ok(url) = egress::below(&base, path) {
+    if let Ok(url) = egress::join_below(&base, path) {
         check(&url);
     }
-    let Ok(step) = egress::segment(value) else { return };
+    let Ok(step) = egress::encode_segment(value) else { return };
     assert!(step.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte)), "{step}");
     assert_eq!(decoded(&step), value);
-    // A value is one step; with others around it, it still is.
-    let url = egress::below(&base, &format!("a/{step}/b")).expect("a step may stand in a path");
+    // A value is a single segment, also between other segments.
+    let url = egress::join_below(&base, &format!("a/{step}/b")).expect("a segment is valid within a path");
     check(&url);
     assert_eq!(url.path(), format!("{folder}a/{step}/b"));
 });

@@ -1,4 +1,5 @@
-//! Every provider's codec: any bytes are parts or a failure, however they are cut.
+//! The codecs of all providers: any bytes are decoded to parts or an error, and chunk boundaries do
+//! not matter.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +8,7 @@ use providers::fuzz::{CODECS, read};
 fuzz_target!(|data: &[u8]| {
     let [codec, size, rest @ ..] = data else { return };
     let codec = CODECS[usize::from(*codec) % CODECS.len()];
-    // Lines of a recording, which stand for the events of a stream; or the stream itself.
+    // Lines become the data of events; otherwise the input is the stream itself.
     let stream: Vec<u8> = match size & 0x80 {
         0 => rest.split(|byte| *byte == b'\n').flat_map(|line| [&b"data: "[..], line, b"\n\n"].concat()).collect(),
         _ => rest.to_vec(),
@@ -15,9 +16,9 @@ fuzz_target!(|data: &[u8]| {
     let whole = read(codec, &[&stream]);
     let cut: Vec<_> = stream.chunks(usize::from(size & 0x7f) + 1).collect();
     let cut = read(codec, &cut);
-    // Ids that were made up differ.
+    // Generated ids differ, so only the number of parts is compared.
     assert_eq!((whole.0.len(), whole.1.is_ok()), (cut.0.len(), cut.1.is_ok()), "{codec}");
     for part in &whole.0 {
-        serde_json::to_string(part).expect("a part can be written");
+        serde_json::to_string(part).expect("a part can be serialized");
     }
 });

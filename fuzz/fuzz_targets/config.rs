@@ -1,4 +1,5 @@
-//! A config: any text is a config or is told what is wrong with it, at places that are there.
+//! Configs: any text is loaded or rejected with problems, which can be rendered and contain no
+//! secret.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,10 +10,10 @@ fuzz_target!(|text: &str| {
     let problems = match config::load_embedded(&[("chatwright.yaml", text)], &env) {
         Ok((_, warnings)) => warnings,
         Err(problems) => {
-            assert!(!problems.is_empty(), "refused without a word");
+            assert!(!problems.is_empty(), "rejected without a problem");
             problems
         }
     };
-    let told = config::render(&problems);
-    assert!(text.contains("sk-canary") || !told.contains("sk-canary"), "a secret is told");
+    let rendered = config::render(&problems);
+    assert!(text.contains("sk-canary") || !rendered.contains("sk-canary"), "a secret is rendered");
 });

@@ -1,8 +1,10 @@
-//! Markdown while it is written: however a text comes, no word of it is lost, and a link leads to where a click is harmless.
+//! Markdown that grows while it is streamed: no text is lost, and links have harmless schemes only.
 #![no_main]
-#![allow(dead_code, reason = "only what reads strangers' text is used of the files below")]
+#![allow(dead_code, reason = "only the parsers in the files below are used")]
 
-// By their paths: the room that they are in is the whole user interface.
+// Included by path, since their crate is the whole user interface.
+#[path = "../../app/src/markdown/code_spans.rs"]
+mod code_spans;
 #[path = "../../app/src/markdown/link.rs"]
 mod link;
 #[path = "../../app/src/markdown/mask.rs"]
@@ -12,13 +14,14 @@ mod split;
 #[path = "../../app/src/markdown/tail.rs"]
 mod tail;
 
-/// What the splitter needs of its neighbour: a text that is looked at by itself knows no other references.
+/// Replaces the module that the splitter uses: a text on its own has no references to other
+/// documents.
 mod document {
     use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
 
-    pub(super) struct Lookup<'r>(pub(super) Option<&'r ()>);
+    pub(super) struct ReferenceLookup<'r>(pub(super) Option<&'r ()>);
 
-    impl<'input> BrokenLinkCallback<'input> for Lookup<'_> {
+    impl<'input> BrokenLinkCallback<'input> for ReferenceLookup<'_> {
         fn handle_broken_link(&mut self, _: BrokenLink<'input>) -> Option<(CowStr<'input>, CowStr<'input>)> {
             None
         }
@@ -27,18 +30,18 @@ mod document {
 
 use libfuzzer_sys::fuzz_target;
 use pulldown_cmark::{Event, Parser, Tag};
-use split::{OPTIONS, Splitter, Step};
+use split::{OPTIONS, Splitter, SplitUpdate};
 
-/// The blocks as they are shown after each piece.
+/// The displayed blocks after each chunk.
 #[derive(Default)]
-struct Shown {
+struct StreamedBlocks {
     splitter: Splitter,
     blocks: Vec<String>,
 }
 
-impl Shown {
-    fn grow(&mut self, text: &str, complete: bool) {
-        let Step { first, blocks, .. } = self.splitter.advance(text, complete);
+impl StreamedBlocks {
+    fn advance_to(&mut self, text: &str, complete: bool) {
+        let SplitUpdate { first, blocks, .. } = self.splitter.advance(text, complete);
         let length = first + blocks.len();
         for (at, block) in (first..).zip(blocks) {
             let _ = tail::presentable(block);
@@ -51,25 +54,25 @@ impl Shown {
     }
 }
 
-fn words(text: &str) -> String {
+fn without_whitespace(text: &str) -> String {
     text.chars().filter(|char| !char.is_whitespace()).collect()
 }
 
 fuzz_target!(|given: (u8, &str)| {
     let (size, text) = given;
-    let mut shown = Shown::default();
+    let mut shown = StreamedBlocks::default();
     let ends = text.char_indices().map(|(at, _)| at).step_by(usize::from(size % 32) + 1);
-    ends.for_each(|end| shown.grow(&text[..end], false));
-    shown.grow(text, true);
-    assert_eq!(words(&shown.blocks.concat()), words(text), "a word is lost");
+    ends.for_each(|end| shown.advance_to(&text[..end], false));
+    shown.advance_to(text, true);
+    assert_eq!(without_whitespace(&shown.blocks.concat()), without_whitespace(text), "text is lost");
     for block in &shown.blocks {
-        let masked = mask::mask(block);
-        // What stands for a formula is a control character, which no text that people read has.
-        let is_told_apart = !block.contains(['\u{1}', '\u{2}']);
-        assert!(!is_told_apart || mask::unmask(&masked.text, &masked.formulas) == *block, "{block:?}");
+        let masked = mask::mask_formulas(block);
+        // Formulas are masked with control characters, which ordinary text does not contain.
+        let is_unambiguous = !block.contains(['\u{1}', '\u{2}']);
+        assert!(!is_unambiguous || mask::unmask_formulas(&masked.text, &masked.formulas) == *block, "{block:?}");
         for event in Parser::new_ext(&masked.text, OPTIONS) {
             if let Event::Start(Tag::Link { dest_url, .. }) = event
-                && let Some(url) = link::allowed(&dest_url)
+                && let Some(url) = link::allowed_url(&dest_url)
             {
                 let scheme = url.split(':').next().unwrap_or_default().to_ascii_lowercase();
                 assert!(["http", "https", "mailto"].contains(&scheme.as_str()), "{url}");
@@ -77,8 +80,8 @@ fuzz_target!(|given: (u8, &str)| {
             }
         }
     }
-    let pieces = link::bare_urls(text).into_iter().map(|piece| match piece {
-        link::Piece::Text(text) | link::Piece::Url(text) => text,
+    let pieces = link::split_bare_urls(text).into_iter().map(|piece| match piece {
+        link::LinkSegment::Text(text) | link::LinkSegment::Url(text) => text,
     });
     assert_eq!(pieces.collect::<String>(), text);
 });

@@ -1,18 +1,18 @@
-//! Messages of MCP servers: whatever is made fit for reading is JSON where it was before, answers the request if it is an error, and
-//! has grown by little.
+//! Messages of MCP servers: a sanitized message is JSON if it was before, an error has the id of
+//! the request, and its size grows only by a bounded amount.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
-const ASKED: i64 = 7;
+const REQUEST_ID: i64 = 7;
 
 fuzz_target!(|text: &str| {
-    let fitted = tools::mcp::fit(text, ASKED);
+    let fitted = tools::mcp::fit(text, REQUEST_ID);
     // Numbers may become longer.
     assert!(fitted.len() <= 8 * text.len() + 4096, "{} of {}", fitted.len(), text.len());
-    // A second time there is nothing to do.
-    assert_eq!(tools::mcp::fit(&fitted, ASKED), fitted);
+    // Sanitizing is idempotent.
+    assert_eq!(tools::mcp::fit(&fitted, REQUEST_ID), fitted);
     if serde_json::from_str::<Value>(text).is_err() {
         return;
     }

@@ -1,8 +1,9 @@
-//! Operators: any value is evaluated to a value or an error, within their bounds.
+//! Operators: any value is evaluated to a value or an error within the limits, and secrets are not
+//! readable without permission.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use operators::{Scope, check, evaluate, evaluate_text};
+use operators::{Scope, check_source, evaluate, evaluate_source};
 use serde_json::{Value, json};
 
 fuzz_target!(|text: &str| {
@@ -10,12 +11,12 @@ fuzz_target!(|text: &str| {
     let state = json!({ "a": { "b": [1, "x", null] }, "text": "<b>", "n": 3 });
     let secret = |name: &str| (name == "KEY").then(|| "sk-canary".to_owned());
     let scope =
-        Scope { state: Some(&state), payload: Some(&state), expressions: Some(evaluate_text), ..Scope::default() };
+        Scope { state: Some(&state), payload: Some(&state), expressions: Some(evaluate_source), ..Scope::default() };
     let seen = evaluate(&value, &scope);
     assert!(seen.is_err() || text.contains("sk-canary") || !format!("{seen:?}").contains("sk-canary"));
     let _ = evaluate(&value, &Scope { secret: Some(&secret), ..scope });
     if let Some(written) = value.as_str() {
-        let _ = check(operators::Language::Expression, written);
-        let _ = check(operators::Language::Template, written);
+        let _ = check_source(operators::ExpressionLanguage::Expression, written);
+        let _ = check_source(operators::ExpressionLanguage::Template, written);
     }
 });

@@ -1,4 +1,5 @@
-//! An agent's tools that read files: whatever path, pattern or words a model names, nothing outside the folder is read.
+//! The file-system tools of agents: whatever path, pattern or query a model chooses, nothing
+//! outside the base folder is read.
 #![no_main]
 
 use contract::{Progress, Tool, ToolContext};
@@ -11,20 +12,21 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-/// Stands in each file that must not be read.
+/// The content of files that must not be read.
 const CANARY: &str = "canary-7f3a";
-/// How the file of the system begins that a path must not lead to.
+/// The start of `/etc/passwd`, to which a link leads.
 const PASSWD: &str = "root:x:0";
 
-/// One folder for all inputs; tools that only read leave it as it is.
-static WORLD: LazyLock<(Runtime, Vec<Arc<dyn Tool>>)> = LazyLock::new(|| {
-    let base = tree().expect("a folder can be made");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+/// One folder for all inputs, since the tools only read.
+static ENVIRONMENT: LazyLock<(Runtime, Vec<Arc<dyn Tool>>)> = LazyLock::new(|| {
+    let base = create_folder().expect("a folder can be created");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be created");
     (runtime, tools::file_system::open(&base, Duration::from_secs(5)).expect("the folder can be opened"))
 });
 
-/// A base with links of all kinds, and files around it. It stays when the fuzzer has ended, as its kind of process does not end in order.
-fn tree() -> std::io::Result<PathBuf> {
+/// Creates a base folder with all kinds of links, and files around it. It is not removed, since the
+/// fuzzer does not end normally.
+fn create_folder() -> std::io::Result<PathBuf> {
     let top = std::env::temp_dir().join(format!("chatwright-fuzz-paths-{}", std::process::id()));
     let base = top.join("base");
     let write = |path: &Path, text: &str| {
@@ -52,12 +54,12 @@ fn tree() -> std::io::Result<PathBuf> {
 }
 
 fuzz_target!(|given: (u8, &str, &str)| {
-    let (which, path, words) = given;
-    let (runtime, tools) = &*WORLD;
+    let (which, path, text_argument) = given;
+    let (runtime, tools) = &*ENVIRONMENT;
     let tool = &tools[usize::from(which) % tools.len()];
     let input = match tool.spec().name.as_str() {
-        "list-files" => json!({ "path": path, "glob": words }),
-        "search-files" => json!({ "path": path, "query": words }),
+        "list-files" => json!({ "path": path, "glob": text_argument }),
+        "search-files" => json!({ "path": path, "query": text_argument }),
         _ => json!({ "path": path }),
     };
     let (called, cancel) = ("call".to_owned(), CancellationToken::new());
@@ -70,12 +72,12 @@ fuzz_target!(|given: (u8, &str, &str)| {
         may_repeat: false,
         models: contract::ModelUse::default(),
     };
-    let told: String = match runtime.block_on(tool.call(input, context)) {
+    let output: String = match runtime.block_on(tool.call(input, context)) {
         Ok(found) => found.to_string(),
         Err(error) => Value::from(error.message.clone()).to_string(),
     };
-    assert!(words.contains(CANARY) || path.contains(CANARY) || !told.contains(CANARY), "{told}");
-    assert!(path.contains(PASSWD) || words.contains(PASSWD) || !told.contains(PASSWD), "{told}");
-    // Where the folder is, is nobody's business.
-    assert!(path.contains("chatwright-fuzz") || words.contains("chatwright-fuzz") || !told.contains("chatwright-fuzz"));
+    assert!(text_argument.contains(CANARY) || path.contains(CANARY) || !output.contains(CANARY), "{output}");
+    assert!(path.contains(PASSWD) || text_argument.contains(PASSWD) || !output.contains(PASSWD), "{output}");
+    // Results must not contain the path of the folder.
+    assert!(path.contains("chatwright-fuzz") || text_argument.contains("chatwright-fuzz") || !output.contains("chatwright-fuzz"));
 });

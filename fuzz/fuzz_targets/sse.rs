@@ -1,17 +1,17 @@
-//! The event decoder: however the bytes are cut, the events are the same, and none is larger than the bound.
+//! The SSE decoder: chunk boundaries do not matter, and no event exceeds the limit.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sse::{DecodeError, Decoder, Event, Limits};
+use sse::{DecodeError, Event, SseDecoder, SseLimits};
 
-const LIMITS: Limits = Limits { line: 256, event: 512 };
+const LIMITS: SseLimits = SseLimits { line: 256, event: 512 };
 
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Event>, Result<(), DecodeError>) {
-    let (mut decoder, mut events) = (Decoder::new(LIMITS), Vec::new());
+    let (mut decoder, mut events) = (SseDecoder::new(LIMITS), Vec::new());
     for piece in pieces {
         let pushed = decoder.push(piece);
         while let Some(event) = decoder.next() {
-            assert!(event.data.len() <= LIMITS.event, "an event is larger than it may be");
+            assert!(event.data.len() <= LIMITS.event, "an event exceeds the limit");
             events.push(event);
         }
         if pushed.is_err() {

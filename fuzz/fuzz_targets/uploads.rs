@@ -1,8 +1,9 @@
-//! Files of strangers: whatever they are called and hold, a name is a name, and a kind that a browser shows is one that cannot act.
+//! Uploaded files: any file name is sanitized, and types that browsers display inline cannot run
+//! scripts.
 #![no_main]
-#![allow(dead_code, reason = "only what reads strangers' bytes is used of the files below")]
+#![allow(dead_code, reason = "only the parsers in the files below are used")]
 
-// By their paths: the room that they are in would bring two databases along.
+// Included by path, since their crate would add two databases to the build.
 #[path = "../../crates/chat/src/file_name.rs"]
 mod file_name;
 #[path = "../../crates/chat/src/sniff.rs"]
@@ -13,10 +14,10 @@ use wire::file::is_shown_inline;
 
 fuzz_target!(|given: (&str, &[u8])| {
     let (called, head) = given;
-    let name = file_name::name(called);
+    let name = file_name::sanitize(called);
     assert!(!name.is_empty() && name.chars().count() <= file_name::MAX_NAME, "{name:?}");
     assert!(!name.contains(['/', '\\']) && !name.starts_with('.') && !name.chars().any(char::is_control), "{name:?}");
-    assert_eq!(file_name::name(&name), name, "a name is a name still when it is named again");
+    assert_eq!(file_name::sanitize(&name), name, "sanitizing is not idempotent");
     let kind = sniff::media_type(head, &name);
     let is_token = |part: &str| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-".contains(&byte))
@@ -25,7 +26,7 @@ fuzz_target!(|given: (&str, &[u8])| {
     assert!(parts.len() == 2 && parts.iter().all(|part| is_token(part)), "{kind}");
     if is_shown_inline(&kind) {
         assert!(kind.starts_with("image/") && !kind.contains("svg"), "{kind}");
-        // The bytes say so, not the name.
+        // The type depends on the content and not on the name.
         assert_eq!(sniff::media_type(head, "x.html"), kind);
     }
     let _ = sniff::is_text_kind(&kind);

@@ -1,4 +1,4 @@
-//! The reducer: any chunks make a message, which is read as it was written.
+//! The reducer: any chunks result in a message that survives serialization.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,14 +10,14 @@ fuzz_target!(|data: &[u8]| {
     for line in text.lines() {
         let _ = partial_json::parse(line);
         if let Ok(chunk) = serde_json::from_str::<Chunk>(line) {
-            let written = serde_json::to_string(&chunk).expect("a chunk can be written");
-            let again: Chunk = serde_json::from_str(&written).expect("and read");
+            let written = serde_json::to_string(&chunk).expect("a chunk can be serialized");
+            let again: Chunk = serde_json::from_str(&written).expect("and parsed");
             assert_eq!(again, chunk);
             let _ = reducer.apply(&chunk);
         }
     }
     let message = reducer.into_message();
-    let written = serde_json::to_string(&message).expect("a message can be written");
-    let again: UiMessage = serde_json::from_str(&written).expect("and read");
+    let written = serde_json::to_string(&message).expect("a message can be serialized");
+    let again: UiMessage = serde_json::from_str(&written).expect("and parsed");
     assert_eq!(serde_json::to_string(&again).expect("again"), written);
 });

@@ -19,7 +19,7 @@ const page = () => decodeURIComponent(location.pathname.split("/")[1] ?? "");
 function wrong(problems) {
   const box = element("section", "cw-changed cw-changed-wrong");
   box.setAttribute("role", "alert");
-  box.append(element("strong", "", "The config was changed and is wrong. The earlier one stays in use."), element("pre", "", problems));
+  box.append(element("strong", "", "The config was changed and has errors. The previous one stays in use."), element("pre", "", problems));
   return box;
 }
 

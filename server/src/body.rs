@@ -1,5 +1,6 @@
-//! How long the body of a request may take (A35). A bound between two pieces would let a client send a letter a second for days, and one for
-//! the whole would cut off a large file on a slow line. So there is a time for the whole, which grows with what has come.
+//! The timeout of request bodies. A timeout between two chunks would let a client send one byte a
+//! second for days, and a fixed timeout for the whole body would cut off large files on slow
+//! connections. So the whole body has a deadline, which moves with the bytes received.
 
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
@@ -9,26 +10,27 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Who sends so many bytes a second never runs out of time.
-const PACE: u32 = 16 * 1024;
+/// A client that sends this many bytes per second never times out.
+const MIN_BYTES_PER_SECOND: u32 = 16 * 1024;
 
-/// The body, which ends with an error when it takes longer than `patience` and a second for each 16 KiB.
-pub(crate) fn in_time(body: Body, patience: Duration) -> Body {
+/// Returns a body that fails when it takes longer than `patience` plus one second per 16 KiB
+/// received.
+pub(crate) fn with_timeout(body: Body, patience: Duration) -> Body {
     if body.is_end_stream() {
         return body;
     }
     let until = Instant::now() + patience;
-    Body::new(InTime { body, patience, until, timer: Box::pin(sleep_until(until)) })
+    Body::new(BodyWithTimeout { body, timeout: patience, deadline: until, timer: Box::pin(sleep_until(until)) })
 }
 
-struct InTime {
+struct BodyWithTimeout {
     body: Body,
-    patience: Duration,
-    until: Instant,
+    timeout: Duration,
+    deadline: Instant,
     timer: Pin<Box<Sleep>>,
 }
 
-impl HttpBody for InTime {
+impl HttpBody for BodyWithTimeout {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -38,17 +40,17 @@ impl HttpBody for InTime {
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
             let bytes = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref().map(Bytes::len));
-            let earned = Duration::from_secs_f64(bytes.unwrap_or_default() as f64 / f64::from(PACE));
-            // Time that was earned in a rush is not spent in one long silence.
-            self.until = (self.until + earned).min((Instant::now() + self.patience).max(self.until));
+            let earned = Duration::from_secs_f64(bytes.unwrap_or_default() as f64 / f64::from(MIN_BYTES_PER_SECOND));
+            // A fast start does not allow a long silence later.
+            self.deadline = (self.deadline + earned).min((Instant::now() + self.timeout).max(self.deadline));
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let until = self.until;
+        let until = self.deadline;
         if self.timer.deadline() != until {
             self.timer.as_mut().reset(until);
         }
         ready!(self.timer.as_mut().poll(context));
-        Poll::Ready(Some(Err("the body took too long".into())))
+        Poll::Ready(Some(Err("the request body took too long".into())))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -64,20 +66,21 @@ impl HttpBody for InTime {
 mod tests {
     use super::*;
 
-    /// How long a client is waited for that sends 20 MB at once and then nothing.
+    /// Returns the seconds after which the body of a client fails that sends 20 MB at once and then
+    /// nothing.
     async fn rush_and_silence() -> u64 {
         let begun = Instant::now();
         let stream = async_stream::stream! {
             yield Ok::<_, BoxError>(Bytes::from(vec![b'x'; 20 << 20]));
             std::future::pending::<()>().await;
         };
-        let body = in_time(Body::from_stream(stream), Duration::from_secs(30));
+        let body = with_timeout(Body::from_stream(stream), Duration::from_secs(30));
         assert!(axum::body::to_bytes(body, usize::MAX).await.is_err());
         begun.elapsed().as_secs()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_letter_a_second_is_too_slow_and_a_slow_line_is_not() {
+    async fn slow_bodies_time_out_and_steady_ones_do_not() {
         let check = async |piece: usize, pieces: usize, expected: Option<usize>| {
             let begun = Instant::now();
             let stream = async_stream::stream! {
@@ -86,7 +89,7 @@ mod tests {
                     yield Ok::<_, BoxError>(Bytes::from(vec![b'x'; piece]));
                 }
             };
-            let body = in_time(Body::from_stream(stream), Duration::from_secs(30));
+            let body = with_timeout(Body::from_stream(stream), Duration::from_secs(30));
             let read = axum::body::to_bytes(body, usize::MAX).await.ok().map(|bytes| bytes.len());
             assert_eq!(read, expected, "{pieces} pieces of {piece}");
             begun.elapsed().as_secs()

@@ -18,19 +18,20 @@ pub use rust_embed::EmbeddedFile;
 use app::pages::RustPage;
 use std::process::ExitCode;
 
-/// Rendering a page can block a worker while another must answer it (leptos issue 4647): never fewer than this.
+/// The minimum number of worker threads: rendering a page can block a worker while another one must
+/// answer it (leptos issue 4647).
 const MIN_WORKERS: usize = 4;
 
-/// What the browser gets: the built site, and the pages whose content is written in Rust.
+/// What the browser is served: the built site, and the pages whose content is written in Rust.
 #[derive(Clone, Copy)]
 pub struct Site {
-    /// A file of the built site by its path, such as `pkg/chatwright.wasm`.
+    /// Returns a file of the built site by its path, such as `pkg/chatwright.wasm`.
     pub files: fn(&str) -> Option<EmbeddedFile>,
     /// The same pages as in the site's WASM.
     pub pages: &'static [RustPage],
 }
 
-/// The whole program: reads the command line and does what it says.
+/// Runs the whole program: parses the command line and executes the command.
 pub fn run(site: Site) -> ExitCode {
     let workers = std::thread::available_parallelism().map_or(MIN_WORKERS, |cores| cores.get().max(MIN_WORKERS));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build();

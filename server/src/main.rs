@@ -3,12 +3,13 @@
 use rust_embed::RustEmbed;
 use std::process::ExitCode;
 
-/// The built site: WASM, JavaScript, styles, the public folder. In a release it is inside the binary, precompressed.
+/// The built site: WASM, JavaScript, styles and the public folder. A release embeds the files in
+/// the binary, precompressed.
 #[derive(RustEmbed)]
 #[folder = "$CARGO_MANIFEST_DIR/../target/site"]
 #[allow_missing = true]
-struct Files;
+struct SiteFiles;
 
 fn main() -> ExitCode {
-    server::run(server::Site { files: Files::get, pages: &[] })
+    server::run(server::Site { files: SiteFiles::get, pages: &[] })
 }

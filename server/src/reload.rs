@@ -1,39 +1,42 @@
-//! Reads the config again when its files change, and the agents that administrators made when another server has changed them.
-//! Files are polled: that also notices a change on a network's file system, in a mount of a container and behind a symbolic link, and
-//! costs a few system calls a second.
+//! Reloads the config when its files change, and the custom agents when another server has changed
+//! them.
+//!
+//! Files are polled: this also notices changes on network file systems, in container mounts and
+//! behind symbolic links, and costs a few system calls per second.
 
-use crate::compose::{self, Current, Read};
-use config::{Diagnostic, Reading, Severity};
+use crate::compose::{self, CurrentConfig, LoadSummary};
+use config::{Diagnostic, LoadAttempt, Severity};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use store::{Listener, News, Store};
+use store::{Listener, ReplicaEvent, Store};
 use tokio_util::sync::CancellationToken;
 
-/// How often the files are polled. A change counts when nothing has changed again for as long: an editor may empty a file and then
-/// fill it.
-const EVERY: Duration = Duration::from_millis(250);
+/// The interval at which files are polled. A change is applied once the files have stayed the same
+/// for one more interval, since an editor may truncate a file before it writes it.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How often agents that were made at other servers are looked for without news of them.
-const LOOK: Duration = Duration::from_secs(5);
+/// The interval at which changes of custom agents are checked without a notification.
+const AGENTS_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The files of a config, and their state when it had just been read.
-pub(crate) struct Seen {
+/// The files of a config, and their state before the config was read.
+pub(crate) struct WatchedFiles {
     files: Vec<PathBuf>,
-    looks: Vec<Look>,
+    states: Vec<FileState>,
 }
 
-impl Seen {
-    /// Takes the state of the config at `path` and of the files that it was read from. What changed since then is not noticed.
-    pub(crate) async fn now(path: Option<&Path>, files: Vec<PathBuf>) -> Self {
-        let files = watched(path, files);
-        Self { looks: look(&files).await, files }
+impl WatchedFiles {
+    /// Captures the state of the config at `path` and of the files that it was read from. Later
+    /// changes count as changes.
+    pub(crate) async fn capture(path: Option<&Path>, files: Vec<PathBuf>) -> Self {
+        let files = files_to_watch(path, files);
+        Self { states: file_states(&files).await, files }
     }
 }
 
-/// What to poll: `files` were asked for by the last read. While `path` is a folder, `path` itself is not among them, but may become a
-/// file.
-fn watched(path: Option<&Path>, mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+/// Returns the files to poll: `files` are those of the last read. If `path` is a folder, it is not
+/// among them, but it may become a file.
+fn files_to_watch(path: Option<&Path>, mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     if let Some(path) = path
         && !files.iter().any(|file| file == path)
     {
@@ -42,110 +45,118 @@ fn watched(path: Option<&Path>, mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// Keeps `current` at the config at `path` until it is told to stop. `seen` is the config's state as it is in use now.
-pub(crate) async fn follow(path: PathBuf, seen: Seen, current: Arc<Current>, stop: CancellationToken) {
-    let Seen { mut files, looks: mut seen } = seen;
+/// Keeps `current` at the config at `path` until `stop` is cancelled. `seen` is the state of the
+/// files of the config in use.
+pub(crate) async fn watch_config(
+    path: PathBuf,
+    seen: WatchedFiles,
+    current: Arc<CurrentConfig>,
+    stop: CancellationToken,
+) {
+    let WatchedFiles { mut files, states: mut seen } = seen;
     let mut pending = None;
-    while stop.run_until_cancelled(tokio::time::sleep(EVERY)).await.is_some() {
-        let now = look(&files).await;
+    while stop.run_until_cancelled(tokio::time::sleep(POLL_INTERVAL)).await.is_some() {
+        let now = file_states(&files).await;
         if now == seen {
             pending = None;
         } else if pending.as_ref() != Some(&now) {
             pending = Some(now);
         } else {
-            // The state from before the read: what changes meanwhile is a change the next time.
+            // This is the state before the read, so a change during the read is noticed in the next
+            // round.
             seen = now;
             pending = None;
-            let read = watched(Some(&path), apply(&path, &current).await);
+            let read = files_to_watch(Some(&path), reload(&path, &current).await);
             if read != files {
-                seen = look(&read).await;
+                seen = file_states(&read).await;
                 files = read;
             }
         }
     }
 }
 
-/// Keeps `current` at the agents that administrators make at other servers of the database, until told to stop. Where there can be no
-/// others, there is nothing to do.
-pub(crate) async fn follow_agents(store: Store, current: Arc<Current>, stop: CancellationToken) {
+/// Keeps `current` at the custom agents that administrators change at other servers of the
+/// database, until `stop` is cancelled. Returns at once if the database cannot have other servers.
+pub(crate) async fn watch_custom_agents(store: Store, current: Arc<CurrentConfig>, stop: CancellationToken) {
     let Some(mut news) = store.listen() else { return };
     loop {
         match store.custom_agents_state().await {
-            Ok(state) if current.has_custom_agents_of(state) => {}
+            Ok(state) if current.has_custom_agents_at(state) => {}
             Ok(_) => {
-                if let Err(error) = current.refresh().await {
-                    tracing::error!(%error, "agents that were made elsewhere cannot be used");
+                if let Err(error) = current.refresh_custom_agents().await {
+                    tracing::error!(%error, "custom agents that were changed at another server cannot be loaded");
                 }
             }
-            Err(error) => tracing::warn!(%error, "it is not known which agents were made elsewhere"),
+            Err(error) => tracing::warn!(%error, "changes of custom agents at other servers cannot be read"),
         }
-        // News may be missed.
-        let heard = tokio::time::timeout(LOOK, agents_changed(&mut news));
+        // Notifications can be lost, so the state is also checked without one.
+        let heard = tokio::time::timeout(AGENTS_POLL_INTERVAL, wait_for_agent_change(&mut news));
         if stop.run_until_cancelled(heard).await.is_none() {
             return;
         }
     }
 }
 
-/// Until some may have changed.
-async fn agents_changed(news: &mut Listener) {
-    while !matches!(news.next().await, News::Agents | News::Missed) {}
+/// Waits until custom agents may have changed.
+async fn wait_for_agent_change(news: &mut Listener) {
+    while !matches!(news.next().await, ReplicaEvent::Agents | ReplicaEvent::Missed) {}
 }
 
-/// The state of a file, without reading it.
+/// The state of a file, found without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum FileState {
     Missing,
-    /// What is in it does not count: other files than the config's may come and go there.
+    /// A folder. Its content is not compared, since other files may change there.
     Folder,
     File(SystemTime, u64),
 }
 
-async fn look(files: &[PathBuf]) -> Vec<Look> {
+async fn file_states(files: &[PathBuf]) -> Vec<FileState> {
     let files = files.to_vec();
-    let look = move || files.iter().map(|file| look_at(file)).collect();
+    let look = move || files.iter().map(|file| file_state(file)).collect();
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
-fn look_at(file: &Path) -> Look {
+fn file_state(file: &Path) -> FileState {
     match file.metadata() {
-        Ok(data) if data.is_dir() => Look::Folder,
-        Ok(data) => data.modified().map_or(Look::Missing, |modified| Look::File(modified, data.len())),
-        Err(_) => Look::Missing,
+        Ok(data) if data.is_dir() => FileState::Folder,
+        Ok(data) => data.modified().map_or(FileState::Missing, |modified| FileState::File(modified, data.len())),
+        Err(_) => FileState::Missing,
     }
 }
 
-/// Reads the config and uses it if it is good. Returns the files that it was read from.
-async fn apply(path: &Path, current: &Current) -> Vec<PathBuf> {
+/// Reads the config and applies it if it is valid. Returns the files that it was read from.
+async fn reload(path: &Path, current: &CurrentConfig) -> Vec<PathBuf> {
     let owned = path.to_owned();
-    let Ok(reading) = tokio::task::spawn_blocking(move || compose::read(Some(&owned))).await else {
-        refuse(current, &Read::default(), "the config could not be read");
+    let Ok(reading) = tokio::task::spawn_blocking(move || compose::load_config(Some(&owned))).await else {
+        reject(current, &LoadSummary::default(), "the config could not be read");
         return vec![path.to_owned()];
     };
-    let read = Read::of(&reading);
-    let Reading { outcome, files, .. } = reading;
+    let read = LoadSummary::from_attempt(&reading);
+    let LoadAttempt { outcome, files, .. } = reading;
     match outcome {
         Ok((config, warnings)) => match current.replace(config, read.clone()).await {
             Ok(()) => {
                 warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-                tracing::info!("the config was read again");
-                current.announce();
+                tracing::info!("the config was reloaded");
+                current.announce_setup();
             }
-            Err(error) => refuse(current, &read, &format!("the config cannot be used: {error}")),
+            Err(error) => reject(current, &read, &format!("the config cannot be used: {error}")),
         },
-        Err(problems) => refuse(current, &read, &shown(&problems, path)),
+        Err(problems) => reject(current, &read, &error_text(&problems, path)),
     }
     files
 }
 
-fn refuse(current: &Current, read: &Read, problems: &str) {
-    tracing::error!("the config was changed and is wrong; the earlier one stays in use\n{problems}");
-    current.keep(read, problems);
+fn reject(current: &CurrentConfig, read: &LoadSummary, problems: &str) {
+    tracing::error!("the changed config has errors; the previous one stays in use\n{problems}");
+    current.record_rejected(read, problems);
 }
 
-/// The errors as text; warnings come with a config that is used. Files are named as they stand in the config's folder: a page
-/// shows this, too, and where that folder is concerns the server only.
-fn shown(problems: &[Diagnostic], path: &Path) -> String {
+/// Formats the errors; warnings are reported with a config that is applied. File names are relative
+/// to the config's folder, because a page shows them as well and the folder's location concerns
+/// only the server.
+fn error_text(problems: &[Diagnostic], path: &Path) -> String {
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
     let text = errors.map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let folder = if path.is_dir() { Some(path) } else { path.parent() };

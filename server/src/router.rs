@@ -1,4 +1,4 @@
-//! The table of contents: every address, grouped by who calls it.
+//! All routes of the server, grouped by who calls them.
 
 use crate::Site;
 use crate::auth;
@@ -6,8 +6,8 @@ use crate::body;
 use crate::compose::Composition;
 use crate::error;
 use crate::routes::{
-    accounts, admin, agent, change, config, conversations, copies, embed, endpoints, files, folders, grants, health,
-    openapi, pages, remote_agent, runs, search, site,
+    accounts, admin, agent, change, config, conversations, embed, endpoints, files, folders, grants, health, openapi,
+    pages, remote_agent, runs, search, sharing, site,
 };
 use crate::telemetry::requests;
 use axum::Router;
@@ -21,7 +21,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
-/// What the routes share.
+/// The state that all routes share.
 #[derive(Clone)]
 pub(crate) struct AppState {
     pub(crate) composition: Arc<Composition>,
@@ -29,12 +29,13 @@ pub(crate) struct AppState {
     pub(crate) site: Site,
 }
 
-/// All routes behind all gates.
+/// Builds all routes with their middleware.
 pub(crate) fn router(state: AppState) -> Router {
     let limits = &state.composition.limits;
     let patience = limits.body_read;
-    let operators = Router::new().route("/metrics", get(health::metrics).layer(from_fn(auth::only_this_machine)));
-    // Whoever probes asks an address, not a name, and learns nothing that a page of another site could use.
+    let operators = Router::new().route("/metrics", get(health::metrics).layer(from_fn(auth::require_loopback)));
+    // Probes request an IP address instead of a host name, and the responses contain nothing that
+    // another site's page could use. So the host is not checked.
     let probes = Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready));
     let platforms = Router::new()
         .route("/remote-agent/tools", get(remote_agent::list))
@@ -42,47 +43,47 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/remote-agent/resource", post(remote_agent::resource))
         .layer(from_fn(auth::check_origin));
     let anyone = Router::new()
-        .route("/shared/{id}", get(copies::shared))
+        .route("/shared/{id}", get(sharing::shared))
         .route("/embed.js", get(embed::script))
         .route(openapi::PATH, get(openapi::show));
-    // Whoever they are for is named by what they bring in their body.
+    // The caller is named by the token in the form, not by a header.
     let frames = Router::new()
-        .route("/embed/{page}", get(embed::open).post(embed::enter))
-        .route("/embed/{page}/{agent}", get(embed::open).post(embed::enter))
+        .route("/embed/{page}", get(embed::outer_frame).post(embed::chat_frame))
+        .route("/embed/{page}/{agent}", get(embed::outer_frame).post(embed::chat_frame))
         .layer(from_fn(auth::check_origin));
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
-    let gated = for_callers()
+    let gated = caller_routes()
         .layer(bound)
-        .merge(uploads())
-        .layer(from_fn_with_state(state.clone(), auth::rates::bound_user))
-        .layer(from_fn_with_state(state.clone(), auth::name_caller))
+        .merge(upload_routes())
+        .layer(from_fn_with_state(state.clone(), auth::rates::limit_by_user))
+        .layer(from_fn_with_state(state.clone(), auth::identify_caller))
         .layer(from_fn(auth::check_origin));
     let routes = gated
         .merge(operators.merge(anyone).merge(frames).merge(platforms).layer(bound))
-        .layer(from_fn_with_state(state.clone(), auth::rates::bound_address))
+        .layer(from_fn_with_state(state.clone(), auth::rates::limit_by_address))
         .layer(from_fn_with_state(state.clone(), auth::check_host))
         .merge(probes)
-        .layer(from_fn(auth::refuse_repeated))
+        .layer(from_fn(auth::reject_repeated_headers))
         .layer(DefaultBodyLimit::disable())
         .layer(map_request(move |request: Request| {
-            std::future::ready(request.map(|sent| body::in_time(sent, patience)))
+            std::future::ready(request.map(|sent| body::with_timeout(sent, patience)))
         }))
         .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
         .layer(from_fn(embed::forbid_frames))
-        .layer(CatchPanicLayer::custom(requests::panicked))
-        .layer(from_fn(error::coded))
-        .layer(from_fn(requests::follow));
+        .layer(CatchPanicLayer::custom(requests::panic_response))
+        .layer(from_fn(error::format_api_errors))
+        .layer(from_fn(requests::observe_request));
     routes.with_state(state)
 }
 
-/// What takes bodies that are larger than those of other requests, and counts their bytes itself.
-pub(crate) fn uploads() -> Router<AppState> {
+/// The routes with larger bodies than other requests, which limit their size themselves.
+pub(crate) fn upload_routes() -> Router<AppState> {
     Router::new().route("/api/files", post(files::upload))
 }
 
-/// The routes that need to know who calls: an extension of the request names the [`chat::Caller`].
-pub(crate) fn for_callers() -> Router<AppState> {
+/// The routes that need the caller: a request extension contains the [`chat::Caller`].
+pub(crate) fn caller_routes() -> Router<AppState> {
     let agents = Router::new()
         .route("/api/agent/{page}/{agent}", post(agent::send))
         .route("/api/agent/{page}/{agent}/{conversation}/stream", get(agent::stream))
@@ -94,16 +95,16 @@ pub(crate) fn for_callers() -> Router<AppState> {
         .route("/api/runs/{id}", get(runs::show))
         .route("/api/grants", get(grants::list))
         .route("/api/grants/{id}", delete(grants::revoke))
-        .route("/api/conversations", get(conversations::list).post(copies::import))
+        .route("/api/conversations", get(conversations::list).post(sharing::import))
         .route("/api/conversations/{id}/usage", get(conversations::usage))
         .route(
             "/api/conversations/{id}",
             get(conversations::show).patch(conversations::change).delete(conversations::delete),
         )
         .route("/api/conversations/{id}/change", post(change::change))
-        .route("/api/conversations/{id}/export", get(copies::export))
-        .route("/api/conversations/{id}/shares", get(copies::shares).post(copies::share))
-        .route("/api/shares/{id}", delete(copies::unshare))
+        .route("/api/conversations/{id}/export", get(sharing::export))
+        .route("/api/conversations/{id}/shares", get(sharing::shares).post(sharing::share))
+        .route("/api/shares/{id}", delete(sharing::unshare))
         .route("/api/folders", get(folders::list).post(folders::add))
         .route("/api/folders/{id}", patch(folders::rename).delete(folders::delete))
         .route("/api/files/{id}", get(files::show).delete(files::delete))

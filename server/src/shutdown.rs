@@ -1,23 +1,23 @@
-//! Tell, drop, wait: SIGTERM or Ctrl-C drains, a second one ends at once.
+//! Graceful shutdown: SIGTERM or Ctrl-C drains the server, a second signal exits at once.
 
 use tokio_util::sync::CancellationToken;
 
-/// A token that is cancelled by the first signal; the second ends the process.
+/// Returns a token that the first signal cancels; the second signal ends the process.
 pub(crate) fn on_signal() -> CancellationToken {
     let token = CancellationToken::new();
     let told = token.clone();
     tokio::spawn(async move {
-        signal().await;
-        tracing::info!("draining; signal again to end at once");
+        wait_for_signal().await;
+        tracing::info!("draining; send the signal again to exit at once");
         told.cancel();
-        signal().await;
+        wait_for_signal().await;
         #[expect(clippy::exit, reason = "the operator asked twice")]
         std::process::exit(130);
     });
     token
 }
 
-async fn signal() {
+async fn wait_for_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let terminate = async {
         match signal(SignalKind::terminate()) {

@@ -1,10 +1,12 @@
-//! Who depends on whom in the house, exactly: a new edge is a decision, and shows here.
+//! Checks the dependencies between the crates of the workspace against a list, so that a new one is
+//! a deliberate decision.
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// The README draws it. An edge that exists under a feature only (`app` on `chat`) counts as well; what only tests use does not.
+/// The dependencies of each crate, including those of optional features (`app` on `chat`) and
+/// excluding development dependencies.
 const EDGES: &str = "\
 agent ► contract faults schemas
 app ► chat operators sse wire
@@ -33,17 +35,18 @@ wire ►
 xtask ►
 ";
 
-/// Rooms that the browser runs too: no runtime, no network, no storage, no user interface.
+/// Crates that also run in the browser: they must not depend on a runtime, a network, storage or UI
+/// crate.
 const PORTABLE: &[&str] = &["wire", "sse", "operators"];
 const NOT_PORTABLE: &[&str] = &["tokio", "tokio-util", "reqwest", "axum", "hyper", "sqlx", "leptos"];
 
-/// Each room with the packages that its product code names.
+/// Returns the names of each crate's normal and build dependencies.
 fn dependencies(metadata: &Metadata) -> BTreeMap<&str, BTreeSet<&str>> {
-    let rooms = metadata.workspace_packages().into_iter();
-    rooms
-        .map(|room| {
-            let used = room.dependencies.iter().filter(|used| used.kind != DependencyKind::Development);
-            (room.name.as_str(), used.map(|used| used.name.as_str()).collect())
+    let crates = metadata.workspace_packages().into_iter();
+    crates
+        .map(|package| {
+            let used = package.dependencies.iter().filter(|used| used.kind != DependencyKind::Development);
+            (package.name.as_str(), used.map(|used| used.name.as_str()).collect())
         })
         .collect()
 }
@@ -54,23 +57,26 @@ fn metadata() -> Metadata {
 }
 
 #[test]
-fn the_edges_between_rooms_are_these() {
+fn crate_dependencies_match_the_list() {
     let metadata = metadata();
-    let rooms = dependencies(&metadata);
+    let crates = dependencies(&metadata);
     let mut seen = String::new();
-    for (room, used) in &rooms {
-        let inner: Vec<&str> = used.iter().copied().filter(|name| rooms.contains_key(name)).collect();
-        writeln!(seen, "{}", format!("{room} ► {}", inner.join(" ")).trim_end()).unwrap();
+    for (package, used) in &crates {
+        let internal: Vec<&str> = used.iter().copied().filter(|name| crates.contains_key(name)).collect();
+        writeln!(seen, "{}", format!("{package} ► {}", internal.join(" ")).trim_end()).unwrap();
     }
-    assert_eq!(seen, EDGES, "the graph has changed; if that is meant, change EDGES and the map in README.md");
+    assert_eq!(
+        seen, EDGES,
+        "the dependencies have changed; if this is intended, update EDGES and the map in README.md"
+    );
 }
 
 #[test]
-fn what_the_browser_runs_too_stays_portable() {
+fn portable_crates_have_no_native_dependencies() {
     let metadata = metadata();
-    let rooms = dependencies(&metadata);
-    for room in PORTABLE {
-        let used: Vec<_> = rooms[room].iter().filter(|name| NOT_PORTABLE.contains(name)).collect();
-        assert!(used.is_empty(), "{room} uses {used:?}");
+    let crates = dependencies(&metadata);
+    for package in PORTABLE {
+        let used: Vec<_> = crates[package].iter().filter(|name| NOT_PORTABLE.contains(name)).collect();
+        assert!(used.is_empty(), "{package} uses {used:?}");
     }
 }

@@ -1,5 +1,6 @@
-//! What is not ours (A44): every package comes from where it should, is the one that was looked at when it came in, and may be passed on.
-//! Advisories are published elsewhere every day, so they are no test's matter: `cargo audit` and `npm audit` read them.
+//! Checks the third-party packages: their source, their checksum and their licence. Advisories
+//! change without a change of the code, so they are not tested here; `cargo audit` and `npm audit`
+//! read them.
 
 use cargo_metadata::{CargoOpt, MetadataCommand};
 use serde_json::Value;
@@ -8,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Under these a package may stand in a program that is given away, whatever that program's own licence is.
+/// Licences that allow redistribution within a program of any licence.
 const LICENCES: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -16,21 +17,21 @@ const LICENCES: &[&str] = &[
     "BSD-3-Clause",
     "BSL-1.0",
     "CC0-1.0",
-    // Of the certificates of the web's authorities, which are data.
+    // The certificates of the web's authorities, which are data.
     "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
     "MIT-0",
-    // Of each of its files, which stay as they are.
+    // Applies to each of its files, which are not modified.
     "MPL-2.0",
     "Unicode-3.0",
     "Zlib",
 ];
 
-/// What is built: the server, and what the browser runs.
+/// The targets that are built: the server's and the browser's.
 const PLATFORMS: &[&str] = &["x86_64-unknown-linux-gnu", "wasm32-unknown-unknown"];
 
-fn read(path: &str) -> String {
+fn read_file(path: &str) -> String {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     fs::read_to_string(root.join(path)).unwrap()
 }
@@ -38,7 +39,7 @@ fn read(path: &str) -> String {
 #[test]
 fn crates_come_from_the_registry_with_a_checksum() {
     for path in ["Cargo.lock", "fuzz/Cargo.lock"] {
-        let lock = read(path);
+        let lock = read_file(path);
         let mut others = Vec::new();
         for package in lock.split("[[package]]").skip(1) {
             let field = |name: &str| {
@@ -56,9 +57,9 @@ fn crates_come_from_the_registry_with_a_checksum() {
     }
 }
 
-/// What is in the workspace and has no source is a room of it: nothing else lies on somebody's disk.
+/// Every package without a registry source must be a member of the workspace.
 #[test]
-fn crates_may_be_passed_on() {
+fn licences_of_crates_allow_redistribution() {
     let mut refused = BTreeSet::new();
     for platform in PLATFORMS {
         let options = ["--locked", "--filter-platform", platform].map(str::to_owned).to_vec();
@@ -68,7 +69,7 @@ fn crates_may_be_passed_on() {
         for package in &metadata.packages {
             let is_ours = metadata.workspace_members.contains(&package.id);
             let licence = package.license.as_deref().unwrap_or_default();
-            if !is_ours && (package.source.is_none() || !may_be_passed_on(licence)) {
+            if !is_ours && (package.source.is_none() || !is_redistributable(licence)) {
                 refused.insert(format!("{} {}: `{licence}`", package.name, package.version));
             }
         }
@@ -76,7 +77,7 @@ fn crates_may_be_passed_on() {
     assert!(refused.is_empty(), "{refused:#?}");
 }
 
-fn may_be_passed_on(licence: &str) -> bool {
+fn is_redistributable(licence: &str) -> bool {
     let parsed = Expression::parse_mode(licence, ParseMode::LAX);
     parsed.is_ok_and(|licence| {
         licence.evaluate(|wanted| wanted.license.id().is_some_and(|id| LICENCES.contains(&id.name)))
@@ -84,8 +85,8 @@ fn may_be_passed_on(licence: &str) -> bool {
 }
 
 #[test]
-fn what_a_licence_allows() {
-    let check = |licence: &str, expected: bool| assert_eq!(may_be_passed_on(licence), expected, "{licence}");
+fn licence_expressions_are_evaluated() {
+    let check = |licence: &str, expected: bool| assert_eq!(is_redistributable(licence), expected, "{licence}");
     check("MIT", true);
     check("MIT/Apache-2.0", true);
     check("Apache-2.0 WITH LLVM-exception", true);
@@ -97,17 +98,17 @@ fn what_a_licence_allows() {
 }
 
 #[test]
-fn packages_of_npm_are_those_that_were_looked_at() {
-    let lock: Value = serde_json::from_str(&read("end2end/package-lock.json")).unwrap();
+fn npm_packages_are_pinned_by_hash() {
+    let lock: Value = serde_json::from_str(&read_file("end2end/package-lock.json")).unwrap();
     let packages = lock["packages"].as_object().unwrap().iter().filter(|(path, _)| !path.is_empty());
     let is_known = |package: &Value| {
         let is_sound = package["integrity"].as_str().is_some_and(|hash| hash.starts_with("sha512-"));
-        // Where it comes from is whoever's who installs it: what it must be is in its hash.
+        // The hash identifies the package; the registry may be a mirror.
         is_sound && package["resolved"].is_null() && package["link"] != true
     };
     let others: Vec<_> = packages.filter(|(_, package)| !is_known(package)).map(|(path, _)| path).collect();
     assert!(others.is_empty(), "{others:?}");
-    let wanted: Value = serde_json::from_str(&read("end2end/package.json")).unwrap();
+    let wanted: Value = serde_json::from_str(&read_file("end2end/package.json")).unwrap();
     for (name, version) in wanted["devDependencies"].as_object().unwrap() {
         let version = version.as_str().unwrap_or_default();
         assert!(version.starts_with(|first: char| first.is_ascii_digit()), "{name} is not pinned: {version}");

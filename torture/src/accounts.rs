@@ -1,5 +1,5 @@
-//! What the database says of accounts, and whether each change to one is there as a whole: its
-//! effect and its row in the audit log, or neither.
+//! Reads accounts from the database and checks that each change is stored completely: its effect
+//! and its row in the audit log, or neither.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Row as _};
 use std::path::Path;
 
-/// The tables of accounts, and the rows of the audit log about them.
+/// The account tables, and the audit rows about them.
 #[derive(Default)]
 pub(crate) struct StoredAccounts {
     pub(crate) users: Vec<User>,
@@ -15,8 +15,8 @@ pub(crate) struct StoredAccounts {
     pub(crate) keys: Vec<String>,
     /// Ids of sessions.
     pub(crate) sessions: Vec<String>,
-    /// Rows about what was done, in order.
-    pub(crate) rows: Vec<Entry>,
+    /// Rows of successful changes in order.
+    pub(crate) rows: Vec<AuditRow>,
 }
 
 /// A user.
@@ -24,19 +24,19 @@ pub(crate) struct User {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) roles: Value,
-    /// Whether the password is another one than at first.
+    /// Whether the password was changed since the account was created.
     pub(crate) has_new_password: bool,
 }
 
 /// A row of the audit log with the outcome `ok`.
-pub(crate) struct Entry {
+pub(crate) struct AuditRow {
     pub(crate) user: String,
     pub(crate) tool: String,
     pub(crate) about: Value,
 }
 
 impl StoredAccounts {
-    /// Reads a file that no server has open.
+    /// Reads a database file that no server has open.
     pub(crate) async fn read(file: &Path) -> Result<Self> {
         let mut db = SqliteConnectOptions::new().filename(file).connect().await?;
         let mut stored = Self::default();
@@ -53,78 +53,79 @@ impl StoredAccounts {
         for row in sqlx::query(rows).fetch_all(&mut db).await? {
             let about: String = row.try_get(2)?;
             let (user, tool) = (row.try_get(0)?, row.try_get(1)?);
-            stored.rows.push(Entry { user, tool, about: serde_json::from_str(&about)? });
+            stored.rows.push(AuditRow { user, tool, about: serde_json::from_str(&about)? });
         }
         Ok(stored)
     }
 
-    /// Changes of which a half is there.
-    pub(crate) fn halves(&self) -> Vec<String> {
+    /// Returns a line for each change of which only the effect or only the audit row is stored.
+    pub(crate) fn incomplete_changes(&self) -> Vec<String> {
         let mut wrong = Vec::new();
-        self.users_and_rows(&mut wrong);
-        self.keys_and_rows(&mut wrong);
+        self.check_users(&mut wrong);
+        self.check_keys(&mut wrong);
         for user in &self.users {
-            self.password_and_row(user, &mut wrong);
-            self.roles_and_row(user, &mut wrong);
+            self.check_password(user, &mut wrong);
+            self.check_roles(user, &mut wrong);
         }
-        for ended in self.of("account:end_session") {
+        for ended in self.rows_of("account:end_session") {
             let id = text(&ended.about, "sessionId");
             if self.sessions.iter().any(|session| session == id) {
-                wrong.push(format!("the session {id} is entered as ended and is there"));
+                wrong.push(format!("the session {id} is audited as ended but still stored"));
             }
         }
         wrong
     }
 
-    /// The rows of a call.
-    fn of<'a>(&'a self, tool: &'a str) -> impl Iterator<Item = &'a Entry> {
+    /// Returns the rows with this tool.
+    fn rows_of<'a>(&'a self, tool: &'a str) -> impl Iterator<Item = &'a AuditRow> {
         self.rows.iter().filter(move |row| row.tool == tool)
     }
 
-    fn users_and_rows(&self, wrong: &mut Vec<String>) {
-        let added: Vec<_> = self.of("account:first_account").chain(self.of("account:sign_up")).collect();
+    fn check_users(&self, wrong: &mut Vec<String>) {
+        let added: Vec<_> = self.rows_of("account:first_account").chain(self.rows_of("account:sign_up")).collect();
         for user in &self.users {
             let rows = added.iter().filter(|row| row.user == user.id).count();
             if rows != 1 {
-                wrong.push(format!("the account {} has {rows} rows of its creation", user.name));
+                wrong.push(format!("the account {} has {rows} audit rows of its creation", user.name));
             }
         }
         for row in added.iter().filter(|row| self.users.iter().all(|user| user.id != row.user)) {
-            wrong.push(format!("the account {} is entered and is not there", row.user));
+            wrong.push(format!("the account {} is audited but not stored", row.user));
         }
     }
 
-    fn keys_and_rows(&self, wrong: &mut Vec<String>) {
-        let is_deleted = |id: &str| self.of("account:delete_key").any(|row| text(&row.about, "keyId") == id);
+    fn check_keys(&self, wrong: &mut Vec<String>) {
+        let is_deleted = |id: &str| self.rows_of("account:delete_key").any(|row| text(&row.about, "keyId") == id);
         for key in &self.keys {
-            let rows = self.of("account:add_key").filter(|row| text(&row.about, "keyId") == key).count();
+            let rows = self.rows_of("account:add_key").filter(|row| text(&row.about, "keyId") == key).count();
             if rows != 1 || is_deleted(key) {
-                wrong
-                    .push(format!("the key {key} is there with {rows} rows of its creation, or is entered as deleted"));
+                wrong.push(format!(
+                    "the key {key} is stored with {rows} audit rows of its creation, or audited as deleted"
+                ));
             }
         }
-        for row in self.of("account:add_key") {
+        for row in self.rows_of("account:add_key") {
             let id = text(&row.about, "keyId");
             if !self.keys.iter().any(|key| key == id) && !is_deleted(id) {
-                wrong.push(format!("the key {id} is entered, is not there, and nobody deleted it"));
+                wrong.push(format!("the key {id} is audited as created and not as deleted, but not stored"));
             }
         }
     }
 
-    fn password_and_row(&self, user: &User, wrong: &mut Vec<String>) {
-        let is_entered = self.of("account:change_password").any(|row| row.user == user.id);
+    fn check_password(&self, user: &User, wrong: &mut Vec<String>) {
+        let is_entered = self.rows_of("account:change_password").any(|row| row.user == user.id);
         if is_entered != user.has_new_password {
             let (entered, changed) = (is_entered, user.has_new_password);
-            wrong.push(format!("the new password of {}: entered {entered}, changed {changed}", user.name));
+            wrong.push(format!("the new password of {}: audited {entered}, changed {changed}", user.name));
         }
     }
 
-    fn roles_and_row(&self, user: &User, wrong: &mut Vec<String>) {
-        let changes = self.of("admin:set_roles").filter(|row| text(&row.about, "userId") == user.id);
+    fn check_roles(&self, user: &User, wrong: &mut Vec<String>) {
+        let changes = self.rows_of("admin:set_roles").filter(|row| text(&row.about, "userId") == user.id);
         let first = self.rows.iter().find(|row| row.user == user.id && !row.about["roles"].is_null());
         let last = changes.last().map(|row| &row.about["after"]["roles"]).or(first.map(|row| &row.about["roles"]));
         if last.is_some_and(|roles| *roles != user.roles) {
-            wrong.push(format!("the roles of {} are {} and {last:?} by the audit log", user.name, user.roles));
+            wrong.push(format!("the roles of {} are {}, but {last:?} in the audit log", user.name, user.roles));
         }
     }
 }
@@ -138,11 +139,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn row(user: &str, tool: &str, about: Value) -> Entry {
-        Entry { user: user.to_owned(), tool: tool.to_owned(), about }
+    fn row(user: &str, tool: &str, about: Value) -> AuditRow {
+        AuditRow { user: user.to_owned(), tool: tool.to_owned(), about }
     }
 
-    fn whole() -> StoredAccounts {
+    fn consistent_accounts() -> StoredAccounts {
         let user = |id: &str, roles| User { id: id.to_owned(), name: id.to_owned(), roles, has_new_password: true };
         StoredAccounts {
             users: vec![user("u", json!(["editor"]))],
@@ -161,21 +162,21 @@ mod tests {
     }
 
     #[test]
-    fn every_half_is_found() {
-        assert_eq!(whole().halves(), [] as [String; 0]);
+    fn incomplete_changes_are_found() {
+        assert_eq!(consistent_accounts().incomplete_changes(), [] as [String; 0]);
         let check = |spoil: fn(&mut StoredAccounts), expected: &str| {
-            let mut stored = whole();
+            let mut stored = consistent_accounts();
             spoil(&mut stored);
-            let wrong = stored.halves();
+            let wrong = stored.incomplete_changes();
             assert!(wrong.iter().any(|wrong| wrong.contains(expected)), "{expected}: {wrong:?}");
         };
-        check(|stored| drop(stored.rows.remove(0)), "the account u has 0 rows");
-        check(|stored| stored.users.clear(), "the account u is entered and is not there");
+        check(|stored| drop(stored.rows.remove(0)), "the account u has 0 audit rows");
+        check(|stored| stored.users.clear(), "the account u is audited but not stored");
         check(|stored| drop(stored.rows.remove(1)), "the roles of u");
         check(|stored| stored.users[0].roles = json!([]), "the roles of u");
-        check(|stored| stored.keys.clear(), "the key k2 is entered");
-        check(|stored| drop(stored.rows.remove(3)), "the key k2 is there with 0 rows");
-        check(|stored| stored.keys.push("k1".to_owned()), "the key k1 is there");
+        check(|stored| stored.keys.clear(), "the key k2 is audited as created");
+        check(|stored| drop(stored.rows.remove(3)), "the key k2 is stored with 0 audit rows");
+        check(|stored| stored.keys.push("k1".to_owned()), "the key k1 is stored");
         check(|stored| stored.users[0].has_new_password = false, "the new password of u");
         check(|stored| drop(stored.rows.remove(5)), "the new password of u");
         check(|stored| stored.sessions.push("s1".to_owned()), "the session s1");

@@ -1,4 +1,5 @@
-//! A user: sends, reads along, loses the connection and comes again, decides, reads what is stored. All of it goes into the history.
+//! A client that sends messages, reads streams, reconnects, approves calls and reads conversations,
+//! and records everything in the history.
 
 use crate::history::{History, Op};
 use crate::provider::Script;
@@ -10,114 +11,118 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Nothing that is asked takes longer; a stream may.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The timeout of requests; streams may take longer.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// One user at one server.
+/// One user of one server.
 #[derive(Clone)]
 pub(crate) struct Client {
     http: reqwest::Client,
     origin: String,
     user: String,
-    /// The header that says who it is.
-    known_by: (&'static str, String),
+    /// The header that identifies the user.
+    identity: (&'static str, String),
     history: History,
 }
 
-/// What became of a message that was sent.
-pub(crate) enum Offered {
-    /// It is answered.
+/// The outcome of sending a message.
+pub(crate) enum SendOutcome {
+    /// Accepted, with the stream.
     Accepted(Response),
-    /// It was not taken.
+    /// Refused.
     Refused(Refusal),
 }
 
-/// What came of joining a conversation's stream.
-pub(crate) enum Joined {
+/// The outcome of joining a conversation's stream.
+pub(crate) enum JoinOutcome {
     /// The stream.
     Stream(Response),
-    /// No answer is being written.
-    Nothing,
-    /// Neither was said; the status.
+    /// No run is active.
+    NotRunning,
+    /// Refused, with the status.
     Refused(u16),
 }
 
-/// A message that was not taken.
+/// The refusal of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal {
-    /// Why.
+    /// The HTTP status.
     pub(crate) status: u16,
-    /// In how many seconds to come again, if that was said.
+    /// The value of `Retry-After` in seconds.
     pub(crate) retry_after: Option<u64>,
 }
 
-/// How a stream ended for its reader.
+/// How a stream ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// With `[DONE]`; the chunks' types.
+pub(crate) enum StreamEnd {
+    /// With `[DONE]`; contains the chunk types.
     Done(Vec<String>),
-    /// The connection was cut, or the client left; the last cursor.
+    /// Cut off, or left by the client; contains the last cursor.
     Cut(Option<String>),
 }
 
-impl End {
-    /// Whether the answer came to an end in order.
+impl StreamEnd {
+    /// Returns whether the reply finished normally.
     pub(crate) fn is_finished(&self) -> bool {
         matches!(self, Self::Done(kinds) if kinds.iter().any(|kind| kind == "finish"))
     }
 }
 
 impl Client {
-    /// A user of this name.
+    /// Creates a client with this user name, in the mode `proxy`.
     pub(crate) fn new(origin: &str, user: &str, history: &History) -> Result<Self> {
-        Self::known_by(origin, user, ("x-forwarded-user", user.to_owned()), history)
+        Self::with_identity(origin, user, ("x-forwarded-user", user.to_owned()), history)
     }
 
-    /// A user with this id whose browser has this cookie.
+    /// Creates a client with this user id and session cookie.
     pub(crate) fn signed_in(origin: &str, id: &str, cookie: &str, history: &History) -> Result<Self> {
-        Self::known_by(origin, id, ("cookie", cookie.to_owned()), history)
+        Self::with_identity(origin, id, ("cookie", cookie.to_owned()), history)
     }
 
-    fn known_by(origin: &str, user: &str, known_by: (&'static str, String), history: &History) -> Result<Self> {
-        // Nothing here speaks TLS, and reading the system's certificates takes a tenth of a second for each of a thousand clients.
+    fn with_identity(origin: &str, user: &str, identity: (&'static str, String), history: &History) -> Result<Self> {
+        // No server here uses TLS, and loading the system's certificates would take a tenth of a
+        // second for each of a thousand clients.
         let http = reqwest::Client::builder().tls_certs_only([]).redirect(reqwest::redirect::Policy::none());
-        let http =
-            http.connect_timeout(Duration::from_secs(5)).read_timeout(PATIENCE).pool_max_idle_per_host(1).build()?;
-        Ok(Self { http, origin: origin.to_owned(), user: user.to_owned(), known_by, history: history.clone() })
+        let http = http
+            .connect_timeout(Duration::from_secs(5))
+            .read_timeout(REQUEST_TIMEOUT)
+            .pool_max_idle_per_host(1)
+            .build()?;
+        Ok(Self { http, origin: origin.to_owned(), user: user.to_owned(), identity, history: history.clone() })
     }
 
-    /// A request in his name.
-    pub(crate) fn ask(&self, method: Method, path: &str) -> RequestBuilder {
-        let (name, value) = &self.known_by;
+    /// Returns a request of this user.
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let (name, value) = &self.identity;
         self.http.request(method, format!("{}{path}", self.origin)).header(*name, value)
     }
 
-    /// As whom the server knows him.
+    /// The id of the user.
     pub(crate) fn user(&self) -> &str {
         &self.user
     }
 
-    /// What its requests go into.
+    /// The history in which requests are recorded.
     pub(crate) fn history(&self) -> &History {
         &self.history
     }
 
-    /// The status of a path; none without an answer.
+    /// Returns the status of a path, or none if there was no response.
     pub(crate) async fn status(&self, path: &str) -> Option<u16> {
-        let asked = self.ask(Method::GET, path).timeout(PATIENCE).send().await;
+        let asked = self.request(Method::GET, path).timeout(REQUEST_TIMEOUT).send().await;
         asked.ok().map(|response| response.status().as_u16())
     }
 
-    /// Sends a message; the stream when it was accepted, else the status.
+    /// Sends a message; returns the stream, or the status if it was refused.
     pub(crate) async fn send(&self, conversation: &str, script: &Script) -> Result<Result<Response, u16>> {
-        Ok(match self.offer(conversation, script).await? {
-            Offered::Accepted(response) => Ok(response),
-            Offered::Refused(refusal) => Err(refusal.status),
+        Ok(match self.try_send(conversation, script).await? {
+            SendOutcome::Accepted(response) => Ok(response),
+            SendOutcome::Refused(refusal) => Err(refusal.status),
         })
     }
 
-    /// The same with all that a refusal says.
-    pub(crate) async fn offer(&self, conversation: &str, script: &Script) -> Result<Offered> {
+    /// Like [`Client::send`], with the details of a refusal.
+    pub(crate) async fn try_send(&self, conversation: &str, script: &Script) -> Result<SendOutcome> {
         let text = script.message();
         let message = script.tag.clone();
         self.history.add(Op::Sent {
@@ -131,92 +136,101 @@ impl Client {
         let (conversation, status) = (conversation.to_owned(), response.status());
         if status == StatusCode::OK {
             self.history.add(Op::Accepted { conversation, message });
-            return Ok(Offered::Accepted(response));
+            return Ok(SendOutcome::Accepted(response));
         }
         let status = status.as_u16();
         self.history.add(Op::Refused { conversation, message, status });
         let retry_after = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
-        Ok(Offered::Refused(Refusal { status, retry_after }))
+        Ok(SendOutcome::Refused(Refusal { status, retry_after }))
     }
 
     async fn post(&self, conversation: &str, message: Value) -> Result<Response> {
         let body = json!({ "id": "chat", "trigger": "submit-message", "messages": [message] });
         let path = format!("/api/agent/page/worker?conversationId={conversation}");
-        Ok(self.ask(Method::POST, &path).json(&body).send().await?)
+        Ok(self.request(Method::POST, &path).json(&body).send().await?)
     }
 
-    /// Says yes to what waits in a conversation; the stream of what follows. None when nothing waits.
+    /// Approves the pending calls of a conversation; returns the stream that follows, or none if no
+    /// call is pending.
     pub(crate) async fn approve(&self, conversation: &str) -> Result<Option<Response>> {
         let Some(view) = self.view(conversation).await? else { return Ok(None) };
         let mut answer = view["messages"].as_array().and_then(|messages| messages.last()).cloned().unwrap_or_default();
-        let mut said = 0;
+        let mut answered = 0;
         for part in answer["parts"].as_array_mut().into_iter().flatten() {
-            // What was cut off may have had its effect, and is to have it once: no.
+            // An interrupted call may have had its effect already, which must happen only once. So
+            // it is denied.
             let is_cut_off = !part["approval"]["terms"]["cutOff"].is_null();
             if is_cut_off && part["state"] == "approval-requested" {
                 part["state"] = "approval-responded".into();
                 part["approval"]["approved"] = false.into();
-                said += 1;
+                answered += 1;
             } else if part["state"] == "approval-requested" {
                 let call = part["toolCallId"].as_str().unwrap_or_default().to_owned();
                 self.history.add(Op::Approved { conversation: conversation.to_owned(), call });
                 part["state"] = "approval-responded".into();
                 part["approval"]["approved"] = true.into();
-                said += 1;
+                answered += 1;
             }
         }
-        if said == 0 {
+        if answered == 0 {
             return Ok(None);
         }
         let response = self.post(conversation, answer).await?;
         Ok((response.status() == StatusCode::OK).then_some(response))
     }
 
-    /// Joins a conversation's stream, behind a cursor or from its start.
-    pub(crate) async fn join(&self, conversation: &str, cursor: Option<&str>) -> Result<Joined> {
-        let request = self.ask(Method::GET, &format!("/api/agent/page/worker/{conversation}/stream"));
+    /// Joins the stream of a conversation after a cursor, or from its start.
+    pub(crate) async fn join(&self, conversation: &str, cursor: Option<&str>) -> Result<JoinOutcome> {
+        let request = self.request(Method::GET, &format!("/api/agent/page/worker/{conversation}/stream"));
         let request = cursor.into_iter().fold(request, |request, cursor| request.header("last-event-id", cursor));
         let response = request.send().await?;
         Ok(match response.status() {
-            StatusCode::OK => Joined::Stream(response),
-            StatusCode::NO_CONTENT => Joined::Nothing,
-            status => Joined::Refused(status.as_u16()),
+            StatusCode::OK => JoinOutcome::Stream(response),
+            StatusCode::NO_CONTENT => JoinOutcome::NotRunning,
+            status => JoinOutcome::Refused(status.as_u16()),
         })
     }
 
-    /// Reads a stream to its end, or leaves after so many events.
-    pub(crate) async fn read(&self, conversation: &str, response: Response, leave_after: Option<usize>) -> End {
-        let mut reader = Reader::new(&self.history, conversation);
+    /// Reads a stream to its end, or leaves after this number of events.
+    pub(crate) async fn read(&self, conversation: &str, response: Response, leave_after: Option<usize>) -> StreamEnd {
+        let mut reader = StreamReader::new(&self.history, conversation);
         let mut bytes = response.bytes_stream();
         while let Some(Ok(piece)) = bytes.next().await {
-            if let Some(done) = reader.take(&piece) {
-                return End::Done(done);
+            if let Some(done) = reader.feed(&piece) {
+                return StreamEnd::Done(done);
             }
-            if leave_after.is_some_and(|most| reader.kinds.len() >= most) {
+            if leave_after.is_some_and(|most| reader.chunk_types.len() >= most) {
                 break;
             }
         }
-        End::Cut(reader.cursor)
+        StreamEnd::Cut(reader.cursor)
     }
 
-    /// Sends a message and reads the answer, coming again when the connection is lost on purpose.
-    pub(crate) async fn turn(&self, conversation: &str, script: &Script, leave_after: Option<usize>) -> Result<End> {
-        let Ok(response) = self.send(conversation, script).await? else { return Ok(End::Cut(None)) };
+    /// Sends a message and reads the reply; rejoins the stream after leaving it.
+    pub(crate) async fn turn(
+        &self,
+        conversation: &str,
+        script: &Script,
+        leave_after: Option<usize>,
+    ) -> Result<StreamEnd> {
+        let Ok(response) = self.send(conversation, script).await? else { return Ok(StreamEnd::Cut(None)) };
         match self.read(conversation, response, leave_after).await {
-            End::Cut(Some(cursor)) if leave_after.is_some() => match self.join(conversation, Some(&cursor)).await? {
-                Joined::Stream(rest) => Ok(self.read(conversation, rest, None).await),
-                Joined::Nothing => Ok(End::Cut(None)),
-                Joined::Refused(status @ 400..500) => bail!("coming again was answered with {status}"),
-                Joined::Refused(_) => Ok(End::Cut(Some(cursor))),
-            },
+            StreamEnd::Cut(Some(cursor)) if leave_after.is_some() => {
+                match self.join(conversation, Some(&cursor)).await? {
+                    JoinOutcome::Stream(rest) => Ok(self.read(conversation, rest, None).await),
+                    JoinOutcome::NotRunning => Ok(StreamEnd::Cut(None)),
+                    JoinOutcome::Refused(status @ 400..500) => bail!("rejoining failed with {status}"),
+                    JoinOutcome::Refused(_) => Ok(StreamEnd::Cut(Some(cursor))),
+                }
+            }
             end => Ok(end),
         }
     }
 
-    /// A conversation as it stands; none when there is none. It goes into the history.
+    /// Fetches a conversation and records it in the history; returns none if it does not exist.
     pub(crate) async fn view(&self, conversation: &str) -> Result<Option<Value>> {
         let path = format!("/api/conversations/{conversation}");
-        let response = self.ask(Method::GET, &path).timeout(PATIENCE).send().await?;
+        let response = self.request(Method::GET, &path).timeout(REQUEST_TIMEOUT).send().await?;
         if response.status() == StatusCode::NOT_FOUND {
             return Ok(None);
         }
@@ -227,43 +241,43 @@ impl Client {
     }
 }
 
-/// Takes a stream's bytes apart and writes down what it tells.
-pub(crate) struct Reader {
+/// Decodes a stream and records its events.
+pub(crate) struct StreamReader {
     history: History,
     conversation: String,
     stream: u64,
-    decoder: sse::Decoder,
-    /// The types of the chunks so far.
-    pub(crate) kinds: Vec<String>,
+    decoder: sse::SseDecoder,
+    /// The chunk types so far.
+    pub(crate) chunk_types: Vec<String>,
     cursor: Option<String>,
 }
 
-impl Reader {
-    /// For a stream of a conversation.
+impl StreamReader {
+    /// Creates a reader for a stream of a conversation.
     pub(crate) fn new(history: &History, conversation: &str) -> Self {
         static STREAMS: AtomicU64 = AtomicU64::new(0);
         Self {
             history: history.clone(),
             conversation: conversation.to_owned(),
             stream: STREAMS.fetch_add(1, Relaxed),
-            decoder: sse::Decoder::new(sse::Limits::default()),
-            kinds: Vec::new(),
+            decoder: sse::SseDecoder::new(sse::SseLimits::default()),
+            chunk_types: Vec::new(),
             cursor: None,
         }
     }
 
-    /// Takes what has come; the types of all chunks when that was the end.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> Option<Vec<String>> {
-        // What cannot be decoded is an event less, which the checker sees.
+    /// Decodes bytes; returns all chunk types at the end of the stream.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Option<Vec<String>> {
+        // An event that cannot be decoded is missing from the history, which the checker detects.
         let _ = self.decoder.push(bytes);
         let (stream, conversation) = (self.stream, self.conversation.clone());
         while let Some(event) = self.decoder.next() {
             if event.data == "[DONE]" {
                 self.history.add(Op::Done { conversation, stream });
-                return Some(std::mem::take(&mut self.kinds));
+                return Some(std::mem::take(&mut self.chunk_types));
             }
             let chunk: Value = serde_json::from_str(&event.data).unwrap_or_default();
-            self.kinds.push(chunk["type"].as_str().unwrap_or_default().to_owned());
+            self.chunk_types.push(chunk["type"].as_str().unwrap_or_default().to_owned());
             let numbers = event.id.as_deref().and_then(|id| id.split_once('.'));
             let numbers = numbers.and_then(|(epoch, seq)| Some((epoch.parse().ok()?, seq.parse().ok()?)));
             if chunk["type"] == "data-gap" {

@@ -1,4 +1,4 @@
-//! What every client sent and was told, in the order in which it happened: a line of JSON each.
+//! The history of what every client sent and received, in order, as JSON Lines.
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -9,42 +9,42 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// One thing that happened.
+/// An entry of the history.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub(crate) enum Op {
-    /// A user's message goes out.
+    /// A message was sent.
     Sent { user: String, conversation: String, message: String, text: String },
-    /// It was answered with 200.
+    /// A message was accepted with 200.
     Accepted { conversation: String, message: String },
-    /// It was answered with something else.
+    /// A message was refused with another status.
     Refused { conversation: String, message: String, status: u16 },
-    /// The user says yes to a call.
+    /// The user approved a call.
     Approved { conversation: String, call: String },
-    /// An event of a stream: which stream, its cursor, and its chunk.
+    /// An event of a stream was received, with its cursor and chunk.
     Told { conversation: String, stream: u64, epoch: u64, seq: u64, chunk: Value },
-    /// A stream told its client to load the conversation anew.
+    /// A stream reported a gap, after which clients reload the conversation.
     Gap { conversation: String, stream: u64 },
-    /// A stream came to its end, `[DONE]`.
+    /// A stream ended with `[DONE]`.
     Done { conversation: String, stream: u64 },
-    /// A conversation as its owner reads it.
+    /// A conversation was read by its owner.
     Read { user: String, conversation: String, view: Value },
-    /// A conversation came from a file.
+    /// A conversation was imported.
     Imported { conversation: String },
-    /// Where the server had connections to when it was looked at.
+    /// The remote addresses of the server's connections at one moment.
     Reached { addresses: Vec<SocketAddr> },
-    /// The server was killed, or died as it was told to.
+    /// The server was killed, or an injected fault ended it.
     Killed,
-    /// The server answers.
+    /// The server started to listen.
     Started,
 }
 
 impl Op {
-    /// Begins the text of each message that came from a file.
-    pub(crate) const OF_IMPORT: &str = "imported";
+    /// The prefix of the text of imported messages.
+    pub(crate) const IMPORT_PREFIX: &str = "imported";
 }
 
-/// The history of one scenario; a cheap handle.
+/// The history of one scenario; clones share the file.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     path: PathBuf,
@@ -52,13 +52,16 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// A new one in this file.
+    /// Creates a history in this file.
     pub(crate) fn create(path: PathBuf) -> Result<Self> {
         let file = File::create(&path)?;
         Ok(Self { path, file: Arc::new(Mutex::new(file)) })
     }
 
-    /// Appends. A history that cannot be written proves nothing, so this ends the run.
+    /// Appends an entry.
+    ///
+    /// # Panics
+    /// The file cannot be written: an incomplete history would hide violations.
     pub(crate) fn add(&self, op: Op) {
         let mut line = serde_json::to_vec(&op).unwrap_or_default();
         line.push(b'\n');
@@ -66,13 +69,13 @@ impl History {
         assert!(written.is_ok(), "the history cannot be written: {written:?}");
     }
 
-    /// What is in it.
+    /// Reads all entries.
     pub(crate) fn read(&self) -> Result<Vec<Op>> {
         read(&self.path)
     }
 }
 
-/// What is in a file.
+/// Reads the entries of a file.
 fn read(path: &Path) -> Result<Vec<Op>> {
     let lines = BufReader::new(File::open(path)?).lines();
     lines.map(|line| Ok(serde_json::from_str(&line?)?)).collect()

@@ -1,4 +1,5 @@
-//! The world outside: what tools do to it is entered here, on disk before it is answered, whatever becomes of the server.
+//! A ledger of tool effects outside of the server. An effect is on disk before the tool is
+//! answered.
 
 use anyhow::Result;
 use axum::extract::State;
@@ -13,46 +14,49 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 
-/// Keys that begin so are entered, and then the answer fails.
+/// Effects whose key has this prefix are recorded, but answered with an error.
 pub(crate) const LOST_ANSWER: &str = "lost";
 
-/// The ledger; a cheap handle.
+/// The ledger; clones share its state.
 #[derive(Clone)]
 pub(crate) struct Ledger {
-    /// Its origin.
+    /// The origin of its URL.
     pub(crate) origin: String,
-    entries: Arc<Mutex<Entries>>,
+    state: Arc<Mutex<LedgerState>>,
 }
 
-struct Entries {
+struct LedgerState {
     file: File,
     counts: HashMap<String, u64>,
 }
 
 impl Ledger {
-    /// Opens one in a folder.
+    /// Starts a ledger with its file in a folder.
     pub(crate) async fn start(folder: &Path) -> Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(folder.join("ledger"))?;
-        let entries = Arc::new(Mutex::new(Entries { file, counts: HashMap::new() }));
+        let state = Arc::new(Mutex::new(LedgerState { file, counts: HashMap::new() }));
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let origin = format!("http://{}", listener.local_addr()?);
-        let router = Router::new().route("/effects", post(enter)).with_state(entries.clone());
+        let router = Router::new().route("/effects", post(record_effect)).with_state(state.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Ok(Self { origin, entries })
+        Ok(Self { origin, state })
     }
 
-    /// How often each effect was had.
+    /// Returns the number of times that each effect happened.
     pub(crate) fn counts(&self) -> HashMap<String, u64> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner).counts.clone()
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).counts.clone()
     }
 }
 
-async fn enter(State(entries): State<Arc<Mutex<Entries>>>, Json(effect): Json<Value>) -> (StatusCode, Json<Value>) {
+async fn record_effect(
+    State(state): State<Arc<Mutex<LedgerState>>>,
+    Json(effect): Json<Value>,
+) -> (StatusCode, Json<Value>) {
     let key = effect["key"].as_str().unwrap_or_default().to_owned();
-    let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
-    let written = writeln!(entries.file, "{key}").and_then(|()| entries.file.sync_data());
+    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let written = writeln!(state.file, "{key}").and_then(|()| state.file.sync_data());
     assert!(written.is_ok(), "the ledger cannot be written: {written:?}");
-    let count = entries.counts.entry(key.clone()).or_default();
+    let count = state.counts.entry(key.clone()).or_default();
     *count += 1;
     let status = if key.starts_with(LOST_ANSWER) { StatusCode::BAD_GATEWAY } else { StatusCode::OK };
     (status, Json(json!({ "entered": key })))

@@ -19,40 +19,41 @@ mod stored;
 
 use anyhow::{Result, bail, ensure};
 use clap::Parser;
-use record::{Found, Fuzzed, Line, Record};
-use scenario::{Given, Outcome, Scenario, Tier};
+use record::{DefectResult, FuzzResult, Record, ScenarioResult};
+use scenario::{Outcome, RunOptions, Scenario, Tier};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// What to do.
+/// Runs the torture scenarios and updates the record and the scorecard.
 #[derive(Parser)]
 struct Arguments {
-    /// The binary, built with `--features faults`.
+    /// The server binary, built with `--features faults`.
     #[arg(long, default_value = "target/torture/debug/chatwright")]
     binary: PathBuf,
-    /// 1: what a merge needs; 2: ten times the kills, and the broken builds.
+    /// 1: the checks for a merge; 2: ten times the kills, and the builds with a defect.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     tier: u8,
-    /// Decides the schedules; the time when it is left out.
+    /// The seed of all schedules; by default the current time.
     #[arg(long)]
     seed: Option<u64>,
-    /// One scenario, or several; the record and the scorecard keep what they have of the others.
+    /// Runs only this scenario; can be repeated. The results of the others are kept.
     #[arg(long)]
     only: Vec<String>,
-    /// How long scenarios hold on that do so for a while; the longest of them, `soak`, an hour at tier 2 without it.
+    /// The duration of scenarios that run for a given time. By default it depends on the tier:
+    /// `soak` runs for an hour at tier 2.
     #[arg(long)]
     seconds: Option<u64>,
-    /// What came of a target that was fuzzed: `TARGET SECONDS RUNS`, and behind it how it fell over, if it did.
+    /// Records the result of a fuzz target: `TARGET SECONDS RUNS`, followed by the failure, if any.
     #[arg(long)]
     fuzzed: Vec<String>,
-    /// Only make the page anew, out of the rows and what the last runs found.
+    /// Only writes the scorecard again, from the rows and the recorded results.
     #[arg(long)]
     page: bool,
-    /// Be the MCP server of the world in this folder instead: see `peer.rs`.
+    /// Runs the MCP server of the test environment in this folder instead: see `peer.rs`.
     #[arg(long, hide = true)]
     peer: Option<PathBuf>,
-    /// The repository's root, where `docs/scorecard.md` is.
+    /// The root of the repository, which contains `docs/scorecard.md`.
     #[arg(long, default_value = ".")]
     root: PathBuf,
 }
@@ -62,7 +63,7 @@ async fn main() -> ExitCode {
     match run(Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Without the trace that `RUST_BACKTRACE` would add.
+            // Errors are printed without the backtrace that `RUST_BACKTRACE` would add.
             eprintln!("\nerror: {error:#}");
             ExitCode::FAILURE
         }
@@ -73,16 +74,16 @@ async fn run(arguments: Arguments) -> Result<()> {
     if arguments.peer.is_some() {
         return peer::serve();
     }
-    // An error only says that a provider is installed already.
+    // Fails only if a crypto provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let tier = if arguments.tier == 1 { Tier::One } else { Tier::Two };
     let seed = arguments.seed.unwrap_or_else(|| record::now().cast_unsigned());
     let folder = arguments.root.join("target/torture");
     std::fs::create_dir_all(&folder)?;
-    let given = Given { binary: arguments.binary, seed, tier, folder, broken: None, seconds: arguments.seconds };
+    let options = RunOptions { binary: arguments.binary, seed, tier, folder, broken: None, seconds: arguments.seconds };
     let mut record = Record::load(&arguments.root)?;
     for fuzzed in &arguments.fuzzed {
-        let (target, fuzzed) = Fuzzed::read(fuzzed)?;
+        let (target, fuzzed) = FuzzResult::parse(fuzzed)?;
         record.fuzz.insert(target, fuzzed);
     }
     record.save(&arguments.root)?;
@@ -91,16 +92,16 @@ async fn run(arguments: Arguments) -> Result<()> {
     }
     let is_wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
     let wanted: Vec<_> = scenarios::ALL.iter().filter(|scenario| is_wanted(scenario.name)).collect();
-    ensure!(!wanted.is_empty(), "there is no such scenario; there are: {}", names());
+    ensure!(!wanted.is_empty(), "unknown scenario; available scenarios: {}", scenario_names());
     println!("seed {seed}, tier {}", arguments.tier);
     for scenario in wanted {
-        record.enter(torture(scenario, &given).await, arguments.tier);
+        record.insert(run_scenario(scenario, &options).await, arguments.tier);
         record.save(&arguments.root)?;
     }
     if tier == Tier::Two {
         for (broken, name) in scenarios::BROKEN.iter().filter(|(_, name)| is_wanted(name)) {
-            let found = find(*broken, name, &given).await?;
-            println!("  {:<22} {}", broken.name(), found.shown());
+            let found = run_defect(*broken, name, &options).await?;
+            println!("  {:<22} {}", broken.name(), found.summary());
             record.broken.insert(broken.name().to_owned(), found);
         }
         record.save(&arguments.root)?;
@@ -113,48 +114,51 @@ async fn run(arguments: Arguments) -> Result<()> {
 }
 
 fn write_page(root: &Path, record: &Record) -> Result<()> {
-    let rows = scorecard::rows(root)?;
-    std::fs::write(root.join(scorecard::PAGE), scorecard::page(&rows, record))?;
+    let rows = scorecard::read_rows(root)?;
+    std::fs::write(root.join(scorecard::PAGE), scorecard::render_page(&rows, record))?;
     let readme = root.join("README.md");
-    std::fs::write(&readme, scorecard::with_summary(&std::fs::read_to_string(&readme)?, &rows, record)?)?;
-    println!("\n{}", scorecard::summary(&rows, record));
+    std::fs::write(&readme, scorecard::replace_summary(&std::fs::read_to_string(&readme)?, &rows, record)?)?;
+    println!("\n{}", scorecard::render_summary(&rows, record));
     Ok(())
 }
 
-fn names() -> String {
+fn scenario_names() -> String {
     scenarios::ALL.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Runs a scenario. One that breaks off is a violation, too: nothing was shown.
-async fn torture(scenario: &Scenario, given: &Given) -> Line {
+/// Runs a scenario. An error counts as a violation, since nothing was verified.
+async fn run_scenario(scenario: &Scenario, options: &RunOptions) -> ScenarioResult {
     let begun = Instant::now();
-    let outcome = (scenario.run)(given).await;
+    let outcome = (scenario.run)(options).await;
     let outcome = outcome.unwrap_or_else(|error| Outcome {
         injected: 1,
-        violations: vec![format!("it broke off: {error:#}")],
+        violations: vec![format!("the scenario failed: {error:#}")],
         ..Outcome::default()
     });
-    let line = Line::of(scenario.name, given.seed, begun.elapsed(), outcome);
-    println!("  {:<16} {}", line.name, line.shown());
+    let line = ScenarioResult::from_outcome(scenario.name, options.seed, begun.elapsed(), outcome);
+    println!("  {:<16} {}", line.name, line.summary());
     for wrong in line.outcome.violations.iter().take(8) {
         println!("      {wrong}");
     }
     line
 }
 
-/// Whether a scenario finds a defect that is built in.
-async fn find(broken: faults::Break, name: &str, given: &Given) -> Result<Found> {
+/// Returns whether a scenario finds a built-in defect.
+async fn run_defect(broken: faults::Break, name: &str, options: &RunOptions) -> Result<DefectResult> {
     let Some(scenario) = scenarios::ALL.iter().find(|scenario| scenario.name == name) else {
-        bail!("no scenario {name}")
+        bail!("unknown scenario {name}")
     };
-    // The schedule of a merge is enough: a check that needs more than that to find it is too weak.
-    let given = Given { broken: Some(broken), tier: Tier::One, ..given.clone() };
-    let outcome = (scenario.run)(&given).await;
+    // Tier 1 is sufficient: a check that needs more kills to find a defect is too weak.
+    let options = RunOptions { broken: Some(broken), tier: Tier::One, ..options.clone() };
+    let outcome = (scenario.run)(&options).await;
     Ok(match outcome {
-        Ok(Outcome { skipped: Some(_), .. }) => Found { scenario: name.to_owned(), by: None },
+        Ok(Outcome { skipped: Some(_), .. }) => DefectResult { scenario: name.to_owned(), by: None },
         Ok(outcome) => {
-            Found { scenario: name.to_owned(), by: outcome.violations.into_iter().next().map(record::short) }
+            DefectResult { scenario: name.to_owned(), by: outcome.violations.into_iter().next().map(record::truncated) }
         }
-        Err(error) => Found { scenario: name.to_owned(), by: Some(record::short(format!("it broke off: {error:#}"))) },
+        Err(error) => DefectResult {
+            scenario: name.to_owned(),
+            by: Some(record::truncated(format!("the scenario failed: {error:#}"))),
+        },
     })
 }

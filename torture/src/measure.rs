@@ -1,6 +1,7 @@
-//! What a load is measured by: how late pieces are, what others wait for, memory, and what is open afterwards.
+//! Measurements under load: delays of deltas, times of short requests, memory, and connections that
+//! stay open.
 
-use crate::client::{Client, Offered};
+use crate::client::{Client, SendOutcome};
 use crate::provider::Script;
 use crate::scenario::Outcome;
 use crate::server::Server;
@@ -13,46 +14,51 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// A piece of an answer.
-pub(crate) struct Piece {
-    /// When the provider sent it, in seconds of its clock.
+/// The timing of a text delta.
+pub(crate) struct TimedDelta {
+    /// When the provider sent it, in seconds of the provider's clock.
     pub(crate) sent: f64,
-    /// How long it was on its way, in ms.
-    pub(crate) late: f64,
+    /// The time from the provider to the client in ms.
+    pub(crate) delay_ms: f64,
 }
 
-/// The pieces of one answer whose script is timed.
-pub(crate) async fn pieces(client: &Client, conversation: &str, script: &Script, clock: Instant) -> Result<Vec<Piece>> {
-    match client.offer(conversation, script).await? {
-        Offered::Accepted(stream) => pieces_of(stream, clock).await,
-        Offered::Refused(refusal) => bail!("refused with {}", refusal.status),
+/// Sends a message with a timed script and measures the deltas of its reply.
+pub(crate) async fn send_and_time(
+    client: &Client,
+    conversation: &str,
+    script: &Script,
+    clock: Instant,
+) -> Result<Vec<TimedDelta>> {
+    match client.try_send(conversation, script).await? {
+        SendOutcome::Accepted(stream) => time_deltas(stream, clock).await,
+        SendOutcome::Refused(refusal) => bail!("refused with {}", refusal.status),
     }
 }
 
-/// The same of a stream that has begun.
-pub(crate) async fn pieces_of(stream: Response, clock: Instant) -> Result<Vec<Piece>> {
+/// Measures the deltas of a stream.
+pub(crate) async fn time_deltas(stream: Response, clock: Instant) -> Result<Vec<TimedDelta>> {
     let (mut decoder, mut bytes, mut found) =
-        (sse::Decoder::new(sse::Limits::default()), stream.bytes_stream(), Vec::new());
+        (sse::SseDecoder::new(sse::SseLimits::default()), stream.bytes_stream(), Vec::new());
     while let Some(piece) = bytes.next().await {
         ensure!(decoder.push(&piece?).is_ok(), "an event is too large");
         let now = clock.elapsed().as_micros() as f64;
         while let Some(event) = decoder.next() {
-            // `…"delta":"123456 "}`
+            // Deltas have the form `…"delta":"123456 "}`.
             let sent = event.data.strip_suffix(" \"}").and_then(|data| data.rsplit('"').next()?.parse::<f64>().ok());
-            found.extend(sent.map(|sent| Piece { sent: sent / 1e6, late: (now - sent) / 1e3 }));
+            found.extend(sent.map(|sent| TimedDelta { sent: sent / 1e6, delay_ms: (now - sent) / 1e3 }));
         }
     }
     Ok(found)
 }
 
-/// The 99th percentile; nothing of nothing.
+/// Returns the 99th percentile, or 0 without values.
 pub(crate) fn p99(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len().saturating_sub(1) * 99 / 100).copied().unwrap_or_default()
 }
 
-/// The most memory of a process until something is over, in MB.
-pub(crate) async fn peak(id: u32, over: Arc<AtomicBool>) -> f64 {
+/// Returns the maximum resident memory of a process in MB until `over` is set.
+pub(crate) async fn peak_memory(id: u32, over: Arc<AtomicBool>) -> f64 {
     let mut most: f64 = 0.0;
     while !over.load(Relaxed) {
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
@@ -64,27 +70,29 @@ pub(crate) async fn peak(id: u32, over: Arc<AtomicBool>) -> f64 {
     most
 }
 
-/// What short requests met with.
+/// The results of short requests.
 #[derive(Default)]
-pub(crate) struct Requests {
-    /// How long each was waited for, in ms, but for those that were refused.
+pub(crate) struct RequestTimes {
+    /// The response times in ms, without refused requests.
     pub(crate) waits: Vec<f64>,
-    /// How long those waited that were told to come again, in ms.
+    /// The response times of requests that were refused with `Retry-After`, in ms.
     pub(crate) refused: Vec<f64>,
-    /// Those that met with anything else than an answer or that.
+    /// Requests with another status or without a response.
     pub(crate) wrong: Vec<String>,
 }
 
-/// Asks for the list of conversations so many times a second, whether or not the one before is answered, until something is over.
-pub(crate) async fn requests(client: Client, a_second: u32, over: Arc<AtomicBool>) -> Requests {
-    let (mut asked, mut found) = (JoinSet::new(), Requests::default());
+/// Requests the list of conversations at a fixed rate until `over` is set, without waiting for
+/// earlier responses.
+pub(crate) async fn send_requests(client: Client, a_second: u32, over: Arc<AtomicBool>) -> RequestTimes {
+    let (mut asked, mut found) = (JoinSet::new(), RequestTimes::default());
     let mut tick = tokio::time::interval(Duration::from_secs(1) / a_second.max(1));
     while !over.load(Relaxed) {
         tick.tick().await;
         let client = client.clone();
         asked.spawn(async move {
             let begun = Instant::now();
-            let answer = client.ask(Method::GET, "/api/conversations").timeout(Duration::from_secs(60)).send().await;
+            let answer =
+                client.request(Method::GET, "/api/conversations").timeout(Duration::from_secs(60)).send().await;
             let answer = answer.map(|answer| (answer.status().as_u16(), answer.headers().contains_key(RETRY_AFTER)));
             (begun.elapsed().as_secs_f64() * 1e3, answer)
         });
@@ -105,8 +113,8 @@ pub(crate) async fn requests(client: Client, a_second: u32, over: Arc<AtomicBool
     found
 }
 
-/// I9: what was open for the streams is closed again.
-pub(crate) async fn freed(server: &Server, before: usize, outcome: &mut Outcome) -> Result<()> {
+/// I9: the connections of the streams are closed again.
+pub(crate) async fn check_connections_closed(server: &Server, before: usize, outcome: &mut Outcome) -> Result<()> {
     let begun = Instant::now();
     loop {
         let open = server.connections()?;
@@ -114,7 +122,7 @@ pub(crate) async fn freed(server: &Server, before: usize, outcome: &mut Outcome)
             return Ok(());
         }
         if begun.elapsed() > Duration::from_secs(15) {
-            outcome.violations.push(format!("I9 {open} connections are open, {before} were"));
+            outcome.violations.push(format!("I9 {open} connections are open, {before} before the load"));
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -1,5 +1,5 @@
-//! An MCP server over stdin and stdout, which is killed now and then: this very binary, started with `--peer FOLDER`. Its one tool takes a
-//! while, so that some calls are in their midst when it dies.
+//! An MCP server over stdin and stdout, which scenarios kill: this binary, started with `--peer
+//! FOLDER`. Its calls take a while, so that some are interrupted.
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,22 +10,23 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-/// How long a call takes.
-pub(crate) const TAKES: Duration = Duration::from_millis(500);
+/// The duration of a call.
+pub(crate) const CALL_DURATION: Duration = Duration::from_millis(500);
 
-/// What its tool is called.
+/// The name of its normal tool.
 pub(crate) const TOOL: &str = "look";
 
-/// A tool whose schema takes 2^40 steps to check: each level asks for the one below twice.
+/// The name of a tool whose schema takes 2^40 steps to check, since each level refers to the next
+/// one twice.
 pub(crate) const COSTLY: &str = "costly";
 
-/// What comes of a call.
-pub(crate) const SEEN: &str = "seen by the peer";
+/// The result of a call.
+pub(crate) const RESULT: &str = "seen by the peer";
 
-/// The argument with which it is started; the folder behind it is whose it is.
+/// The argument that starts it; the folder that follows identifies its scenario.
 const ARGUMENT: &str = "--peer";
 
-/// A JSON Schema of 2.6 KB that is exponential in its levels.
+/// Returns a JSON Schema of 2.6 KB whose cost is exponential in its depth.
 pub(crate) fn costly_schema() -> Value {
     let mut definitions = json!({ "l0": { "type": "object" } });
     for level in 1..=40 {
@@ -35,8 +36,8 @@ pub(crate) fn costly_schema() -> Value {
     json!({ "type": "object", "$defs": definitions, "$ref": "#/$defs/l40" })
 }
 
-/// As the config starts it.
-pub(crate) fn connection(folder: &Path) -> Result<String> {
+/// Returns its connection in the config of the server.
+pub(crate) fn connection_yaml(folder: &Path) -> Result<String> {
     let program = std::env::current_exe().context("this binary has no path")?;
     Ok(format!(
         "  - {{ id: peer, type: Mcp, properties: {{ command: {:?}, args: [{ARGUMENT}, {folder:?}], shared: true }} }}\n",
@@ -44,8 +45,8 @@ pub(crate) fn connection(folder: &Path) -> Result<String> {
     ))
 }
 
-/// Those that run and were started for a folder.
-pub(crate) fn running(folder: &Path) -> Vec<Pid> {
+/// Returns the running MCP servers of a folder.
+pub(crate) fn running_processes(folder: &Path) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_one = |id: &i32| {
         let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
@@ -56,20 +57,20 @@ pub(crate) fn running(folder: &Path) -> Vec<Pid> {
     ids.filter(is_one).filter_map(Pid::from_raw).collect()
 }
 
-/// Kills those of a folder; how many.
+/// Kills the MCP servers of a folder; returns their number.
 pub(crate) fn kill(folder: &Path) -> u64 {
-    let killed = running(folder).into_iter().filter(|id| kill_process(*id, Signal::KILL).is_ok());
+    let killed = running_processes(folder).into_iter().filter(|id| kill_process(*id, Signal::KILL).is_ok());
     killed.count() as u64
 }
 
-/// Serves until nobody writes to it any more.
+/// Serves requests until stdin is closed.
 ///
 /// # Errors
-/// When its input or output breaks off.
+/// Reading or parsing a request failed.
 pub(crate) fn serve() -> Result<()> {
     for line in stdin().lines() {
-        let request: Value = serde_json::from_str(&line?).context("no JSON came")?;
-        // A call does not keep the next one waiting.
+        let request: Value = serde_json::from_str(&line?).context("a request is not valid JSON")?;
+        // Calls are answered concurrently.
         thread::spawn(move || answer(&request));
     }
     Ok(())
@@ -79,11 +80,11 @@ fn answer(request: &Value) {
     let Some(result) = result(request) else { return };
     let line = format!("{}\n", json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
     let mut out = stdout().lock();
-    // Whoever asked may be gone.
+    // The server may have ended.
     let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Of a request; none of a notification.
+/// Returns the result of a request, or none for a notification.
 fn result(request: &Value) -> Option<Value> {
     match request["method"].as_str()? {
         "initialize" => Some(json!({
@@ -92,12 +93,12 @@ fn result(request: &Value) -> Option<Value> {
             "serverInfo": { "name": "peer", "version": "1" },
         })),
         "tools/list" => Some(json!({ "tools": [
-            { "name": TOOL, "description": "Looks.", "inputSchema": { "type": "object", "properties": {} } },
-            { "name": COSTLY, "description": "Costs.", "inputSchema": costly_schema() },
+            { "name": TOOL, "description": "Returns a fixed text.", "inputSchema": { "type": "object", "properties": {} } },
+            { "name": COSTLY, "description": "Has a costly schema.", "inputSchema": costly_schema() },
         ] })),
         "tools/call" => {
-            thread::sleep(TAKES);
-            Some(json!({ "content": [{ "type": "text", "text": SEEN }] }))
+            thread::sleep(CALL_DURATION);
+            Some(json!({ "content": [{ "type": "text", "text": RESULT }] }))
         }
         "ping" => Some(json!({})),
         _ => None,

@@ -1,4 +1,5 @@
-//! A model that does what its user's message says, by the same script each time. It speaks Anthropic Messages.
+//! A scripted model with the Anthropic Messages API: each user message contains the script of its
+//! turn.
 
 use anyhow::Result;
 use axum::Router;
@@ -17,70 +18,71 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
-/// What a turn is to be.
+/// The script of a turn.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct Script {
-    /// Begins the answer's text; names the message.
+    /// The prefix of the reply, and the id of the message.
     pub(crate) tag: String,
-    /// Calls of the MCP server's tool, one in each step.
+    /// The number of calls of the MCP server's normal tool, one per step.
     pub(crate) looks: usize,
-    /// Calls of the MCP server's other tool, whose schema was made to cost, one in each step.
+    /// The number of calls of the MCP server's tool with a costly schema, one per step.
     pub(crate) costly: usize,
-    /// Calls of `effect` after that, one in each step.
+    /// The number of calls of `effect` after that, one per step.
     pub(crate) tools: usize,
-    /// Calls of `gated_effect` after that.
+    /// The number of calls of `gated_effect` after that, one per step.
     pub(crate) gated: usize,
-    /// Whether the effects' answers are lost.
+    /// Whether the responses of the effects are lost.
     pub(crate) lost: bool,
     /// A file to read first.
     pub(crate) file: Option<String>,
-    /// Pieces of the last text.
+    /// The number of deltas of the last text.
     pub(crate) deltas: usize,
-    /// Letters of a piece; numbers without it.
+    /// The minimum length of a delta in bytes; by default each delta is a number.
     pub(crate) size: usize,
-    /// Between two pieces, in milliseconds.
+    /// The time between two deltas in milliseconds.
     pub(crate) pause: u64,
-    /// Whether each piece says when it was sent, in microseconds of the provider's clock.
+    /// Whether each delta is the time when it was sent, in microseconds of the provider's clock.
     pub(crate) timed: bool,
-    /// The whole answer, without anything around it.
+    /// The whole reply, without the prefix.
     pub(crate) says: Option<String>,
-    /// Whether the answer is a redirect to the sinkhole.
+    /// Whether the provider responds with a redirect to the sinkhole.
     pub(crate) redirect: bool,
-    /// After how many pieces the provider's connection breaks off, if it does.
+    /// The number of deltas after which the provider's connection breaks, if it does.
     pub(crate) cut_after: Option<usize>,
 }
 
 impl Script {
-    /// What stands before the script in a user's message.
+    /// The marker before the script in a user message.
     pub(crate) const MARK: &str = "script: ";
 
-    /// As a user's message. The tag stands first, so that it is in the conversation's title.
+    /// Returns the text of the user message. The tag comes first, so that it is in the
+    /// conversation's title.
     pub(crate) fn message(&self) -> String {
         format!("{} {}{}", self.tag, Self::MARK, serde_json::to_string(self).unwrap_or_default())
     }
 
-    fn read(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text.split_once(Self::MARK)?.1).ok()
     }
 
-    /// Of a user's message.
-    pub(crate) fn of(text: &str) -> Self {
-        Self::read(text).unwrap_or_default()
+    /// Returns the script in a user message.
+    pub(crate) fn from_message(text: &str) -> Self {
+        Self::parse(text).unwrap_or_default()
     }
 
-    /// All texts of the answer, in order and in one. Not of one that is timed.
+    /// Returns the concatenated text of the reply; not valid for timed scripts.
     pub(crate) fn text(&self) -> String {
-        let steps = (0..self.steps()).map(|step| self.before(step)).collect::<String>();
-        let last = (0..self.deltas).map(|at| self.piece(at)).collect::<String>();
+        let steps = (0..self.step_count()).map(|step| self.step_text(step)).collect::<String>();
+        let last = (0..self.deltas).map(|at| self.delta_text(at)).collect::<String>();
         format!("{steps}{}{last}", self.opening())
     }
 
-    fn steps(&self) -> usize {
+    fn step_count(&self) -> usize {
         usize::from(self.file.is_some()) + self.looks + self.costly + self.tools + self.gated
     }
 
-    fn before(&self, step: usize) -> String {
+    fn step_text(&self, step: usize) -> String {
         format!("[{} {step}] ", self.tag)
     }
 
@@ -88,7 +90,7 @@ impl Script {
         format!("{}: ", self.tag)
     }
 
-    fn piece(&self, at: usize) -> String {
+    fn delta_text(&self, at: usize) -> String {
         let mut piece = format!("{at} ");
         while piece.len() < self.size {
             let _ = write!(piece, "{at} ");
@@ -97,25 +99,25 @@ impl Script {
     }
 }
 
-/// The provider; a cheap handle.
+/// The provider; clones share its state.
 #[derive(Clone)]
 pub(crate) struct Provider {
-    /// Its base URL.
+    /// The base URL.
     pub(crate) base: String,
-    /// Requests that came to where it redirects to.
-    pub(crate) sunk: Arc<AtomicU64>,
-    /// What its times are counted from.
-    pub(crate) began: Instant,
+    /// The number of requests that followed the redirect to the sinkhole.
+    pub(crate) sinkhole_requests: Arc<AtomicU64>,
+    /// The start of its clock.
+    pub(crate) clock: Instant,
 }
 
 struct Shared {
     sinkhole: String,
     calls: AtomicU64,
-    began: Instant,
+    clock: Instant,
 }
 
 impl Provider {
-    /// Starts it, and a sinkhole beside it.
+    /// Starts the provider and the sinkhole.
     pub(crate) async fn start() -> Result<Self> {
         let sunk = Arc::new(AtomicU64::new(0));
         let (sinkhole, count) = (TcpListener::bind("127.0.0.1:0").await?, sunk.clone());
@@ -126,46 +128,46 @@ impl Provider {
         });
         tokio::spawn(async move { axum::serve(sinkhole, swallow).await });
         let began = Instant::now();
-        let shared = Arc::new(Shared { sinkhole: to, calls: AtomicU64::new(0), began });
+        let shared = Arc::new(Shared { sinkhole: to, calls: AtomicU64::new(0), clock: began });
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base = format!("http://{}/v1", listener.local_addr()?);
         let router = Router::new().route("/v1/messages", post(messages)).with_state(shared);
-        // A long conversation comes whole.
+        // Requests contain the whole conversation, which may be long.
         let router = router.layer(DefaultBodyLimit::disable());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Ok(Self { base, sunk, began })
+        Ok(Self { base, sinkhole_requests: sunk, clock: began })
     }
 }
 
-/// What is longer is read beside the runtime, so that other answers do not wait for it.
-const LONG: usize = 256 * 1024;
+/// Longer requests are parsed on a blocking thread, so that they do not delay other replies.
+const MAX_INLINE_BYTES: usize = 256 * 1024;
 
 async fn messages(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     let length = body.len();
-    let read = move || position(&serde_json::from_slice(&body).unwrap_or_default());
+    let read = move || current_script(&serde_json::from_slice(&body).unwrap_or_default());
     let (script, done) = match length {
-        0..LONG => read(),
+        0..MAX_INLINE_BYTES => read(),
         _ => tokio::task::spawn_blocking(read).await.unwrap_or_default(),
     };
     if script.redirect {
         let response = Response::builder().status(StatusCode::TEMPORARY_REDIRECT);
         return response.header("location", &shared.sinkhole).body(Body::empty()).unwrap_or_default();
     }
-    let body = match call(&script, done, &shared) {
-        Some((name, input)) => calling(&script, done, &name, &input, &shared),
-        None => talking(script, shared.began),
+    let body = match next_call(&script, done, &shared) {
+        Some((name, input)) => call_response(&script, done, &name, &input, &shared),
+        None => text_response(script, shared.clock),
     };
     Response::builder().header("content-type", "text/event-stream").body(body).unwrap_or_default()
 }
 
-/// The script of the newest message that has one, and how many results came after it.
-fn position(request: &Value) -> (Script, usize) {
+/// Returns the script of the newest message with one, and the number of tool results after it.
+fn current_script(request: &Value) -> (Script, usize) {
     let (mut script, mut done) = (Script::default(), 0);
     for message in request["messages"].as_array().into_iter().flatten() {
         let content = &message["content"];
         let whole = [json!({ "type": "text", "text": content })];
         for block in content.as_array().map_or(&whole[..], Vec::as_slice) {
-            let found = (message["role"] == "user").then(|| block["text"].as_str().and_then(Script::read)).flatten();
+            let found = (message["role"] == "user").then(|| block["text"].as_str().and_then(Script::parse)).flatten();
             if let Some(found) = found {
                 (script, done) = (found, 0);
             }
@@ -175,8 +177,9 @@ fn position(request: &Value) -> (Script, usize) {
     (script, done)
 }
 
-/// The call of a step. Each has a key of its own, so that the ledger tells two runs of one call from two calls.
-fn call(script: &Script, done: usize, shared: &Shared) -> Option<(String, Value)> {
+/// Returns the call of a step. Each call has a unique key, so that the ledger distinguishes a
+/// repeated call from two calls.
+fn next_call(script: &Script, done: usize, shared: &Shared) -> Option<(String, Value)> {
     let mut left = done;
     if let Some(path) = &script.file {
         if left == 0 {
@@ -204,14 +207,14 @@ fn call(script: &Script, done: usize, shared: &Shared) -> Option<(String, Value)
     }
 }
 
-fn calling(script: &Script, done: usize, name: &str, input: &Value, shared: &Shared) -> Body {
+fn call_response(script: &Script, done: usize, name: &str, input: &Value, shared: &Shared) -> Body {
     let id = format!("toolu_{}", shared.calls.fetch_add(1, Relaxed));
     let block = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
     let json = json!({ "type": "input_json_delta", "partial_json": input.to_string() });
     let events = [
         opening(),
         event(json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } })),
-        text(&script.before(done)),
+        text_event(&script.step_text(done)),
         event(json!({ "type": "content_block_stop", "index": 0 })),
         event(json!({ "type": "content_block_start", "index": 1, "content_block": block })),
         event(json!({ "type": "content_block_delta", "index": 1, "delta": json })),
@@ -222,12 +225,12 @@ fn calling(script: &Script, done: usize, name: &str, input: &Value, shared: &Sha
     Body::from_stream(futures::stream::iter(events.map(Ok::<_, Infallible>)))
 }
 
-fn talking(script: Script, began: Instant) -> Body {
+fn text_response(script: Script, began: Instant) -> Body {
     Body::from_stream(async_stream::stream! {
         yield Ok::<_, std::io::Error>(opening());
         let block = json!({ "type": "text", "text": "" });
         yield Ok(event(json!({ "type": "content_block_start", "index": 0, "content_block": block })));
-        yield Ok(text(&script.says.clone().unwrap_or_else(|| script.opening())));
+        yield Ok(text_event(&script.says.clone().unwrap_or_else(|| script.opening())));
         for at in 0..script.deltas {
             if script.cut_after == Some(at) {
                 yield Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset));
@@ -236,8 +239,8 @@ fn talking(script: Script, began: Instant) -> Body {
             if script.pause > 0 {
                 tokio::time::sleep(Duration::from_millis(script.pause)).await;
             }
-            let piece = if script.timed { format!("{} ", began.elapsed().as_micros()) } else { script.piece(at) };
-            yield Ok(text(&piece));
+            let piece = if script.timed { format!("{} ", began.elapsed().as_micros()) } else { script.delta_text(at) };
+            yield Ok(text_event(&piece));
         }
         yield Ok(event(json!({ "type": "content_block_stop", "index": 0 })));
         yield Ok(closing("end_turn"));
@@ -252,7 +255,7 @@ fn opening() -> Bytes {
     event(json!({ "type": "message_start", "message": message }))
 }
 
-fn text(text: &str) -> Bytes {
+fn text_event(text: &str) -> Bytes {
     let delta = json!({ "type": "text_delta", "text": text });
     event(json!({ "type": "content_block_delta", "index": 0, "delta": delta }))
 }

@@ -1,4 +1,4 @@
-//! What stands before several servers, or before one that comes again at another place.
+//! A TCP proxy in front of several servers, or of one server whose port changes.
 
 use crate::server::Server;
 use anyhow::{Context, Result};
@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Takes connections to servers in turn, past those that are not there.
+/// Distributes connections in turn and skips servers that cannot be reached.
 pub(crate) struct Proxy {
-    /// Where it is.
+    /// The origin of its URL.
     pub(crate) origin: String,
     servers: Arc<Mutex<Vec<SocketAddr>>>,
 }
 
 impl Proxy {
-    /// Begins without a server.
+    /// Starts the proxy without servers.
     pub(crate) async fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let origin = format!("http://{}", listener.local_addr()?);
@@ -27,9 +27,9 @@ impl Proxy {
                 let (known, first) = (known.clone(), turn.fetch_add(1, Relaxed));
                 tokio::spawn(async move {
                     let servers = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    for place in 0..servers.len() {
-                        if let Ok(mut server) = TcpStream::connect(servers[(first + place) % servers.len()]).await {
-                            // Either side may go away at any time.
+                    for offset in 0..servers.len() {
+                        if let Ok(mut server) = TcpStream::connect(servers[(first + offset) % servers.len()]).await {
+                            // Either side may close the connection at any time.
                             let _ = copy_bidirectional(&mut client, &mut server).await;
                             return;
                         }
@@ -40,8 +40,8 @@ impl Proxy {
         Ok(Self { origin, servers })
     }
 
-    /// Leads to these from now on.
-    pub(crate) fn lead_to<'a>(&self, servers: impl Iterator<Item = &'a Server>) -> Result<()> {
+    /// Replaces the servers.
+    pub(crate) fn set_servers<'a>(&self, servers: impl Iterator<Item = &'a Server>) -> Result<()> {
         let address = |server: &Server| Ok(server.origin.strip_prefix("http://").context("no address")?.parse()?);
         let addresses = servers.map(address).collect::<Result<_>>()?;
         *self.servers.lock().unwrap_or_else(PoisonError::into_inner) = addresses;

@@ -1,11 +1,11 @@
-//! Numbers that a seed decides: splitmix64, which needs no more than this.
+//! Deterministic pseudo-random numbers (splitmix64).
 
-/// A sequence.
+/// A generator.
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The one of a seed.
-    pub(crate) fn of(seed: u64) -> Self {
+    /// Creates a generator with a seed.
+    pub(crate) fn from_seed(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -17,7 +17,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// One below this.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }

@@ -1,12 +1,12 @@
-//! What a scenario is, and what came of one.
+//! Scenarios, their options, their test environment and their outcome.
 
 use crate::checker::{self, Facts};
 use crate::client::Client;
 use crate::history::History;
 use crate::ledger::Ledger;
 use crate::provider::Provider;
-use crate::server::{BY_PROXY, Server, Setup};
-use crate::stored::Stored;
+use crate::server::{PROXY_AUTH, Server, Setup};
+use crate::stored::DatabaseContents;
 use anyhow::{Context, Result};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -16,85 +16,87 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Runs in which broken builds are tried as well have ten times the kills.
+/// How thorough a run is. Tier 2 has ten times the kills and also runs the builds with a defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tier {
     /// For a merge.
     One,
-    /// For a night.
+    /// For a nightly run.
     Two,
 }
 
-/// What every scenario is given.
+/// The options of a run.
 #[derive(Clone)]
-pub(crate) struct Given {
-    /// The binary with the points and defects of `crates/faults`.
+pub(crate) struct RunOptions {
+    /// The server binary with the fault points and defects of `crates/faults`.
     pub(crate) binary: PathBuf,
-    /// Decides every schedule.
+    /// The seed of all schedules.
     pub(crate) seed: u64,
-    /// How long, and how often.
+    /// How thorough the run is.
     pub(crate) tier: Tier,
-    /// Where histories are kept.
+    /// The folder for histories.
     pub(crate) folder: PathBuf,
-    /// The defect that is built in, if one is.
+    /// The built-in defect, if any.
     pub(crate) broken: Option<faults::Break>,
-    /// How long those take that hold on for a while, unless they take as long as their tier says.
+    /// The duration in seconds of scenarios that run for a given time; by default it depends on the
+    /// tier.
     pub(crate) seconds: Option<u64>,
 }
 
-impl Given {
-    /// How long to hold on: what was asked for, else so many seconds for a merge and so many for a night.
-    pub(crate) fn hold(&self, merge: u64, night: u64) -> Duration {
+impl RunOptions {
+    /// Returns the duration: the requested one, or else one of the given seconds for tier 1 and
+    /// tier 2.
+    pub(crate) fn duration(&self, merge: u64, night: u64) -> Duration {
         let by_tier = if self.tier == Tier::One { merge } else { night };
         Duration::from_secs(self.seconds.unwrap_or(by_tier))
     }
 
-    /// By how much times may be longer than for a release build. A debug build is ten times as slow, and is measured to see that nothing
-    /// breaks, not how fast it is.
-    pub(crate) fn slack(&self) -> f64 {
+    /// Returns the factor for time limits. A debug build is ten times as slow, so it is only tested
+    /// for correct behavior and not for speed.
+    pub(crate) fn time_factor(&self) -> f64 {
         if self.is_debug() { 20.0 } else { 1.0 }
     }
 
-    /// By how much what comes and goes is slower than for a release build, which takes ten times as much of it.
-    pub(crate) fn slowness(&self) -> u32 {
+    /// Returns the divisor for the amount of load: a debug build gets a tenth of it.
+    pub(crate) fn load_divisor(&self) -> u32 {
         if self.is_debug() { 10 } else { 1 }
     }
 
-    /// Whether the binary is not optimised, so that figures of time mean little.
+    /// Returns whether the binary is not optimized, so that measured times mean little.
     pub(crate) fn is_debug(&self) -> bool {
         !self.binary.components().any(|part| part.as_os_str() == "release")
     }
 }
 
-/// A scenario by its name.
+/// A named scenario.
 pub(crate) struct Scenario {
-    /// As `--only` and the scorecard name it.
+    /// The name for `--only` and the scorecard.
     pub(crate) name: &'static str,
-    /// Does it.
-    pub(crate) run: for<'a> fn(&'a Given) -> BoxFuture<'a, Result<Outcome>>,
+    /// Runs it.
+    pub(crate) run: for<'a> fn(&'a RunOptions) -> BoxFuture<'a, Result<Outcome>>,
 }
 
-/// What came of it.
+/// The outcome of a scenario.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Outcome {
-    /// How many faults, attacks or streams there were.
+    /// The number of faults, attacks or streams.
     pub(crate) injected: u64,
-    /// What must never be, and was.
+    /// The violated invariants and limits.
     pub(crate) violations: Vec<String>,
-    /// The worst figure, in words.
+    /// The worst measured values, as text.
     pub(crate) worst: String,
-    /// Why it was not run on this machine.
+    /// Why it cannot run on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) skipped: Option<String>,
 }
 
 impl Outcome {
-    /// Of a scenario that this machine cannot run.
+    /// Returns the outcome of a scenario that cannot run on this machine.
     pub(crate) fn skipped(why: &str) -> Self {
         Self { skipped: Some(why.to_owned()), ..Self::default() }
     }
 
-    /// Notes what must not be.
+    /// Adds a violation if a condition does not hold.
     pub(crate) fn expect(&mut self, holds: bool, otherwise: impl FnOnce() -> String) {
         if !holds {
             self.violations.push(otherwise());
@@ -102,11 +104,12 @@ impl Outcome {
     }
 }
 
-/// The key of the provider, which must be nowhere.
+/// The provider's API key, which must not appear anywhere.
 const SECRET: &str = "secret-of-the-torture";
 
-/// A world for one database: the model, the ledger, the history, the server's folder.
-pub(crate) struct World {
+/// The test environment of one database: the provider, the ledger, the history and the server's
+/// setup.
+pub(crate) struct Testbed {
     pub(crate) provider: Provider,
     pub(crate) ledger: Ledger,
     pub(crate) history: History,
@@ -114,59 +117,68 @@ pub(crate) struct World {
     _folder: TempDir,
 }
 
-impl World {
-    /// A new one.
-    pub(crate) async fn new(given: &Given, name: &str) -> Result<Self> {
+impl Testbed {
+    /// Creates a new environment.
+    pub(crate) async fn new(options: &RunOptions, name: &str) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let (provider, ledger) = (Provider::start().await?, Ledger::start(folder.path()).await?);
-        let history = History::create(given.folder.join(format!("{name}.jsonl")))?;
+        let history = History::create(options.folder.join(format!("{name}.jsonl")))?;
         let setup = Setup {
-            binary: given.binary.clone(),
+            binary: options.binary.clone(),
             folder: folder.path().to_owned(),
             model: provider.base.clone(),
             ledger: ledger.origin.clone(),
             database: None,
             variables: Vec::new(),
             launcher: Vec::new(),
-            gated: "Enters a line after a yes.",
+            gated: "Records a line after an approval.",
             limits: "",
-            auth: BY_PROXY,
+            auth: PROXY_AUTH,
             has_peer: false,
         };
-        let setup = given.broken.map_or(setup.clone(), |broken| setup.with("CHATWRIGHT_BROKEN", broken.name()));
+        let setup =
+            options.broken.map_or(setup.clone(), |broken| setup.with_variable("CHATWRIGHT_BROKEN", broken.name()));
         Ok(Self { provider, ledger, history, setup, _folder: folder })
     }
 
-    /// A user at a server.
+    /// Returns a client for a user.
     pub(crate) fn client(&self, server: &Server, user: &str) -> Result<Client> {
         Client::new(&server.origin, user, &self.history)
     }
 
-    /// What the checker finds when no server has the database open.
+    /// Checks the database, which no server may have open; returns the violations.
     pub(crate) async fn check(&self) -> Result<Vec<String>> {
-        self.check_in(&self.setup.file()).await
+        self.check_file(&self.setup.database_file()).await
     }
 
-    /// The same with a copy of the database.
-    pub(crate) async fn check_in(&self, file: &Path) -> Result<Vec<String>> {
-        self.compare(&Stored::read(file).await?)
+    /// Like [`Testbed::check`], for a copy of the database.
+    pub(crate) async fn check_file(&self, file: &Path) -> Result<Vec<String>> {
+        self.check_contents(&DatabaseContents::read(file).await?)
     }
 
-    /// The same with a database of PostgreSQL.
+    /// Like [`Testbed::check`], for a PostgreSQL database.
     pub(crate) async fn check_postgres(&self, url: &str) -> Result<Vec<String>> {
-        self.compare(&Stored::read_postgres(url).await?)
+        self.check_contents(&DatabaseContents::read_postgres(url).await?)
     }
 
-    fn compare(&self, stored: &Stored) -> Result<Vec<String>> {
+    fn check_contents(&self, stored: &DatabaseContents) -> Result<Vec<String>> {
         let (ops, effects) = (self.history.read()?, self.ledger.counts());
-        let (log, sunk) = (self.setup.log(), self.provider.sunk.load(Relaxed));
+        let (log, sunk) = (self.setup.log(), self.provider.sinkhole_requests.load(Relaxed));
         let allowed = [address(&self.provider.base)?, address(&self.ledger.origin)?];
-        let facts = Facts { ops: &ops, effects: &effects, stored, log: &log, secret: SECRET, allowed: &allowed, sunk };
+        let facts = Facts {
+            ops: &ops,
+            effects: &effects,
+            stored,
+            log: &log,
+            secret: SECRET,
+            allowed: &allowed,
+            sinkhole_requests: sunk,
+        };
         Ok(checker::check(&facts))
     }
 }
 
-/// Where a URL leads.
+/// Returns the address of a URL.
 fn address(url: &str) -> Result<SocketAddr> {
     let host = url.strip_prefix("http://").and_then(|rest| rest.split('/').next());
     Ok(host.with_context(|| format!("{url} has no host"))?.parse()?)

@@ -1,4 +1,4 @@
-//! The product as a process: started, killed, frozen, looked at, never trusted.
+//! The server binary as a child process.
 
 mod sockets;
 
@@ -14,53 +14,54 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// How long a start may take. A debug build on a busy machine is slow.
-const STARTS: Duration = Duration::from_secs(60);
+/// The maximum time of a start. A debug build on a busy machine is slow.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How to start it, again and again on the same data.
+/// How to start the server, repeatedly with the same data.
 #[derive(Clone)]
 pub(crate) struct Setup {
-    /// The binary.
+    /// The server binary.
     pub(crate) binary: PathBuf,
-    /// Where its config, its database and its log are.
+    /// The folder of its config, database and log.
     pub(crate) folder: PathBuf,
     /// The base URL of its model.
     pub(crate) model: String,
-    /// The origin of its tools' world.
+    /// The origin of the ledger, which its tools call.
     pub(crate) ledger: String,
-    /// The database, unless it is the file in the folder.
+    /// The database URL, if it is not the file in the folder.
     pub(crate) database: Option<String>,
-    /// More variables.
+    /// Additional environment variables.
     pub(crate) variables: Vec<(String, String)>,
-    /// What starts it, such as `strace -f`; nothing of it without.
+    /// The command that starts it, such as `strace -f`; empty to start it directly.
     pub(crate) launcher: Vec<String>,
-    /// What the model is told of the tool that must be approved.
+    /// The description of the tool that needs approval.
     pub(crate) gated: &'static str,
-    /// More limits than the one on connections.
+    /// Additional limits, appended to those in the config.
     pub(crate) limits: &'static str,
-    /// How users are told apart.
+    /// The settings of `auth`.
     pub(crate) auth: &'static str,
-    /// Whether the worker has an MCP server, which is a process of the server's.
+    /// Whether the agent has an MCP server, which runs as a child process of the server.
     pub(crate) has_peer: bool,
 }
 
-/// A proxy names them.
-pub(crate) const BY_PROXY: &str = "mode: proxy, publicUrls: ['https://torture.test'], trustedProxies: ['127.0.0.0/8']";
+/// Authentication by a header of a trusted proxy.
+pub(crate) const PROXY_AUTH: &str =
+    "mode: proxy, publicUrls: ['https://torture.test'], trustedProxies: ['127.0.0.0/8']";
 
 impl Setup {
-    /// The same with one more variable.
-    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+    /// Returns the setup with an additional environment variable.
+    pub(crate) fn with_variable(&self, name: &str, value: &str) -> Self {
         let mut setup = self.clone();
         setup.variables.push((name.to_owned(), value.to_owned()));
         setup
     }
 
-    /// Its database's file.
-    pub(crate) fn file(&self) -> PathBuf {
+    /// The path of its database file.
+    pub(crate) fn database_file(&self) -> PathBuf {
         self.folder.join("chat.db")
     }
 
-    /// All that it has logged, and others whose folders are in its own.
+    /// Returns its log and those of servers whose folders are inside its own.
     pub(crate) fn log(&self) -> String {
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
         let logs = folders.map(|folder| folder.join("log")).filter(|log| log.is_file());
@@ -71,7 +72,7 @@ impl Setup {
     fn config(&self) -> Result<String> {
         let Self { model, ledger, gated, limits, auth, .. } = self;
         let (peer, mcp) = match self.has_peer {
-            true => (peer::connection(&self.folder)?, "    mcp: [peer]\n"),
+            true => (peer::connection_yaml(&self.folder)?, "    mcp: [peer]\n"),
             false => (String::new(), ""),
         };
         let entered = |key: &str| {
@@ -93,7 +94,7 @@ impl Setup {
              \x20   tools: [effect, {{ endpointId: gated_effect, confirm: true }}]\n\
              {mcp}\
              api:\n\
-             \x20 - {{ id: effect, description: Enters a line., payloadSchema: {schema}, routine: {key} }}\n\
+             \x20 - {{ id: effect, description: Records a line., payloadSchema: {schema}, routine: {key} }}\n\
              \x20 - {{ id: gated_effect, description: \"{gated}\", payloadSchema: {schema}, routine: {key} }}\n\
              \x20 - {{ id: me, routine: [{{ \":return\": {{ _user: true }} }}] }}\n\
              pages:\n  - {{ id: page, blocks: [] }}\n\
@@ -105,21 +106,21 @@ impl Setup {
     /// Starts it and waits until it listens.
     pub(crate) async fn start(&self, history: &History) -> Result<Server> {
         let mut server = self.spawn().await?;
-        let listening = tokio::time::timeout(STARTS, server.listening()).await;
+        let listening = tokio::time::timeout(START_TIMEOUT, server.wait_until_listening()).await;
         ensure!(
-            listening.context("the server does not begin to listen")??,
-            "the server ended at its start: {}",
-            self.last_words()
+            listening.context("the server does not start to listen")??,
+            "the server ended during its start: {}",
+            self.log_tail()
         );
         history.add(Op::Started);
         Ok(Server { history: Some(history.clone()), ..server })
     }
 
-    /// Starts it, whatever becomes of it.
+    /// Starts it without waiting.
     pub(crate) async fn spawn(&self) -> Result<Server> {
         fs::create_dir_all(self.folder.join("files"))?;
         fs::write(self.folder.join("chatwright.yaml"), self.config()?)?;
-        let database = self.database.clone().unwrap_or_else(|| format!("sqlite://{}", self.file().display()));
+        let database = self.database.clone().unwrap_or_else(|| format!("sqlite://{}", self.database_file().display()));
         let mut words: Vec<String> = self.launcher.clone();
         words.push(self.binary.display().to_string());
         let mut command = Command::new(&words[0]);
@@ -129,40 +130,40 @@ impl Setup {
         let log = OpenOptions::new().create(true).append(true).open(self.folder.join("log"))?;
         let child = command.stdout(Stdio::piped()).stderr(log).kill_on_drop(true).spawn();
         let child = child.with_context(|| format!("{} cannot be started", words[0]))?;
-        Ok(Server { child, origin: String::new(), said: Arc::default(), history: None })
+        Ok(Server { child, origin: String::new(), stdout_lines: Arc::default(), history: None })
     }
 
-    /// The end of its log.
-    pub(crate) fn last_words(&self) -> String {
+    /// Returns the last lines of its log.
+    pub(crate) fn log_tail(&self) -> String {
         let log = self.log();
         log.lines().rev().take(3).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" | ")
     }
 }
 
-/// A running server; dies when dropped.
+/// A running server; it is killed when dropped.
 pub(crate) struct Server {
     child: Child,
-    /// Its origin.
+    /// The origin of its URL.
     pub(crate) origin: String,
-    /// What it said after that.
-    said: Arc<Mutex<Vec<String>>>,
-    /// Where its connections go into.
+    /// The output after the line with the origin.
+    stdout_lines: Arc<Mutex<Vec<String>>>,
+    /// The history in which its remote addresses are recorded.
     history: Option<History>,
 }
 
 impl Server {
-    /// Waits until it listens; false when it ends before that.
-    async fn listening(&mut self) -> Result<bool> {
+    /// Waits until it listens; returns false if it ends before.
+    async fn wait_until_listening(&mut self) -> Result<bool> {
         let output = self.child.stdout.take().context("no output")?;
         let mut lines = BufReader::new(output).lines();
         while let Some(line) = lines.next_line().await? {
             if let Some(origin) = line.strip_prefix("listening on ") {
                 self.origin = origin.to_owned();
-                // What it says later must find somebody who reads it.
-                let said = self.said.clone();
+                // The pipe must be read, or the server would block or fail when it prints.
+                let stdout_lines = self.stdout_lines.clone();
                 tokio::spawn(async move {
                     while let Ok(Some(line)) = lines.next_line().await {
-                        said.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+                        stdout_lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
                     }
                 });
                 return Ok(true);
@@ -171,11 +172,11 @@ impl Server {
         Ok(false)
     }
 
-    /// The token with which the first account is made.
-    pub(crate) async fn token(&self) -> Result<String> {
+    /// Waits for the token for the first account.
+    pub(crate) async fn first_account_token(&self) -> Result<String> {
         for _ in 0..100 {
-            let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).join(" ");
-            if let Some((_, token)) = said.split_once("with the token ") {
+            let printed = self.stdout_lines.lock().unwrap_or_else(PoisonError::into_inner).join(" ");
+            if let Some((_, token)) = printed.split_once("with the token ") {
                 return Ok(token.trim().to_owned());
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -183,10 +184,10 @@ impl Server {
         anyhow::bail!("no token was shown")
     }
 
-    /// Notes where it has connections to.
-    fn note_reached(&self) {
+    /// Records the remote addresses of its connections.
+    fn record_remote_addresses(&self) {
         if let (Some(history), Ok(id), Ok(own)) = (&self.history, self.id(), self.port()) {
-            history.add(Op::Reached { addresses: sockets::reached(id, own) });
+            history.add(Op::Reached { addresses: sockets::remote_addresses(id, own) });
         }
     }
 
@@ -194,69 +195,69 @@ impl Server {
         Ok(self.origin.rsplit(':').next().unwrap_or_default().parse()?)
     }
 
-    /// Its process.
+    /// Returns its process id.
     pub(crate) fn id(&self) -> Result<u32> {
         self.child.id().context("the server has ended")
     }
 
-    /// Whether it has ended.
+    /// Returns whether it has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Waits until it has ended by itself; none when it does not.
-    pub(crate) async fn ended(&mut self, patience: Duration) -> Option<std::process::ExitStatus> {
+    /// Waits for its end; returns none after the timeout.
+    pub(crate) async fn wait_for_exit(&mut self, patience: Duration) -> Option<std::process::ExitStatus> {
         tokio::time::timeout(patience, self.child.wait()).await.ok()?.ok()
     }
 
-    /// Kills it, as the loss of power does.
+    /// Kills it, as a power failure does.
     pub(crate) async fn kill(mut self, history: &History) -> Result<()> {
-        self.note_reached();
-        // It may have died already, as it was told to.
+        self.record_remote_addresses();
+        // An injected fault may have ended it already.
         let _ = self.child.start_kill();
         self.child.wait().await?;
         history.add(Op::Killed);
         Ok(())
     }
 
-    /// Ends it in order.
+    /// Stops it with SIGTERM and checks its exit status.
     pub(crate) async fn stop(mut self) -> Result<()> {
-        self.note_reached();
+        self.record_remote_addresses();
         if let Some(id) = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
             kill_process(id, Signal::TERM)?;
         }
-        let ended = self.ended(Duration::from_secs(40)).await;
-        ensure!(ended.is_some_and(|status| status.success()), "the server did not end in order: {ended:?}");
+        let ended = self.wait_for_exit(Duration::from_secs(40)).await;
+        ensure!(ended.is_some_and(|status| status.success()), "the server did not stop cleanly: {ended:?}");
         Ok(())
     }
 
-    /// Resident memory, in MB.
+    /// Returns its resident memory in MB.
     pub(crate) fn memory_mb(&self) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id()?))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
     }
 
-    /// CPU time so far, in hundredths of a second.
+    /// Returns its CPU time so far in hundredths of a second.
     pub(crate) fn cpu_ticks(&self) -> Result<u64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.id()?))?;
         let fields: Vec<_> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
         Ok(fields.get(11..13).context("short stat")?.iter().filter_map(|field| field.parse::<u64>().ok()).sum())
     }
 
-    /// Connections of clients.
+    /// Returns the number of connections of clients.
     pub(crate) fn connections(&self) -> Result<usize> {
-        sockets::of_port(self.port()?)
+        sockets::established_connections(self.port()?)
     }
 
-    /// Files and sockets that it has open.
-    pub(crate) fn files(&self) -> Result<usize> {
+    /// Returns the number of open files and sockets.
+    pub(crate) fn open_files(&self) -> Result<usize> {
         Ok(fs::read_dir(format!("/proc/{}/fd", self.id()?))?.count())
     }
 }
 
-/// Empties a log, so that what comes next is seen.
-pub(crate) fn forget_log(folder: &Path) -> Result<()> {
+/// Empties the log in a folder, so that it contains only later lines.
+pub(crate) fn clear_log(folder: &Path) -> Result<()> {
     File::create(folder.join("log"))?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What the database says, read past the server.
+//! Reads conversations directly from the database.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -6,18 +6,18 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection, Row};
 use std::path::Path;
 
-/// All that the checker looks at.
+/// The stored data that the checker reads.
 #[derive(Default)]
-pub(crate) struct Stored {
+pub(crate) struct DatabaseContents {
     pub(crate) messages: Vec<Message>,
     pub(crate) runs: Vec<Run>,
-    /// The inputs of all calls that are in the server's own ledger.
+    /// The inputs of all calls in the table `tool_calls`.
     pub(crate) calls: Vec<Value>,
-    /// `ok`, or what SQLite finds wrong.
+    /// `ok`, or the problems that SQLite finds.
     pub(crate) integrity: String,
 }
 
-/// A message.
+/// A stored message.
 pub(crate) struct Message {
     pub(crate) conversation: String,
     pub(crate) owner: String,
@@ -26,26 +26,26 @@ pub(crate) struct Message {
     pub(crate) body: Value,
 }
 
-/// A run.
+/// A stored run.
 pub(crate) struct Run {
     pub(crate) conversation: String,
     pub(crate) epoch: u64,
     pub(crate) status: String,
     pub(crate) message: String,
-    /// Unix time, milliseconds.
+    /// The start as Unix time in milliseconds.
     pub(crate) started_at: i64,
-    /// None while it runs.
+    /// The end, or none while the run is active.
     pub(crate) ended_at: Option<i64>,
 }
 
 impl Message {
-    /// Its text.
+    /// Returns the concatenated text parts.
     pub(crate) fn text(&self) -> String {
         let parts = self.body["parts"].as_array().into_iter().flatten();
         parts.filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str()).collect()
     }
 
-    /// Its calls.
+    /// Returns the parts of tool calls.
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Value> {
         self.body["parts"].as_array().into_iter().flatten().filter(|part| part["toolCallId"].is_string())
     }
@@ -56,10 +56,10 @@ const MESSAGES: &str = "SELECT m.conversation_id, c.owner, m.id, m.role, m.body
 const RUNS: &str = "SELECT conversation_id, epoch, status, message_id, started_at, ended_at FROM runs ORDER BY no";
 const CALLS: &str = "SELECT input FROM tool_calls";
 
-/// The rows of either database.
+/// Reads the rows of either kind of database.
 macro_rules! read {
     ($db:expr, $integrity:expr) => {{
-        let mut stored = Stored { integrity: $integrity, ..Stored::default() };
+        let mut stored = DatabaseContents { integrity: $integrity, ..DatabaseContents::default() };
         for row in sqlx::query(MESSAGES).fetch_all(&mut $db).await? {
             let body: String = row.try_get(4)?;
             stored.messages.push(Message {
@@ -89,15 +89,15 @@ macro_rules! read {
     }};
 }
 
-impl Stored {
-    /// Reads a file that no server has open.
+impl DatabaseContents {
+    /// Reads a database file that no server has open.
     pub(crate) async fn read(file: &Path) -> Result<Self> {
         let mut db = SqliteConnectOptions::new().filename(file).connect().await?;
         let integrity = sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut db).await?;
         read!(db, integrity)
     }
 
-    /// Reads a database of PostgreSQL, which looks after its own files.
+    /// Reads a PostgreSQL database, whose integrity is not checked.
     pub(crate) async fn read_postgres(url: &str) -> Result<Self> {
         let mut db = PgConnection::connect(url).await?;
         read!(db, "ok".to_owned())

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`
+//! `cargo xtask bench`: measures performance.
 
 use crate::browser;
 use crate::build::{self, Profile};
@@ -7,14 +7,14 @@ use crate::step::step;
 use anyhow::Result;
 use xshell::{Shell, cmd};
 
-/// Measures the release build.
+/// Measures the release build of the server.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Release)?;
     step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
     step("measure", || Ok(cmd!(shell, "target/release/bench target/release/chatwright").run()?))
 }
 
-/// Measures the lists of the console over a large database.
+/// Measures the lists of the admin console over a large database.
 pub(crate) fn admin(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Release)?;
     step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;

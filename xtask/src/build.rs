@@ -1,4 +1,4 @@
-//! `cargo xtask build`: the browser's half, the site, the server.
+//! `cargo xtask build`: the WASM client, the site and the server.
 
 use crate::cargo::cargo;
 use crate::step::step;
@@ -7,22 +7,22 @@ use anyhow::Result;
 use std::path::PathBuf;
 use xshell::Shell;
 
-/// How to build.
+/// A build profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
     /// Fast to build.
     Debug,
-    /// Small and fast to run, the site inside the binary.
+    /// Small and fast to run, with the site embedded in the binary.
     Release,
 }
 
 impl Profile {
-    pub(crate) fn of(release: bool) -> Self {
+    pub(crate) fn from_release_flag(release: bool) -> Self {
         if release { Self::Release } else { Self::Debug }
     }
 
-    /// Cargo's profile for the browser's half, and the folder that it builds into.
-    fn of_wasm(self) -> &'static str {
+    /// Returns Cargo's profile for the WASM client, which is also the name of its output folder.
+    fn wasm_profile(self) -> &'static str {
         match self {
             Self::Debug => "wasm-debug",
             Self::Release => "wasm-release",
@@ -36,22 +36,22 @@ pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
     step("build the server", || server(shell, profile))
 }
 
-/// Builds what the browser loads.
+/// Builds what the browser loads: the WASM client and the site.
 pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
-    tools::wasm_target(shell)?;
-    step("build the browser's half (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
-    step("make the site (bindings, styles, public files)", || {
+    tools::ensure_wasm_target(shell)?;
+    step("build the WASM client (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
+    step("assemble the site (bindings, styles, public files)", || {
         site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/site", profile)
     })
 }
 
-/// Builds the example whose page is written in Rust: a program with a site of its own.
+/// Builds the example whose page is written in Rust, a program with its own site.
 pub(crate) fn rust_page(shell: &Shell) -> Result<()> {
     let profile = Profile::Debug;
-    step("build the browser's half of the page in Rust", || {
+    step("build the WASM client of the Rust page example", || {
         wasm(shell, "rust-page", &["--no-default-features", "--features", "hydrate"], profile)
     })?;
-    step("make its site", || {
+    step("assemble its site", || {
         site::make(&shell.current_dir(), &wasm_file("rust_page", profile), "target/rust-page/site", profile)
     })?;
     step("build its server", || Ok(cargo(shell).args(["build", "--package", "rust-page"]).run()?))
@@ -60,12 +60,14 @@ pub(crate) fn rust_page(shell: &Shell) -> Result<()> {
 fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Result<()> {
     let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(shell, profile).join("\u{1f}"));
     let build = cargo(shell).args(["rustc", "--package", package, "--lib"]).args(features);
-    let build = build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.of_wasm()]);
-    // The linker says where functions and data refer to each other: without that the WASM cannot be cut.
+    let build = build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.wasm_profile()]);
+    // Relocations tell which functions and data refer to each other; the WASM cannot be split
+    // without them.
     Ok(build.args(["--", "-Clink-args=--emit-relocs"]).run()?)
 }
 
-/// The same flags as in `.cargo/config.toml`, which these replace. What is downloaded names no folder of the machine that built it.
+/// Returns the compiler flags of the WASM client. They replace those in `.cargo/config.toml`, so
+/// these are repeated. Release builds contain no paths of the build machine.
 fn wasm_flags(shell: &Shell, profile: Profile) -> Vec<String> {
     let mut flags = vec!["--cfg".to_owned(), r#"getrandom_backend="wasm_js""#.to_owned()];
     if profile == Profile::Release {
@@ -77,7 +79,7 @@ fn wasm_flags(shell: &Shell, profile: Profile) -> Vec<String> {
 }
 
 fn wasm_file(library: &str, profile: Profile) -> PathBuf {
-    PathBuf::from(format!("target/wasm32-unknown-unknown/{}/{library}.wasm", profile.of_wasm()))
+    PathBuf::from(format!("target/wasm32-unknown-unknown/{}/{library}.wasm", profile.wasm_profile()))
 }
 
 fn server(shell: &Shell, profile: Profile) -> Result<()> {

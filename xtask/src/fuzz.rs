@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: everything that reads bytes of strangers gets any bytes, for a while. It begins with what the repository holds:
-//! recorded streams and configs.
+//! `cargo xtask fuzz`: fuzzes the parsers of untrusted bytes, starting from what the repository
+//! contains: recorded streams and configs.
 
 use crate::step::step;
 use anyhow::{Context, Result, bail, ensure};
@@ -7,36 +7,36 @@ use std::fs;
 use std::path::Path;
 use xshell::{Shell, cmd};
 
-/// What is fuzzed; each is a file in `fuzz/fuzz_targets`.
+/// The fuzz targets, each a file in `fuzz/fuzz_targets`.
 const TARGETS: [&str; 11] =
     ["sse", "codecs", "wire", "config", "operators", "markdown", "uploads", "paths", "addresses", "mcp", "schemas"];
-/// The recordings of each codec, in the order in which the target counts the codecs.
+/// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
-/// Bytes of one input.
+/// The maximum size of an input in bytes.
 const MAX_INPUT: usize = 16 * 1024;
 
-/// What came of one target.
-pub(crate) struct Fuzzed {
+/// The result of fuzzing one target.
+pub(crate) struct FuzzResult {
     pub(crate) target: &'static str,
-    /// Inputs that it was given.
+    /// The number of inputs that were run.
     pub(crate) runs: u64,
-    /// How it fell over, if it did.
-    pub(crate) fell: Option<String>,
+    /// The failure, if there was one.
+    pub(crate) failure: Option<String>,
 }
 
-/// Runs each target, or the one that is named, for so many seconds.
+/// Fuzzes every target, or only the named one, for this many seconds each. Fails if a target does.
 pub(crate) fn run(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
-    let fuzzed = all(shell, seconds, only)?;
-    ensure!(!fuzzed.is_empty(), "there is no such target; there are: {}", TARGETS.join(", "));
-    match fuzzed.iter().find_map(|one| Some((one.target, one.fell.as_ref()?))) {
-        Some((target, how)) => bail!("{target} fell over: {how}; what it was given is in fuzz/artifacts/{target}"),
+    let fuzzed = run_targets(shell, seconds, only)?;
+    ensure!(!fuzzed.is_empty(), "unknown target; available targets: {}", TARGETS.join(", "));
+    match fuzzed.iter().find_map(|one| Some((one.target, one.failure.as_ref()?))) {
+        Some((target, how)) => bail!("{target} failed: {how}; the input is in fuzz/artifacts/{target}"),
         None => Ok(()),
     }
 }
 
-/// The same; what came of each.
-pub(crate) fn all(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<Vec<Fuzzed>> {
-    tools(shell)?;
+/// Fuzzes like [`run`] and returns the results.
+pub(crate) fn run_targets(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<Vec<FuzzResult>> {
+    ensure_cargo_fuzz(shell)?;
     let mut fuzzed = Vec::new();
     for target in TARGETS.into_iter().filter(|target| only.is_none_or(|only| only == *target)) {
         let corpus = format!("target/fuzz/corpus/{target}");
@@ -46,8 +46,8 @@ pub(crate) fn all(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<Vec
             Ok(cmd!(shell, "cargo fuzz build --sanitizer none --target-dir target/fuzz {target}").run()?)
         })?;
         step(&format!("fuzz {target} for {seconds} s"), || {
-            let one = one(shell, seconds, target, &corpus)?;
-            println!("  {} inputs, {}", one.runs, one.fell.as_deref().unwrap_or("all well"));
+            let one = run_target(shell, seconds, target, &corpus)?;
+            println!("  {} inputs, {}", one.runs, one.failure.as_deref().unwrap_or("no failures"));
             fuzzed.push(one);
             Ok(())
         })?;
@@ -55,7 +55,7 @@ pub(crate) fn all(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<Vec
     Ok(fuzzed)
 }
 
-fn one(shell: &Shell, seconds: u32, target: &'static str, corpus: &str) -> Result<Fuzzed> {
+fn run_target(shell: &Shell, seconds: u32, target: &'static str, corpus: &str) -> Result<FuzzResult> {
     let bounds = [
         format!("-max_total_time={seconds}"),
         format!("-max_len={MAX_INPUT}"),
@@ -64,38 +64,39 @@ fn one(shell: &Shell, seconds: u32, target: &'static str, corpus: &str) -> Resul
         "-verbosity=0".to_owned(),
         "-print_final_stats=1".to_owned(),
     ];
-    // Safe code needs no sanitizer, and without one no nightly compiler: what is looked for are panics, loops and memory.
+    // Safe code needs no sanitizer, and without one a stable compiler is enough: the failures to
+    // find are panics, hangs and excessive memory.
     let fuzz = cmd!(shell, "cargo fuzz run --sanitizer none --target-dir target/fuzz {target} {corpus} -- {bounds...}");
     let output = fuzz.ignore_status().output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
     if output.status.success() {
-        return Ok(Fuzzed { target, runs: runs.unwrap_or_default(), fell: None });
+        return Ok(FuzzResult { target, runs: runs.unwrap_or_default(), failure: None });
     }
     eprint!("{said}");
     let telling = |line: &&str| line.contains("panicked at") || line.starts_with("SUMMARY:") || line.starts_with("==");
-    let how = placed(said.lines().find(telling).unwrap_or("it ended with an error"));
-    Ok(Fuzzed { target, runs: runs.unwrap_or_default(), fell: Some(how) })
+    let how = strip_machine_path(said.lines().find(telling).unwrap_or("it exited with an error"));
+    Ok(FuzzResult { target, runs: runs.unwrap_or_default(), failure: Some(how) })
 }
 
-/// Where a panic was, without where this machine keeps the code: it goes into the record.
-fn placed(line: &str) -> String {
+/// Removes the local path from the location of a panic, since the line is written to the record.
+fn strip_machine_path(line: &str) -> String {
     let Some((thread, place)) = line.split_once("panicked at /") else { return line.to_owned() };
     let from = place.rfind("src/").or_else(|| Some(place.rfind('/')? + 1)).unwrap_or_default();
     format!("{thread}panicked at {}", &place[from..])
 }
 
-/// `cargo fuzz`.
-fn tools(shell: &Shell) -> Result<()> {
+/// Installs `cargo fuzz` if it is missing.
+fn ensure_cargo_fuzz(shell: &Shell) -> Result<()> {
     if cmd!(shell, "cargo fuzz --version").quiet().ignore_stdout().ignore_stderr().run().is_ok() {
         return Ok(());
     }
     step("install cargo-fuzz", || {
-        cmd!(shell, "cargo install cargo-fuzz --locked").run().context("cargo installs cargo-fuzz")
+        cmd!(shell, "cargo install cargo-fuzz --locked").run().context("cargo-fuzz could not be installed")
     })
 }
 
-/// Puts what there is of a kind into the corpus.
+/// Writes the seed inputs of a target to its corpus.
 fn seed(corpus: &Path, target: &str) -> Result<()> {
     let mut inputs: Vec<Vec<u8>> = Vec::new();
     match target {
@@ -122,7 +123,7 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
             inputs.push(lines.join("\n").into_bytes());
             inputs.extend(lines.map(|line| line.as_bytes().to_vec()));
         }
-        "config" => read(&mut inputs, Path::new("examples"), &["yaml", "yml"])?,
+        "config" => read_files(&mut inputs, Path::new("examples"), &["yaml", "yml"])?,
         "operators" => inputs.extend(
             [
                 r#"{"_state":"a.b.0"}"#,
@@ -136,7 +137,7 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
         "markdown" => {
             let text = "# A\n\nb *c* [d](https://e.f) $x_1$ `g`\n\n```rust\nfn main() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [ ] h[^1]\n\n[^1]: i\n";
             inputs.push(text.as_bytes().to_vec());
-            read(&mut inputs, Path::new("docs"), &["md"])?;
+            read_files(&mut inputs, Path::new("docs"), &["md"])?;
         }
         "uploads" => inputs.extend(
             [
@@ -176,14 +177,14 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
     Ok(())
 }
 
-fn read(inputs: &mut Vec<Vec<u8>>, folder: &Path, endings: &[&str]) -> Result<()> {
+fn read_files(inputs: &mut Vec<Vec<u8>>, folder: &Path, endings: &[&str]) -> Result<()> {
     for file in files(folder, endings)? {
         inputs.push(fs::read(file)?);
     }
     Ok(())
 }
 
-/// The files below a folder with one of these endings.
+/// Returns the files below a folder that have one of these extensions.
 fn files(folder: &Path, endings: &[&str]) -> Result<Vec<std::path::PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -202,10 +203,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_of_panics() {
+    fn local_paths_are_removed_from_panic_locations() {
         let check = |place: &str, kept: &str| {
             assert_eq!(
-                placed(&format!("thread 'main' panicked at {place}")),
+                strip_machine_path(&format!("thread 'main' panicked at {place}")),
                 format!("thread 'main' panicked at {kept}")
             );
         };

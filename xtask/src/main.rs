@@ -27,60 +27,63 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build the browser's half, then the server.
+    /// Build the WASM client, the site and the server.
     Build {
-        /// Optimised, with the site inside the binary.
+        /// Build with optimizations and embed the site in the binary.
         #[arg(long)]
         release: bool,
     },
-    /// Build what the browser loads, without the server, and say how large it is.
+    /// Build only what the browser loads, and print its size.
     Site {
-        /// Optimised and compressed.
+        /// Build with optimizations and compress the files.
         #[arg(long)]
         release: bool,
     },
-    /// Build and run the server; what follows `--` goes to it.
+    /// Build and run the server; arguments after `--` are passed to it.
     Serve {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
-    /// Build and run the example whose page is written in Rust; what follows `--` goes to its server.
+    /// Build and run the example with a page in Rust; arguments after `--` are passed to its
+    /// server.
     RustPage {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
-    /// Run every check and test, the browser's too.
+    /// Run all checks and tests, including those in the browser.
     Test,
-    /// Measure what a turn costs, against the floor of this machine.
+    /// Measure the cost of a turn, compared with a minimal server on the same machine.
     Bench {
-        /// What the page costs in the browser, instead.
+        /// Measure the page in the browser instead.
         #[arg(long)]
         ui: bool,
-        /// The console's lists over 100,000 conversations and 2,000,000 messages, instead.
+        /// Measure the lists of the admin console over 100,000 conversations and 2,000,000 messages
+        /// instead.
         #[arg(long, conflicts_with = "ui")]
         admin: bool,
     },
-    /// Kill, starve and attack the server, look for what must never be, and write docs/scorecard.md; what follows goes to `torture`.
+    /// Test the server with fault injection and attacks, and write docs/scorecard.md; further
+    /// arguments are passed to `torture`.
     Torture {
-        /// The optimised build, for the figures under load.
+        /// Use the release build, for the load figures.
         #[arg(long)]
         release: bool,
-        /// Fuzz each target for so many seconds before that.
+        /// Before that, fuzz each target for this many seconds.
         #[arg(long, value_name = "SECONDS")]
         fuzz: Option<u32>,
         /// `--tier 1|2`, `--seed N`, `--only SCENARIO`, `--seconds N`, `--page`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Give any bytes to what reads bytes of strangers; installs cargo-fuzz.
+    /// Fuzz the parsers of untrusted bytes; installs cargo-fuzz.
     Fuzz {
-        /// For each target.
+        /// Seconds per target.
         #[arg(long, default_value_t = 60)]
         seconds: u32,
-        /// This one alone.
+        /// Fuzz only this target.
         target: Option<String>,
     },
-    /// Take the pictures of the README and of every state of the demo.
+    /// Take the screenshots of the README and of every state of the demo.
     Screenshots,
 }
 
@@ -88,7 +91,8 @@ fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Without the trace that `RUST_BACKTRACE` would add: the causes say which step it was, and why.
+            // Without the backtrace that `RUST_BACKTRACE` would add: the error chain names the
+            // failed step and the cause.
             eprintln!("\nerror: {error:#}");
             ExitCode::FAILURE
         }
@@ -97,11 +101,11 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<()> {
     let shell = Shell::new()?;
-    // Cargo runs this from anywhere in the workspace; the steps begin at its root.
+    // Cargo runs this from any folder of the workspace; the steps expect its root.
     shell.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?);
     match command {
-        Command::Build { release } => build::run(&shell, build::Profile::of(release)),
-        Command::Site { release } => build::site(&shell, build::Profile::of(release)),
+        Command::Build { release } => build::run(&shell, build::Profile::from_release_flag(release)),
+        Command::Site { release } => build::site(&shell, build::Profile::from_release_flag(release)),
         Command::Serve { arguments } => serve::run(&shell, &arguments),
         Command::RustPage { arguments } => serve::rust_page(&shell, &arguments),
         Command::Test => test::run(&shell),

@@ -1,4 +1,4 @@
-//! `cargo xtask serve`
+//! `cargo xtask serve` and `cargo xtask rust-page`: build and run a server.
 
 use crate::build::{self, Profile};
 use anyhow::Result;
@@ -8,18 +8,18 @@ use xshell::Shell;
 /// Builds the server and runs it.
 pub(crate) fn run(shell: &Shell, arguments: &[String]) -> Result<()> {
     build::run(shell, Profile::Debug)?;
-    become_server(shell, "chatwright", arguments)
+    exec_server(shell, "chatwright", arguments)
 }
 
-/// The same for the example whose page is written in Rust.
+/// Builds the example whose page is written in Rust and runs its server.
 pub(crate) fn rust_page(shell: &Shell, arguments: &[String]) -> Result<()> {
     build::rust_page(shell)?;
-    become_server(shell, "rust-page", arguments)
+    exec_server(shell, "rust-page", arguments)
 }
 
-/// Becomes the server, so that signals and the exit code are the server's own. It runs in the folder of the caller: that is where
-/// the paths among the arguments begin.
-fn become_server(shell: &Shell, binary: &str, arguments: &[String]) -> Result<()> {
+/// Replaces this process by the server, so that it gets the signals and its exit code is returned.
+/// It runs in the caller's working directory, which relative paths among the arguments refer to.
+fn exec_server(shell: &Shell, binary: &str, arguments: &[String]) -> Result<()> {
     let mut server = Command::new(shell.current_dir().join("target/debug").join(binary));
     server.arg("serve").args(arguments);
     #[cfg(unix)]
@@ -30,7 +30,7 @@ fn become_server(shell: &Shell, binary: &str, arguments: &[String]) -> Result<()
     #[cfg(not(unix))]
     {
         let status = server.status()?;
-        anyhow::ensure!(status.success(), "the server ended with {status}");
+        anyhow::ensure!(status.success(), "the server exited with {status}");
         Ok(())
     }
 }

@@ -1,13 +1,13 @@
-//! A named step that says how long it took.
+//! Named steps with their durations.
 
 use anyhow::{Context, Result};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The steps that are done, for [`summary`].
+/// The finished steps, for [`summary`].
 static DONE: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
 
-/// Runs a step; an error is told with the step's name.
+/// Runs a step and prints its duration; errors get the step's name as context.
 pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     eprintln!("▸ {name}");
     let began = Instant::now();
@@ -20,7 +20,7 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
     Ok(result)
 }
 
-/// What was done, and how long it took.
+/// Prints all finished steps with their durations.
 pub(crate) fn summary() {
     let Ok(done) = DONE.lock() else { return };
     eprintln!("\n{} steps passed, 0 failed", done.len());
@@ -28,5 +28,5 @@ pub(crate) fn summary() {
         eprintln!("{:>8.1} s  {name}", took.as_secs_f64());
     }
     let total: Duration = done.iter().map(|(_, took)| *took).sum();
-    eprintln!("{:>8.1} s  in all", total.as_secs_f64());
+    eprintln!("{:>8.1} s  in total", total.as_secs_f64());
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask test`: format, lints, every Rust test, the browser's journeys.
+//! `cargo xtask test`: formatting, lints, all Rust tests and the journeys in the browser.
 //!
-//! `app` has two halves whose features exclude each other, so cargo must never see both at once: everything that runs on the
-//! server is one group of packages, everything that runs in the browser another.
+//! The features `ssr` and `hydrate` of `app` exclude each other, so cargo must never enable both at
+//! once: the packages of the server and those of the WASM client are built by separate commands.
 
 use crate::cargo::cargo;
 use crate::step::{step, summary};
@@ -9,11 +9,13 @@ use crate::{browser, tools};
 use anyhow::Result;
 use xshell::Shell;
 
-/// What is built for this machine: all but the browser's entry, `app` as the server has it.
-const SERVER_HALF: &[&str] = &["--workspace", "--exclude", "frontend", "--features", "app/ssr"];
+/// Cargo arguments for what runs on this machine: everything except `frontend`, with `app` for the
+/// server.
+const SERVER_ARGUMENTS: &[&str] = &["--workspace", "--exclude", "frontend", "--features", "app/ssr"];
 
-/// What the browser runs, down to the rooms that it shares with the server.
-const BROWSER_HALF: &[&str] = &[
+/// Cargo arguments for what runs in the browser, including the crates that it shares with the
+/// server.
+const CLIENT_ARGUMENTS: &[&str] = &[
     "--package",
     "frontend",
     "--package",
@@ -35,15 +37,15 @@ const BROWSER_HALF: &[&str] = &[
 
 /// Runs every check and test.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
-    tools::wasm_target(shell)?;
-    tools::rust_components(shell)?;
-    tools::chromium(shell)?;
-    tools::postgres(shell)?;
-    tools::npm_packages(shell)?;
-    tools::python_packages(shell)?;
-    step("format", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
-    step("lints of the server's half", || lint(shell, SERVER_HALF, &["--all-targets"]))?;
-    step("lints of the browser's half", || lint(shell, BROWSER_HALF, &["--lib"]))?;
+    tools::ensure_wasm_target(shell)?;
+    tools::ensure_rust_components(shell)?;
+    tools::find_or_install_chromium(shell)?;
+    tools::ensure_postgres(shell)?;
+    tools::ensure_npm_packages(shell)?;
+    tools::ensure_python_packages(shell)?;
+    step("check the formatting", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
+    step("lint the server", || lint(shell, SERVER_ARGUMENTS, &["--all-targets"]))?;
+    step("lint the WASM client", || lint(shell, CLIENT_ARGUMENTS, &["--lib"]))?;
     test(shell)?;
     browser::journeys(shell)?;
     summary();
@@ -54,17 +56,22 @@ fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
     Ok(cargo(shell).arg("clippy").args(half).args(targets).args(["--", "-D", "warnings"]).run()?)
 }
 
-/// Nextest where it is there, which leaves out the tests in documentation; `cargo test` runs those too.
+/// Runs the Rust tests, with nextest if it is installed. Nextest skips documentation tests, so they
+/// are run separately.
 fn test(shell: &Shell) -> Result<()> {
     if !tools::has_nextest(shell) {
-        return step("tests", || Ok(cargo(shell).args(["test", "--no-fail-fast"]).args(SERVER_HALF).run()?));
+        return step("run the tests", || {
+            Ok(cargo(shell).args(["test", "--no-fail-fast"]).args(SERVER_ARGUMENTS).run()?)
+        });
     }
-    step("tests", || Ok(cargo(shell).args(["nextest", "run", "--no-fail-fast"]).args(SERVER_HALF).run()?))?;
-    // The other tests run on both by themselves.
-    step("the chat on PostgreSQL", || {
+    step("run the tests", || {
+        Ok(cargo(shell).args(["nextest", "run", "--no-fail-fast"]).args(SERVER_ARGUMENTS).run()?)
+    })?;
+    // The other tests with a database run on SQLite and PostgreSQL in one run.
+    step("run the tests of the chat on PostgreSQL", || {
         let on_postgres =
             cargo(shell).env("CHATWRIGHT_TEST_STORE", "postgres").args(["nextest", "run", "--no-fail-fast"]);
-        Ok(on_postgres.args(SERVER_HALF).args(["-E", "package(chat) & kind(test)"]).run()?)
+        Ok(on_postgres.args(SERVER_ARGUMENTS).args(["-E", "package(chat) & kind(test)"]).run()?)
     })?;
-    step("tests in documentation", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_HALF).run()?))
+    step("run the documentation tests", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_ARGUMENTS).run()?))
 }

@@ -1,34 +1,37 @@
-//! `cargo xtask torture`
+//! `cargo xtask torture`: tests the server with fault injection.
 
 use crate::cargo::cargo;
-use crate::fuzz::{self, Fuzzed};
+use crate::fuzz::{self, FuzzResult};
 use crate::step::step;
 use anyhow::Result;
 use xshell::{Shell, cmd};
 
-/// Builds the server with the faults of `crates/faults` and lets `torture` have it; `arguments` go to that, and what came of `fuzz` seconds of
-/// each target, if they are asked for.
+/// Builds the server with the fault points of `crates/faults` and runs `torture` against it. `fuzz`
+/// is the number of seconds for which each target is fuzzed before; the results are passed to
+/// `torture` with `arguments`.
 pub(crate) fn run(shell: &Shell, release: bool, fuzz: Option<u32>, arguments: &[String]) -> Result<()> {
-    let fuzzed = fuzz.map(|seconds| fuzzed(shell, seconds)).transpose()?.unwrap_or_default();
+    let fuzzed = fuzz.map(|seconds| fuzz_arguments(shell, seconds)).transpose()?.unwrap_or_default();
     let arguments = [&fuzzed[..], arguments].concat();
     let (profile, option) = if release { ("release", Some("--release")) } else { ("debug", None) };
-    step("build the server with faults", || {
+    step("build the server with fault injection", || {
         let build = cargo(shell).args(["build", "--package", "app", "--package", "server"]);
         Ok(build.args(["--features", "app/ssr,server/faults"]).args(option).run()?)
     })?;
-    // Whatever is built next under the same name is the product again.
+    // A copy, because the next build replaces the file by a server without faults.
     let binary = format!("target/torture/{profile}/chatwright");
     shell.create_dir(format!("target/torture/{profile}"))?;
     shell.copy_file(format!("target/{profile}/chatwright"), &binary)?;
-    step("build what tortures it", || Ok(cargo(shell).args(["build", "--package", "torture"]).args(option).run()?))?;
-    step("torture", || Ok(cmd!(shell, "target/{profile}/torture --binary {binary} {arguments...}").run()?))
+    step("build the torture tool", || Ok(cargo(shell).args(["build", "--package", "torture"]).args(option).run()?))?;
+    step("run the torture scenarios", || {
+        Ok(cmd!(shell, "target/{profile}/torture --binary {binary} {arguments...}").run()?)
+    })
 }
 
-/// What came of each target, in the words of `torture`.
-fn fuzzed(shell: &Shell, seconds: u32) -> Result<Vec<String>> {
-    let words = |one: Fuzzed| {
-        let how = one.fell.map(|how| format!(" {how}")).unwrap_or_default();
+/// Fuzzes every target and returns the results as arguments of `torture`.
+fn fuzz_arguments(shell: &Shell, seconds: u32) -> Result<Vec<String>> {
+    let words = |one: FuzzResult| {
+        let how = one.failure.map(|how| format!(" {how}")).unwrap_or_default();
         format!("--fuzzed={} {seconds} {}{how}", one.target, one.runs)
     };
-    Ok(fuzz::all(shell, seconds, None)?.into_iter().map(words).collect())
+    Ok(fuzz::run_targets(shell, seconds, None)?.into_iter().map(words).collect())
 }

@@ -1,15 +1,15 @@
-//! Calls an endpoint by the door that other programs use too.
+//! Calls endpoints through the HTTP API, which other programs use too.
 
 use serde_json::Value;
 
-/// The result of an endpoint, or what to tell the person at the page.
+/// Calls an endpoint and returns its result. The error is a message for the user.
 #[cfg(feature = "hydrate")]
 pub(super) async fn call(page_id: &str, endpoint_id: &str, payload: &Value) -> Result<Value, String> {
-    use crate::address::encoded;
+    use crate::address::encode_component;
     use crate::api::codec::ValueJson;
     use crate::texts::{Text, t};
     use leptos::server::codee::Decoder;
-    let url = format!("/api/endpoints/{}/{}", encoded(page_id), encoded(endpoint_id));
+    let url = format!("/api/endpoints/{}/{}", encode_component(page_id), encode_component(endpoint_id));
     let away = |_| t(Text::ServerAway).to_owned();
     let request = gloo_net::http::Request::post(&url).header("content-type", "application/json");
     let response = request.body(wire::json::text(payload)).map_err(away)?.send().await.map_err(away)?;
@@ -22,7 +22,7 @@ pub(super) async fn call(page_id: &str, endpoint_id: &str, payload: &Value) -> R
     Err(message.unwrap_or(t(Text::ServerFailed)).to_owned())
 }
 
-/// Actions run in the browser only.
+/// Always fails: actions run in the browser only.
 #[cfg(not(feature = "hydrate"))]
 pub(super) async fn call(_: &str, _: &str, _: &Value) -> Result<Value, String> {
     Err("Actions run in the browser.".to_owned())

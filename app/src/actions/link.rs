@@ -1,4 +1,4 @@
-//! Goes to another page or address.
+//! The action `Link`: navigates to another page or URL.
 
 use crate::address::Address;
 use crate::prelude::*;
@@ -6,15 +6,15 @@ use crate::texts::{Text, t};
 use serde_json::{Map, Value};
 use wire::page::properties::as_text;
 
-/// Follows a link that an action describes.
+/// Follows the link that the parameters of an action describe. The error is a message for the user.
 pub(super) fn follow(params: &Map<String, Value>, address: Option<Address>) -> Result<(), String> {
     let new_tab = params.get("newTab").is_some_and(operators::is_truthy);
-    let Some(to) = target(params) else { return Err(t(Text::LinkNowhere).to_owned()) };
+    let Some(to) = safe_url(params) else { return Err(t(Text::LinkNowhere).to_owned()) };
     let window = window();
     let done = match (new_tab, to.strip_prefix('/').is_some_and(|rest| !rest.starts_with('/')), address) {
         (true, _, _) => window.open_with_url_and_target_and_features(&to, "_blank", "noopener").map(drop),
         (false, true, Some(address)) => {
-            address.go(&to, false);
+            address.navigate(&to, false);
             Ok(())
         }
         _ => window.location().assign(&to),
@@ -22,8 +22,8 @@ pub(super) fn follow(params: &Map<String, Value>, address: Option<Address>) -> R
     done.map_err(|_| t(Text::LinkRefused).to_owned())
 }
 
-/// The address; `None` for one that is not safe to follow.
-fn target(params: &Map<String, Value>) -> Option<String> {
+/// Returns the link's URL; `None` if there is none or it is not safe to follow.
+fn safe_url(params: &Map<String, Value>) -> Option<String> {
     let text = |key: &str| params.get(key).and_then(as_text);
     let mut to = match text("pageId") {
         Some(page) => format!("/{page}"),
@@ -33,19 +33,20 @@ fn target(params: &Map<String, Value>) -> Option<String> {
     for (key, value) in query.into_iter().flatten() {
         let Some(value) = as_text(value) else { continue };
         to.push(if to.contains('?') { '&' } else { '?' });
-        to.push_str(&format!("{}={}", encode(key), encode(&value)));
+        to.push_str(&format!("{}={}", percent_encode(key), percent_encode(&value)));
     }
     Some(to)
 }
 
-/// Whether an address leads to a page or a letter: `javascript:` and its like do neither.
+/// Returns whether a URL is relative or has one of the schemes `https`, `http` and `mailto`;
+/// `javascript:` and the like are not safe.
 fn is_safe(url: &str) -> bool {
     let lower = url.trim_start().to_ascii_lowercase();
     ["https:", "http:", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) || lower.starts_with(['/', '?', '#'])
 }
 
-/// With percent-encoding of all that has a meaning in a query string.
-fn encode(text: &str) -> String {
+/// Percent-encodes everything that has a meaning in a query string.
+fn percent_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -58,11 +59,11 @@ fn encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::target;
+    use super::safe_url;
     use serde_json::json;
 
     #[test]
-    fn links_lead_to_pages_and_addresses() {
+    fn only_links_to_pages_and_safe_urls_are_followed() {
         for (params, expected) in [
             (json!({"pageId": "intake"}), Some("/intake")),
             (
@@ -80,7 +81,7 @@ mod tests {
             (json!({"url": "\u{1}javascript:x"}), None),
             (json!({}), None),
         ] {
-            assert_eq!(target(params.as_object().unwrap()).as_deref(), expected, "{params}");
+            assert_eq!(safe_url(params.as_object().unwrap()).as_deref(), expected, "{params}");
         }
     }
 }

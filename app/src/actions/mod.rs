@@ -1,8 +1,8 @@
-//! What events do: lists of actions, one after the other, until one fails.
+//! Actions: each event runs a list of actions in order, until one fails.
 //!
-//! [`Actions`] is the page's: it runs lists, knows the methods of the blocks, and keeps the messages that are shown for a moment.
-//! [`BlockEvents`] is what a block is given: it says that something has happened and need not know what that leads to. [`ClientTools`] is
-//! what a chat is given for its agent's calls.
+//! [`Actions`] belongs to the page: it runs lists of actions, calls the methods of blocks, and
+//! holds the temporary messages. [`BlockEvents`] is given to a block: the block emits events
+//! without knowing their handlers. [`ClientTools`] is given to a chat for the calls of its agent.
 
 mod endpoint;
 mod events;
@@ -13,9 +13,9 @@ mod tools;
 pub use events::BlockEvents;
 pub use tools::ClientTools;
 
-use crate::chunks::{Chunk, Loading, Missing};
+use crate::chunks::{Chunk, ChunkError, ChunkFuture};
 use crate::prelude::*;
-use crate::scope::Scope;
+use crate::scope::OperatorScope;
 use crate::texts::{Text, fill, t};
 use litemap::LiteMap;
 use serde_json::Value;
@@ -25,87 +25,87 @@ use std::time::Duration;
 use wasm_split_helpers::wasm_split;
 use wire::page::Action;
 
-/// What runs actions: only pages whose config names some need it.
-pub(crate) static ACTIONS: Chunk<Functions> = Chunk::new("actions", load);
+/// The chunk that runs actions; only pages whose config has some need it.
+pub(crate) static ACTIONS: Chunk<ActionFunctions> = Chunk::new("actions", load);
 
-/// A list of actions, with those of the page that run it.
-type List = Arc<(Actions, Vec<Action>)>;
+/// A list of actions, with the [`Actions`] of the page that runs it.
+type ActionList = Arc<(Actions, Vec<Action>)>;
 
-type Running = Pin<Box<dyn Future<Output = bool>>>;
+type RunFuture = Pin<Box<dyn Future<Output = bool>>>;
 
-/// What the chunk can do.
-pub(crate) struct Functions {
-    /// Runs a list of actions, given what has happened. `false`: one has failed.
-    run: fn(List, Value) -> Running,
-    /// Runs a tool of the page, called with this. The error is for the model.
-    call: fn(tools::Own, Value) -> tools::Called,
-    /// Calls an endpoint by its id, of a page by its id, with a payload. The error is for the person at the page.
-    endpoint: fn(String, String, Value) -> tools::Called,
+/// The functions of the chunk `actions`.
+pub(crate) struct ActionFunctions {
+    /// Runs a list of actions for an event with this payload. Returns `false` if one failed.
+    run: fn(ActionList, Value) -> RunFuture,
+    /// Calls a client tool with this input. The error is for the model.
+    call: fn(tools::ConfiguredTool, Value) -> tools::ToolFuture,
+    /// Calls an endpoint: the page's id, the endpoint's id, the payload. The error is for the user.
+    endpoint: fn(String, String, Value) -> tools::ToolFuture,
 }
 
-fn load() -> Loading {
-    Box::pin(async { ACTIONS.fill(functions().await?) })
+fn load() -> ChunkFuture {
+    Box::pin(async { ACTIONS.set_functions(functions().await?) })
 }
 
 #[wasm_split(actions, fallible)]
-fn functions() -> Result<Functions, Missing> {
-    Ok(Functions {
+fn functions() -> Result<ActionFunctions, ChunkError> {
+    Ok(ActionFunctions {
         run: |list, event| Box::pin(async move { list.0.run(&list.1, &event).await }),
         call: |own, input| Box::pin(async move { own.0.call(&own.1, &input).await }),
         endpoint: |page, id, payload| Box::pin(async move { endpoint::call(&page, &id, &payload).await }),
     })
 }
 
-/// Calls an endpoint of a page, as its actions do. The error is for the person at the page.
+/// Calls an endpoint of a page, as its actions do. The error is for the user.
 pub(crate) async fn call_endpoint(page_id: &str, endpoint_id: &str, payload: &Value) -> Result<Value, String> {
     let code = ACTIONS.load().await.map_err(|_| t(Text::ActionsMissing).to_owned())?;
     (code.endpoint)(page_id.to_owned(), endpoint_id.to_owned(), payload.clone()).await
 }
 
-/// The most messages that are shown at once; older ones give way.
+/// The maximum number of messages that are shown at once; the oldest are removed.
 const MAX_NOTICES: usize = 4;
 
-/// Calls a method of a block; the error is for the person at the page.
-type Methods = Arc<dyn Fn(&str, &[Value]) -> Result<(), String> + Send + Sync>;
+/// Calls a method of a block by name. The error is for the user.
+type BlockMethods = Arc<dyn Fn(&str, &[Value]) -> Result<(), String> + Send + Sync>;
 
-/// The actions of the page around; a cheap handle.
+/// The actions of the current page; a cheap handle.
 #[derive(Clone, Copy)]
 pub struct Actions {
     page_id: StoredValue<String>,
-    scope: Scope,
+    scope: OperatorScope,
     state: crate::page_state::PageState,
-    methods: StoredValue<LiteMap<String, Methods>>,
+    methods: StoredValue<LiteMap<String, BlockMethods>>,
     notices: RwSignal<Vec<Notice>>,
     count: StoredValue<u32>,
 }
 
-/// A message that is shown for a moment.
+/// A temporary message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// Tells it from the others.
+    /// Identifies the message.
     pub number: u32,
-    /// What it says.
+    /// The text of the message.
     pub text: String,
-    /// What kind of message it is.
-    pub status: Status,
+    /// The severity of the message.
+    pub status: MessageStatus,
 }
 
-/// What kind of message something is.
+/// The severity of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Status {
-    /// Good to know.
+pub enum MessageStatus {
+    /// Information.
     #[default]
     Info,
     /// Something was done.
     Success,
-    /// Something needs care.
+    /// Something needs attention.
     Warning,
-    /// Something went wrong.
+    /// Something failed.
     Error,
 }
 
-impl Status {
-    /// As it is written in a config; what is unknown is [`Status::Info`].
+impl MessageStatus {
+    /// Parses the name that is used in a config; unknown names are [`MessageStatus::Info`].
     pub fn read(text: Option<&str>) -> Self {
         match text {
             Some("success") => Self::Success,
@@ -115,7 +115,7 @@ impl Status {
         }
     }
 
-    /// As it is written in a config.
+    /// Returns the name that is used in a config.
     pub fn name(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -127,11 +127,11 @@ impl Status {
 }
 
 impl Actions {
-    /// The actions of a page, whose state is in the context.
+    /// Creates the actions of a page. Needs the page's state in the context.
     pub fn new(page_id: String) -> Self {
         Self {
             page_id: StoredValue::new(page_id),
-            scope: Scope::of_page(),
+            scope: OperatorScope::for_page(),
             state: crate::page_state::use_page_state(),
             methods: StoredValue::new(LiteMap::new()),
             notices: RwSignal::new(Vec::new()),
@@ -139,29 +139,34 @@ impl Actions {
         }
     }
 
-    /// Makes the methods of a block known; those that it had before are forgotten.
-    pub(crate) fn offer(
+    /// Registers the methods of a block, replacing earlier ones.
+    pub(crate) fn register_methods(
         &self,
         block_id: String,
         methods: impl Fn(&str, &[Value]) -> Result<(), String> + Send + Sync + 'static,
     ) {
-        let methods: Methods = Arc::new(methods);
+        let methods: BlockMethods = Arc::new(methods);
         self.methods.update_value(|known| drop(known.insert(block_id, methods)));
     }
 
-    /// Shows a message. Without a duration it stays as long as it takes to read; an error stays until it is dismissed.
-    pub fn notify(&self, text: String, status: Status, duration: Option<Duration>) {
+    /// Shows a message. Without a duration it is shown as long as it takes to read; an error stays
+    /// until it is dismissed.
+    pub fn notify(&self, text: String, status: MessageStatus, duration: Option<Duration>) {
         let Some(number) = self.count.try_update_value(|count| {
             *count += 1;
             *count
         }) else {
             return;
         };
-        self.state.announce(if status == Status::Error { fill(Text::ErrorSaid, &[&text]) } else { text.clone() });
+        self.state.announce(if status == MessageStatus::Error {
+            fill(Text::ErrorSaid, &[&text])
+        } else {
+            text.clone()
+        });
         let reading = Duration::from_millis(3_000 + 60 * text.chars().count().min(200) as u64);
-        let duration = duration.or((status != Status::Error).then_some(reading));
+        let duration = duration.or((status != MessageStatus::Error).then_some(reading));
         self.notices.update(|notices| {
-            // The same message again takes the place of the first.
+            // A repeated message replaces the earlier one.
             notices.retain(|notice| notice.text != text);
             notices.push(Notice { number, text, status });
             let over = notices.len().saturating_sub(MAX_NOTICES);
@@ -176,7 +181,8 @@ impl Actions {
     /// Calls an endpoint for this page, in the browser.
     ///
     /// # Errors
-    /// The endpoint has refused or failed, or the server cannot be reached; in words for the person at the page.
+    /// The endpoint refused or failed, or the server cannot be reached. The error is a message for
+    /// the user.
     pub async fn call_endpoint(&self, endpoint_id: &str, payload: &Value) -> Result<Value, String> {
         let page_id = self.page_id.try_get_value().ok_or_else(|| t(Text::PageGone).to_owned())?;
         endpoint::call(&page_id, endpoint_id, payload).await
@@ -185,26 +191,26 @@ impl Actions {
     /// Calls a method of a block, such as `sendMessage` of a chat.
     ///
     /// # Errors
-    /// It has no such method, or cannot do it now; in words for the person at the page.
+    /// The block has no such method, or cannot run it now. The error is a message for the user.
     pub fn call_method(&self, block_id: &str, method: &str, args: &[Value]) -> Result<(), String> {
         let methods = self.methods.try_with_value(|known| known.get(block_id).cloned()).flatten();
         let methods = methods.ok_or_else(|| t(Text::ChatNotReady).to_owned())?;
         methods(method, args)
     }
 
-    /// Takes a message away.
+    /// Removes a message.
     pub fn dismiss(&self, number: u32) {
-        // `try_`: the page may have gone before its messages.
+        // `try_`, because the page may be gone before its messages.
         self.notices.try_update(|notices| notices.retain(|notice| notice.number != number));
     }
 
-    /// The messages that are shown, the oldest first. Tracked.
+    /// Returns the current messages, oldest first. Tracked.
     pub fn notices(&self) -> Vec<Notice> {
         self.notices.get()
     }
 }
 
-/// The actions of the page around.
+/// Returns the actions of the current page.
 pub fn use_actions() -> Actions {
     expect_context()
 }

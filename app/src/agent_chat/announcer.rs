@@ -1,33 +1,34 @@
-//! An answer for people who listen: whole sentences, now and then, instead of every token.
+//! Announces an answer to screen readers: whole sentences at intervals instead of every token.
 
+use super::labels::{call_label, sub_agent_request};
 use super::question_card::is_question;
-use super::words::{tool_name, wish};
 use crate::texts::{Text, fill};
 use serde_json::Value;
 use wire::question::Question;
 use wire::{ToolPart, ToolState, UiMessage, UiPart};
 
-/// A screen reader is not given more often something new than this, in milliseconds.
+/// The shortest time between two announcements, in milliseconds.
 const PAUSE: f64 = 1_800.0;
 
-/// Knows what has been said of a message.
+/// Tracks how much of a message has been announced.
 #[derive(Default)]
 pub(super) struct Announcer {
     part: usize,
     said: usize,
     last: f64,
-    /// Text that is on the screen already and was never announced as news.
+    /// The length of the text that was already shown when following began, and is not announced.
     skip: usize,
     asked: Vec<String>,
 }
 
 impl Announcer {
-    /// Leaves out what was on the screen before.
+    /// Excludes the text that is already shown.
     pub(super) fn skip(&mut self, text: &str) {
         self.skip = text.len();
     }
 
-    /// What to say now, if anything; `now` in milliseconds. At the end the rest is said.
+    /// Returns what to announce now, if anything; `now` is in milliseconds. At the end of the
+    /// message it returns all that is left.
     pub(super) fn next(&mut self, message: &UiMessage, now: f64, complete: bool) -> Option<String> {
         if let Some(question) = self.question(message) {
             return Some(question);
@@ -54,19 +55,19 @@ impl Announcer {
         Some(news)
     }
 
-    /// A call that waits for the user, once.
+    /// Announces a call that waits for the user, once per call.
     fn question(&mut self, message: &UiMessage) -> Option<String> {
         let waits = |tool: &&ToolPart| tool.state == ToolState::ApprovalRequested || is_question(tool);
         let tool = message.tools().filter(waits).find(|tool| !self.asked.contains(&tool.tool_call_id))?;
         self.asked.push(tool.tool_call_id.clone());
         Some(match is_question(tool) {
             true => fill(Text::AgentAsks, &[&Question::read(tool.input.as_ref().unwrap_or(&Value::Null)).text]),
-            false => fill(Text::ApprovalNeeded, &[&wish(tool).unwrap_or_else(|| tool_name(tool))]),
+            false => fill(Text::ApprovalNeeded, &[&sub_agent_request(tool).unwrap_or_else(|| call_label(tool))]),
         })
     }
 }
 
-/// The length of the whole sentences and lines at the beginning.
+/// The length of the complete sentences and lines at the start of a text, in bytes.
 fn sentences(text: &str) -> usize {
     let mut end = 0;
     let mut letters = text.char_indices().peekable();
@@ -80,7 +81,7 @@ fn sentences(text: &str) -> usize {
     end
 }
 
-/// Without the signs of Markdown, which would be read out.
+/// Appends text without Markdown markup, which a screen reader would read out.
 fn push_plain(out: &mut String, text: &str) {
     for line in text.lines() {
         let line = line.trim();
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn says_whole_sentences_and_at_the_end_the_rest() {
+    fn whole_sentences_are_announced_and_the_rest_at_the_end() {
         let mut announcer = Announcer::default();
         let mut check = |texts: &[&str], now: f64, complete: bool, expected: Option<&str>| {
             assert_eq!(announcer.next(&message(texts), now, complete).as_deref(), expected, "{texts:?}");
@@ -124,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_on_the_screen_is_not_said_again() {
+    fn text_already_shown_is_not_announced() {
         let mut announcer = Announcer::default();
         announcer.skip("Old text. ");
         assert_eq!(announcer.next(&message(&["Old text. New. "]), 5_000.0, false).as_deref(), Some("New."));
     }
 
     #[test]
-    fn a_question_is_asked_once_and_at_once() {
+    fn an_approval_request_is_announced_once_and_immediately() {
         let mut asking = message(&[]);
         let tool = ToolPart { state: ToolState::ApprovalRequested, ..ToolPart::new("c", "delete_article") };
         asking.parts.push(UiPart::Tool(Box::new(tool)));
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_of_the_agent_is_read_out() {
+    fn a_question_of_the_agent_is_announced_once() {
         let mut asking = message(&[]);
         let input = Some(serde_json::json!({ "kind": "missing_info", "question": "Which year?" }));
         let tool = ToolPart { state: ToolState::InputAvailable, input, ..ToolPart::new("c", "ask-user") };
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_of_markdown_are_not_read_out() {
+    fn markdown_markup_is_not_announced() {
         let mut out = String::new();
         push_plain(&mut out, "## Title\n- **a** `b`\n| x | y |\n|---|---|\n```rust\n");
         assert_eq!(out, "Title a b  x , y ");

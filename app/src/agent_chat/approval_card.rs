@@ -1,76 +1,77 @@
-//! The question whether a tool may run.
+//! The card that asks the user to approve a tool call.
 
+use super::labels::{call_label, sub_agent_request, tool_label};
 use super::session::Session;
-use super::standing::Standing;
-use super::sub_agent::SubAgent;
-use super::unseen::Unseen;
+use super::standing_approvals::StandingApprovalState;
+use super::sub_agent::SubAgentOutput;
+use super::unseen_arguments::UnseenArguments;
 use super::value::value_nodes;
-use super::words::{tool_name, tool_words, wish};
-use crate::agent_conversations::when::moment;
+use crate::agent_conversations::dates::local_time;
+use crate::hidden_characters::escaped_json;
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
-use crate::visible::escaped_json;
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use serde_json::{Map, Value};
 use std::time::Duration;
-use wire::api::{Answer, Remember};
+use wire::api::{Answer, ApprovalScope};
 use wire::{Exposure, ToolPart, arguments_hash};
 
-/// A yes is taken so long after the question has come to stand where it stands: a click that was meant for what stood there before decides
-/// nothing.
-const READABLE_FOR: Duration = Duration::from_millis(500);
+/// "Approve" is disabled for this long after the card appears, so that a click meant for what was
+/// there before does not approve the call.
+const APPROVE_DELAY: Duration = Duration::from_millis(500);
 
-/// What is asked. Another question about the same call is another one: it gets a card of its own, so that no decision is about
-/// something else than what was read.
+/// A request for approval. A second request about the same call is a different value and gets a
+/// card of its own, so that a decision always applies to what the user has read.
 #[derive(Clone, PartialEq)]
-pub(super) struct Ask {
+pub(super) struct ApprovalQuestion {
     approval_id: Option<String>,
     call_id: String,
     heading: String,
-    /// Why it is asked.
+    /// Why the approval is needed.
     pub(super) note: String,
     pub(super) input: Option<Value>,
-    /// Names the arguments that are shown, so that the server can tell whether they are those that would run.
+    /// The hash of the arguments that are shown. The server compares it with the arguments that
+    /// would run.
     input_hash: String,
-    /// Arguments that are shown on request only.
-    pub(super) rest: Option<Value>,
-    /// Whether they are the call's own arguments, which the user may change.
+    /// Arguments that are hidden until the user opens them.
+    pub(super) hidden_input: Option<Value>,
+    /// Whether the arguments are the call's own, which the user may change.
     is_own: bool,
-    /// Whether a yes may hold for further calls.
+    /// Whether the user may grant a standing approval.
     pub(super) may_remember: bool,
-    /// Until when it can be decided; Unix time, milliseconds.
+    /// When the request expires; Unix time in milliseconds.
     expires_at: Option<i64>,
-    /// Whether it is asked if a call that was cut off is made once more.
+    /// Whether the user is asked to run an interrupted call again.
     pub(super) is_cut_off: bool,
 }
 
-impl Ask {
-    /// The question that a call waits with: whether it may run, or whether a call of the agent that it asked may.
-    pub(super) fn of(tool: &ToolPart) -> Self {
-        let waiting = SubAgent::of(tool.output.as_ref()).and_then(SubAgent::waiting);
+impl ApprovalQuestion {
+    /// The request of a waiting call: to run it, or to run a call of its sub-agent.
+    pub(super) fn for_call(tool: &ToolPart) -> Self {
+        let waiting = SubAgentOutput::from_output(tool.output.as_ref()).and_then(SubAgentOutput::pending_call);
         let is_own = waiting.is_none();
-        let (heading, note, input) = match (wish(tool), waiting) {
+        let (heading, note, input) = match (sub_agent_request(tool), waiting) {
             (Some(wish), Some((_, input))) => (wish, t(Text::ItAsksApproval), input),
-            _ => (tool_name(tool), t(Text::AgentAsksApproval), tool.input.as_ref()),
+            _ => (call_label(tool), t(Text::AgentAsksApproval), tool.input.as_ref()),
         };
         let is_cut_off = tool.cut_off().is_some();
         let note = if is_cut_off { t(Text::CutOffNote) } else { note };
         let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
         let input_hash = arguments_hash(input.unwrap_or(&Value::Null));
-        let (input, rest) = split(input, tool.visible_parameters());
+        let (input, rest) = split_arguments(input, tool.visible_parameters());
         Self {
             approval_id: tool.approval.as_ref().map(|approval| approval.id.clone()),
             call_id: tool.tool_call_id.clone(),
             heading,
             note: match terms.and_then(|terms| terms.exposed.as_ref()) {
-                Some(exposed) if is_cut_off => format!("{note} {}", warning(exposed)),
-                Some(exposed) => warning(exposed),
+                Some(exposed) if is_cut_off => format!("{note} {}", exposure_warning(exposed)),
+                Some(exposed) => exposure_warning(exposed),
                 None => note.to_owned(),
             },
             input: input.filter(|input| !is_blank(input)),
             input_hash,
-            rest,
+            hidden_input: rest,
             is_own: is_own && !is_cut_off,
             is_cut_off,
             may_remember: terms.is_some_and(|terms| terms.may_remember == Some(true)),
@@ -79,29 +80,29 @@ impl Ask {
     }
 }
 
-/// Asks the user, with the arguments in full. Nothing is preselected, and nothing takes the focus by itself: an Enter that was
-/// meant for the composer must not approve anything.
+/// Asks the user for a decision and shows all arguments. Nothing is preselected and the card does
+/// not take the focus, so that Enter pressed in the composer cannot approve a call.
 #[component]
 pub(super) fn ApprovalCard(
-    /// What is asked.
-    ask: Ask,
+    /// The request.
+    ask: ApprovalQuestion,
 ) -> AnyView {
-    let (session, standing) = (expect_context::<Session>(), expect_context::<Standing>());
+    let (session, standing) = (expect_context::<Session>(), expect_context::<StandingApprovalState>());
     let note = RwSignal::new(String::new());
-    let Ask {
+    let ApprovalQuestion {
         approval_id,
         call_id,
         heading,
         note: about,
         input,
         input_hash,
-        rest,
+        hidden_input,
         is_own,
         may_remember,
         expires_at,
         is_cut_off,
     } = ask;
-    let unseen = Unseen::of(input.as_ref(), &call_id);
+    let unseen = UnseenArguments::for_arguments(input.as_ref(), &call_id);
     let (label, no, yes) = match is_cut_off {
         true => (Text::CutOffLabel, t(Text::Skip), t(Text::RunAgain)),
         false => (Text::ApprovalLabel, t(Text::Deny), t(Text::Approve)),
@@ -110,7 +111,7 @@ pub(super) fn ApprovalCard(
     let approval_id = StoredValue::new(approval_id);
     let call_id = StoredValue::new(call_id);
     let input_hash = StoredValue::new(input_hash);
-    // The arguments as the user changes them; none while they are the agent's.
+    // The arguments as edited by the user; none while they are unchanged.
     let (draft, fault) = (RwSignal::new(None::<String>), RwSignal::new(""));
     let decide = move |approved: bool| {
         let changed = match draft.get_untracked().filter(|_| approved).map(|text| arguments(&text)) {
@@ -119,9 +120,9 @@ pub(super) fn ApprovalCard(
             None => None,
         };
         let note = note.get_untracked().trim().to_owned();
-        let remember = remembered(&scope.get_untracked()).filter(|_| approved);
+        let remember = remember_scope(&scope.get_untracked()).filter(|_| approved);
         if remember.is_some() {
-            standing.found(true);
+            standing.set_any(true);
         }
         session.decide(Answer::Approval {
             tool_call_id: call_id.get_value(),
@@ -142,10 +143,10 @@ pub(super) fn ApprovalCard(
     let early = RwSignal::new(true);
     Effect::new(move |_| {
         let end = move || {
-            // The card may be gone by then.
+            // The card may have been removed by then.
             let _ = early.try_set(false);
         };
-        set_timeout(end, READABLE_FOR);
+        set_timeout(end, APPROVE_DELAY);
     });
     let too_early = move || early.get() || session.is_busy() || unseen.are_any();
     let label = fill(label, &[&heading]);
@@ -161,7 +162,7 @@ pub(super) fn ApprovalCard(
             </div>
             {input.map(|input| view! { <Arguments input is_own draft fault unseen /> })}
             {unseen.view()}
-            {rest.map(|rest| rest_view(&rest))}
+            {hidden_input.map(|hidden| hidden_input_view(&hidden))}
             <div class="cw-approval-actions">
                 <input
                     class="cw-approval-note"
@@ -177,7 +178,7 @@ pub(super) fn ApprovalCard(
                 <button type="button" class="cw-button" disabled=busy() on:click=move |_| decide(false)>
                     {no}
                 </button>
-                {may_remember.then(|| scope_view(scope))}
+                {may_remember.then(|| scope_select(scope))}
                 <button
                     type="button"
                     class="cw-button cw-primary"
@@ -194,21 +195,21 @@ pub(super) fn ApprovalCard(
     .into_any()
 }
 
-/// Why it is asked about a tool that can send something away: in words for somebody who has never heard of it.
-fn warning(exposed: &Exposure) -> String {
-    let from = |tool: &Option<String>| tool_words(tool.as_deref().unwrap_or_default());
+/// The warning about a tool that can send private data to others, in words for non-experts.
+fn exposure_warning(exposed: &Exposure) -> String {
+    let from = |tool: &Option<String>| tool_label(tool.as_deref().unwrap_or_default());
     fill(Text::ExposedWarning, &[&from(&exposed.private), &from(&exposed.untrusted)])
 }
 
-/// The arguments that are shown, and those that are shown on request.
-fn split(input: Option<&Value>, visible: Option<&[String]>) -> (Option<Value>, Option<Value>) {
+/// Splits the arguments into those that are shown and those that are hidden.
+fn split_arguments(input: Option<&Value>, visible: Option<&[String]>) -> (Option<Value>, Option<Value>) {
     let (Some(Value::Object(all)), Some(visible)) = (input, visible) else { return (input.cloned(), None) };
     let (shown, rest): (Map<_, _>, Map<_, _>) = all.clone().into_iter().partition(|(key, _)| visible.contains(key));
     (Some(shown.into()), (!rest.is_empty()).then(|| rest.into()))
 }
 
-/// What is shown on request.
-fn rest_view(rest: &Value) -> AnyView {
+/// The hidden arguments, in a section that the user can open.
+fn hidden_input_view(rest: &Value) -> AnyView {
     view! {
         <details class="cw-approval-rest">
             <summary>{t(Text::OtherArguments)}</summary>
@@ -218,8 +219,9 @@ fn rest_view(rest: &Value) -> AnyView {
     .into_any()
 }
 
-/// How far a yes holds. It stands beside the yes, and says nothing else unless the user chooses it.
-fn scope_view(scope: RwSignal<String>) -> AnyView {
+/// The choice of how long an approval is valid: once, in this conversation, or always. The default
+/// is once.
+fn scope_select(scope: RwSignal<String>) -> AnyView {
     let change = move |event: Event| scope.set(event_target_value(&event));
     view! {
         <div class="cw-select">
@@ -233,24 +235,27 @@ fn scope_view(scope: RwSignal<String>) -> AnyView {
     .into_any()
 }
 
-fn remembered(scope: &str) -> Option<Remember> {
+fn remember_scope(scope: &str) -> Option<ApprovalScope> {
     match scope {
-        "conversation" => Some(Remember::Conversation),
-        "always" => Some(Remember::Always),
+        "conversation" => Some(ApprovalScope::Conversation),
+        "always" => Some(ApprovalScope::Always),
         _ => None,
     }
 }
 
-/// Until when there is time, by the reader's clock. When the time is up, the server says how the call stands.
+/// The time at which the request expires, in the user's time zone. When it has passed, the
+/// conversation is reloaded to show the state on the server.
 fn deadline(session: Session, at: i64) -> AnyView {
     let words = RwSignal::new(String::new());
     Effect::new(move |_| {
-        words.set(fill(Text::TimeUntil, &[&moment(at)]));
-        // A little later, so that it is up for the server as well.
+        words.set(fill(Text::TimeUntil, &[&local_time(at)]));
+        // 500 ms later, so that the request has expired on the server as well.
         let left = (at - js_sys::Date::now() as i64).max(0) + 500;
         if let Ok(left) = i32::try_from(left)
-            && let Ok(timer) =
-                set_timeout_with_handle(move || session.expired(), Duration::from_millis(left.unsigned_abs().into()))
+            && let Ok(timer) = set_timeout_with_handle(
+                move || session.reload_expired(),
+                Duration::from_millis(left.unsigned_abs().into()),
+            )
         {
             on_cleanup(move || timer.clear());
         }
@@ -258,30 +263,30 @@ fn deadline(session: Session, at: i64) -> AnyView {
     (move || words.get()).into_any()
 }
 
-/// The arguments of a text that the user wrote.
+/// Parses the arguments that the user has edited; none if they are no JSON object.
 fn arguments(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().filter(Value::is_object)
 }
 
-/// The arguments, which turn into a text when the user wants to change them.
+/// Shows the arguments. They become a text field when the user edits them.
 #[component]
 fn Arguments(
-    /// The agent's.
+    /// The arguments of the call.
     input: Value,
-    /// Whether they may be changed.
+    /// Whether the user may change them.
     is_own: bool,
-    /// What the user makes of them.
+    /// The arguments as edited by the user.
     draft: RwSignal<Option<String>>,
-    /// What is wrong with that.
+    /// The error in the edited arguments.
     fault: RwSignal<&'static str>,
-    /// What of them has not been unfolded.
-    unseen: Unseen,
+    /// The folded parts that the user has not opened.
+    unseen: UnseenArguments,
 ) -> AnyView {
     let input = StoredValue::new(input);
     let is_edited = Memo::new(move |_| draft.with(Option::is_some));
     let edit = move |_| {
-        // The text has all of them.
-        unseen.all_seen();
+        // The text field shows all of them.
+        unseen.mark_all_seen();
         draft.set(Some(input.with_value(|input| escaped_json(&format!("{input:#}")))));
     };
     let change = move |event: Event| {
@@ -300,7 +305,7 @@ fn Arguments(
             });
             let shown = input.with_value(value_nodes);
             return view! {
-                <div class="cw-approval-input" node_ref=unseen.area() on:click=move |_| unseen.look()>
+                <div class="cw-approval-input" node_ref=unseen.area() on:click=move |_| unseen.recount()>
                     {shown}
                     {button}
                 </div>

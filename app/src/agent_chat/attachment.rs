@@ -1,36 +1,39 @@
-//! Parts that arrive complete: files, unavailable tool sources, and context edits of the provider.
+//! Parts that arrive complete: files, unavailable tool sources, and the provider's context edits.
 
 use super::notice::notice;
-use super::standing;
+use super::standing_approvals;
+use crate::hidden_characters::{TextKind, text_with_code_points};
 use crate::icons::{Icon, Shape};
-use crate::numbers::grouped;
+use crate::numbers::group_digits;
 use crate::prelude::*;
 use crate::texts::t;
-use crate::visible::{Kind, plain};
 use serde_json::Value;
-use wire::file::{is_shown_inline, kept_file_id};
+use wire::file::{is_shown_inline, stored_file_id};
 use wire::message::FilePart;
 use wire::{CONTEXT_EDITS, ContextEdit, STANDING_APPROVAL, UiPart};
 
-/// Tools that an agent could not reach: `{name, message}`.
+/// A data part about a tool source that the agent could not reach: `{name, message}`.
 const UNAVAILABLE: &str = "data-source-unavailable";
 
-/// The view of a part that is not text, reasoning or a call. Sources stand below the answer, see `sources.rs`. Steps, other data and parts of unknown kinds have none.
+/// The view of a part other than text, reasoning or a tool call. Sources are shown below the
+/// answer, see `sources.rs`. Steps, other data parts and unknown parts have no view.
 pub(super) fn fixed_part(part: &UiPart) -> AnyView {
     match part {
         UiPart::File(file) => file_view(file),
-        UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing::line(&data.data),
-        UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable(&data.data),
-        UiPart::Data(data) if data.kind == CONTEXT_EDITS => context_edits(&data.data),
+        UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing_approvals::standing_approval_line(&data.data),
+        UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable_notice(&data.data),
+        UiPart::Data(data) if data.kind == CONTEXT_EDITS => context_edit_notices(&data.data),
         _ => ().into_any(),
     }
 }
 
-/// Pictures that came with the message are shown, and those of sites that the config names; another file at an address is a link to it.
+/// Shows pictures that are part of the message or are stored on a host that the config allows.
+/// Other files with a web address are shown as links.
 fn file_view(file: &FilePart) -> AnyView {
-    let name = plain(file.filename.as_deref().unwrap_or(&file.media_type), Kind::Value).into_owned();
-    let is_shown = is_shown_inline(&file.media_type) && crate::pictures::may_show(&file.url);
-    if is_shown || kept_file_id(&file.url).is_some() {
+    let name =
+        text_with_code_points(file.filename.as_deref().unwrap_or(&file.media_type), TextKind::Value).into_owned();
+    let is_shown = is_shown_inline(&file.media_type) && crate::image_origins::is_allowed_image(&file.url);
+    if is_shown || stored_file_id(&file.url).is_some() {
         return kept_file(file, name);
     }
     if crate::markdown::is_embedded_image(&file.url) {
@@ -48,7 +51,8 @@ fn file_view(file: &FilePart) -> AnyView {
     .into_any()
 }
 
-/// A file of ours, or a picture that may be shown like one: a picture that can be opened, or a card with what it is, from which it is saved.
+/// A stored file, or a picture that may be shown: a picture that opens in full size, or a link that
+/// downloads the file.
 fn kept_file(file: &FilePart, name: String) -> AnyView {
     let (url, words) = (file.url.clone(), name.clone());
     let saved_as = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
@@ -70,36 +74,36 @@ fn kept_file(file: &FilePart, name: String) -> AnyView {
     .into_any()
 }
 
-/// Whoever reads the answer should know without what it was written.
-fn unavailable(data: &Value) -> AnyView {
+/// Tells the user that the answer was written without this source.
+fn unavailable_notice(data: &Value) -> AnyView {
     let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
     let (name, message) = (text("name"), text("message"));
     let line = if message.contains(name) { message.to_owned() } else { format!("{name}: {message}") };
     notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), line, ().into_any())
 }
 
-/// One quiet line per edit: the model wrote the answer without the content that it names.
-fn context_edits(data: &Value) -> AnyView {
-    let line = |edit: ContextEdit| notice("cw-notice cw-notice-quiet", None, edit.said(t, grouped), ().into_any());
+/// One line per context edit: the model wrote the answer without the content that was cleared.
+fn context_edit_notices(data: &Value) -> AnyView {
+    let line = |edit: ContextEdit| notice("cw-notice cw-notice-quiet", None, edit.said(t, group_digits), ().into_any());
     ContextEdit::all_of(data).into_iter().map(line).collect_view().into_any()
 }
 
-/// Whether an address is one of the web.
+/// Whether an address is an HTTP or HTTPS address.
 pub(super) fn is_web(url: &str) -> bool {
-    crate::markdown::allowed(url).is_some_and(|url| !url.starts_with("mailto:"))
+    crate::markdown::allowed_url(url).is_some_and(|url| !url.starts_with("mailto:"))
 }
 
 #[cfg(all(test, feature = "ssr"))]
 mod tests {
     use super::*;
-    use crate::pictures::Pictures;
+    use crate::image_origins::ImageOrigins;
 
-    /// Whether a file is shown, saved, or linked.
+    /// Checks whether a file is shown, downloaded, or linked.
     fn check(url: &str, media_type: &str, expected: &str) {
         let (url, media_type) = (url.to_owned(), media_type.to_owned());
         let file = FilePart { url, media_type, filename: None, provider_metadata: None };
         let html = Owner::new().with(|| {
-            provide_context(Pictures(["https://a.example".to_owned()].into()));
+            provide_context(ImageOrigins(["https://a.example".to_owned()].into()));
             file_view(&file).to_html()
         });
         let found = ["<img", "download", "nofollow", "<span"].into_iter().find(|known| html.contains(known));
@@ -107,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_of_files() {
+    fn files_are_shown_downloaded_or_linked() {
         check("/api/files/1", "image/png", "<img");
         check("/api/files/1", "text/csv", "download");
         check("data:image/png;base64,AA==", "image/png", "<img");

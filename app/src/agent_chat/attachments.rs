@@ -1,33 +1,33 @@
-//! The files that go with the next message.
+//! The files attached to the next message.
 
-use super::outgoing::{Attached, Upload};
+use super::outgoing::{Attachment, Upload};
 use super::session::Session;
-use crate::bidi::is_mixed;
+use crate::bidi::has_mixed_directions;
+use crate::hidden_characters::{TextKind, text_with_code_points};
 use crate::icons::{Icon, Shape};
 use crate::numbers;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
-use crate::visible::{Kind, plain};
 
-/// A card for each, with how far it has come.
+/// A card for each file, with the progress of its upload.
 #[component]
 pub(super) fn Attachments() -> AnyView {
     let session = expect_context::<Session>();
-    let card = move |attached: Attached| card(session, attached);
+    let card = move |attached: Attachment| card(session, attached);
     view! {
         <ul class="cw-attachments" aria-label=t(Text::AttachedFiles)>
-            <For each=move || session.attached.get() key=|attached| attached.key.clone() children=card />
+            <For each=move || session.attachments.get() key=|attached| attached.key.clone() children=card />
         </ul>
     }
     .into_any()
 }
 
-fn card(session: Session, attached: Attached) -> AnyView {
-    let Attached { key, name, size, preview, upload } = attached;
-    // As it is shown and read out; what is sent keeps the name that it has.
-    let name = plain(&name, Kind::Value).into_owned();
+fn card(session: Session, attached: Attachment) -> AnyView {
+    let Attachment { key, name, size, preview, upload } = attached;
+    // The name for display and for screen readers; the original name is sent.
+    let name = text_with_code_points(&name, TextKind::Value).into_owned();
     let picture = match preview {
-        // The name stands beside it.
+        // The name is shown next to it.
         Some(preview) => view! { <img src=preview alt="" /> }.into_any(),
         None => view! { <Icon of=Shape::File /> }.into_any(),
     };
@@ -62,19 +62,19 @@ fn card(session: Session, attached: Attached) -> AnyView {
     .into_any()
 }
 
-/// The name of a file. Where there is no room for all of it, its beginning and its extension are shown.
+/// The name of a file. If it does not fit, its beginning and its extension are shown.
 fn file_name(name: &str) -> AnyView {
     let (stem, extension) = name.split_at(stem_length(name));
     view! {
         <span class="cw-attachment-name" dir="auto" title=name.to_owned()>
-            <span class:cw-mixed=is_mixed(stem)>{stem.to_owned()}</span>
+            <span class:cw-mixed=has_mixed_directions(stem)>{stem.to_owned()}</span>
             <span>{extension.to_owned()}</span>
         </span>
     }
     .into_any()
 }
 
-/// Where the extension begins. What is long, or begins the name, says nothing about the kind.
+/// The byte offset of the extension. A suffix that is long, or is the whole name, is no extension.
 fn stem_length(name: &str) -> usize {
     let is_extension = |at: &usize| *at > 0 && (2..=8).contains(&(name.len() - at));
     name.rfind('.').filter(is_extension).unwrap_or(name.len())
@@ -90,7 +90,7 @@ fn state(session: Session, upload: &Upload, name: &str, key: &str, size: u64) ->
             .into_any()
         }
         Upload::Done(_) if size == 0 => ().into_any(),
-        Upload::Done(_) => view! { <span class="cw-attachment-size">{numbers::size(size)}</span> }.into_any(),
+        Upload::Done(_) => view! { <span class="cw-attachment-size">{numbers::byte_size(size)}</span> }.into_any(),
         Upload::Failed(message) => {
             let key = key.to_owned();
             view! {
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extensions() {
+    fn extensions_are_split_from_file_names() {
         let check = |name: &str, extension: &str| assert_eq!(&name[stem_length(name)..], extension, "{name}");
         check("report.csv", ".csv");
         check("הזמנות האביב.csv", ".csv");

@@ -1,4 +1,4 @@
-//! What the chat asks of the browser. Nothing here is called on the server.
+//! Access to browser APIs. Nothing here is called on the server.
 
 use crate::prelude::*;
 use futures::channel::oneshot;
@@ -7,11 +7,12 @@ use std::time::Duration;
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// An id that nobody else has: 128 random bits. `crypto.randomUUID` would need HTTPS, this does not.
+/// A random id of 128 bits, in hexadecimal. `crypto.randomUUID` works only over HTTPS, this works
+/// over HTTP as well.
 pub(crate) fn random_id() -> String {
     let mut bytes = [0_u8; 16];
     if let Ok(crypto) = window().crypto() {
-        // Only quotas can make it fail, and 16 bytes are below them.
+        // It fails only above a quota of 65,536 bytes.
         let _ = crypto.get_random_values_with_u8_array(&mut bytes);
     }
     bytes.iter().fold(String::with_capacity(32), |mut id, byte| {
@@ -27,38 +28,39 @@ pub(crate) fn now() -> f64 {
     window().performance().map_or(0.0, |clock| clock.now())
 }
 
-/// Unix time, milliseconds, by the user's clock.
-pub(crate) fn clock() -> i64 {
+/// The Unix time in milliseconds, by the user's clock.
+pub(crate) fn unix_time_ms() -> i64 {
     js_sys::Date::now() as i64
 }
 
-/// Whether somebody can see the page.
+/// Whether the page is visible to the user.
 pub(crate) fn is_visible() -> bool {
     !document().hidden()
 }
 
-/// Puts text into the clipboard; false where the browser has none (a page that is not served over HTTPS).
+/// Copies text to the clipboard; false if the browser offers none, because the page is not served
+/// over HTTPS.
 pub(crate) fn copy(text: &str) -> bool {
     let navigator = window().navigator();
     let has_clipboard =
         js_sys::Reflect::get(&navigator, &JsValue::from_str("clipboard")).is_ok_and(|clipboard| clipboard.is_object());
     if has_clipboard {
-        // Nothing waits for it: a refusal leaves the clipboard as it was.
+        // The result is not awaited: if the browser refuses, the clipboard stays unchanged.
         drop(navigator.clipboard().write_text(text));
     }
     has_clipboard
 }
 
-/// The text of the file that was chosen in a field; none without a file, and for one that cannot be read. By name: what web-sys has for
-/// files is of no other use here.
-pub(crate) async fn chosen_text(field: &web_sys::HtmlInputElement) -> Option<String> {
+/// Reads the file selected in a field as text; none without a file, or if it cannot be read. It
+/// uses properties by name, because the bindings of `web-sys` for files are used nowhere else.
+pub(crate) async fn selected_file_text(field: &web_sys::HtmlInputElement) -> Option<String> {
     let get = |of: &JsValue, name: &str| js_sys::Reflect::get(of, &JsValue::from_str(name)).ok();
     let file = get(&get(field, "files")?, "0").filter(JsValue::is_object)?;
     let text: js_sys::Function = get(&file, "text")?.dyn_into().ok()?;
     let promise: js_sys::Promise = text.call0(&file).ok()?.dyn_into().ok()?;
     let (tell, told) = oneshot::channel();
     let read = Closure::once(move |text: JsValue| {
-        // Whoever waits may have given up.
+        // The receiver may have been dropped.
         let _ = tell.send(text.as_string());
     });
     let refused = Closure::once(|_: JsValue| ());
@@ -66,38 +68,40 @@ pub(crate) async fn chosen_text(field: &web_sys::HtmlInputElement) -> Option<Str
     told.await.ok().flatten()
 }
 
-/// What an answer says, as it is read: without the marks of Markdown, and without the cards of calls.
-pub(crate) fn shown_text(message_id: &str) -> String {
+/// The text of an answer as it is displayed, without Markdown markup and without tool cards.
+pub(crate) fn visible_text(message_id: &str) -> String {
     let selector = format!("[data-message=\"{message_id}\"] > .cw-message-body");
     let Some(body) = document().query_selector(&selector).ok().flatten() else { return String::new() };
-    // The style sheet leaves out what is not the text; nothing is painted in between.
+    // The style sheet hides everything but the text; the browser does not paint in between.
     let _ = body.class_list().add_1("cw-text-only");
     let text = body.dyn_ref::<web_sys::HtmlElement>().map(web_sys::HtmlElement::inner_text).unwrap_or_default();
     let _ = body.class_list().remove_1("cw-text-only");
     text.trim().to_owned()
 }
 
-/// By which id this tab has run calls last, in the tab's own storage: it outlives a reload and is no other tab's.
-const RUNNER: &str = "chatwright-runner";
+/// The storage key of the id under which this tab last ran calls. Session storage survives a reload
+/// and is not shared with other tabs.
+const RUNNER_KEY: &str = "chatwright-runner";
 
-/// Keeps by which id this tab runs calls.
-pub(crate) fn keep_runner(id: &str) {
-    // Without it, a reload has to wait like another tab.
-    keep_in_tab(RUNNER, Some(id.to_owned()));
+/// Saves the id under which this tab runs calls.
+pub(crate) fn save_runner_id(id: &str) {
+    // If it cannot be saved, this tab waits after a reload like any other tab.
+    write_session_storage(RUNNER_KEY, Some(id.to_owned()));
 }
 
-/// Whether this tab has run calls by this id, perhaps before a reload.
-pub(crate) fn was_runner(id: &str) -> bool {
-    kept_in_tab(RUNNER).as_deref() == Some(id)
+/// Whether this tab has run calls under this id, possibly before a reload.
+pub(crate) fn is_own_runner_id(id: &str) -> bool {
+    read_session_storage(RUNNER_KEY).as_deref() == Some(id)
 }
 
-/// What this tab has kept under a key, over reloads too.
-pub(crate) fn kept_in_tab(key: &str) -> Option<String> {
+/// Reads a value from the tab's session storage.
+pub(crate) fn read_session_storage(key: &str) -> Option<String> {
     window().session_storage().ok()??.get_item(key).ok()?
 }
 
-/// Keeps something in this tab, or nothing any more. A browser that blocks its storage keeps it as long as the page is open.
-pub(crate) fn keep_in_tab(key: &str, value: Option<String>) {
+/// Writes a value to the tab's session storage, or removes it. Does nothing if the browser blocks
+/// the storage.
+pub(crate) fn write_session_storage(key: &str, value: Option<String>) {
     let Ok(Some(storage)) = window().session_storage() else { return };
     let _ = match value {
         Some(value) => storage.set_item(key, &value),
@@ -105,21 +109,21 @@ pub(crate) fn keep_in_tab(key: &str, value: Option<String>) {
     };
 }
 
-/// Waits.
+/// Waits for a duration.
 pub(crate) async fn sleep(duration: Duration) {
     let (wake, woken) = oneshot::channel();
-    // Whoever waits may have given up.
+    // The receiver may have been dropped.
     set_timeout(move || wake.send(()).unwrap_or_default(), duration);
-    // The sender is kept by the timer until it fires.
+    // The timer keeps the sender until it fires.
     let _ = woken.await;
 }
 
-/// The files of a list.
+/// The files of a file list.
 pub(crate) fn files(list: Option<web_sys::FileList>) -> Vec<web_sys::File> {
     list.into_iter().flat_map(|list| (0..list.length()).filter_map(move |index| list.get(index))).collect()
 }
 
-/// The parameters of the address, for the agent.
+/// The query parameters of the page's address, for the agent.
 pub(crate) fn url_query() -> serde_json::Map<String, serde_json::Value> {
     let search = window().location().search().unwrap_or_default();
     let mut query = serde_json::Map::new();

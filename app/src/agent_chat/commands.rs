@@ -1,47 +1,48 @@
-//! What `/` at the beginning of a message offers, and `@` at the beginning of a word: commands of the config, and the agents below this one.
+//! The suggestions for `/` at the start of a message, and for `@` at the start of a word: commands
+//! from the config, and sub-agents that can be mentioned.
 
 use super::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 
-/// What fits what is typed, and which of it is chosen; a cheap handle.
+/// The matching commands or agents, and which of them is selected; a cheap handle.
 #[derive(Clone, Copy)]
-pub(super) struct Commands {
+pub(super) struct CommandMenu {
     session: Session,
-    /// As long as one is being typed.
-    fitting: Memo<Vec<Offer>>,
+    /// Empty unless the user is typing a command or a mention.
+    options: Memo<Vec<CommandOption>>,
     chosen: RwSignal<usize>,
-    /// What stood in the composer when the list was put away.
+    /// The draft for which the user closed the list.
     dismissed: RwSignal<Option<String>>,
 }
 
-/// Something that can be taken.
+/// An entry of the list.
 #[derive(Clone, PartialEq)]
-struct Offer {
-    /// With its sign in front.
+struct CommandOption {
+    /// Includes the leading `/` or `@`.
     name: String,
-    about: String,
-    /// What stands in the composer then.
+    description: String,
+    /// The draft after the entry is selected.
     text: String,
 }
 
-impl Commands {
-    /// Those of the composer.
+impl CommandMenu {
+    /// The list for the composer of a session.
     pub(super) fn new(session: Session) -> Self {
         let dismissed = RwSignal::new(None);
         let fitting = Memo::new(move |_| {
             let draft = session.draft.get();
             match dismissed.with(|text| text.as_ref() == Some(&draft)) {
                 true => Vec::new(),
-                false => offers(session, &draft),
+                false => matching_options(session, &draft),
             }
         });
-        Self { session, fitting, chosen: RwSignal::new(0), dismissed }
+        Self { session, options: fitting, chosen: RwSignal::new(0), dismissed }
     }
 
-    /// A key of the field; whether it was for the list.
-    pub(super) fn key(self, key: &str) -> bool {
-        let count = self.fitting.with_untracked(Vec::len);
+    /// Handles a key pressed in the text field; returns whether the list used it.
+    pub(super) fn handle_key(self, key: &str) -> bool {
+        let count = self.options.with_untracked(Vec::len);
         if count == 0 {
             return false;
         }
@@ -49,38 +50,38 @@ impl Commands {
         match key {
             "ArrowDown" => self.chosen.set((chosen + 1) % count),
             "ArrowUp" => self.chosen.set((chosen + count - 1) % count),
-            "Enter" | "Tab" => self.take(chosen),
+            "Enter" | "Tab" => self.insert(chosen),
             "Escape" => self.dismissed.set(Some(self.session.draft.get_untracked())),
             _ => return false,
         }
         true
     }
 
-    /// Puts what is offered at this place of the list into the composer.
-    fn take(self, place: usize) {
-        let text = self.fitting.with_untracked(|fitting| fitting.get(place).map(|offer| offer.text.clone()));
+    /// Puts the entry at this position into the composer.
+    fn insert(self, place: usize) {
+        let text = self.options.with_untracked(|fitting| fitting.get(place).map(|offer| offer.text.clone()));
         if let Some(text) = text {
             self.chosen.set(0);
-            // It may begin with a sign itself.
+            // The text may start with `/` or `@` itself; the list must not open again.
             self.dismissed.set(Some(text.clone()));
             self.session.draft.set(text);
-            self.session.focus.update(|count| *count += 1);
+            self.session.focus_requests.update(|count| *count += 1);
         }
     }
 
-    /// The id of the chosen one, for the field. Tracked.
-    pub(super) fn active(self, list_id: &str) -> Option<String> {
-        let count = self.fitting.with(Vec::len);
+    /// The element id of the selected entry, for `aria-activedescendant`. Tracked.
+    pub(super) fn active_option_id(self, list_id: &str) -> Option<String> {
+        let count = self.options.with(Vec::len);
         (count > 0).then(|| format!("{list_id}-{}", self.chosen.get().min(count - 1)))
     }
 
-    /// The list.
+    /// The view of the list.
     pub(super) fn view(self, list_id: String) -> AnyView {
         (move || {
-            let fitting = self.fitting.get();
+            let fitting = self.options.get();
             let label = if fitting.first()?.name.starts_with('@') { t(Text::Agents) } else { t(Text::Commands) };
             let count = fitting.len();
-            let option = |(place, offer): (usize, Offer)| {
+            let option = |(place, offer): (usize, CommandOption)| {
                 let id = format!("{list_id}-{place}");
                 let selected = move || Some((self.chosen.get().min(count - 1) == place).to_string());
                 view! {
@@ -89,13 +90,13 @@ impl Commands {
                         role="option"
                         aria-selected=selected
                         on:pointerdown=move |event: leptos::ev::PointerEvent| {
-                            // The focus stays in the field.
+                            // Keeps the focus in the text field.
                             event.prevent_default();
-                            self.take(place);
+                            self.insert(place);
                         }
                     >
                         <span class="cw-command-name" dir="ltr">{offer.name}</span>
-                        <span class="cw-command-about" dir="auto">{offer.about}</span>
+                        <span class="cw-command-about" dir="auto">{offer.description}</span>
                     </li>
                 }
                 .into_any()
@@ -114,16 +115,17 @@ impl Commands {
     }
 }
 
-/// What fits what stands in the composer.
-fn offers(session: Session, draft: &str) -> Vec<Offer> {
-    // Names are short words of a config; the tables of all alphabets would be loaded by every page.
+/// The commands or agents that match the draft.
+fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
+    // ASCII comparison is enough for names from the config; Unicode case tables would make every
+    // page larger.
     let fits = |name: &str, typed: &str| name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed));
     if let Some(typed) = draft.strip_prefix('/').filter(|typed| !typed.contains(char::is_whitespace)) {
         return session.sender(|sender| {
             let fitting = sender.commands.iter().filter(|command| fits(&command.name, typed));
-            let offer = |name: &String, about: &Option<String>, text: &String| Offer {
+            let offer = |name: &String, about: &Option<String>, text: &String| CommandOption {
                 name: format!("/{name}"),
-                about: about.clone().unwrap_or_default(),
+                description: about.clone().unwrap_or_default(),
                 text: text.clone(),
             };
             fitting.map(|command| offer(&command.name, &command.description, &command.text)).collect()
@@ -134,9 +136,9 @@ fn offers(session: Session, draft: &str) -> Vec<Offer> {
     let before = &draft[..draft.len() - word.len()];
     session.sender(|sender| {
         let fitting = sender.mentions.iter().filter(|agent| fits(&agent.name, typed));
-        let offer = |name: &String, about: &String| Offer {
+        let offer = |name: &String, about: &String| CommandOption {
             name: format!("@{name}"),
-            about: about.clone(),
+            description: about.clone(),
             text: format!("{before}@{name} "),
         };
         fitting.map(|agent| offer(&agent.name, &agent.description)).collect()

@@ -1,17 +1,17 @@
-//! The component that a page shows.
+//! The chat component that pages use.
 
 use super::pane::Pane;
-use super::session::{ForeignForm, Place, Session};
-use super::size::{section_id, sized};
-use super::standing::Standing;
+use super::session::{ChatBlock, HostForm, Session};
+use super::size::{section_id, sized_section};
+use super::standing_approvals::StandingApprovalState;
 use super::{CONVERSATION, FRAMES};
 use crate::actions::{BlockEvents, ClientTools};
-use crate::api::{ApiError, Loaded, load_conversation};
+use crate::api::{ApiError, ServerData, load_conversation};
 use crate::chat_context::{ChatContext, use_chat_context};
-use crate::chunks::Missing;
+use crate::chunks::ChunkError;
 use crate::prelude::*;
-use crate::scope::Scope;
-use crate::texts::{Text, said, speaking, spoken, t};
+use crate::scope::OperatorScope;
+use crate::texts::{Text, block_language, error_text, t, with_locale};
 use leptos::ev::DragEvent;
 use serde_json::Value;
 use wire::error::ErrorCode;
@@ -21,56 +21,69 @@ use wire::page::{AgentChatProperties, Display, SharedField};
 /// The chat with an agent: the selected conversation, or a new one.
 #[component]
 pub fn AgentChat(
-    /// The block's id, by which actions call its methods.
+    /// The id of the block, which actions use to call its methods.
     #[prop(into)]
     id: String,
-    /// The page on which it stands.
+    /// The id of the page.
     #[prop(into)]
     page_id: String,
-    /// Its properties, from the config.
+    /// The properties from the config.
     properties: AgentChatProperties,
-    /// The keys of the shared state.
+    /// The fields of the shared state.
     fields: Vec<SharedField>,
-    /// What happens at its events, which begin with `onBeforeSend`.
+    /// The event handlers of the block, including `onBeforeSend`.
     #[prop(optional)]
     events: BlockEvents,
-    /// What its agent may have the page do.
+    /// The client tools, which the agent can call on the page.
     #[prop(optional)]
     tools: ClientTools,
 ) -> AnyView {
     let (open, locale, preset) = (RwSignal::new(false), properties.locale.clone(), StoredValue::new(Vec::new()));
-    let chat = chat_of(properties.conversation_id.as_ref());
-    let form_of = use_context::<ForeignForm>().is_none().then(|| StoredValue::new(None));
-    let place = Place { block_id: id, page_id, properties, fields, events, tools, chat, open, preset, form_of };
-    speaking(locale.as_ref(), move || displayed(place))
+    let chat = chat_context(properties.conversation_id.as_ref());
+    let form_of = use_context::<HostForm>().is_none().then(|| StoredValue::new(None));
+    let place = ChatBlock {
+        block_id: id,
+        page_id,
+        properties,
+        fields,
+        events,
+        tools,
+        chat,
+        drawer_open: open,
+        preset_messages: preset,
+        form_conversation: form_of,
+    };
+    with_locale(locale.as_ref(), move || chat_view(place))
 }
 
-/// The page's chat context, or one of this chat's own where the page names the conversation.
-fn chat_of(name: Option<&Value>) -> ChatContext {
+/// Returns the page's chat context, or a separate one if the page sets the conversation's id.
+fn chat_context(name: Option<&Value>) -> ChatContext {
     let chat = use_chat_context();
     let Some(name) = name.cloned() else { return chat };
-    let scope = Scope::of_page();
+    let scope = OperatorScope::for_page();
     let name = Memo::new(move |_| scope.evaluate(&name).ok().as_ref().and_then(as_text).filter(|id| !id.is_empty()));
-    chat.named(name)
+    chat.bound_to_state(name)
 }
 
-fn displayed(place: Place) -> AnyView {
+fn chat_view(place: ChatBlock) -> AnyView {
     match place.properties.display {
-        Display::Inline => inline(place),
+        Display::Inline => inline_chat(place),
         Display::Drawer => FRAMES.view(move |code| (code.drawer)(place.clone())),
         Display::Page => {
             place.chat.fills_page.set(true);
-            inline(place)
+            inline_chat(place)
         }
     }
 }
 
-/// The chat as it stands where it is put.
-pub(super) fn inline(place: Place) -> AnyView {
+/// The chat as a part of the page, without a drawer.
+pub(super) fn inline_chat(place: ChatBlock) -> AnyView {
     let chat = place.chat;
-    // The conversation that is open may be one that was new a moment ago: it has its id now, but need not be loaded.
+    // The open conversation may have been created in this chat: it then has an id already, but must
+    // not be loaded.
     let own_id = RwSignal::new(chat.conversation.get_untracked());
-    // Counted, because from a new conversation that got its id to the next new one the id to load stays `None`.
+    // The counter makes two new conversations in a row different values: for both, the id to load
+    // is `None`.
     let wanted = Memo::new(move |before: Option<&(u32, Option<String>)>| {
         let selected = chat.conversation.get();
         match before {
@@ -82,49 +95,50 @@ pub(super) fn inline(place: Place) -> AnyView {
     let load = move |id| async move {
         match id {
             Some(id) => {
-                // Both come at once.
+                // Loads the conversation and the code at the same time.
                 let (view, code) = futures::join!(load_conversation(id), CONVERSATION.load());
-                code.map_err(|_| ApiError::from(Missing::told()))?;
+                code.map_err(|_| ApiError::from(ChunkError::user_error()))?;
                 match view {
-                    // It begins with the first message. No signal is read here: on the server its owner may be gone by now.
-                    Err(error) if error.code() == ErrorCode::NotFound && chat.is_named => Ok(None),
+                    // The conversation is created with its first message. No signal is read here,
+                    // because on the server it may have been disposed by now.
+                    Err(error) if error.code() == ErrorCode::NotFound && chat.is_bound_to_state => Ok(None),
                     view => view.map(Some),
                 }
             }
             None => Ok(None),
         }
     };
-    let loaded = Loaded::new(move || wanted.get(), load, true);
-    let (lang, dir) = spoken();
-    let (id, frame) = (section_id(&place.block_id), sized(&place.block_id, &place.properties));
-    let standing = Standing::new();
-    // Whoever comes here is about to write.
+    let loaded = ServerData::new(move || wanted.get(), load, true);
+    let (lang, dir) = block_language();
+    let (id, frame) = (section_id(&place.block_id), sized_section(&place.block_id, &place.properties));
+    let standing = StandingApprovalState::new();
+    // The user is likely to write next, so the code is requested early.
     let turn_to = move || {
         CONVERSATION.request();
-        standing.want();
+        standing.activate();
     };
     let place = StoredValue::new(place);
     let open = StoredValue::new(None::<Session>);
     let drag = move |event: DragEvent, above: bool| {
-        if let Some(session) = open.get_value().filter(|session| !session.is_gone()) {
+        if let Some(session) = open.get_value().filter(|session| !session.is_disposed()) {
             session.drag(&event, above);
         }
     };
     let let_go = move |event: DragEvent| {
-        if let Some(session) = open.get_value().filter(|session| !session.is_gone()) {
+        if let Some(session) = open.get_value().filter(|session| !session.is_disposed()) {
             session.drop_files(&event);
         }
     };
     let pane = loaded.view(move |view| match view {
         Ok(view) => view! { <Pane view place=place.get_value() own_id open standing /> }.into_any(),
         Err(error) => {
-            // Nothing is open: the conversation from before has to be loaded again.
+            // No conversation is open any more, so the previous one must be loaded again.
             own_id.set(None);
             view! { <LoadFailed error chat retry=move || loaded.refetch() /> }.into_any()
         }
     });
-    // For `stopped.js`: the address does not say it.
-    let named = move || chat.conversation.get().filter(|_| chat.is_named);
+    // For `stopped.js`: the page's address does not contain the id.
+    let named = move || chat.conversation.get().filter(|_| chat.is_bound_to_state);
     view! {
         <section
             id=id
@@ -146,11 +160,11 @@ pub(super) fn inline(place: Place) -> AnyView {
     .into_any()
 }
 
-/// The conversation could not be loaded.
+/// The message that the conversation could not be loaded.
 #[component]
 fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<()>) -> AnyView {
     let is_missing = error.code() == ErrorCode::NotFound;
-    let text = if is_missing { t(Text::ConversationNotYours).to_owned() } else { said(&error.0) };
+    let text = if is_missing { t(Text::ConversationNotYours).to_owned() } else { error_text(&error.0) };
     view! {
         <div class="cw-log-frame cw-log-empty">
             <div class="cw-welcome">
@@ -164,8 +178,8 @@ fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<
                             </button>
                         }
                     })}
-                // Where the page names the conversation, no link leads to another one.
-                {(!chat.is_named)
+                // If the page sets the conversation's id, no link can lead to a new one.
+                {(!chat.is_bound_to_state)
                     .then(|| {
                         view! {
                             <a class="cw-button" href=move || Some(chat.href(None))>

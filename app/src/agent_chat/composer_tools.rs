@@ -1,6 +1,6 @@
-//! The buttons of the composer beside the one that sends.
+//! The buttons of the composer other than the send button: attachments, switches, dictation.
 
-use super::session::{Act, Session};
+use super::session::{Session, SessionAction};
 use super::{browser, speech};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
@@ -9,8 +9,8 @@ use leptos::ev::Event;
 use leptos::html;
 use wire::page::SenderSwitch;
 
-/// What the config gives the composer; none when it gives nothing.
-pub(super) fn tools(session: Session) -> Option<AnyView> {
+/// The buttons that the config enables; none if it enables none.
+pub(super) fn composer_tools(session: Session) -> Option<AnyView> {
     let (accept, switches, allow_speech) = session.sender(|sender| {
         let accept = sender.attachments.as_ref().map(|attachments| attachments.accept.join(","));
         (accept, sender.switches.clone(), sender.allow_speech)
@@ -18,9 +18,13 @@ pub(super) fn tools(session: Session) -> Option<AnyView> {
     if accept.is_none() && switches.is_empty() && !allow_speech {
         return None;
     }
-    let picker = accept.map(|accept| picker(session, accept));
-    let switches =
-        switches.into_iter().enumerate().map(|(index, switch)| turn(session, index, switch)).collect_view().into_any();
+    let picker = accept.map(|accept| file_picker(session, accept));
+    let switches = switches
+        .into_iter()
+        .enumerate()
+        .map(|(index, switch)| switch_button(session, index, switch))
+        .collect_view()
+        .into_any();
     let microphone = allow_speech.then(|| microphone(session));
     Some(
         view! {
@@ -34,12 +38,12 @@ pub(super) fn tools(session: Session) -> Option<AnyView> {
     )
 }
 
-fn picker(session: Session, accept: String) -> AnyView {
+fn file_picker(session: Session, accept: String) -> AnyView {
     let field = NodeRef::<html::Input>::new();
     let change = move |_: Event| {
         if let Some(field) = field.get_untracked() {
-            session.act(Act::Attach(browser::files(field.files()), false));
-            // The same file may be chosen again.
+            session.dispatch(SessionAction::Attach(browser::files(field.files()), false));
+            // Allows the user to select the same file again.
             field.set_value("");
         }
     };
@@ -70,14 +74,14 @@ fn picker(session: Session, accept: String) -> AnyView {
     .into_any()
 }
 
-fn turn(session: Session, index: usize, switch: SenderSwitch) -> AnyView {
-    let pressed = move || Some(session.switched.with(|switched| switched.get(index) == Some(&true)).to_string());
+fn switch_button(session: Session, index: usize, switch: SenderSwitch) -> AnyView {
+    let pressed = move || Some(session.switch_states.with(|switched| switched.get(index) == Some(&true)).to_string());
     view! {
         <button
             type="button"
             class="cw-switch-button"
             aria-pressed=pressed
-            on:click=move |_| session.turn_switch(index)
+            on:click=move |_| session.toggle_switch(index)
         >
             {switch.icon.map(|icon| view! { <span aria-hidden="true">{icon}</span> })}
             {switch.label}
@@ -86,13 +90,13 @@ fn turn(session: Session, index: usize, switch: SenderSwitch) -> AnyView {
     .into_any()
 }
 
-/// Only where the browser understands words, which the server cannot know.
+/// Shown only if the browser supports speech recognition, which the server cannot know.
 fn microphone(session: Session) -> AnyView {
     let can_hear = RwSignal::new(false);
-    Effect::new(move |_| can_hear.set(speech::can_hear()));
+    Effect::new(move |_| can_hear.set(speech::can_recognize()));
     (move || {
         can_hear.get().then(|| {
-            let pressed = move || Some(session.hearing.get().to_string());
+            let pressed = move || Some(session.is_dictating.get().to_string());
             view! {
                 <button
                     type="button"
@@ -100,7 +104,7 @@ fn microphone(session: Session) -> AnyView {
                     aria-label=t(Text::Speak)
                     title=t(Text::Speak)
                     aria-pressed=pressed
-                    on:click=move |_| session.act(Act::Dictate)
+                    on:click=move |_| session.dispatch(SessionAction::Dictate)
                 >
                     <Icon of=Shape::Microphone />
                 </button>

@@ -1,20 +1,21 @@
-//! How full the model's context is: nothing while there is plenty of room.
+//! Shows how full the model's context is, once it is at least half full.
 
 use super::EXTRAS;
 use super::session::Session;
-use crate::numbers::grouped;
+use crate::numbers::group_digits;
 use crate::prelude::*;
 use crate::texts::{Text, fill};
 
-/// From so many percent on it is shown.
+/// The meter is shown from this percentage on.
 const WORTH_SHOWING: u64 = 50;
 
-/// The tokens that are taken and those that there is room for, once they are known.
-pub(super) type Taken = Memo<Option<(u64, u64)>>;
+/// The tokens used and the size of the context in tokens, once they are known.
+pub(super) type ContextUsage = Memo<Option<(u64, u64)>>;
 
-/// A small meter beside the button that sends; what it says in full stands in its tooltip.
+/// A small meter next to the send button, with the details in its tooltip.
 pub(super) fn context_meter(session: Session) -> AnyView {
-    // Of the newest answer that knows: the one that is being written does not yet.
+    // Taken from the newest answer that has the numbers; an answer that is being written has none
+    // yet.
     let taken = Memo::new(move |_| {
         session.messages.with(|all| {
             all.iter().rev().find_map(|message| {
@@ -26,17 +27,17 @@ pub(super) fn context_meter(session: Session) -> AnyView {
     (move || is_shown.get().then(|| EXTRAS.view(move |code| (code.context_meter)(taken)))).into_any()
 }
 
-/// The parts of a hundred that are taken, of tokens and those that there is room for.
+/// The percentage of the context that is used, from the tokens used and the size of the context.
 fn percent((used, size): (u64, u64)) -> u64 {
     (used.saturating_mul(100) / size.max(1)).min(100)
 }
 
-/// The meter.
-pub(super) fn meter(taken: Taken) -> AnyView {
+/// The meter element.
+pub(super) fn meter(taken: ContextUsage) -> AnyView {
     let part = move || taken.get().map(percent).unwrap_or_default().to_string();
     let details = move || {
         let (used, size) = taken.get()?;
-        Some(fill(Text::ContextDetails, &[&grouped(used), &grouped(size)]))
+        Some(fill(Text::ContextDetails, &[&group_digits(used), &group_digits(size)]))
     };
     view! {
         <meter

@@ -1,37 +1,39 @@
-//! What was typed and not sent, by user and conversation: in the browser's storage, and where there is none, as long as the page is open.
-//! Several people may use one browser, one after the other: none sees what another has typed.
+//! Unsent drafts, by user and conversation: in the browser's local storage, or in memory if the
+//! storage is blocked. Drafts are kept per user, so that users of the same browser do not see each
+//! other's drafts.
 
 use crate::prelude::*;
 use leptos::web_sys::Storage;
 use std::cell::RefCell;
 
-/// Before the key of a draft; the user's mark follows.
+/// The prefix of a draft's storage key; the user mark follows.
 const PREFIX: &str = "cw-text/";
-/// The same before drafts knew their users. Nobody can tell whose those are.
-const NOBODYS: &str = "cw-draft/";
-/// Drafts that are kept; the oldest go.
+/// The prefix of drafts that were saved before drafts belonged to users. They are deleted, because
+/// their users are unknown.
+const LEGACY_PREFIX: &str = "cw-draft/";
+/// The number of drafts that are kept; the oldest is deleted.
 const MAX_DRAFTS: usize = 50;
-/// A longer draft, in bytes, is kept as long as the page is open.
+/// Longer drafts, in bytes, are kept in memory only.
 const MAX_BYTES: usize = 64 * 1024;
 
 thread_local! {
-    /// What the storage does not take, newest last.
+    /// Drafts that are not in the storage, newest last.
     static UNSTORED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The draft under a key.
+/// Returns the draft with a key.
 pub(super) fn read(key: &str) -> Option<String> {
     let unstored = UNSTORED.with_borrow(|all| all.iter().find(|(known, _)| known == key).map(|(_, text)| text.clone()));
     unstored.or_else(|| {
-        let kept = storage()?.get_item(&place(key)).ok()??;
+        let kept = storage()?.get_item(&storage_key(key)).ok()??;
         Some(kept.split_once(' ')?.1.to_owned())
     })
 }
 
-/// Keeps a draft under a key; an empty one is none.
+/// Saves a draft under a key; an empty text deletes it.
 pub(super) fn keep(key: &str, text: &str) {
     UNSTORED.with_borrow_mut(|all| all.retain(|(known, _)| known != key));
-    let place = place(key);
+    let place = storage_key(key);
     let storage = storage();
     if text.is_empty() {
         let _ = storage.map(|storage| storage.remove_item(&place));
@@ -41,7 +43,7 @@ pub(super) fn keep(key: &str, text: &str) {
         if !matches!(storage.get_item(&place), Ok(Some(_))) {
             make_room(&storage);
         }
-        // In front of it when it was written, so that the oldest can be told.
+        // The time comes first, so that the oldest draft can be found.
         storage.set_item(&place, &format!("{} {text}", js_sys::Date::now() as u64)).is_ok()
     });
     if !stored {
@@ -54,20 +56,20 @@ pub(super) fn keep(key: &str, text: &str) {
     }
 }
 
-fn place(key: &str) -> String {
-    format!("{PREFIX}{}/{key}", reader())
+fn storage_key(key: &str) -> String {
+    format!("{PREFIX}{}/{key}", user_mark())
 }
 
-/// The mark of the user for whom the page was made: see `shell.rs`.
-pub(super) fn reader() -> String {
+/// The mark of the user for whom the page was rendered, from a `meta` element; see `shell.rs`.
+pub(super) fn user_mark() -> String {
     let mark = document().query_selector("meta[name=reader]").ok().flatten();
     mark.and_then(|mark| mark.get_attribute("content")).unwrap_or_default()
 }
 
-/// Takes the oldest away when there are as many as there may be.
+/// Deletes the oldest draft when the limit is reached.
 fn make_room(storage: &Storage) {
     let keys = (0..storage.length().unwrap_or_default()).filter_map(|index| storage.key(index).ok().flatten());
-    let (old, keys): (Vec<_>, Vec<_>) = keys.partition(|key| key.starts_with(NOBODYS));
+    let (old, keys): (Vec<_>, Vec<_>) = keys.partition(|key| key.starts_with(LEGACY_PREFIX));
     for key in old {
         let _ = storage.remove_item(&key);
     }
@@ -83,7 +85,7 @@ fn make_room(storage: &Storage) {
     }
 }
 
-/// None where the browser blocks it.
+/// The local storage; none if the browser blocks it.
 fn storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }

@@ -1,10 +1,11 @@
-//! A chat that stands over its page: a button that floats on the page opens it (L-88).
+//! A chat in a drawer over the page, opened by a floating button.
 //!
-//! It is a popover that nothing but its own buttons and keys close, because the page behind it stays in use: the agent may be filling in
-//! the form there. It opens before any script has run; the rest is done here.
+//! The drawer is a manual popover: only its own buttons and keys close it, because the page behind
+//! it stays in use while the agent fills in a form there. It can be opened before the page is
+//! hydrated; this module does the rest.
 
-use super::component::inline;
-use super::session::Place;
+use super::component::inline_chat;
+use super::session::ChatBlock;
 use crate::chat_context::ChatContext;
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
@@ -15,37 +16,37 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{self, HtmlElement};
 use wire::page::Drawer;
 
-/// A speech bubble: only this button shows one.
+/// The path of a speech bubble, which only this button shows.
 const BUBBLE: &str = "M4 3.5h12A1.5 1.5 0 0 1 17.5 5v7a1.5 1.5 0 0 1-1.5 1.5h-6l-4 3.5v-3.5H4A1.5 1.5 0 0 1 2.5 12V5A1.5 1.5 0 0 1 4 3.5z";
 
-/// The width that the style sheet gives, in pixels.
+/// The width in the style sheet, in pixels.
 const USUAL_WIDTH: u32 = 400;
 
-/// The button with the drawer that it opens.
-pub(super) fn drawer(place: Place) -> AnyView {
+/// The button and the drawer that it opens.
+pub(super) fn drawer(place: ChatBlock) -> AnyView {
     let Drawer { placement, width, title } = place.properties.drawer.clone();
     let title = if title.is_empty() { t(Text::Chat).to_owned() } else { title };
-    let (id, open, chat) = (format!("{}-drawer", place.block_id), place.open, place.chat);
+    let (id, open, chat) = (format!("{}-drawer", place.block_id), place.drawer_open, place.chat);
     let (panel, button) = (NodeRef::<html::Section>::new(), NodeRef::<html::Button>::new());
     Effect::new(move |_| {
         let Some(panel) = panel.get().filter(|_| width != USUAL_WIDTH) else { return };
-        // Fails only for a name that is no property.
+        // Fails only for an invalid property name.
         let _ = HtmlElement::style(&panel).set_property("--cw-drawer-width", &format!("{width}px"));
     });
     let mut is_new = true;
     Effect::new(move |_| {
         let (wanted, Some(panel)) = (open.get(), panel.get()) else { return };
         if std::mem::take(&mut is_new) && is_open(&panel) {
-            // It was opened before any script had run.
+            // The drawer was opened before the page was hydrated.
             focus_field(&panel);
             return open.set(true);
         }
         if is_open(&panel) != wanted {
-            // Fails only where it is so already.
+            // Fails only if the drawer already has this state.
             let _ = if wanted { panel.show_popover() } else { panel.hide_popover() };
         }
     });
-    open_for_what_is_chosen(open, chat);
+    open_when_selected(open, chat);
     let toggled = move |_: Event| {
         let (Some(panel), Some(button)) = (panel.get_untracked(), button.get_untracked()) else { return };
         let is_open = is_open(&panel);
@@ -57,7 +58,8 @@ pub(super) fn drawer(place: Place) -> AnyView {
         }
     };
     let key = move |event: KeyboardEvent| {
-        // What stands open in it closes first; while an answer is being written, the composer takes the key to stop it.
+        // Popovers and dialogs inside the drawer close first. While an answer is being written, the
+        // composer uses Escape to stop it.
         let is_free = |panel: &HtmlElement| {
             panel.query_selector(":popover-open, dialog[open]").is_ok_and(|inner| inner.is_none())
         };
@@ -107,14 +109,14 @@ pub(super) fn drawer(place: Place) -> AnyView {
                     <Icon of=Shape::Close />
                 </button>
             </div>
-            {inline(place)}
+            {inline_chat(place)}
         </section>
     }
     .into_any()
 }
 
-/// A conversation that is chosen somewhere on the page is to be seen.
-fn open_for_what_is_chosen(open: RwSignal<bool>, chat: ChatContext) {
+/// Opens the drawer when a conversation is selected elsewhere on the page.
+fn open_when_selected(open: RwSignal<bool>, chat: ChatContext) {
     let mut before = None;
     Effect::new(move |_| {
         let chosen = chat.conversation.get();
@@ -127,7 +129,8 @@ fn open_for_what_is_chosen(open: RwSignal<bool>, chat: ChatContext) {
 }
 
 fn is_open(panel: &HtmlElement) -> bool {
-    // Browsers without popovers do not know the selector, and show the drawer as a part of the page.
+    // Browsers without popovers do not know the selector, and show the drawer as a part of the
+    // page.
     panel.matches(":popover-open").unwrap_or(true)
 }
 
@@ -138,7 +141,7 @@ fn focus_field(panel: &HtmlElement) {
     }
 }
 
-/// Whether what had the focus is gone, or is about to be.
+/// Whether the focused element was removed or is about to be hidden.
 fn is_focus_lost(panel: &HtmlElement) -> bool {
     let body = document().body().map(web_sys::Element::from);
     let active = document().active_element();

@@ -1,4 +1,4 @@
-//! The field in which a message of the user is edited.
+//! The form in which the user edits a message.
 
 use super::session::{Phase, Session};
 use crate::bidi::direction;
@@ -7,7 +7,7 @@ use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 
-/// Enter sends, Shift+Enter breaks the line, Escape leaves the message as it was.
+/// The form. Enter sends, Shift+Enter inserts a line break, Escape cancels.
 #[component]
 pub(super) fn EditForm() -> AnyView {
     let session = expect_context::<Session>();
@@ -16,7 +16,7 @@ pub(super) fn EditForm() -> AnyView {
         Memo::new(move |_| session.editing.with(|editing| editing.clone().map(|(_, text)| text).unwrap_or_default()));
     Effect::new(move |_| {
         if let Some(field) = field.get() {
-            // It is in the document, so it can be focused; the caret goes to the end.
+            // The field is in the document, so it can be focused; the caret moves to the end.
             let _ = field.focus();
             let end = field.value().encode_utf16().count() as u32;
             let _ = field.set_selection_range(end, end);
@@ -31,7 +31,7 @@ pub(super) fn EditForm() -> AnyView {
     };
     let leave = move || {
         session.end_edit();
-        session.focus.update(|count| *count += 1);
+        session.focus_requests.update(|count| *count += 1);
     };
     let keydown = move |event: KeyboardEvent| match event.key().as_str() {
         "Enter" if !event.shift_key() && !event.is_composing() && event.key_code() != 229 => {
@@ -51,7 +51,7 @@ pub(super) fn EditForm() -> AnyView {
     let is_refused = move || text.with(|text| text.trim().is_empty()) || session.phase.get() != Phase::Idle;
     view! {
         <form class="cw-edit" on:submit=submit>
-            // The mirror has the text's height, and the field fills it.
+            // A hidden copy of the text sets the height, and the field fills it.
             <div class="cw-composer-field" data-text=move || Some(text.get())>
                 <textarea
                     node_ref=field

@@ -1,12 +1,14 @@
-//! A chat alone, in a frame on another site's page: what that site is told, and what it may ask.
+//! A chat embedded in a frame on another site, and its messages to and from the host page.
 //!
-//! The frame's script (`public/assets/embed-frame.js`) stands between: it knows who is outside, this file knows the chat. They tell each
-//! other JSON, in events of the window. What is told here: `ready`, `event`, `ask` (an event that the site may forbid), `state`,
-//! `conversation` and `result`. What is heard: `call` (a method), `answer` (to an `ask`), `state` and `conversation`.
+//! The script of the frame (`public/assets/embed-frame.js`) connects both sides: it checks the host
+//! page, this module handles the chat. They exchange JSON in custom events of the window. Sent:
+//! `ready`, `event`, `ask` (an event that the host page can reject), `state`, `refused`,
+//! `conversation`, `tool` (a client tool to run) and `result`. Received: `call` (of a method),
+//! `answer` (to an `ask`), `toolresult`, `state` and `conversation`.
 
 use super::AgentChat;
 use super::browser::{random_id, sleep};
-use super::session::ForeignForm;
+use super::session::HostForm;
 use crate::actions::{Actions, BlockEvents, ClientTools, use_actions};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::page_state::{PageState, use_page_state};
@@ -26,54 +28,55 @@ use wire::page::{
     AgentChatProperties, Block, BlockType, CHAT_EVENTS, Display, Page, SharedField, apply_updates, shared_fields,
 };
 
-/// The window's event by which the site is told.
-const OUT: &str = "chatwright-out";
-/// The window's event by which it is heard.
-const IN: &str = "chatwright-in";
-/// What the site may forbid.
+/// The window event with messages to the host page.
+const TO_HOST: &str = "chatwright-out";
+/// The window event with messages from the host page.
+const FROM_HOST: &str = "chatwright-in";
+/// The event that the host page can reject.
 const BEFORE_SEND: &str = "onBeforeSend";
-/// The site's page answers at once, or is gone: then nobody forbids anything.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for the host page's answer to an `ask`. Without an answer, the message is sent.
+const ASK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the model reads when the page around has gone before its tool has ended.
-const GONE: &str = "The page around the chat has gone while it did this. It may or may not have had an effect.";
+/// The error for the model if the host page was closed before its tool finished.
+const GONE: &str = "The page that contains the chat was closed during this call. It may or may not have had an effect.";
 
-/// The chat of a page, and nothing else of it: the first, or the one with this agent.
+/// The chat of a page without its other blocks: the first chat, or the one with this agent.
 pub(super) fn embedded(page: Page, agent: Option<&str>) -> AnyView {
-    let Some(Block { id, properties, events, .. }) = chat(&page.blocks, agent).cloned() else {
+    let Some(Block { id, properties, events, .. }) = find_chat(&page.blocks, agent).cloned() else {
         return view! { <MissingPage /> }.into_any();
     };
     let mut properties = AgentChatProperties::read(&properties);
     properties.display = Display::Inline;
-    // There the site says which.
+    // The host page selects the conversation.
     properties.conversation_id = None;
     let (page_id, fields) = (page.id.clone(), shared_fields(&page, &properties));
     let of_page = page.events.clone();
     provide_page(page);
-    provide_context(ForeignForm);
-    let of_page = BlockEvents::of_config(of_page);
+    provide_context(HostForm);
+    let of_page = BlockEvents::from_config(of_page);
     Effect::new(move |_| of_page.emit("onInit", Value::Null));
     let declared = std::mem::take(&mut properties.client_tools);
-    let tools = ClientTools::of_config(declared.clone());
-    let site = Site {
+    let tools = ClientTools::from_config(declared.clone());
+    let site = HostPage {
         block_id: StoredValue::new(id.clone()),
         state: use_page_state(),
         chat: use_chat_context(),
         actions: use_actions(),
-        keys: StoredValue::new(keys(&fields, &properties.shared_state)),
+        keys: StoredValue::new(state_keys(&fields, &properties.shared_state)),
         fields: StoredValue::new(fields.clone()),
-        told: StoredValue::new(Map::new()),
-        asked: StoredValue::new((0, None)),
-        running: StoredValue::new(Vec::new()),
+        known_state: StoredValue::new(Map::new()),
+        pending_ask: StoredValue::new((0, None)),
+        running_tools: StoredValue::new(Vec::new()),
     };
     let hosted = declared.into_iter().filter(|tool| tool.host);
     let tools = hosted.fold(tools, |tools, tool| {
         let name = tool.name.clone();
-        tools.within(&tool.name, tool.timeout(), move |input| site.run(name.clone(), input))
+        tools.on_with_timeout(&tool.name, tool.timeout(), move |input| site.run_tool(name.clone(), input))
     });
-    let mut events = BlockEvents::of_config(events).on_asking(BEFORE_SEND, move |about| site.ask(about));
+    let mut events =
+        BlockEvents::from_config(events).on_cancelable(BEFORE_SEND, move |about| site.ask_before_send(about));
     for name in CHAT_EVENTS.into_iter().filter(|name| *name != BEFORE_SEND) {
-        events = events.on(name, move |about| tell(&json!({ "type": "event", "name": name, "detail": about })));
+        events = events.on(name, move |about| send_to_host(&json!({ "type": "event", "name": name, "detail": about })));
     }
     Effect::new(move |_| site.listen());
     view! {
@@ -86,65 +89,66 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> AnyView {
     .into_any()
 }
 
-fn chat<'a>(blocks: &'a [Block], agent: Option<&str>) -> Option<&'a Block> {
+fn find_chat<'a>(blocks: &'a [Block], agent: Option<&str>) -> Option<&'a Block> {
     let is_meant = |block: &Block| {
         let id = block.properties.get("agentId").and_then(Value::as_str);
         block.kind == BlockType::AgentChat && agent.is_none_or(|agent| id == Some(agent))
     };
-    blocks.iter().find_map(|block| if is_meant(block) { Some(block) } else { chat(&block.blocks, agent) })
+    blocks.iter().find_map(|block| if is_meant(block) { Some(block) } else { find_chat(&block.blocks, agent) })
 }
 
-/// What the site may set, by the names that the agent knows: keys that stand for one of the page's state.
-fn keys(fields: &[SharedField], shared: &Map<String, Value>) -> Vec<(String, String)> {
+/// The shared keys that the host page may set, each with its key in the page state.
+fn state_keys(fields: &[SharedField], shared: &Map<String, Value>) -> Vec<(String, String)> {
     let of_state = |key: &str| Some(shared.get(key)?.as_object()?.get("_state")?.as_str()?.to_owned());
     fields.iter().filter_map(|field| Some((field.key.clone(), of_state(&field.key)?))).collect()
 }
 
-/// The site around; a cheap handle.
+/// The host page; a cheap handle.
 #[derive(Clone, Copy)]
-struct Site {
+struct HostPage {
     block_id: StoredValue<String>,
     state: PageState,
     chat: ChatContext,
     actions: Actions,
     fields: StoredValue<Vec<SharedField>>,
-    /// Shared keys with those of the page state.
+    /// Shared keys, each with its key in the page state.
     keys: StoredValue<Vec<(String, String)>>,
-    /// What the site knows of the state.
-    told: StoredValue<Map<String, Value>>,
-    /// How often the site was asked, and who waits for its answer: one at a time.
-    asked: StoredValue<(u64, Option<oneshot::Sender<bool>>)>,
-    running: StoredValue<Running>,
+    /// The state values that the host page knows.
+    known_state: StoredValue<Map<String, Value>>,
+    /// The number of the last question to the host page, and the sender for its answer; one
+    /// question at a time.
+    pending_ask: StoredValue<(u64, Option<oneshot::Sender<bool>>)>,
+    running_tools: StoredValue<RunningTools>,
 }
 
-/// Tools that the site was asked to run and has not ended. Their numbers are not counted: the site's part outlives this document, and what a call
-/// of the one before has brought must not answer one of this.
-type Running = Vec<(String, oneshot::Sender<Ran>)>;
+/// Tools that the host page is running, by a random id. A counter would not do: the host's script
+/// outlives this document, and a result for an earlier document must not match a call of this one.
+type RunningTools = Vec<(String, oneshot::Sender<HostToolResult>)>;
 
-/// What has come of a tool of the site; the error is for the model.
-type Ran = Result<Value, String>;
+/// The result of a tool of the host page; the error is for the model.
+type HostToolResult = Result<Value, String>;
 
-impl Site {
-    /// Begins to hear the site, and to tell it what changes.
+impl HostPage {
+    /// Starts to receive messages from the host page and to send it changes.
     fn listen(self) {
-        let heard = window_event_listener(Custom::<CustomEvent>::new(IN), move |event: CustomEvent| {
+        let heard = window_event_listener(Custom::<CustomEvent>::new(FROM_HOST), move |event: CustomEvent| {
             let message = event.detail().as_string().and_then(|text| serde_json::from_str::<Value>(&text).ok());
             if let Some(message) = message {
-                self.hear(&message);
+                self.handle_message(&message);
             }
         });
         on_cleanup(move || heard.remove());
-        // What there is before the site sets anything.
-        untrack(|| self.tell_state());
-        Effect::new(move |_| self.tell_state());
-        Effect::new(move |_| tell(&json!({ "type": "conversation", "id": self.chat.conversation.get() })));
-        tell(&json!({ "type": "ready" }));
+        // The values from before the host page sets any.
+        untrack(|| self.send_state());
+        Effect::new(move |_| self.send_state());
+        Effect::new(move |_| send_to_host(&json!({ "type": "conversation", "id": self.chat.conversation.get() })));
+        send_to_host(&json!({ "type": "ready" }));
     }
 
-    fn hear(self, message: &Value) {
+    fn handle_message(self, message: &Value) {
         match message["type"].as_str().unwrap_or_default() {
             "call" => self.call(message),
-            "state" => self.take_state(message),
+            "state" => self.apply_state(message),
             "conversation" => {
                 let id = message["id"].as_str().map(str::to_owned);
                 if self.chat.conversation.get_untracked() != id {
@@ -152,24 +156,22 @@ impl Site {
                 }
             }
             "answer" => {
-                let open = self.asked.try_update_value(
-                    |(number, open)| {
-                        if message["number"] == *number { open.take() } else { None }
-                    },
-                );
+                let open = self
+                    .pending_ask
+                    .try_update_value(|(number, open)| if message["number"] == *number { open.take() } else { None });
                 if let Some(open) = open.flatten() {
-                    // Whoever waits may have given up.
+                    // The receiver may have been dropped.
                     let _ = open.send(message["ok"] == true);
                 }
             }
             "toolresult" => {
-                let open = self.running.try_update_value(|open| {
+                let open = self.running_tools.try_update_value(|open| {
                     let at = open.iter().position(|(number, _)| message["number"] == *number)?;
                     Some(open.swap_remove(at).1)
                 });
                 if let Some(open) = open.flatten() {
                     let error = message["error"].as_str().map(str::to_owned);
-                    // Its time may be up.
+                    // The call may have timed out.
                     let _ = open.send(error.map_or_else(|| Ok(message["output"].clone()), Err));
                 }
             }
@@ -177,16 +179,16 @@ impl Site {
         }
     }
 
-    /// Has the site run a tool.
-    async fn run(self, name: String, input: Value) -> Ran {
+    /// Runs a tool on the host page.
+    async fn run_tool(self, name: String, input: Value) -> HostToolResult {
         let (tell_it, told) = oneshot::channel();
         let number = random_id();
-        self.running.try_update_value(|open| {
-            // Those that nobody waits for any more.
+        self.running_tools.try_update_value(|open| {
+            // Removes calls whose receivers were dropped.
             open.retain(|(_, waits)| !waits.is_canceled());
             open.push((number.clone(), tell_it));
         });
-        tell(&json!({ "type": "tool", "number": number, "name": name, "input": input }));
+        send_to_host(&json!({ "type": "tool", "number": number, "name": name, "input": input }));
         told.await.unwrap_or_else(|_| Err(GONE.to_owned()))
     }
 
@@ -194,16 +196,17 @@ impl Site {
         let args = message["args"].as_array().cloned().unwrap_or_default();
         let method = message["method"].as_str().unwrap_or_default();
         let done = self.actions.call_method(&self.block_id.get_value(), method, &args);
-        tell(&json!({ "type": "result", "number": message["number"], "error": done.err() }));
+        send_to_host(&json!({ "type": "result", "number": message["number"], "error": done.err() }));
     }
 
-    /// Values that the site knows better: only of keys that the page declares, and only what these may hold.
-    fn take_state(self, message: &Value) {
+    /// Applies state values from the host page, limited to declared keys and to values that their
+    /// types allow.
+    fn apply_state(self, message: &Value) {
         let values = message["values"].as_object().cloned().unwrap_or_default();
         let applied = self
             .fields
             .with_value(|fields| apply_updates(fields, &json!({ "updates": Value::Object(values.clone()) })));
-        // What the agent may only read has no type.
+        // Values that the agent can only read have no declared type.
         let read_only = self.keys.with_value(|keys| {
             let is_written = |target: &str| {
                 self.fields.with_value(|fields| fields.iter().any(|field| field.target.as_deref() == Some(target)))
@@ -214,54 +217,54 @@ impl Site {
         for (target, value) in applied.written.into_iter().chain(read_only) {
             let key = self.keys.with_value(|keys| keys.iter().find(|(_, known)| *known == target).cloned());
             if let Some((key, _)) = key {
-                self.told.update_value(|told| drop(told.insert(key, value.clone())));
+                self.known_state.update_value(|told| drop(told.insert(key, value.clone())));
             }
             self.state.set(&target, value);
         }
         let refused = &applied.output["refused"];
         if !refused.is_null() {
-            tell(&json!({ "type": "refused", "refused": refused }));
+            send_to_host(&json!({ "type": "refused", "refused": refused }));
         }
     }
 
-    /// Tells what has changed: by the agent, or by what the page's actions do.
-    fn tell_state(self) {
+    /// Sends the state values that changed, by the agent or by the page's actions.
+    fn send_state(self) {
         let mut news = Map::new();
         for (key, target) in self.keys.get_value() {
             let value = self.state.get(&target);
-            if self.told.with_value(|told| told.get(&key) != Some(&value)) {
+            if self.known_state.with_value(|told| told.get(&key) != Some(&value)) {
                 news.insert(key, value);
             }
         }
         if !news.is_empty() {
-            self.told.update_value(|told| told.extend(news.clone()));
-            tell(&json!({ "type": "state", "values": news }));
+            self.known_state.update_value(|told| told.extend(news.clone()));
+            send_to_host(&json!({ "type": "state", "values": news }));
         }
     }
 
-    /// Asks whether a message may go.
-    async fn ask(self, about: Value) -> bool {
+    /// Asks the host page whether a message may be sent.
+    async fn ask_before_send(self, about: Value) -> bool {
         let (tell_it, told) = oneshot::channel();
-        let number = self.asked.try_update_value(|(number, open)| {
+        let number = self.pending_ask.try_update_value(|(number, open)| {
             *number += 1;
             *open = Some(tell_it);
             *number
         });
         let Some(number) = number else { return false };
-        tell(&json!({ "type": "ask", "number": number, "name": BEFORE_SEND, "detail": about }));
-        match select(told, pin!(sleep(PATIENCE))).await {
+        send_to_host(&json!({ "type": "ask", "number": number, "name": BEFORE_SEND, "detail": about }));
+        match select(told, pin!(sleep(ASK_TIMEOUT))).await {
             Either::Left((answer, _)) => answer.unwrap_or(true),
             Either::Right(_) => true,
         }
     }
 }
 
-/// Tells the site something.
-fn tell(message: &Value) {
+/// Sends a message to the host page.
+fn send_to_host(message: &Value) {
     let about = CustomEventInit::new();
     about.set_detail(&JsValue::from_str(&wire::json::text(message)));
-    if let Ok(event) = CustomEvent::new_with_event_init_dict(OUT, &about) {
-        // Nobody cancels it.
+    if let Ok(event) = CustomEvent::new_with_event_init_dict(TO_HOST, &about) {
+        // The event is not cancelable.
         let _ = window().dispatch_event(event.unchecked_ref());
     }
 }

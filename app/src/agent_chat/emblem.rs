@@ -1,19 +1,20 @@
-//! A small picture, or a character or two in its place: of who speaks, of something to say, of an entry in a list. Whoever has no use for
-//! pictures loses nothing: beside each stand words.
+//! A small picture, or a few characters instead: of a speaker, a prompt, or a list entry. It is
+//! decorative, since text always stands next to it.
 
+use crate::image_origins::is_allowed_image;
 use crate::markdown::is_embedded_image;
 use crate::node::{Node, element};
-use crate::pictures::may_show;
 
-/// The picture at an address, or the characters; nothing for a picture of a site that the config does not name.
+/// The picture with this address, or the characters; nothing for a picture from a host that the
+/// config does not allow.
 pub(crate) fn emblem(of: &str, class: &'static str) -> Vec<Node> {
-    if of.starts_with('/') || may_show(of) || is_embedded_image(of) {
-        let picture = element("img").with("class", class).with("src", of);
-        return vec![picture.with("alt", "").with("referrerpolicy", "no-referrer")];
+    if of.starts_with('/') || is_allowed_image(of) || is_embedded_image(of) {
+        let picture = element("img").attr("class", class).attr("src", of);
+        return vec![picture.attr("alt", "").attr("referrerpolicy", "no-referrer")];
     }
-    // It is not asked for, and its address is no letter.
+    // The picture is not loaded, and its address is not shown as text.
     if of.starts_with("https://") {
         return Vec::new();
     }
-    vec![element("span").with("class", class).with("aria-hidden", "true").text(of)]
+    vec![element("span").attr("class", class).attr("aria-hidden", "true").text(of)]
 }

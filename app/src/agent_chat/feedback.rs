@@ -1,4 +1,4 @@
-//! What the user thinks of an answer: two buttons, and a field for the reason.
+//! The user's feedback on an answer: two buttons, and a field for the reason.
 
 use super::message_state::MessageState;
 use super::session::Session;
@@ -9,7 +9,7 @@ use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::html;
 use wire::change::{Feedback, Rating};
 
-/// A button that says that an answer was good or bad; pressed again, nothing any more.
+/// A button that rates an answer as good or bad; pressed again, it removes the rating.
 pub(super) fn rating_button(
     session: Session,
     message: &MessageState,
@@ -35,19 +35,19 @@ pub(super) fn rating_button(
     .into_any()
 }
 
-/// The question why, which need not be answered.
+/// The form that asks for the reason, which is optional.
 #[component]
 pub(super) fn FeedbackForm(
-    /// The answer.
+    /// The rated answer.
     message: MessageState,
-    /// Whether it is asked.
+    /// Whether the form is shown.
     asks_why: RwSignal<bool>,
 ) -> AnyView {
     let session = expect_context::<Session>();
     let field = NodeRef::<html::Input>::new();
     Effect::new(move |_| {
         if let Some(field) = field.get() {
-            // It is in the document, so it can be focused.
+            // The field is in the document, so it can be focused.
             let _ = field.focus();
         }
     });

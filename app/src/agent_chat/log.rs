@@ -1,11 +1,12 @@
-//! The conversation's messages, in a container that follows its end while the reader is there.
+//! The messages of the conversation, in a container that stays scrolled to the end while the user
+//! is there.
 
-use super::earlier::Earlier;
 use super::message::Message;
 use super::message_menu::MessageMenu;
 use super::message_state::MessageState;
+use super::message_window::MessageWindow;
 use super::notice::Trouble;
-use super::scroll::{Follow, follow_end};
+use super::scroll::{ScrollFollower, follow_end};
 use super::session::{Phase, Session};
 use super::suggestions::Suggestions;
 use super::thinking::Thinking;
@@ -22,42 +23,43 @@ pub(super) fn Log() -> AnyView {
     let session = expect_context::<Session>();
     let scroller = NodeRef::<html::Div>::new();
     let content = NodeRef::<html::Div>::new();
-    let follow = Follow::new(scroller);
+    let follow = ScrollFollower::new(scroller);
     follow_end(follow, scroller, content);
     let newest_user = Memo::new(move |_| {
         session
             .messages
             .with(|all| all.iter().rfind(|message| message.role == Role::User).map(|message| message.id.clone()))
     });
-    // Whoever sends something wants to see the answer.
+    // After sending, the user wants to see the answer.
     let mut before = newest_user.get_untracked();
     Effect::new(move |_| {
         let newest = newest_user.get();
         if before != newest && session.phase.get_untracked() == Phase::Sending {
-            follow.to_end();
+            follow.scroll_to_end();
         }
         before = newest;
     });
     let mut wished = None;
     Effect::new(move |_| {
-        let count = session.to_end.get();
+        let count = session.scroll_requests.get();
         if wished.replace(count).is_some_and(|before| before != count) {
-            follow.to_end();
+            follow.scroll_to_end();
         }
     });
-    // After what draws, and in the same frame: to follow when the log has grown would take the browser a second frame for each.
+    // Runs after drawing, in the same frame. Scrolling after a resize event would cost the browser
+    // a second frame each time.
     Effect::new(move |_| {
-        if session.frames.get() > 0 {
-            follow.keep();
+        if session.frame_count.get() > 0 {
+            follow.stay_at_end();
         }
     });
-    let earlier = Earlier::new(session, scroller);
+    let earlier = MessageWindow::new(session, scroller);
     let message = |message: MessageState| view! { <Message message /> };
     let stop = move |event: KeyboardEvent| {
-        // What has been opened in the log closes first, by itself.
+        // A popover that is open in the log closes first, by itself.
         let is_open = || document().query_selector(".cw-log :popover-open").ok().flatten().is_some();
         if event.key() == "Escape" && untrack(|| session.is_busy()) && !is_open() {
-            // What is around may close with it otherwise.
+            // Otherwise Escape could close a surrounding element, such as a drawer.
             event.prevent_default();
             session.stop();
         }
@@ -81,7 +83,7 @@ pub(super) fn Log() -> AnyView {
             >
                 <div class="cw-log-content" node_ref=content>
                     {earlier.button()}
-                    <For each=move || earlier.shown() key=|message| message.id.clone() children=message />
+                    <For each=move || earlier.visible_messages() key=|message| message.id.clone() children=message />
                     <Thinking />
                     <Suggestions />
                     <Trouble />
@@ -96,7 +98,7 @@ pub(super) fn Log() -> AnyView {
                 class:cw-hidden=move || follow.is_at_end()
                 aria-label=t(Text::JumpToNewest)
                 title=t(Text::JumpToNewest)
-                on:click=move |_| follow.to_end()
+                on:click=move |_| follow.scroll_to_end()
             >
                 <Icon of=Shape::Down />
             </button>

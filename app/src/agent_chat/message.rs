@@ -5,18 +5,18 @@ use super::days::heading;
 use super::emblem::emblem;
 use super::message_actions::Actions;
 use super::message_state::{MessageState, PartKind, PartState};
-use super::notice::ending;
+use super::notice::ending_notice;
 use super::part::part_view;
 use super::reasoning::{all_reasoning, group_starts, reasoning_from};
 use super::session::Session;
 use super::sources::{marks, sources};
-use crate::node::drawn;
+use crate::node::reactive_nodes;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use wire::Role;
 use wire::page::Speaker;
 
-/// One message with its parts and what can be done with it.
+/// One message with its parts and its actions.
 #[component]
 pub(super) fn Message(
     /// The message.
@@ -33,7 +33,7 @@ pub(super) fn Message(
     let id = message.id.clone();
     let content = if message.role == Role::User { editable(message.clone()) } else { body(&message) };
     let day = heading(session, &message);
-    let ending = if message.role == Role::Assistant { ending(session, &message) } else { ().into_any() };
+    let ending = if message.role == Role::Assistant { ending_notice(session, &message) } else { ().into_any() };
     view! {
         {day}
         <article class=class aria-label=who data-message=id data-variant=speaker.variant data-shape=speaker.shape>
@@ -46,9 +46,9 @@ pub(super) fn Message(
     .into_any()
 }
 
-/// Who speaks, where the config gives them a name or a picture.
+/// The name and the picture of the speaker, if the config gives them.
 fn head(speaker: &Speaker) -> Option<AnyView> {
-    let avatar = speaker.avatar.clone().map(|avatar| drawn(move || emblem(&avatar, "cw-avatar")));
+    let avatar = speaker.avatar.clone().map(|avatar| reactive_nodes(move || emblem(&avatar, "cw-avatar")));
     let name = speaker.name.clone().map(|name| view! { <span dir="auto">{name}</span> }.into_any());
     let head = avatar.into_iter().chain(name).collect_view().into_any();
     let is_there = speaker.avatar.is_some() || speaker.name.is_some();
@@ -75,7 +75,8 @@ fn body(message: &MessageState) -> AnyView {
     };
     let thoughts = if is_grouped { all_reasoning(message) } else { ().into_any() };
     let sources = if session.display(|display| display.show_sources) { sources(message) } else { ().into_any() };
-    // What an answer says is announced in sentences, see `announcer.rs`; the text itself must not be, token by token.
+    // Answers are announced in whole sentences, see `announcer.rs`; the text must not be announced
+    // token by token.
     let live = (role != Role::User).then_some("off");
     view! {
         <div class="cw-message-body" aria-live=live>
@@ -87,12 +88,12 @@ fn body(message: &MessageState) -> AnyView {
     .into_any()
 }
 
-/// The message, or the field in which it is edited.
+/// The message, or the form in which it is edited.
 fn editable(message: MessageState) -> AnyView {
     let session = expect_context::<Session>();
     let id = message.id.clone();
     let is_edited = Memo::new(move |_| session.is_edited(&id));
-    // Until the field's code is there, what it replaces stands where it stood.
+    // Until the code of the form is loaded, the message stays visible.
     let has_field = move || is_edited.get() && EXTRAS.get().is_some();
     (move || if has_field() { EXTRAS.view(|code| (code.edit)()) } else { body(&message) }).into_any()
 }

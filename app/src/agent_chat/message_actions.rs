@@ -1,10 +1,11 @@
-//! What can be done with a message: the row below it. It has its place from the start, so that nothing moves when an answer is
-//! complete. What is done rarely is in the menu, see `message_menu.rs`.
+//! The actions of a message, in the row below it. The row is in the layout from the start, so that
+//! nothing moves when an answer is complete. Less common actions are in the menu, see
+//! `message_menu.rs`.
 
 use super::EXTRAS;
-use super::about::about;
 use super::browser;
 use super::feedback::rating_button;
+use super::message_info::message_info;
 use super::message_menu::{MENU, has_menu};
 use super::message_state::MessageState;
 use super::session::Session;
@@ -17,10 +18,10 @@ use wire::Role;
 use wire::api::Outcome;
 use wire::change::Rating;
 
-/// How long the button says that it has copied.
+/// How long the copy button shows that the text was copied.
 const COPIED_FOR: Duration = Duration::from_millis(1600);
 
-/// The row, and below it the question why an answer was good or bad.
+/// The row of actions, and below it the form for feedback.
 #[component]
 pub(super) fn Actions(
     /// The message.
@@ -36,7 +37,8 @@ pub(super) fn Actions(
         blank.is_blank() || is_answer && is_newest.get() && session.is_busy() || session.is_edited(&edited)
     });
     let asks_why = RwSignal::new(false);
-    // They come when there is a second version: at the end that no button stands behind, so that none moves under the pointer.
+    // They appear with the second version, at the end of the row without other buttons, so that no
+    // button moves under the pointer.
     let versions = view! { <Versions message=message.clone() /> }.into_any();
     let (first, last) = if is_answer { (None, Some(versions)) } else { (Some(versions), None) };
     let mut row: Vec<_> = first.into_iter().collect();
@@ -57,7 +59,7 @@ pub(super) fn Actions(
         row.push(menu_button(session, message.clone()));
     }
     row.extend(last);
-    row.push(about(session, &message));
+    row.push(message_info(session, &message));
     let why = move || {
         let message = message.clone();
         asks_why.get().then(|| EXTRAS.view(move |code| (code.feedback)(message.clone(), asks_why)))
@@ -68,7 +70,8 @@ pub(super) fn Actions(
             role="group"
             aria-label=t(Text::MessageActions)
             class:cw-hidden=move || is_hidden.get()
-            // Whoever comes here may do more than copy.
+            // A user who points at the row may use more than the copy button, so the code is
+            // requested early.
             on:pointerover=|_| EXTRAS.request()
             on:focusin=|_| EXTRAS.request()
         >
@@ -79,7 +82,7 @@ pub(super) fn Actions(
     .into_any()
 }
 
-/// A button that changes the conversation, which has to wait while something is being written.
+/// A button that changes the conversation. It is disabled while an answer is being written.
 fn button(label: &'static str, of: Shape, session: Session, click: impl Fn() + Send + 'static) -> AnyView {
     view! {
         <button
@@ -103,7 +106,7 @@ fn copy_button(message: MessageState) -> AnyView {
         if browser::copy(&message.text()) {
             copied.set(true);
             let reset = move || {
-                // The message may be gone by then.
+                // The message may have been removed by then.
                 let _ = copied.try_set(false);
             };
             set_timeout(reset, COPIED_FOR);
@@ -119,7 +122,8 @@ fn copy_button(message: MessageState) -> AnyView {
     .into_any()
 }
 
-/// An answer can be given again unless it waits for the user; a message of the user's can be answered when it is the newest.
+/// Regenerates an answer, unless it waits for the user; for a user's message that is the newest,
+/// requests an answer.
 fn again_button(session: Session, message: &MessageState, is_newest: Memo<bool>) -> AnyView {
     let (id, metadata, is_answer) = (message.id.clone(), message.metadata.clone(), message.role == Role::Assistant);
     let can = Memo::new(move |_| {
@@ -143,8 +147,8 @@ fn menu_button(session: Session, message: MessageState) -> AnyView {
             aria-haspopup="menu"
             aria-label=t(Text::More)
             title=t(Text::More)
-            // Before the menu opens, which is the click's default action.
-            on:click=move |_| session.subject.set(Some(message.clone()))
+            // Runs before the menu opens, which is the default action of the click.
+            on:click=move |_| session.menu_message.set(Some(message.clone()))
         >
             <Icon of=Shape::More />
         </button>

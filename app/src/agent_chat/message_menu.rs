@@ -1,11 +1,11 @@
-//! What is done with messages rarely. One menu for the whole log: a native popover that the style sheet anchors to the button that
-//! opened it.
+//! The menu with the less common actions of a message. The log has one menu, a native popover that
+//! the style sheet anchors to the button that opened it.
 
 use super::EXTRAS;
 use super::browser;
 use super::session::Session;
 use super::speech;
-use crate::agent_conversations::actions::move_focus;
+use crate::agent_conversations::actions::move_menu_focus;
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -13,20 +13,20 @@ use leptos::html;
 use wire::Role;
 use wire::page::MessageActions;
 
-/// The popover's id.
+/// The id of the popover.
 pub(super) const MENU: &str = "cw-message-menu";
 
-/// Whether there is anything in the menu.
+/// Whether the menu of a message has any items.
 pub(super) fn has_menu(actions: MessageActions, is_answer: bool) -> bool {
     actions.branch || actions.delete || is_answer && (actions.copy || actions.audio)
 }
 
-/// The menu of the message whose button was pressed last.
+/// The menu of the message whose menu button was pressed last.
 #[component]
 pub(super) fn MessageMenu() -> AnyView {
     let session = expect_context::<Session>();
     let menu = NodeRef::<html::Div>::new();
-    let items = move || session.subject.get().map(|_| EXTRAS.view(move |code| (code.menu)(session, menu)));
+    let items = move || session.menu_message.get().map(|_| EXTRAS.view(move |code| (code.menu)(session, menu)));
     view! {
         <div
             id=MENU
@@ -35,7 +35,7 @@ pub(super) fn MessageMenu() -> AnyView {
             role="menu"
             aria-label=t(Text::Message)
             node_ref=menu
-            on:keydown=move_focus
+            on:keydown=move_menu_focus
         >
             {items}
         </div>
@@ -43,15 +43,15 @@ pub(super) fn MessageMenu() -> AnyView {
     .into_any()
 }
 
-/// Its lines.
+/// The items of the menu.
 pub(super) fn items(session: Session, menu: NodeRef<html::Div>) -> AnyView {
-    let Some(message) = session.subject.get_untracked() else { return ().into_any() };
+    let Some(message) = session.menu_message.get_untracked() else { return ().into_any() };
     let actions = session.actions();
     let is_answer = message.role == Role::Assistant;
     let id = message.id;
     let close = move || {
         if let Some(menu) = menu.get_untracked() {
-            // Refused only when it is closed.
+            // Fails only if the menu is already closed.
             let _ = menu.hide_popover();
         }
     };
@@ -60,7 +60,7 @@ pub(super) fn items(session: Session, menu: NodeRef<html::Div>) -> AnyView {
         let id = id.clone();
         items.push(item(t(Text::CopyAsText), Shape::Copy, None, move || {
             close();
-            browser::copy(&browser::shown_text(&id));
+            browser::copy(&browser::visible_text(&id));
         }));
     }
     if is_answer && actions.audio {
@@ -68,7 +68,7 @@ pub(super) fn items(session: Session, menu: NodeRef<html::Div>) -> AnyView {
         let label = if speech::is_speaking() { t(Text::StopReading) } else { t(Text::ReadAloud) };
         items.push(item(label, Shape::Speaker, None, move || {
             close();
-            speech::toggle(&browser::shown_text(&id));
+            speech::toggle_reading(&browser::visible_text(&id));
         }));
     }
     if actions.branch {
@@ -87,7 +87,8 @@ pub(super) fn items(session: Session, menu: NodeRef<html::Div>) -> AnyView {
     items.collect_view().into_any()
 }
 
-/// A line of the menu. What changes the conversation waits while something is being written in it.
+/// An item of the menu. Items that change the conversation are disabled while an answer is being
+/// written.
 fn item(label: &'static str, of: Shape, waits_for: Option<Session>, click: impl Fn() + Send + 'static) -> AnyView {
     let is_off = move || waits_for.is_some_and(Session::is_busy);
     view! {

@@ -1,38 +1,40 @@
-//! A message on the screen: a signal for each part, so that a delta redraws the tail of one part and nothing else.
+//! The state of a displayed message: a signal for each part, so that a delta redraws only the end
+//! of one part.
 
-use super::cited::{self, Cited};
-use crate::markdown::{Document, without_marks};
+use super::citations::{self, CitedSource};
+use crate::markdown::{Document, strip_citations};
 use crate::prelude::*;
 use wire::api::{ConversationView, MessageMetadata};
 use wire::change::Feedback;
 use wire::message::TextState;
 use wire::{Role, TextPart, ToolPart, UiMessage, UiPart};
 
-/// A message; a cheap handle.
+/// A displayed message; a cheap handle.
 #[derive(Clone)]
 pub(super) struct MessageState {
     pub(super) id: String,
     pub(super) role: Role,
     pub(super) parts: ArcRwSignal<Vec<PartState>>,
     pub(super) metadata: ArcRwSignal<MessageMetadata>,
-    /// All messages that stand in its place, itself included, oldest first; empty when it is the only one.
+    /// The ids of all versions of the message, including itself, oldest first; empty if there is
+    /// only one.
     pub(super) versions: ArcRwSignal<Vec<String>>,
     pub(super) feedback: ArcRwSignal<Option<Feedback>>,
-    /// What it refers to.
-    pub(super) cited: ArcRwSignal<Vec<Cited>>,
+    /// The sources that the message refers to.
+    pub(super) cited_sources: ArcRwSignal<Vec<CitedSource>>,
 }
 
-/// A part of it.
+/// A part of a message.
 #[derive(Clone)]
 pub(super) struct PartState {
     pub(super) number: usize,
     pub(super) kind: PartKind,
 }
 
-/// How many kinds of parts there are.
+/// The number of kinds of parts, see [`PartKind`].
 const KINDS: usize = 4;
 
-/// What a part is, with what its view shows.
+/// The kind of a part, with the data that its view shows.
 #[derive(Clone)]
 pub(super) enum PartKind {
     Text(Document),
@@ -41,28 +43,30 @@ pub(super) enum PartKind {
         open: ArcRwSignal<bool>,
     },
     Tool(ArcRwSignal<ToolPart>),
-    /// Parts that arrive whole: files, sources; and those that have no view.
+    /// Parts that arrive complete, such as files and sources, and parts without a view.
     Fixed(ArcRwSignal<UiPart>),
 }
 
-/// How a part relates to what is shown of it.
+/// How an update of a part relates to what is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    /// Its text begins with what is shown.
+enum UpdateKind {
+    /// The text starts with the text that is shown.
     Grown,
-    /// It may be anything.
+    /// The part may have changed in any way.
     Other,
-    /// It may be anything, and it stays like that.
+    /// The part may have changed in any way, and is complete.
     Complete,
 }
 
 impl PartState {
-    fn new(number: usize, part: &UiPart, cited: &[Cited]) -> Self {
+    fn new(number: usize, part: &UiPart, cited: &[CitedSource]) -> Self {
         let kind = match part {
-            UiPart::Text(text) => PartKind::Text(Document::new(&cited::marked(text, cited), !is_open(text.state))),
+            UiPart::Text(text) => {
+                PartKind::Text(Document::new(&citations::text_with_marks(text, cited), !is_streaming(text.state)))
+            }
             UiPart::Reasoning(text) => PartKind::Reasoning {
-                document: Document::new(&text.text, !is_open(text.state)),
-                open: ArcRwSignal::new(is_open(text.state)),
+                document: Document::new(&text.text, !is_streaming(text.state)),
+                open: ArcRwSignal::new(is_streaming(text.state)),
             },
             UiPart::Tool(tool) => PartKind::Tool(ArcRwSignal::new((**tool).clone())),
             part => PartKind::Fixed(ArcRwSignal::new(part.clone())),
@@ -70,7 +74,7 @@ impl PartState {
         Self { number, kind }
     }
 
-    /// Made of number and kind: a part that becomes one of another kind is another part.
+    /// Combines number and kind: a part whose kind changes is a new part.
     pub(super) fn key(&self) -> usize {
         let kind = match &self.kind {
             PartKind::Text(_) => 0,
@@ -81,12 +85,14 @@ impl PartState {
         self.number * KINDS + kind
     }
 
-    /// Shows the part as it is now; false when it is of another kind.
-    fn show(&self, part: &UiPart, how: How, cited: &[Cited]) -> bool {
-        let open = |text: &TextPart| how != How::Complete && is_open(text.state);
+    /// Updates the view of the part; false if its kind has changed.
+    fn show(&self, part: &UiPart, how: UpdateKind, cited: &[CitedSource]) -> bool {
+        let open = |text: &TextPart| how != UpdateKind::Complete && is_streaming(text.state);
         let document = |document: &Document, text: &TextPart| match how {
-            How::Grown if text.citations.is_empty() => document.grow(&text.text, !open(text)),
-            How::Grown | How::Other | How::Complete => document.replace(&cited::marked(text, cited), !open(text)),
+            UpdateKind::Grown if text.citations.is_empty() => document.grow(&text.text, !open(text)),
+            UpdateKind::Grown | UpdateKind::Other | UpdateKind::Complete => {
+                document.replace(&citations::text_with_marks(text, cited), !open(text))
+            }
         };
         match (&self.kind, part) {
             (PartKind::Text(shown), UiPart::Text(text)) => document(shown, text),
@@ -108,9 +114,9 @@ impl PartState {
 
 impl MessageState {
     pub(super) fn new(message: &UiMessage) -> Self {
-        let cited = cited::all_of(message);
+        let cited = citations::cited_sources(message);
         let new = |(number, part): (usize, &UiPart)| match part {
-            // What the user wrote is shown as it is.
+            // The user's text is shown as it was typed.
             UiPart::Text(text) if message.role == Role::User => {
                 PartState { number, kind: PartKind::Text(Document::plain(&text.text)) }
             }
@@ -124,11 +130,11 @@ impl MessageState {
             metadata: ArcRwSignal::new(metadata(message)),
             versions: ArcRwSignal::new(Vec::new()),
             feedback: ArcRwSignal::new(None),
-            cited: ArcRwSignal::new(cited),
+            cited_sources: ArcRwSignal::new(cited),
         }
     }
 
-    /// Whether a call in it has not ended.
+    /// Whether the message has a tool call that has not ended.
     pub(super) fn has_open_call(&self) -> bool {
         let is_open = |part: &PartState| match &part.kind {
             PartKind::Tool(tool) => tool.with_untracked(|tool| !tool.is_final()),
@@ -137,34 +143,35 @@ impl MessageState {
         self.parts.with_untracked(|parts| parts.iter().any(is_open))
     }
 
-    /// A message of a conversation as it was loaded.
-    pub(super) fn of(view: &ConversationView, message: &UiMessage) -> Self {
+    /// Creates the state of a message of a loaded conversation.
+    pub(super) fn from_view(view: &ConversationView, message: &UiMessage) -> Self {
         let new = Self::new(message);
-        new.show_place(view);
+        new.show_versions_and_feedback(view);
         new
     }
 
-    /// Shows what the conversation knows of the message beyond its content.
-    pub(super) fn show_place(&self, view: &ConversationView) {
+    /// Updates the versions and the feedback of the message.
+    pub(super) fn show_versions_and_feedback(&self, view: &ConversationView) {
         set_if_changed(&self.versions, view.forks.get(&self.id).cloned().unwrap_or_default());
         set_if_changed(&self.feedback, view.feedback.get(&self.id).cloned());
     }
 
-    /// Shows the parts that changed. Their texts begin with what is shown of them.
+    /// Updates the parts that changed. Their texts start with what is shown.
     pub(super) fn show_parts(&self, message: &UiMessage, changed: &[usize]) {
-        set_if_changed(&self.cited, cited::all_of(message));
+        set_if_changed(&self.cited_sources, citations::cited_sources(message));
         let known = self.parts.with_untracked(Vec::len);
         for number in changed.iter().copied().filter(|number| *number < known) {
-            self.show_part(message, number, How::Grown);
+            self.show_part(message, number, UpdateKind::Grown);
         }
         self.add_parts(message, known);
     }
 
-    /// Shows another state of the message; parts that are the same as before are left alone. `complete` says that nothing more
-    /// comes, whatever a part says of itself: a text that was cut off never got its end.
+    /// Shows another state of the message; unchanged parts are not redrawn. `complete` states that
+    /// nothing more arrives, even for parts that are marked as streaming, such as a text that was
+    /// interrupted.
     pub(super) fn show_all(&self, message: &UiMessage, complete: bool) {
-        let how = if complete { How::Complete } else { How::Other };
-        set_if_changed(&self.cited, cited::all_of(message));
+        let how = if complete { UpdateKind::Complete } else { UpdateKind::Other };
+        set_if_changed(&self.cited_sources, citations::cited_sources(message));
         let known = self.parts.with_untracked(Vec::len);
         if known > message.parts.len() {
             self.parts.update(|parts| parts.truncate(message.parts.len()));
@@ -180,7 +187,7 @@ impl MessageState {
         set_if_changed(&self.metadata, metadata(message));
     }
 
-    /// The tool parts, newest state. Not tracked.
+    /// The tool calls in their newest state. Not tracked.
     pub(super) fn tools(&self) -> Vec<ArcRwSignal<ToolPart>> {
         self.parts.with_untracked(|parts| {
             let tools = parts.iter().filter_map(|part| match &part.kind {
@@ -191,10 +198,10 @@ impl MessageState {
         })
     }
 
-    /// The message as it is shown, each part at its place. Not tracked.
-    pub(super) fn whole(&self) -> UiMessage {
+    /// The message as it is shown, with all parts at their positions. Not tracked.
+    pub(super) fn to_message(&self) -> UiMessage {
         let text = |document: &Document| TextPart {
-            text: without_marks(&document.text()).into_owned(),
+            text: strip_citations(&document.text()).into_owned(),
             ..TextPart::default()
         };
         let part = |part: &PartState| match &part.kind {
@@ -209,19 +216,19 @@ impl MessageState {
         whole
     }
 
-    /// Its text, as it was written. Not tracked.
+    /// The text of the message, as it was written. Not tracked.
     pub(super) fn text(&self) -> String {
         let texts = self.parts.with_untracked(|parts| parts.iter().filter_map(PartState::text).collect::<Vec<_>>());
         texts.join("\n\n")
     }
 
-    /// All messages that stand in its place. Not tracked.
-    pub(super) fn known_versions(&self) -> Vec<String> {
+    /// The ids of all versions of the message. Not tracked.
+    pub(super) fn version_ids(&self) -> Vec<String> {
         let versions = self.versions.get_untracked();
         if versions.is_empty() { vec![self.id.clone()] } else { versions }
     }
 
-    /// The files in it. Not tracked.
+    /// The files of the message. Not tracked.
     pub(super) fn files(&self) -> Vec<UiPart> {
         let file = |part: &PartState| match &part.kind {
             PartKind::Fixed(part) => Some(part.get_untracked()).filter(|part| matches!(part, UiPart::File(_))),
@@ -230,8 +237,8 @@ impl MessageState {
         self.parts.with_untracked(|parts| parts.iter().filter_map(file).collect())
     }
 
-    /// How much is shown of it; see [`weight`]. Not tracked.
-    pub(super) fn weight(&self) -> usize {
+    /// The length of what is shown; see [`content_length`]. Not tracked.
+    pub(super) fn content_length(&self) -> usize {
         let of = |part: &PartState| match &part.kind {
             PartKind::Text(document) | PartKind::Reasoning { document, .. } => 1 + document.len(),
             PartKind::Tool(_) | PartKind::Fixed(_) => 1,
@@ -239,17 +246,18 @@ impl MessageState {
         self.parts.with_untracked(|parts| parts.iter().map(of).sum())
     }
 
-    /// Whether anything is to be seen of it. Tracked.
+    /// Whether the message shows nothing. Tracked.
     pub(super) fn is_blank(&self) -> bool {
         self.parts.with(|parts| parts.iter().all(PartState::is_blank))
     }
 
-    fn show_part(&self, message: &UiMessage, number: usize, how: How) {
+    fn show_part(&self, message: &UiMessage, number: usize, how: UpdateKind) {
         let part = &message.parts[number];
-        let shown =
-            self.parts.with_untracked(|parts| self.cited.with_untracked(|cited| parts[number].show(part, how, cited)));
+        let shown = self
+            .parts
+            .with_untracked(|parts| self.cited_sources.with_untracked(|cited| parts[number].show(part, how, cited)));
         if !shown {
-            let new = self.cited.with_untracked(|cited| PartState::new(number, part, cited));
+            let new = self.cited_sources.with_untracked(|cited| PartState::new(number, part, cited));
             self.parts.update(|parts| parts[number] = new);
         }
     }
@@ -257,7 +265,7 @@ impl MessageState {
     fn add_parts(&self, message: &UiMessage, known: usize) {
         if known < message.parts.len() {
             let added = message.parts.iter().enumerate().skip(known);
-            let cited = self.cited.get_untracked();
+            let cited = self.cited_sources.get_untracked();
             self.parts.update(|parts| parts.extend(added.map(|(number, part)| PartState::new(number, part, &cited))));
         }
     }
@@ -266,12 +274,12 @@ impl MessageState {
 impl PartState {
     fn text(&self) -> Option<String> {
         match &self.kind {
-            PartKind::Text(document) => Some(without_marks(&document.text()).into_owned()),
+            PartKind::Text(document) => Some(strip_citations(&document.text()).into_owned()),
             _ => None,
         }
     }
 
-    /// Whether nothing is to be seen of it. Tracked.
+    /// Whether the part shows nothing. Tracked.
     pub(super) fn is_blank(&self) -> bool {
         match &self.kind {
             PartKind::Text(document) => document.is_empty(),
@@ -283,8 +291,8 @@ impl PartState {
     }
 }
 
-/// How much there is of a message, so that a shorter state of it is not shown in place of a longer one.
-pub(super) fn weight(message: &UiMessage) -> usize {
+/// A measure of a message's length, used to avoid replacing a longer state by a shorter one.
+pub(super) fn content_length(message: &UiMessage) -> usize {
     let of = |part: &UiPart| match part {
         UiPart::Text(text) | UiPart::Reasoning(text) => 1 + text.text.len(),
         _ => 1,
@@ -297,7 +305,7 @@ fn metadata(message: &UiMessage) -> MessageMetadata {
     metadata.unwrap_or_default()
 }
 
-fn is_open(state: Option<TextState>) -> bool {
+fn is_streaming(state: Option<TextState>) -> bool {
     state == Some(TextState::Streaming)
 }
 

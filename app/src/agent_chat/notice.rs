@@ -1,61 +1,62 @@
-//! How an answer ended that did not come to its end, and what went wrong otherwise; each with what
-//! can be done.
+//! Notices about answers that did not complete and about other errors, each with the action that
+//! the user can take.
 
+use super::labels::is_expired;
 use super::message_state::MessageState;
-use super::session::{Act, Phase, Remedy, Session};
-use super::words::is_expired;
+use super::session::{Phase, Remedy, Session, SessionAction};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::texts::{Text, said, t};
+use crate::texts::{Text, error_text, t};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{EndReason, ToolPart};
 
-/// Below an answer that was stopped, cut off or failed, however long ago. The newest one can be
-/// gone on with. An older one can only be given again, as another version: what follows it was said
-/// after what is there.
-pub(super) fn ending(session: Session, message: &MessageState) -> AnyView {
+/// The notice below an answer that was stopped, interrupted or failed. The newest answer can be
+/// continued. A failed earlier one can only be regenerated as another version, because messages
+/// follow it.
+pub(super) fn ending_notice(session: Session, message: &MessageState) -> AnyView {
     let (message, id) = (message.clone(), message.id.clone());
     let is_newest = Memo::new(move |_| session.is_newest(&id));
-    // What is known of the newest answer is of its last run, and another one may be writing.
+    // The metadata of the newest answer describe its last run, while another run may be in
+    // progress.
     let is_over = Memo::new(move |_| !is_newest.get() || session.phase.get() == Phase::Idle);
     (move || {
         let metadata = message.metadata.get();
-        if !is_over.get() || !is_newest.get() && metadata.broken_off().is_none() {
+        if !is_over.get() || !is_newest.get() && metadata.incomplete_outcome().is_none() {
             return None;
         }
         match is_newest.get() {
-            true => newest(session, &message, metadata),
-            false => older(session, &message, metadata),
+            true => newest_ending(session, &message, metadata),
+            false => older_ending(session, &message, metadata),
         }
     })
     .into_any()
 }
 
-fn newest(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
+fn newest_ending(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
     Some(match metadata.outcome? {
-        Outcome::Failed => failed(session, message, metadata),
+        Outcome::Failed => failure_notice(session, message, metadata),
         Outcome::Interrupted => {
-            let text = t(interrupted(message, metadata.reason)).to_owned();
-            notice("cw-notice", Some(Shape::Warning), text, go_on(session))
+            let text = t(interruption_text(message, metadata.reason)).to_owned();
+            notice("cw-notice", Some(Shape::Warning), text, continue_button(session))
         }
-        Outcome::Limit => notice("cw-notice", None, limit_text(metadata.limit).to_owned(), go_on(session)),
+        Outcome::Limit => notice("cw-notice", None, limit_text(metadata.limit).to_owned(), continue_button(session)),
         Outcome::Stopped => {
-            notice("cw-notice cw-notice-quiet", None, stop_text(metadata.reason).to_owned(), go_on(session))
+            notice("cw-notice cw-notice-quiet", None, stop_text(metadata.reason).to_owned(), continue_button(session))
         }
         Outcome::Done | Outcome::Waiting => return None,
     })
 }
 
-fn older(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
+fn older_ending(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
     let text = match metadata.outcome? {
-        Outcome::Failed => return Some(failed(session, message, metadata)),
-        outcome => mark(outcome)?,
+        Outcome::Failed => return Some(failure_notice(session, message, metadata)),
+        outcome => outcome_label(outcome)?,
     };
     Some(notice("cw-notice cw-notice-quiet", None, text.to_owned(), ().into_any()))
 }
 
-fn failed(session: Session, message: &MessageState, metadata: MessageMetadata) -> AnyView {
-    let text = metadata.error.map_or_else(|| t(Text::AnswerFailed).to_owned(), |error| said(&error));
+fn failure_notice(session: Session, message: &MessageState, metadata: MessageMetadata) -> AnyView {
+    let text = metadata.error.map_or_else(|| t(Text::AnswerFailed).to_owned(), |error| error_text(&error));
     let id = message.id.clone();
     let retry = view! {
         <button type="button" class="cw-button" on:click=move |_| session.regenerate(Some(id.clone()))>
@@ -66,17 +67,17 @@ fn failed(session: Session, message: &MessageState, metadata: MessageMetadata) -
     notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry.into_any())
 }
 
-fn go_on(session: Session) -> AnyView {
+fn continue_button(session: Session) -> AnyView {
     view! {
-        <button type="button" class="cw-button" on:click=move |_| session.go_on()>
+        <button type="button" class="cw-button" on:click=move |_| session.continue_answer()>
             {t(Text::Continue)}
         </button>
     }
     .into_any()
 }
 
-/// What is said of an answer that did not come to its end, in a few words.
-pub(crate) fn mark(broken_off: Outcome) -> Option<&'static str> {
+/// A short label for an answer that did not complete.
+pub(crate) fn outcome_label(broken_off: Outcome) -> Option<&'static str> {
     match broken_off {
         Outcome::Stopped => Some(t(Text::Stopped)),
         Outcome::Limit => Some(t(Text::LimitReached)),
@@ -86,18 +87,18 @@ pub(crate) fn mark(broken_off: Outcome) -> Option<&'static str> {
     }
 }
 
-/// Why an answer was interrupted, and what going on with it means.
-fn interrupted(message: &MessageState, reason: Option<EndReason>) -> Text {
+/// Why an answer was interrupted, and what continuing it does.
+fn interruption_text(message: &MessageState, reason: Option<EndReason>) -> Text {
     let has = |what: fn(&ToolPart) -> bool| message.tools().iter().any(|tool| tool.with(what));
     match () {
-        () if has(ToolPart::runs_again) => Text::AnswerCutOff,
+        () if has(ToolPart::repeats_on_continue) => Text::AnswerCutOff,
         () if has(is_expired) => Text::AnswerExpired,
         () if matches!(reason, Some(EndReason::ServerGone | EndReason::LeaseLost)) => Text::AnswerServerGone,
         () => Text::AnswerInterrupted,
     }
 }
 
-/// Why an answer ends before its end.
+/// The limit at which an answer ended.
 fn limit_text(limit: Option<EndReason>) -> &'static str {
     t(match limit {
         Some(EndReason::Time) => Text::LimitTime,
@@ -112,7 +113,7 @@ fn limit_text(limit: Option<EndReason>) -> &'static str {
     })
 }
 
-/// Who stopped an answer.
+/// Who or what stopped an answer.
 fn stop_text(reason: Option<EndReason>) -> &'static str {
     t(match reason {
         Some(EndReason::StoppedByAdmin) => Text::StoppedByAdmin,
@@ -121,7 +122,8 @@ fn stop_text(reason: Option<EndReason>) -> &'static str {
     })
 }
 
-/// What went wrong between this page and the server, and that the connection is being restored.
+/// The notice about an error between this page and the server, or about the connection being
+/// restored.
 #[component]
 pub(super) fn Trouble() -> AnyView {
     let session = expect_context::<Session>();
@@ -147,7 +149,7 @@ pub(super) fn Trouble() -> AnyView {
                 Remedy::New => t(Text::NewConversation),
             };
             view! {
-                <button type="button" class="cw-button" on:click=move |_| session.act(Act::Remedy(remedy))>
+                <button type="button" class="cw-button" on:click=move |_| session.dispatch(SessionAction::Remedy(remedy))>
                     {label}
                 </button>
             }
@@ -157,7 +159,7 @@ pub(super) fn Trouble() -> AnyView {
     .into_any()
 }
 
-/// A line with an icon, and what can be done.
+/// A line with an icon and an action.
 pub(super) fn notice(class: &'static str, icon: Option<Shape>, text: String, action: AnyView) -> AnyView {
     view! {
         <div class=class>

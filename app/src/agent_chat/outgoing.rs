@@ -1,63 +1,63 @@
-//! What is about to be sent: words and files; and what waits for its turn.
+//! Messages that are about to be sent or are queued, and their files.
 
 use super::browser;
 use crate::prelude::*;
 use serde_json::{Value, json};
-use wire::file::KeptFile;
+use wire::file::StoredFile;
 use wire::message::FilePart;
 use wire::{TextPart, UiMessage, UiPart};
 
-/// Words and files that are sent together.
+/// The text and files of a message.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Outgoing {
+pub(super) struct OutgoingMessage {
     pub(super) text: String,
     pub(super) files: Vec<OutgoingFile>,
 }
 
-/// A file that the server has.
+/// A file that is stored on the server or in the page's own storage.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OutgoingFile {
     pub(super) part: FilePart,
-    /// In bytes, where it is known.
+    /// In bytes, if known.
     pub(super) size: Option<u64>,
 }
 
-/// What waits for the end of the answer.
+/// A message that is sent when the current answer is complete.
 #[derive(Clone)]
-pub(super) struct Queued {
+pub(super) struct QueuedMessage {
     pub(super) key: String,
     pub(super) text: ArcRwSignal<String>,
     pub(super) files: Vec<OutgoingFile>,
-    /// Whether it is being changed; it is not sent then.
+    /// Whether the user is editing it; it is not sent meanwhile.
     pub(super) is_edited: ArcRwSignal<bool>,
 }
 
-/// A file that goes with the next message.
+/// A file attached to the next message.
 #[derive(Clone)]
-pub(super) struct Attached {
+pub(super) struct Attachment {
     pub(super) key: String,
     pub(super) name: String,
     /// In bytes.
     pub(super) size: u64,
-    /// The address of a small picture of it.
+    /// The address of a preview picture.
     pub(super) preview: Option<String>,
     pub(super) upload: ArcRwSignal<Upload>,
 }
 
-/// How far it has come to the server.
+/// The state of an upload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Upload {
-    /// So much of it, in percent.
+    /// The progress in percent.
     Running(u8),
-    /// It is there.
+    /// The upload is complete.
     Done(OutgoingFile),
-    /// It is not, for this reason.
+    /// The upload failed, with the error for the user.
     Failed(String),
 }
 
-impl Outgoing {
-    /// Words alone.
-    pub(super) fn words(text: String) -> Self {
+impl OutgoingMessage {
+    /// A message with text only.
+    pub(super) fn from_text(text: String) -> Self {
         Self { text, files: Vec::new() }
     }
 
@@ -65,11 +65,11 @@ impl Outgoing {
         self.text.trim().is_empty() && self.files.is_empty()
     }
 
-    /// As a message of the user.
-    pub(super) fn message(&self, id: String) -> UiMessage {
+    /// Converts it to a user message.
+    pub(super) fn to_message(&self, id: String) -> UiMessage {
         let mut message = UiMessage::new(id, wire::Role::User);
-        // The server has the last word.
-        message.metadata = Some(json!({ "createdAt": browser::clock() }));
+        // The server sets the final time.
+        message.metadata = Some(json!({ "createdAt": browser::unix_time_ms() }));
         if !self.text.is_empty() {
             message.parts.push(UiPart::Text(TextPart { text: self.text.clone(), ..TextPart::default() }));
         }
@@ -77,16 +77,16 @@ impl Outgoing {
         message
     }
 
-    /// What the page is told of the files.
-    pub(super) fn about_files(&self) -> Value {
+    /// The files as described to the page's event handlers.
+    pub(super) fn files_json(&self) -> Value {
         let about = |file: &OutgoingFile| json!({ "name": file.part.filename, "type": file.part.media_type, "size": file.size });
         self.files.iter().map(about).collect()
     }
 }
 
 impl OutgoingFile {
-    /// One that was in a message before.
-    pub(super) fn known(part: UiPart) -> Option<Self> {
+    /// The file of a message part; none for other parts.
+    pub(super) fn from_part(part: UiPart) -> Option<Self> {
         match part {
             UiPart::File(part) => Some(Self { part, size: None }),
             _ => None,
@@ -94,8 +94,8 @@ impl OutgoingFile {
     }
 }
 
-impl From<KeptFile> for OutgoingFile {
-    fn from(file: KeptFile) -> Self {
+impl From<StoredFile> for OutgoingFile {
+    fn from(file: StoredFile) -> Self {
         let part = FilePart {
             media_type: file.media_type,
             url: file.url,
@@ -106,9 +106,9 @@ impl From<KeptFile> for OutgoingFile {
     }
 }
 
-impl Attached {
-    /// One that the server has already.
-    pub(super) fn done(key: String, file: OutgoingFile) -> Self {
+impl Attachment {
+    /// An attachment whose file is already uploaded.
+    pub(super) fn from_file(key: String, file: OutgoingFile) -> Self {
         let shown = wire::file::is_shown_inline(&file.part.media_type);
         Self {
             key,
@@ -119,7 +119,7 @@ impl Attached {
         }
     }
 
-    /// The file, once the server has it. Tracked.
+    /// The file, once it is uploaded. Tracked.
     pub(super) fn file(&self) -> Option<OutgoingFile> {
         self.upload.with(|upload| match upload {
             Upload::Done(file) => Some(file.clone()),

@@ -1,9 +1,9 @@
-//! One conversation: its log, or the welcome while it is empty, and the composer.
+//! One conversation: its log, or the welcome text while it is empty, and the composer.
 
 use super::composer::Composer;
 use super::notice::Trouble;
-use super::session::{Place, Session};
-use super::standing::Standing;
+use super::session::{ChatBlock, Session};
+use super::standing_approvals::StandingApprovalState;
 use super::welcome::Welcome;
 use super::{CONVERSATION, EXTRAS, TOOLS};
 use crate::prelude::*;
@@ -13,22 +13,22 @@ use wire::api::ConversationView;
 /// An open conversation, or a new one.
 #[component]
 pub(super) fn Pane(
-    /// As it was loaded; absent: a new one.
+    /// The loaded conversation; none for a new one.
     view: Option<ConversationView>,
-    /// Where the chat stands.
-    place: Place,
-    /// Learns the id that a new conversation gets.
+    /// The block of the chat.
+    place: ChatBlock,
+    /// Receives the id that a new conversation gets.
     own_id: RwSignal<Option<String>>,
-    /// Learns which session is open.
+    /// Receives the open session.
     open: StoredValue<Option<Session>>,
-    /// What is known of the user's standing approvals; the chat's, whichever conversation it shows.
-    standing: Standing,
+    /// The user's standing approvals; shared by all conversations of the chat.
+    standing: StandingApprovalState,
 ) -> AnyView {
     let own = place.properties.sender.placeholder.clone().or_else(|| place.properties.placeholder.clone());
     let placeholder = own.unwrap_or_else(|| t(Text::TypeMessage).to_owned());
     let block_id = place.block_id.clone();
     let welcome = place.properties.welcome.clone().unwrap_or_default();
-    place.chat.learn_title(view.as_ref().map(|view| view.summary.title.as_str()));
+    place.chat.set_title(view.as_ref().map(|view| view.summary.title.as_str()));
     let session = Session::new(view.as_ref(), place);
     provide_context(session);
     provide_context(standing);
@@ -51,8 +51,8 @@ pub(super) fn Pane(
         }
     };
     let undo = move || session.deleted.get().map(|_| EXTRAS.view(|code| (code.undo)()));
-    let manages = standing.is_asked_for();
-    let standing = move || manages.get().then(|| TOOLS.view(|code| (code.standing)()));
+    let manages = standing.was_opened();
+    let standing = move || manages.get().then(|| TOOLS.view(|code| (code.standing_dialog)()));
     view! {
         {content}
         {undo}

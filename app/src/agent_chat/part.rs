@@ -1,39 +1,41 @@
-//! A part of a message.
+//! The view of a part of a message.
 
 use super::TOOLS;
 use super::attachment::fixed_part;
 use super::message_state::{PartKind, PartState};
-use super::own_text::own_text;
 use super::session::Session;
-use crate::markdown::{DocumentView, Extras, Marks, without_marks};
-use crate::node::drawn;
+use super::user_text::user_text;
+use crate::hidden_characters::{self, TextKind};
+use crate::markdown::{CitationStyle, DocumentView, MarkdownOptions, strip_citations};
+use crate::node::reactive_nodes;
 use crate::prelude::*;
-use crate::visible::{self, Kind};
 use wire::{Role, UiPart};
 
-/// What is done for the texts of this chat beyond Markdown.
-pub(super) fn extras(sources: Marks) -> Extras {
-    expect_context::<Session>().display(|display| Extras {
-        colours: display.code_highlighter,
+/// The Markdown extensions that this chat enables.
+pub(super) fn markdown_extras(sources: CitationStyle) -> MarkdownOptions {
+    expect_context::<Session>().display(|display| MarkdownOptions {
+        highlighting: display.code_highlighter,
         diagrams: display.render_mermaid,
         math: display.render_latex,
-        sources,
+        citations: sources,
     })
 }
 
-/// The part's view. What the user wrote is shown as it was typed, what the agent wrote is Markdown, in which
-/// `marks` stand for its sources.
-pub(super) fn part_view(part: PartState, role: Role, marks: Marks) -> AnyView {
+/// The view of a part. The user's text is shown as typed, the agent's text is Markdown, with
+/// `marks` for its sources.
+pub(super) fn part_view(part: PartState, role: Role, marks: CitationStyle) -> AnyView {
     let session = expect_context::<Session>();
     let number = part.number;
     match part.kind {
-        PartKind::Text(document) if role == Role::User => own_text(&document.text()),
+        PartKind::Text(document) if role == Role::User => user_text(&document.text()),
         PartKind::Text(document) if !session.display(|display| display.markdown_rendering) => {
-            let shown = drawn(move || visible::nodes(&without_marks(&document.read()), Kind::Prose));
+            let shown = reactive_nodes(move || {
+                hidden_characters::visible_nodes(&strip_citations(&document.read()), TextKind::Prose)
+            });
             view! { <p class="cw-plain" dir="auto">{shown}</p> }.into_any()
         }
-        PartKind::Text(document) => view! { <DocumentView document extras=extras(marks) /> }.into_any(),
-        // Stands with those that follow it, see `message.rs`.
+        PartKind::Text(document) => view! { <DocumentView document extras=markdown_extras(marks) /> }.into_any(),
+        // Shown in a group with the parts that follow it, see `message.rs`.
         PartKind::Reasoning { .. } => ().into_any(),
         PartKind::Tool(tool) => TOOLS.view(move |code| (code.card)(tool.clone())),
         PartKind::Fixed(part) => {

@@ -1,22 +1,22 @@
-//! What a running call tells of itself: `{"progress", "total"?, "message"?}`.
+//! The progress that a running call reports: `{"progress", "total"?, "message"?}`.
 
 use crate::node::{Node, element};
 use crate::texts::{Text, fill, t};
 use serde_json::{Map, Value};
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Progress<'v>(&'v Map<String, Value>);
+pub(super) struct CallProgress<'v>(&'v Map<String, Value>);
 
-impl<'v> Progress<'v> {
-    /// If that is what the output of a running call is.
-    pub(super) fn of(output: Option<&'v Value>) -> Option<Self> {
+impl<'v> CallProgress<'v> {
+    /// Reads the output of a running call; none if it is no progress report.
+    pub(super) fn from_output(output: Option<&'v Value>) -> Option<Self> {
         let told = output?.as_object()?;
         told.get("progress")?.is_number().then_some(Self(told))
     }
 
-    /// In words; empty when there is nothing to say.
-    pub(super) fn words(self) -> String {
+    /// The progress as text; empty if there is nothing to show.
+    pub(super) fn text(self) -> String {
         let [message, total, done] = ["message", "total", "progress"].map(|key| self.0.get(key));
         match (message.and_then(Value::as_str), total, done) {
             (Some(message), _, _) if !message.is_empty() => message.to_owned(),
@@ -27,10 +27,10 @@ impl<'v> Progress<'v> {
         }
     }
 
-    /// As a bar, where it is known how far there is to go.
+    /// The progress bar, if the total is known.
     pub(super) fn bar(self) -> Option<Node> {
         let (done, total) = (self.0.get("progress")?, self.0.get("total")?);
-        let bar = element("progress").with("class", "cw-tool-bar").with("aria-label", t(Text::Progress));
-        total.is_number().then(|| bar.with("max", wire::json::text(total)).with("value", wire::json::text(done)))
+        let bar = element("progress").attr("class", "cw-tool-bar").attr("aria-label", t(Text::Progress));
+        total.is_number().then(|| bar.attr("max", wire::json::text(total)).attr("value", wire::json::text(done)))
     }
 }

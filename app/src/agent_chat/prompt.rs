@@ -1,24 +1,24 @@
-//! Something to say that the user only has to click: what it says, with a line about it.
+//! Prompts that the user can click, each with an optional description.
 
 use super::emblem::emblem;
 use super::session::Session;
-use crate::node::drawn;
+use crate::hidden_characters::{TextKind, visible_nodes};
+use crate::node::reactive_nodes;
 use crate::prelude::*;
-use crate::visible::{Kind, nodes};
 use serde_json::json;
 use wire::page::Prompt;
 
-/// A button for each; `then` does something with what the clicked one says.
+/// A button for each prompt; `then` receives the text of the clicked one.
 pub(super) fn prompts(session: Session, all: Vec<Prompt>, class: &'static str, then: fn(Session, String)) -> AnyView {
     let button = move |prompt: Prompt| {
         let Prompt { key, label, description, icon } = prompt;
         let said = label.clone();
-        let label = nodes(&label, Kind::Prose);
+        let label = visible_nodes(&label, TextKind::Prose);
         let click = move |_| {
-            session.tell("onSuggestionClick", json!({ "text": said, "key": key }));
+            session.emit("onSuggestionClick", json!({ "text": said, "key": key }));
             then(session, said.clone());
         };
-        let icon = icon.map(|icon| drawn(move || emblem(&icon, "cw-prompt-icon")));
+        let icon = icon.map(|icon| reactive_nodes(move || emblem(&icon, "cw-prompt-icon")));
         let about = description.map(|text| view! { <span class="cw-prompt-about" dir="auto">{text}</span> }.into_any());
         view! {
             <li>

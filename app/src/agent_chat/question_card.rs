@@ -1,11 +1,11 @@
-//! A question of the agent.
+//! The card for a question of the agent.
 
 use super::question_field::question_field;
 use super::session::Session;
+use crate::hidden_characters::{self, TextKind};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::texts::{Text, fill, instead_of, t};
-use crate::visible::{self, Kind};
+use crate::texts::{Text, fill, t, text_or_english};
 use leptos::ev::{Event, SubmitEvent};
 use serde_json::Value;
 use wire::question::{ASK_USER, AnswerDraft, Question, QuestionKind};
@@ -16,11 +16,11 @@ pub(super) fn is_question(tool: &ToolPart) -> bool {
     tool.tool_name == ASK_USER && tool.state == ToolState::InputAvailable && tool.provider_executed != Some(true)
 }
 
-/// Asks the user: options, a small form, and room for other words. As with an approval, nothing is preselected, and nothing takes
-/// the focus by itself.
+/// Asks the user: options, form fields, and a field for a free answer. As in an approval card,
+/// nothing is preselected, and the card does not take the focus.
 #[component]
 pub(super) fn QuestionCard(
-    /// The call that waits.
+    /// The waiting call.
     tool: ArcRwSignal<ToolPart>,
 ) -> AnyView {
     let session = expect_context::<Session>();
@@ -30,21 +30,22 @@ pub(super) fn QuestionCard(
     let draft =
         RwSignal::new(AnswerDraft { fields: vec![String::new(); question.fields.len()], ..AnswerDraft::default() });
     let problem = RwSignal::new(None::<String>);
-    let label = fill(Text::QuestionLabel, &[&visible::plain(&question.text, Kind::Prose)]);
-    let heading = visible::nodes(&question.text, Kind::Prose);
-    let context = visible::nodes(&question.context, Kind::Prose);
+    let label =
+        fill(Text::QuestionLabel, &[&hidden_characters::text_with_code_points(&question.text, TextKind::Prose)]);
+    let heading = hidden_characters::visible_nodes(&question.text, TextKind::Prose);
+    let context = hidden_characters::visible_nodes(&question.context, TextKind::Prose);
     let (options, fields) = (options(&call_id, &question, draft), fields(&question, draft));
     let other = match (question.options.is_empty(), question.fields.is_empty()) {
         (true, true) => t(Text::YourAnswer),
         (false, _) => t(Text::AnotherAnswer),
         (true, false) => t(Text::ANote),
     };
-    let kind = reason(question.kind);
+    let kind = kind_label(question.kind);
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
         match draft.with_untracked(|draft| question.answer(draft)) {
-            Ok(output) => session.answer(call_id.clone(), output),
-            Err(message) => problem.set(Some(instead_of(message, Text::QuestionIncomplete))),
+            Ok(output) => session.answer_question(call_id.clone(), output),
+            Err(message) => problem.set(Some(text_or_english(message, Text::QuestionIncomplete))),
         }
     };
     view! {
@@ -83,8 +84,8 @@ pub(super) fn QuestionCard(
     .into_any()
 }
 
-/// Why the agent asks, in words.
-fn reason(kind: QuestionKind) -> &'static str {
+/// Why the agent asks, as text.
+fn kind_label(kind: QuestionKind) -> &'static str {
     match kind {
         QuestionKind::MissingInfo => t(Text::ReasonMissingInfo),
         QuestionKind::AmbiguousRequirement => t(Text::ReasonAmbiguous),
@@ -101,7 +102,7 @@ fn options(call_id: &str, question: &Question, draft: RwSignal<AnswerDraft>) -> 
         view! {
             <label>
                 <input on:change=choose type="radio" name=group.clone() value=at.to_string() />
-                <span dir="auto">{visible::nodes(text, Kind::Prose)}</span>
+                <span dir="auto">{hidden_characters::visible_nodes(text, TextKind::Prose)}</span>
             </label>
         }
         .into_any()

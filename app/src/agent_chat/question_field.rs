@@ -1,13 +1,13 @@
 //! A field in the form of a question.
 
+use crate::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
 use crate::prelude::*;
 use crate::texts::{Text, t};
-use crate::visible::{Kind, nodes, plain};
 use leptos::ev::Event;
 use wire::page::FieldType;
 use wire::question::QuestionField;
 
-/// The field with its label; `give` learns what its control holds.
+/// The field with its label; `give` receives the value of its control.
 pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'static) -> AnyView {
     let required = field.required;
     let control = match &field.field_type {
@@ -17,7 +17,7 @@ pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'sta
         }
         FieldType::Choice { options } => {
             let option = |text: &String| {
-                view! { <option value=text.clone()>{plain(text, Kind::Prose).into_owned()}</option> }.into_any()
+                view! { <option value=text.clone()>{text_with_code_points(text, TextKind::Prose).into_owned()}</option> }.into_any()
             };
             let give = move |event: Event| give(event_target_value(&event));
             view! {
@@ -33,7 +33,7 @@ pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'sta
         other => {
             let (kind, mode) = match other {
                 FieldType::Date => ("date", None),
-                // A number field would hide what it cannot read.
+                // A number field would not report input that is no number.
                 FieldType::Number => ("text", Some("decimal")),
                 _ => ("text", None),
             };
@@ -54,6 +54,6 @@ pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'sta
     };
     let beside = matches!(field.field_type, FieldType::Boolean);
     let star = required.then(|| view! { <span class="cw-required" aria-hidden="true">"*"</span> });
-    let name = view! { <span class="cw-label" dir="auto">{nodes(&field.label, Kind::Prose)}{star}</span> };
+    let name = view! { <span class="cw-label" dir="auto">{visible_nodes(&field.label, TextKind::Prose)}{star}</span> };
     view! { <label class="cw-question-field" class:cw-beside=beside>{name} {control}</label> }.into_any()
 }

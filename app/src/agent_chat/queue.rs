@@ -1,6 +1,6 @@
-//! What waits for the end of the answer.
+//! The list of messages that wait for the current answer.
 
-use super::outgoing::Queued;
+use super::outgoing::QueuedMessage;
 use super::session::{Phase, Session};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
@@ -10,11 +10,11 @@ use leptos::html;
 use leptos::web_sys::HtmlElement;
 use wasm_bindgen::JsCast;
 
-/// The messages in their order, and what holds them back.
+/// The waiting messages in order. If the queue is on hold, a button sends the next one.
 #[component]
 pub(super) fn Queue() -> AnyView {
     let session = expect_context::<Session>();
-    let item = move |queued: Queued| view! { <li class="cw-queued">{line(session, queued)}</li> };
+    let item = move |queued: QueuedMessage| view! { <li class="cw-queued">{item_view(session, queued)}</li> };
     let held = move || {
         (session.phase.get() == Phase::Idle).then(|| {
             view! {
@@ -29,9 +29,9 @@ pub(super) fn Queue() -> AnyView {
         let count = session.queue.with(Vec::len);
         match (session.phase.get() == Phase::Idle, count) {
             (true, 1) => t(Text::QueueOneHeld).to_owned(),
-            (true, _) => texts::count(Text::QueueHeld, count),
+            (true, _) => texts::fill_count(Text::QueueHeld, count),
             (false, 1) => t(Text::QueueOneWaiting).to_owned(),
-            (false, _) => texts::count(Text::QueueWaiting, count),
+            (false, _) => texts::fill_count(Text::QueueWaiting, count),
         }
     };
     view! {
@@ -46,20 +46,20 @@ pub(super) fn Queue() -> AnyView {
     .into_any()
 }
 
-fn line(session: Session, queued: Queued) -> AnyView {
+fn item_view(session: Session, queued: QueuedMessage) -> AnyView {
     (move || match queued.is_edited.get() {
-        true => edited(session, &queued),
-        false => shown(session, &queued),
+        true => item_editor(session, &queued),
+        false => item_content(session, &queued),
     })
     .into_any()
 }
 
-fn shown(session: Session, queued: &Queued) -> AnyView {
+fn item_content(session: Session, queued: &QueuedMessage) -> AnyView {
     let words = queued.text.get();
     let files = match queued.files.len() {
         0 => None,
         1 => Some(t(Text::OneFile).to_owned()),
-        count => Some(texts::count(Text::Files, count)),
+        count => Some(texts::fill_count(Text::Files, count)),
     };
     let (edit, key) = (queued.clone(), queued.key.clone());
     view! {
@@ -70,7 +70,7 @@ fn shown(session: Session, queued: &Queued) -> AnyView {
             class="cw-icon-button"
             aria-label=t(Text::QueueEdit)
             title=t(Text::Edit)
-            on:click=move |_| edit_here(&edit)
+            on:click=move |_| start_edit(&edit)
         >
             <Icon of=Shape::Pencil />
         </button>
@@ -81,7 +81,7 @@ fn shown(session: Session, queued: &Queued) -> AnyView {
             title=t(Text::Remove)
             on:click=move |_| {
                 session.unqueue(&key);
-                session.focus.update(|count| *count += 1);
+                session.focus_requests.update(|count| *count += 1);
             }
         >
             <Icon of=Shape::Close />
@@ -90,25 +90,25 @@ fn shown(session: Session, queued: &Queued) -> AnyView {
     .into_any()
 }
 
-/// The button that has the focus gives way to a field, which takes it over.
-fn edit_here(queued: &Queued) {
+/// Starts editing a message. The focus moves from the button, which is removed, to the text field.
+fn start_edit(queued: &QueuedMessage) {
     Session::edit_queued(queued);
     let id = field_id(queued);
     request_animation_frame(move || {
         let field = document().get_element_by_id(&id);
         if let Some(field) = field.as_ref().and_then(|field| field.dyn_ref::<HtmlElement>()) {
-            // It is in the document, so it can be focused.
+            // The field is in the document, so it can be focused.
             let _ = field.focus();
         }
     });
 }
 
-fn field_id(queued: &Queued) -> String {
+fn field_id(queued: &QueuedMessage) -> String {
     format!("cw-queued-{}", queued.key)
 }
 
-/// Enter keeps the change, Escape does not.
-fn edited(session: Session, queued: &Queued) -> AnyView {
+/// The field for editing a waiting message. Enter saves the change, Escape cancels it.
+fn item_editor(session: Session, queued: &QueuedMessage) -> AnyView {
     let field = NodeRef::<html::Input>::new();
     let id = field_id(queued);
     let value = untrack(|| queued.text.get());

@@ -1,23 +1,24 @@
-//! What the model thought, folded away.
+//! The model's reasoning, in sections that can be opened.
 
 use super::message_state::{MessageState, PartKind, PartState};
-use super::part::extras;
+use super::part::markdown_extras;
 use crate::icons::{Icon, Shape};
-use crate::markdown::{Document, DocumentView, Marks};
+use crate::markdown::{CitationStyle, Document, DocumentView};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 
 /// A reasoning part: its number, its text, and whether it is still being written.
-type Thought = (usize, Document, ArcRwSignal<bool>);
+type ReasoningPart = (usize, Document, ArcRwSignal<bool>);
 
-fn thought(part: PartState) -> Option<Thought> {
+fn reasoning_part(part: PartState) -> Option<ReasoningPart> {
     match part.kind {
         PartKind::Reasoning { document, open } => Some((part.number, document, open)),
         _ => None,
     }
 }
 
-/// The numbers of the reasoning parts that begin a group: nothing that is seen stands between the parts of one. Tracked.
+/// The numbers of the reasoning parts that start a group. Parts belong to one group if no visible
+/// part separates them. Tracked.
 pub(super) fn group_starts(parts: &[PartState]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut in_group = false;
@@ -34,23 +35,23 @@ pub(super) fn group_starts(parts: &[PartState]) -> Vec<usize> {
     starts
 }
 
-/// The reasoning parts that follow each other from this number on, in one place.
+/// A section with the group of reasoning parts that starts at this number.
 pub(super) fn reasoning_from(message: &MessageState, first: usize) -> AnyView {
     let parts = message.parts.clone();
     reasoning(move || {
         let parts = parts.get();
         let end = group_starts(&parts).into_iter().find(|start| *start > first).unwrap_or(usize::MAX);
-        parts.into_iter().filter(|part| (first..end).contains(&part.number)).filter_map(thought).collect()
+        parts.into_iter().filter(|part| (first..end).contains(&part.number)).filter_map(reasoning_part).collect()
     })
 }
 
-/// All that was thought for an answer, in one place. Nothing while there is none.
+/// A section with all reasoning of an answer; nothing while there is none.
 pub(super) fn all_reasoning(message: &MessageState) -> AnyView {
     let parts = message.parts.clone();
-    reasoning(move || parts.get().into_iter().filter_map(thought).collect())
+    reasoning(move || parts.get().into_iter().filter_map(reasoning_part).collect())
 }
 
-fn reasoning(thoughts: impl Fn() -> Vec<Thought> + Clone + Send + Sync + 'static) -> AnyView {
+fn reasoning(thoughts: impl Fn() -> Vec<ReasoningPart> + Clone + Send + Sync + 'static) -> AnyView {
     let all = thoughts.clone();
     let is_there = {
         let thoughts = thoughts.clone();
@@ -59,7 +60,8 @@ fn reasoning(thoughts: impl Fn() -> Vec<Thought> + Clone + Send + Sync + 'static
     let is_open = Memo::new(move |_| all().iter().any(|(_, _, open)| open.get()));
     (move || {
         let thoughts = thoughts.clone();
-        let thought = |(_, document, _)| view! { <DocumentView document extras=extras(Marks::Hidden) /> };
+        let thought =
+            |(_, document, _)| view! { <DocumentView document extras=markdown_extras(CitationStyle::Hidden) /> };
         is_there.get().then(|| {
             let all = view! { <For each=thoughts key=|(number, _, _)| *number children=thought /> };
             folded(is_open, all.into_any())

@@ -1,26 +1,27 @@
-//! The size that the config gives a chat.
+//! The size of a chat as set in the config.
 
 use crate::prelude::*;
 use leptos::html;
 use leptos::web_sys::HtmlElement;
 use wire::page::{AgentChatProperties, Display};
 
-/// The chat's section in the document, by its block's id.
+/// The id of the chat's section in the document.
 pub(super) fn section_id(block_id: &str) -> String {
     format!("chat-{block_id}")
 }
 
-/// The properties of the section's style, each a name and a value as the config has it.
+/// The style properties of the section, as names and values from the config.
 fn declarations(properties: &AgentChatProperties) -> Vec<(&'static str, String)> {
     let height = properties.height.clone().filter(|_| properties.display == Display::Inline);
-    // The second of them keeps it so where it would grow.
+    // The maximum size keeps the section from growing.
     let sizes = [("block-size", &height), ("max-block-size", &height), ("--cw-chat-width", &properties.max_width)];
     sizes.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))).collect()
 }
 
-/// What gives the section its size. A content security policy forbids to write that into the section: the server writes a style of the
-/// page's into its head, so that nothing jumps when the page comes to life, and the browser sets it where no server has.
-pub(super) fn sized(block_id: &str, properties: &AgentChatProperties) -> NodeRef<html::Section> {
+/// Sets the size of the section. The content security policy forbids style attributes, so the
+/// server writes a style sheet into the head of the page, which avoids a layout shift; in the
+/// browser, the size is set by script.
+pub(super) fn sized_section(block_id: &str, properties: &AgentChatProperties) -> NodeRef<html::Section> {
     let frame = NodeRef::new();
     let sizes = declarations(properties);
     in_head(block_id, &sizes);
@@ -28,7 +29,7 @@ pub(super) fn sized(block_id: &str, properties: &AgentChatProperties) -> NodeRef
         Effect::new(move |_| {
             let Some(frame) = frame.get() else { return };
             for (name, value) in &sizes {
-                // Fails only for a name that is no property; what is no length counts as nothing.
+                // Fails only for an invalid property name; invalid values are ignored.
                 let _ = HtmlElement::style(&frame).set_property(name, value);
             }
         });
@@ -36,21 +37,21 @@ pub(super) fn sized(block_id: &str, properties: &AgentChatProperties) -> NodeRef
     frame
 }
 
-/// Writes them into the head of the page that is being rendered, if there are any.
+/// Writes the rule into the head of the page that is being rendered, if there is one.
 #[cfg(feature = "ssr")]
 fn in_head(block_id: &str, sizes: &[(&'static str, String)]) {
     if let Some(rule) = rule(block_id, sizes) {
-        // What belongs into the head gets there when it is rendered, and leaves nothing where it stands.
+        // Rendering the element adds it to the head; it renders nothing here.
         view! { <leptos_meta::Style>{rule}</leptos_meta::Style> }.to_html();
     }
 }
 
-/// The browser has no head to write.
+/// Does nothing in the browser.
 #[cfg(not(feature = "ssr"))]
 fn in_head(_: &str, _: &[(&'static str, String)]) {}
 
-/// As a rule of a style sheet. None where there is nothing to say, and where a name or a value could say something else: that is left to
-/// the browser, which takes each as what it is.
+/// The rule for a style sheet. None if there is nothing to set, or if a name or a value could
+/// inject other CSS; the size is then set in the browser, which treats each value as one property.
 #[cfg(feature = "ssr")]
 fn rule(block_id: &str, sizes: &[(&'static str, String)]) -> Option<String> {
     let is_name = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_has_what_the_config_says() {
+    fn the_rule_contains_the_configured_sizes() {
         let high = "#chat-a{block-size:calc(100dvh - 170px);max-block-size:calc(100dvh - 170px);--cw-chat-width:30rem}";
         check("a", Some("calc(100dvh - 170px)"), Display::Inline, Some(high));
         check("a", None, Display::Inline, Some("#chat-a{--cw-chat-width:30rem}"));
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_can_be_said_in_it() {
+    fn css_injection_is_rejected() {
         for value in ["5px}*{display:none", "5px;color:red", "</style><script>", "url(\"x\")", "5px\\;", "{"] {
             check("a", Some(value), Display::Inline, None);
         }

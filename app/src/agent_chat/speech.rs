@@ -1,4 +1,4 @@
-//! Reading aloud and hearing, by the browser.
+//! The browser's speech synthesis and speech recognition.
 
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -6,13 +6,13 @@ use leptos::web_sys::SpeechSynthesisUtterance;
 use std::cell::RefCell;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// Whether something is being read.
+/// Whether a text is being read aloud.
 pub(super) fn is_speaking() -> bool {
     window().speech_synthesis().is_ok_and(|speech| speech.speaking())
 }
 
-/// Reads a text, or ends what is being read.
-pub(super) fn toggle(text: &str) {
+/// Reads a text aloud, or stops reading.
+pub(super) fn toggle_reading(text: &str) {
     let Ok(speech) = window().speech_synthesis() else { return };
     let was_speaking = speech.speaking();
     speech.cancel();
@@ -21,20 +21,21 @@ pub(super) fn toggle(text: &str) {
     }
 }
 
-/// Ends what is being read.
-pub(super) fn stop() {
+/// Stops reading.
+pub(super) fn stop_reading() {
     if is_speaking() {
         let _ = window().speech_synthesis().map(|speech| speech.cancel());
     }
 }
 
 thread_local! {
-    /// What is hearing now. By name: `web-sys` has it only under an unstable flag, and browsers under two names.
-    static HEARING: RefCell<Option<JsValue>> = const { RefCell::new(None) };
+    /// The active recognition. Accessed by name, because `web-sys` offers it only behind an
+    /// unstable flag, and browsers use two names.
+    static RECOGNITION: RefCell<Option<JsValue>> = const { RefCell::new(None) };
 }
 
-/// Whether the browser understands what is said.
-pub(super) fn can_hear() -> bool {
+/// Whether the browser supports speech recognition.
+pub(super) fn can_recognize() -> bool {
     recognizer().is_some()
 }
 
@@ -43,8 +44,9 @@ fn recognizer() -> Option<js_sys::Function> {
     of_window("SpeechRecognition").or_else(|| of_window("webkitSpeechRecognition"))
 }
 
-/// Begins to hear; `heard` is called with each event of words, `end` with that of an error and that of the end. False when it cannot.
-pub(super) fn hear(heard: &js_sys::Function, end: &js_sys::Function) -> bool {
+/// Starts recognition; `heard` is called with each result event, `end` with error and end events.
+/// False if it cannot start.
+pub(super) fn start_recognition(heard: &js_sys::Function, end: &js_sys::Function) -> bool {
     let begun = || {
         let hearing = js_sys::Reflect::construct(&recognizer()?, &js_sys::Array::new()).ok()?;
         let settings: [(&str, &JsValue); 5] = [
@@ -58,15 +60,15 @@ pub(super) fn hear(heard: &js_sys::Function, end: &js_sys::Function) -> bool {
             js_sys::Reflect::set(&hearing, &JsValue::from_str(name), value).ok()?;
         }
         call(&hearing, "start")?;
-        HEARING.with_borrow_mut(|now| *now = Some(hearing));
+        RECOGNITION.with_borrow_mut(|now| *now = Some(hearing));
         Some(())
     };
     begun().is_some()
 }
 
-/// Ends hearing; what was said is still told.
-pub(super) fn stop_hearing() {
-    if let Some(hearing) = HEARING.with_borrow_mut(Option::take) {
+/// Stops recognition; results of what was said before are still delivered.
+pub(super) fn stop_recognition() {
+    if let Some(hearing) = RECOGNITION.with_borrow_mut(Option::take) {
         call(&hearing, "stop");
     }
 }
@@ -80,16 +82,16 @@ fn get(of: &JsValue, name: &str) -> Option<JsValue> {
     js_sys::Reflect::get(of, &JsValue::from_str(name)).ok().filter(|value| !value.is_undefined())
 }
 
-/// All that was said so far.
-pub(super) fn said(event: &JsValue) -> String {
+/// The text recognized so far.
+pub(super) fn transcript(event: &JsValue) -> String {
     let Some(results) = get(event, "results") else { return String::new() };
     let count = get(&results, "length").and_then(|length| length.as_f64()).unwrap_or_default() as u32;
     let text = |index: u32| get(&get(&get(&results, &index.to_string())?, "0")?, "transcript")?.as_string();
     (0..count).filter_map(text).collect()
 }
 
-/// Why hearing ended, if that was an error that the user can do something about.
-pub(super) fn hearing_error(event: &JsValue) -> Option<String> {
+/// The error with which recognition ended, if the user can do something about it.
+pub(super) fn recognition_error(event: &JsValue) -> Option<String> {
     let error = get(event, "error")?.as_string()?;
     let why = match error.as_str() {
         "not-allowed" | "service-not-allowed" => t(Text::NoMicrophoneRight),

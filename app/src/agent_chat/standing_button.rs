@@ -1,23 +1,25 @@
-//! The way to the user's standing approvals, once there are any: they can be revoked without a call that one of them let run.
+//! The button that opens the list of standing approvals, shown once the user has any, so that they
+//! can be revoked at any time.
 
-use super::standing::Standing;
+use super::standing_approvals::StandingApprovalState;
 use crate::api::list_grants;
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::task::spawn_local;
 
-/// A button beside the one that sends.
-pub(super) fn standing_button(standing: Standing) -> AnyView {
+/// The button, next to the send button.
+pub(super) fn standing_button(standing: StandingApprovalState) -> AnyView {
     Effect::new(move |_| {
-        // The chat's last conversation may have asked.
+        // Another conversation of the chat may have loaded them already.
         if untrack(|| standing.are_any()) {
             return;
         }
         spawn_local(async move {
-            // Whoever cannot know shows nothing; the line below a call leads to the list all the same. One that was given meanwhile counts.
+            // If the list cannot be loaded, the button stays hidden; the note below a call opens
+            // the list as well. An approval granted meanwhile stays known.
             if list_grants().await.is_ok_and(|list| !list.items.is_empty()) {
-                standing.found(true);
+                standing.set_any(true);
             }
         });
     });

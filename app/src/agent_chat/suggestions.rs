@@ -1,4 +1,5 @@
-//! What could be said next, below the newest answer: what the config offers, or what the answer itself does (L-87).
+//! Suggestions for the next message, below the newest answer: from the answer itself, or else from
+//! the config.
 
 use super::message_state::PartKind;
 use super::prompt::prompts;
@@ -10,10 +11,10 @@ use wire::{Role, UiPart};
 
 /// A data part with suggestions: `{items: […]}`.
 const SUGGESTIONS: &str = "data-suggestions";
-/// Suggestions that are shown.
+/// The maximum number of suggestions that are shown.
 const MAX_SHOWN: usize = 8;
 
-/// A button for each; what it says is sent.
+/// A button for each suggestion, which sends its text.
 #[component]
 pub(super) fn Suggestions() -> AnyView {
     let session = expect_context::<Session>();

@@ -1,11 +1,11 @@
-//! What the cards of calls say.
+//! Tests of what tool cards show.
 
-use super::approval_card::Ask;
+use super::approval_card::ApprovalQuestion;
 use super::attachment::fixed_part;
+use super::labels::sub_agent_request;
 use super::tool_card::card;
-use super::words::wish;
+use crate::image_origins::ImageOrigins;
 use crate::node::Node;
-use crate::pictures::Pictures;
 use crate::prelude::*;
 use serde_json::{Value, json};
 use wire::page::ResultDisplay;
@@ -23,7 +23,8 @@ fn tool(fields: Value) -> ToolPart {
     *tool
 }
 
-/// Texts between bars, a card in brackets after its state, and of what is not text its attributes.
+/// Renders a node as text: texts separated by bars, cards as their state followed by brackets,
+/// other elements with their attributes.
 fn outline(node: &Node) -> String {
     let Node::Element { tag, attributes, children } = node else {
         let Node::Text(text) = node else { unreachable!() };
@@ -54,7 +55,7 @@ fn check(fields: Value, expected: &str) {
 }
 
 #[test]
-fn a_running_call_says_how_far_it_is() {
+fn a_running_call_shows_its_progress() {
     let progress = |output: Value| json!({ "preliminary": true, "output": output });
     check(
         progress(json!({ "progress": 3, "total": 10, "message": "Reading" })),
@@ -66,12 +67,12 @@ fn a_running_call_says_how_far_it_is() {
     );
     check(progress(json!({ "progress": 3 })), "running[Look up|Running…|Nothing to show yet.]");
     check(progress(json!("a part")), "running[Look up|Running…|Result|a part]");
-    // The same at the end is a result.
+    // The same object as a final output is a result.
     check(json!({ "output": { "progress": 3 } }), "done[Look up|Done|Result|Progress|3]");
 }
 
 #[test]
-fn results_are_shown_as_the_config_says() {
+fn results_follow_the_configured_display() {
     let call = tool(json!({ "output": { "seats": 3 } }));
     let check = |results: ResultDisplay, expected: &str| assert_eq!(outline(&card(&call, results).node()), expected);
     check(ResultDisplay::Summary, "done[Look up|Done|Result|Seats|3]");
@@ -81,7 +82,7 @@ fn results_are_shown_as_the_config_says() {
 }
 
 #[test]
-fn content_of_mcp_is_shown_as_what_it_is() {
+fn mcp_content_is_shown_by_type() {
     let content = |blocks: Value| json!({ "output": { "content": blocks } });
     let text = json!({ "type": "text", "text": "<b>" });
     check(content(json!([text])), "done[Look up|Done|Result|<b>]");
@@ -99,7 +100,7 @@ fn content_of_mcp_is_shown_as_what_it_is() {
             &format!("done open[Look up|Done|Result|A file that cannot be shown here ({kind})]"),
         );
     }
-    // A value that only looks like it.
+    // A value that only resembles MCP content.
     check(content(json!(["a"])), "done[Look up|Done|Result|Content|a]");
     check(
         json!({ "output": { "content": [text], "more": 1 } }),
@@ -108,7 +109,7 @@ fn content_of_mcp_is_shown_as_what_it_is() {
 }
 
 #[test]
-fn what_a_remote_tool_shows_is_kept_apart() {
+fn remote_tool_output_is_sandboxed_or_linked() {
     let html = "<script>alert(1)</script>";
     check(
         json!({ "output": { "type": "html", "html": html } }),
@@ -118,14 +119,14 @@ fn what_a_remote_tool_shows_is_kept_apart() {
         { "type": "image", "url": "https://a.example/oak.png", "description": "An oak" },
     ] } });
     Owner::new().with(|| {
-        provide_context(Pictures(["https://a.example".to_owned()].into()));
+        provide_context(ImageOrigins(["https://a.example".to_owned()].into()));
         check(
             picture.clone(),
             "done[Look up|Done|Result|Picture|Enlarge\
              |<img alt=An oak loading=lazy referrerpolicy=no-referrer src=https://a.example/oak.png>]",
         );
     });
-    // Of a host that the config does not name it is a link.
+    // From a host that the config does not allow, the picture is a link.
     check(
         picture,
         "done open[Look up|Done|Result|<a href=https://a.example/oak.png referrerpolicy=no-referrer>An oak|a.example]",
@@ -142,7 +143,7 @@ fn what_a_remote_tool_shows_is_kept_apart() {
          |<a href=https://a.example/x/report.pdf referrerpolicy=no-referrer>The report|a.example\
          |<a href=https://a.example/x/ referrerpolicy=no-referrer>x|a.example|javascript:alert(1)|2 more not shown|Seats|3]",
     );
-    // Values of other tools that happen to have a type.
+    // Results of other tools that happen to have a `type`.
     check(json!({ "output": { "type": "html" } }), "done[Look up|Done|Result|Type|html]");
     check(
         json!({ "output": { "type": "html", "html": "x", "id": 1 } }),
@@ -161,7 +162,7 @@ fn working(fields: Value) -> Value {
 }
 
 #[test]
-fn an_agent_says_what_it_does() {
+fn sub_agent_cards_show_activity_steps_and_answer() {
     let search = json!({ "type": "tool", "id": "1", "name": "search_web", "state": "done", "input": { "query": "prices" },
         "output": 7, "durationMs": 1_250 });
     let read = json!({ "type": "tool", "id": "2", "name": "read_page", "state": "running",
@@ -196,7 +197,7 @@ fn an_agent_says_what_it_does() {
 }
 
 #[test]
-fn agents_in_agents_are_shown_five_deep() {
+fn nested_sub_agents_are_shown_five_levels_deep() {
     let nested = (0..7).fold(agent(json!({ "state": "running", "steps": [], "text": "Hi" })), |inner, _| {
         let step = json!({ "type": "tool", "id": "1", "name": "ask", "state": "running", "output": inner });
         agent(json!({ "state": "running", "steps": [step], "text": "" }))
@@ -212,25 +213,25 @@ fn a_decision_is_about_what_the_agent_wants_to_run() {
     let waiting = json!({ "toolName": "delete_article", "input": { "title": "Refunds" } });
     let call = tool(json!({ "state": "approval-requested", "input": { "task": "Tidy up" }, "approval": { "id": "a" },
         "output": agent(json!({ "state": "waiting", "steps": [], "text": "", "waiting": waiting })) }));
-    assert_eq!(wish(&call).as_deref(), Some("The agent Market research wants to run “Delete article”"));
-    let ask = Ask::of(&call);
+    assert_eq!(sub_agent_request(&call).as_deref(), Some("The agent Market research wants to run “Delete article”"));
+    let ask = ApprovalQuestion::for_call(&call);
     assert_eq!(ask.input, Some(json!({ "title": "Refunds" })));
     let mut next = call;
     next.approval.as_mut().unwrap().id = "b".to_owned();
-    assert!(ask != Ask::of(&next), "the next question is another one");
+    assert!(ask != ApprovalQuestion::for_call(&next), "the next question is another one");
     assert_eq!(
-        Ask::of(&tool(json!({ "state": "approval-requested", "input": { "a": 1 } }))).input,
+        ApprovalQuestion::for_call(&tool(json!({ "state": "approval-requested", "input": { "a": 1 } }))).input,
         Some(json!({ "a": 1 }))
     );
 }
 
 #[test]
-fn a_question_shows_what_its_terms_say() {
+fn approval_terms_control_what_the_card_shows() {
     let check = |terms: Value, input: Value, rest: Option<Value>, may_remember: bool| {
         let approval = json!({ "id": "a", "terms": terms });
         let asked = json!({ "state": "approval-requested", "input": { "to": "a", "text": "b" }, "approval": approval });
-        let ask = Ask::of(&tool(asked));
-        assert_eq!((ask.input, ask.rest, ask.may_remember), (Some(input), rest, may_remember), "{terms}");
+        let ask = ApprovalQuestion::for_call(&tool(asked));
+        assert_eq!((ask.input, ask.hidden_input, ask.may_remember), (Some(input), rest, may_remember), "{terms}");
     };
     let all = || json!({ "to": "a", "text": "b" });
     check(Value::Null, all(), None, false);
@@ -240,7 +241,8 @@ fn a_question_shows_what_its_terms_say() {
     check(json!({ "visibleParameters": "to" }), all(), None, false);
     let exposed = json!({ "exposed": { "private": "find_customers", "untrusted": "read_page" } });
     let approval = json!({ "id": "a", "terms": exposed });
-    let ask = Ask::of(&tool(json!({ "state": "approval-requested", "input": {}, "approval": approval })));
+    let ask =
+        ApprovalQuestion::for_call(&tool(json!({ "state": "approval-requested", "input": {}, "approval": approval })));
     assert!(ask.note.contains("“Find customers”") && ask.note.contains("“Read page”"), "{}", ask.note);
     let expired = json!({ "id": "a", "approved": false, "reason": "No.", "expired": true });
     assert!(
@@ -250,7 +252,7 @@ fn a_question_shows_what_its_terms_say() {
 }
 
 #[test]
-fn what_was_not_there_is_said() {
+fn an_unavailable_source_is_reported() {
     let html = |kind: &str| {
         let part =
             part(json!({ "type": kind, "data": { "name": "files", "message": "The server cannot be reached." } }));
@@ -263,7 +265,7 @@ fn what_was_not_there_is_said() {
 }
 
 #[test]
-fn context_edits_of_the_provider_are_quiet_lines() {
+fn context_edits_are_shown_as_quiet_notices() {
     let html = |edits: Value| {
         let part = part(json!({ "type": "data-context-edits", "data": { "provider": "anthropic", "edits": edits } }));
         Owner::new().with(|| fixed_part(&part).to_html())

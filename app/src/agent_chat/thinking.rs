@@ -1,15 +1,16 @@
-//! Says that an answer is on its way, until there is something of it to see; and what the agent says it is doing.
+//! The status line while an answer is being prepared, and the status that the agent reports.
 
 use super::message_state::{MessageState, PartKind};
 use super::session::Session;
+use crate::hidden_characters::{TextKind, text_with_code_points};
 use crate::prelude::*;
 use crate::texts::{Text, t};
-use crate::visible::{Kind, plain};
 use serde_json::Value;
 use std::time::Duration;
 use wire::{Role, UiPart};
 
-/// What an agent says it is doing: a text, or one under one of [`STATUS_KEYS`].
+/// A data part with the agent's status: a text, or an object with a text under one of
+/// [`STATUS_KEYS`].
 const STATUS: &str = "data-status";
 const STATUS_KEYS: [&str; 3] = ["message", "status", "text"];
 
@@ -47,7 +48,8 @@ pub(super) fn Thinking() -> AnyView {
         .into_any()
 }
 
-/// Counts up after a while, and then again and again, until the effect around runs anew.
+/// Increments a counter after a delay and then at intervals, until the surrounding effect runs
+/// again.
 fn rotate(turn: RwSignal<usize>, delay: Duration, rotation: Duration) {
     let next = move || {
         turn.try_update(|turn| *turn += 1);
@@ -55,7 +57,7 @@ fn rotate(turn: RwSignal<usize>, delay: Duration, rotation: Duration) {
     let interval = StoredValue::new_local(None);
     let begin = move || {
         next();
-        // The page may have gone by then.
+        // The page may have been closed by then.
         interval.try_set_value(set_interval_with_handle(next, rotation).ok());
     };
     let timeout = set_timeout_with_handle(begin, delay).ok();
@@ -69,12 +71,12 @@ fn rotate(turn: RwSignal<usize>, delay: Duration, rotation: Duration) {
     });
 }
 
-/// What the message said last of what is being done. Tracked.
+/// The last status in the message. Tracked.
 fn status(message: &MessageState) -> Option<String> {
     message.parts.with(|parts| {
         parts.iter().rev().find_map(|part| match &part.kind {
             PartKind::Fixed(part) => part.with(|part| match part {
-                UiPart::Data(data) if data.kind == STATUS => said(&data.data),
+                UiPart::Data(data) if data.kind == STATUS => status_text(&data.data),
                 _ => None,
             }),
             _ => None,
@@ -82,18 +84,18 @@ fn status(message: &MessageState) -> Option<String> {
     })
 }
 
-fn said(status: &Value) -> Option<String> {
+fn status_text(status: &Value) -> Option<String> {
     let text = status.as_str().or_else(|| STATUS_KEYS.iter().find_map(|key| status.get(key)?.as_str()));
-    text.filter(|text| !text.is_empty()).map(|text| plain(text, Kind::Prose).into_owned())
+    text.filter(|text| !text.is_empty()).map(|text| text_with_code_points(text, TextKind::Prose).into_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::said;
+    use super::status_text;
     use serde_json::json;
 
     #[test]
-    fn what_is_being_done() {
+    fn the_status_text_is_read_from_status_data() {
         for (status, expected) in [
             (json!("Reading"), Some("Reading")),
             (json!({ "message": "Reading" }), Some("Reading")),
@@ -101,7 +103,7 @@ mod tests {
             (json!({ "text": "" }), None),
             (json!(3), None),
         ] {
-            assert_eq!(said(&status).as_deref(), expected, "{status}");
+            assert_eq!(status_text(&status).as_deref(), expected, "{status}");
         }
     }
 }

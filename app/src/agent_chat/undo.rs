@@ -1,4 +1,4 @@
-//! What was deleted can be taken back for a moment.
+//! The notice that a message was deleted, with a button that restores it.
 
 use super::session::Session;
 use crate::icons::{Icon, Shape};
@@ -8,19 +8,20 @@ use leptos::html;
 use leptos::web_sys::HtmlButtonElement;
 use std::time::Duration;
 
-/// The moment. It is longer while the button has the focus.
-const MOMENT: Duration = Duration::from_secs(10);
+/// How long the notice is shown; longer while its button has the focus.
+const UNDO_TIME: Duration = Duration::from_secs(10);
 
-/// Says that a message was deleted.
+/// The notice.
 #[component]
 pub(super) fn Undo() -> AnyView {
     let session = expect_context::<Session>();
     let button = NodeRef::<html::Button>::new();
     Effect::new(move |_| {
         if let Some(button) = button.get() {
-            // The menu that had the focus is gone. The button is in the document, so it can be focused.
+            // The menu that had the focus is closed. The button is in the document, so it can be
+            // focused.
             let _ = button.focus();
-            end_later(session, button, session.deleted.get_untracked());
+            hide_later(session, button, session.deleted.get_untracked());
         }
     });
     (move || {
@@ -29,7 +30,7 @@ pub(super) fn Undo() -> AnyView {
             <div class="cw-undo" role="status">
                 <Icon of=Shape::Bin />
                 <p>{t(Text::DeletedWithRest)}</p>
-                <button type="button" class="cw-button" node_ref=button on:click=move |_| session.restore()>
+                <button type="button" class="cw-button" node_ref=button on:click=move |_| session.undo_delete()>
                     {t(Text::Undo)}
                 </button>
             </div>
@@ -39,17 +40,17 @@ pub(super) fn Undo() -> AnyView {
     .into_any()
 }
 
-fn end_later(session: Session, button: HtmlButtonElement, deleted: Option<String>) {
+fn hide_later(session: Session, button: HtmlButtonElement, deleted: Option<String>) {
     set_timeout(
         move || {
             let is_same = session.deleted.try_with_untracked(|now| *now == deleted) == Some(true);
             let has_focus = document().active_element().is_some_and(|focused| focused == **button);
             match (is_same, has_focus) {
-                (true, true) => end_later(session, button, deleted),
+                (true, true) => hide_later(session, button, deleted),
                 (true, false) => session.deleted.set(None),
                 _ => {}
             }
         },
-        MOMENT,
+        UNDO_TIME,
     );
 }

@@ -1,4 +1,4 @@
-//! Which version of a message is shown, and the way to the others: `◀ 2/3 ▶`.
+//! The version of a message that is shown, and buttons to the other versions: `◀ 2/3 ▶`.
 
 use super::EXTRAS;
 use super::message_state::MessageState;
@@ -9,7 +9,7 @@ use crate::texts::{Text, fill, t};
 use leptos::web_sys::{Element, FocusOptions, HtmlElement};
 use wasm_bindgen::JsCast;
 
-/// Back and on, where there are several versions.
+/// The buttons, if the message has several versions.
 #[component]
 pub(super) fn Versions(
     /// The message.
@@ -24,8 +24,8 @@ pub(super) fn Versions(
     .into_any()
 }
 
-/// The buttons with the number between them.
-pub(super) fn steps(message: MessageState) -> AnyView {
+/// The two buttons with the version number between them.
+pub(super) fn version_buttons(message: MessageState) -> AnyView {
     let session = expect_context::<Session>();
     let (id, versions) = (message.id, message.versions);
     let place = move || {
@@ -43,16 +43,21 @@ pub(super) fn steps(message: MessageState) -> AnyView {
     };
     view! {
         <span class="cw-versions" role="group" aria-label=label>
-            {step(session, place.clone(), -1)}
+            {version_button(session, place.clone(), -1)}
             <span class="cw-versions-count" aria-hidden="true">{count}</span>
-            {step(session, place, 1)}
+            {version_button(session, place, 1)}
         </span>
     }
     .into_any()
 }
 
-/// A button to the version before or after. At the end of the row it stays, so that it keeps the focus.
-fn step(session: Session, place: impl Fn() -> (usize, Vec<String>) + Clone + Send + 'static, by: isize) -> AnyView {
+/// A button to the previous or next version. It stays when there is none, so that it keeps the
+/// focus.
+fn version_button(
+    session: Session,
+    place: impl Fn() -> (usize, Vec<String>) + Clone + Send + 'static,
+    by: isize,
+) -> AnyView {
     let other = move || {
         let (at, versions) = place();
         versions.get(at.checked_add_signed(by)?).cloned()
@@ -70,7 +75,7 @@ fn step(session: Session, place: impl Fn() -> (usize, Vec<String>) + Clone + Sen
         let row = event.current_target().and_then(|target| target.dyn_into::<Element>().ok());
         let top = row.as_ref().map(top_of);
         let to = id.clone();
-        session.switch_to(id, Box::new(move || keep_place(&to, class, top)));
+        session.switch_version(id, Box::new(move || restore_focus_and_scroll(&to, class, top)));
     };
     view! {
         <button type="button" class=class aria-label=label title=label aria-disabled=is_off on:click=go>
@@ -84,10 +89,11 @@ fn top_of(element: &Element) -> f64 {
     element.get_bounding_client_rect().top()
 }
 
-/// The same button of the version that is shown now has the focus, and stands where the other one stood.
-fn keep_place(id: &str, class: &'static str, top: Option<f64>) {
+/// Focuses the same button of the version now shown, and scrolls so that it is where the other
+/// button was.
+fn restore_focus_and_scroll(id: &str, class: &'static str, top: Option<f64>) {
     let selector = format!("[data-message=\"{id}\"] .{}", class.rsplit(' ').next().unwrap_or_default());
-    // With the next frame: until then the message is not there.
+    // In the next frame, because the message is not in the document before.
     request_animation_frame(move || {
         let Some(button) = document().query_selector(&selector).ok().flatten() else { return };
         if let (Some(top), Some(log)) = (top, button.closest(".cw-log").ok().flatten()) {

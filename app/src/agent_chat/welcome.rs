@@ -1,26 +1,28 @@
-//! What an empty chat says.
+//! The welcome text of an empty chat.
 
 use super::emblem::emblem;
 use super::prompt::prompts;
-use super::session::{Act, Session};
+use super::session::{Session, SessionAction};
 use crate::icons::{Icon, Shape};
-use crate::node::drawn;
+use crate::node::reactive_nodes;
 use crate::prelude::*;
 use crate::texts::{Text, t};
-use wire::page::{Track, Welcome as WelcomeText};
+use wire::page::{PromptGroup, Welcome as WelcomeText};
 
-/// A heading, a sentence, and prompts to click.
+/// A title, a description, and prompts to click.
 #[component]
 pub(super) fn Welcome(
-    /// What it says, from the config.
+    /// The text, from the config.
     text: WelcomeText,
 ) -> AnyView {
     let session = expect_context::<Session>();
     let title = if text.title.is_empty() { t(Text::HowCanIHelp).to_owned() } else { text.title };
     let class = if text.filled { "cw-welcome cw-welcome-filled" } else { "cw-welcome" };
-    let icon = text.icon.map(|icon| drawn(move || emblem(&icon, "cw-welcome-icon")));
+    let icon = text.icon.map(|icon| reactive_nodes(move || emblem(&icon, "cw-welcome-icon")));
     let sent = (!text.prompts.is_empty()).then(|| {
-        let said = prompts(session, text.prompts, "cw-prompt", |session, words| session.act(Act::SendText(words)));
+        let said = prompts(session, text.prompts, "cw-prompt", |session, words| {
+            session.dispatch(SessionAction::SendText(words))
+        });
         view! { <ul class="cw-prompts">{said}</ul> }.into_any()
     });
     view! {
@@ -35,8 +37,9 @@ pub(super) fn Welcome(
     .into_any()
 }
 
-/// A group of prompts that are put into the composer. Opened without script; one is open at a time.
-fn track(session: Session, track: Track) -> AnyView {
+/// A group of prompts that are put into the composer when clicked. Groups open without script, one
+/// at a time.
+fn track(session: Session, track: PromptGroup) -> AnyView {
     let put = prompts(session, track.prompts, "cw-prompt", Session::fill_in);
     view! {
         <details class="cw-track" name="cw-track">

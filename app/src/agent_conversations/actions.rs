@@ -1,6 +1,7 @@
-//! The menu of a conversation. One for the whole list: a native popover that the style sheet anchors to the button that opened it.
+//! The menu of a conversation. There is one for the whole list: a native popover that the style
+//! sheet anchors to the button that opened it.
 
-use super::list::{Conversations, use_conversations};
+use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_move_dialog;
 use super::organizing::ORGANIZING;
 use super::share_dialog::open_share_dialog;
@@ -12,43 +13,45 @@ use leptos::html;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
 use wire::api::ConversationSummary;
-use wire::order::ConversationChange;
+use wire::organize::ConversationChange;
 
-/// Rename, pin, archive, move, select, delete. The popover is always there, so that a button can open it; its lines come with the first
-/// menu that is opened.
+/// The menu with the actions of a conversation: rename, pin, archive, move, select, delete and
+/// more. The popover is always in the document, so that a button can open it; its items are loaded
+/// when the first menu is opened.
 #[component]
 pub fn ActionsMenu(
-    /// The popover's id.
+    /// The id of the popover.
     id: String,
 ) -> AnyView {
     let list = use_conversations();
     let menu = NodeRef::<html::Div>::new();
-    let items = move || list.organizes.get().then(|| ORGANIZING.view(move |code| (code.menu)(menu)));
+    let items = move || list.needs_dialogs.get().then(|| ORGANIZING.view(move |code| (code.menu)(menu)));
     view! {
-        <div id=id class="cw-menu" popover="auto" role="menu" aria-label=t(Text::Conversation) node_ref=menu on:keydown=move_focus>
+        <div id=id class="cw-menu" popover="auto" role="menu" aria-label=t(Text::Conversation) node_ref=menu on:keydown=move_menu_focus>
             {items}
         </div>
     }
     .into_any()
 }
 
-/// The lines of the menu.
+/// Returns the items of the menu.
 pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
     let list = use_conversations();
     let first = NodeRef::<html::Button>::new();
     Effect::new(move |_| {
         let is_open = menu.get_untracked().is_some_and(|menu| menu.matches(":popover-open").unwrap_or_default());
-        // Where the lines come after the menu, which would have given the focus to the first one.
+        // If the items are loaded after the menu was opened, the browser did not focus the first
+        // one.
         if let Some(first) = first.get().filter(|_| is_open) {
             let _ = first.focus();
         }
     });
     let subject = move || list.subject.get_untracked();
-    // What is done with the conversation that the menu is about, as the menu closes.
-    let item = move |act: fn(Conversations, ConversationSummary)| {
+    // Returns a handler that closes the menu and acts on its conversation.
+    let item = move |act: fn(ConversationListState, ConversationSummary)| {
         move |_| {
             if let Some(menu) = menu.get_untracked() {
-                // Refused only when it is closed.
+                // Fails only if the menu is closed.
                 let _ = menu.hide_popover();
             }
             if let Some(subject) = subject() {
@@ -75,11 +78,11 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
                 <Icon of=Shape::Pencil />
                 {t(Text::Rename)}
             </button>
-            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], pinned(!subject.pinned)))>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], pin_change(!subject.pinned)))>
                 <Icon of=Shape::Pin />
                 {pin}
             </button>
-            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], archived(!subject.archived)))>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], archive_change(!subject.archived)))>
                 <Icon of=Shape::Archive />
                 {archive}
             </button>
@@ -87,11 +90,11 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
                 <Icon of=Shape::Folder />
                 {t(Text::MoveToFolder)}
             </button>
-            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], unread()))>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], unread_change()))>
                 <Icon of=Shape::Dot />
                 {t(Text::MarkUnread)}
             </button>
-            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], temporary(!subject.temporary)))>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], temporary_change(!subject.temporary)))>
                 <Icon of=Shape::Clock />
                 {keep}
             </button>
@@ -107,7 +110,7 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
                 <Icon of=Shape::Download />
                 {t(Text::ExportJson)}
             </a>
-            <button type="button" role="menuitem" on:click=item(|list, subject| list.choose(&subject.id))>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.toggle_selected(&subject.id))>
                 <Icon of=Shape::Select />
                 {t(Text::Select)}
             </button>
@@ -119,26 +122,26 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
     .into_any()
 }
 
-fn pinned(pinned: bool) -> ConversationChange {
+fn pin_change(pinned: bool) -> ConversationChange {
     ConversationChange { pinned: Some(pinned), ..ConversationChange::default() }
 }
 
-/// Into the archive, or back.
-pub(super) fn archived(archived: bool) -> ConversationChange {
+/// Moves a conversation to the archive, or back to the list.
+pub(super) fn archive_change(archived: bool) -> ConversationChange {
     ConversationChange { archived: Some(archived), ..ConversationChange::default() }
 }
 
-/// Gone by itself in a while, or kept.
-fn temporary(temporary: bool) -> ConversationChange {
+/// Makes a conversation temporary, or keeps it.
+fn temporary_change(temporary: bool) -> ConversationChange {
     ConversationChange { temporary: Some(temporary), ..ConversationChange::default() }
 }
 
-fn unread() -> ConversationChange {
+fn unread_change() -> ConversationChange {
     ConversationChange { unread: Some(true), ..ConversationChange::default() }
 }
 
-/// The arrow keys go round the items, as in every menu.
-pub(crate) fn move_focus(event: KeyboardEvent) {
+/// Moves the focus through the items of a menu with the arrow keys, Home and End.
+pub(crate) fn move_menu_focus(event: KeyboardEvent) {
     let Some(focused) = document().active_element() else { return };
     let parent = focused.parent_element();
     let to = match event.key().as_str() {

@@ -1,32 +1,32 @@
-//! What changes conversations. Part of the chunk.
+//! Changes of conversations. Part of the chunk `organizing`.
 
 use super::keys::focus_row;
-use super::list::{Conversations, Entry};
-use super::move_dialog::into;
+use super::list::{ConversationEntry, ConversationListState};
+use super::move_dialog::folder_change;
 use crate::api::folders;
 use crate::prelude::*;
 use std::time::Duration;
 use wire::api::ConversationSummary;
-use wire::order::{ConversationChange, FolderList, MoveTo};
+use wire::organize::{ConversationChange, FolderList, MoveTo};
 
-/// How long a deletion is offered to be undone.
-const UNDO_FOR: Duration = Duration::from_secs(12);
+/// How long a deletion can be undone.
+const UNDO_PERIOD: Duration = Duration::from_secs(12);
 
-impl Conversations {
-    /// Makes a folder and moves those there that the dialog is about.
-    pub fn move_to_new(self, name: String) {
-        let (before, ids) = (self.folders.get_untracked(), self.moving.get_value());
-        self.chosen.set(None);
+impl ConversationListState {
+    /// Creates a folder and moves the conversations of the move dialog to it.
+    pub fn move_to_new_folder(self, name: String) {
+        let (before, ids) = (self.folders.get_untracked(), self.ids_to_move.get_value());
+        self.selected.set(None);
         leptos::task::spawn_local(async move {
             match folders(None, Some(name)).await {
                 Ok(FolderList { items }) => {
                     let new = items.iter().find(|folder| !before.contains(folder)).map(|folder| folder.id.clone());
                     self.folders.try_set(items);
                     if new.is_some() {
-                        self.change(ids, into(new));
+                        self.change(ids, folder_change(new));
                     }
                 }
-                Err(error) => self.fail(error),
+                Err(error) => self.set_error(error),
             }
         });
     }
@@ -41,26 +41,26 @@ impl Conversations {
         }
     }
 
-    /// Deletes conversations, which can be undone for a while.
+    /// Deletes conversations. This can be undone for a while.
     pub fn delete(self, ids: Vec<String>) {
         self.change(ids, ConversationChange { deleted: Some(true), ..ConversationChange::default() });
     }
 
-    /// Brings back what was deleted last.
+    /// Restores the conversations that were deleted last.
     pub fn undo(self) {
-        let ids = self.deleted.get_untracked();
-        self.deleted.set(Vec::new());
+        let ids = self.deleted_ids.get_untracked();
+        self.deleted_ids.set(Vec::new());
         self.change(ids, ConversationChange { deleted: Some(false), ..ConversationChange::default() });
     }
 
-    /// Changes conversations: at once here, then on the server.
+    /// Changes conversations: in the list immediately, then on the server.
     pub fn change(self, ids: Vec<String>, change: ConversationChange) {
         if ids.is_empty() {
             return;
         }
         for id in &ids {
             if let Some(entry) = self.entry(id) {
-                entry.summary.update(|summary| apply(summary, &change));
+                entry.summary.update(|summary| apply_change(summary, &change));
             }
         }
         let filter = self.filter.get_untracked();
@@ -73,7 +73,7 @@ impl Conversations {
             self.items.update(|items| items.retain(|item| !ids.contains(&item.id)));
         }
         let deleted = ids.clone();
-        self.tell(
+        self.send_change(
             ids,
             change,
             Box::new(move || {
@@ -89,20 +89,21 @@ impl Conversations {
         if shown.is_some_and(|shown| ids.contains(&shown)) {
             self.chat.select(None, true);
         }
-        self.deleted.try_set(ids.clone());
+        self.deleted_ids.try_set(ids.clone());
         let forget = move || {
-            if self.deleted.try_with_untracked(|now| *now == ids) == Some(true) {
-                self.deleted.set(Vec::new());
+            if self.deleted_ids.try_with_untracked(|now| *now == ids) == Some(true) {
+                self.deleted_ids.set(Vec::new());
             }
         };
-        set_timeout(forget, UNDO_FOR);
+        set_timeout(forget, UNDO_PERIOD);
     }
 
-    /// The row that comes to stand where the first of these stood takes the focus, if one of them had it.
+    /// Focuses the row that takes the position of the first of these; without any row, the fallback
+    /// link.
     fn focus_beside(self, ids: &[String]) {
         let beside = self.items.with_untracked(|items| {
             let at = items.iter().position(|item| ids.contains(&item.id))?;
-            let stays = |item: &&Entry| !ids.contains(&item.id);
+            let stays = |item: &&ConversationEntry| !ids.contains(&item.id);
             items[at..].iter().find(stays).or_else(|| items[..at].iter().rfind(stays)).map(|item| item.id.clone())
         });
         match beside {
@@ -112,8 +113,8 @@ impl Conversations {
     }
 }
 
-/// What the server will make of it.
-fn apply(summary: &mut ConversationSummary, change: &ConversationChange) {
+/// Applies a change to a summary, as the server will.
+fn apply_change(summary: &mut ConversationSummary, change: &ConversationChange) {
     let ConversationChange { title, pinned, archived, folder_id, unread, deleted: _, temporary } = change.clone();
     summary.title = title.unwrap_or(std::mem::take(&mut summary.title));
     summary.pinned = pinned.unwrap_or(summary.pinned);

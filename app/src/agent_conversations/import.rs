@@ -1,9 +1,9 @@
-//! The button that takes an exported conversation in.
+//! The button that imports an exported conversation.
 
-use super::list::{Conversations, use_conversations};
+use super::list::{ConversationListState, use_conversations};
 use super::organizing::ORGANIZING;
-use crate::agent_chat::browser::chosen_text;
-use crate::api::codec::Made;
+use crate::agent_chat::browser::selected_file_text;
+use crate::api::codec::CreatedId;
 use crate::api::import_conversation;
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::icons::{Icon, Shape};
@@ -15,9 +15,9 @@ use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlInputElement;
 
-/// A file field that looks like a button.
+/// A file input that looks like a button.
 #[component]
-pub fn Import() -> AnyView {
+pub fn ImportButton() -> AnyView {
     let list = use_conversations();
     let chat = use_chat_context();
     let CurrentPage(page) = expect_context();
@@ -28,7 +28,7 @@ pub fn Import() -> AnyView {
         spawn_local(async move {
             match ORGANIZING.load().await {
                 Ok(code) => (code.import)(field, page_id, list, chat),
-                Err(_) => list.lacks_code(),
+                Err(_) => list.report_missing_code(),
             }
         });
     };
@@ -47,15 +47,15 @@ pub fn Import() -> AnyView {
     .into_any()
 }
 
-/// Takes the chosen file in.
-pub(super) fn import(field: HtmlInputElement, page_id: String, list: Conversations, chat: ChatContext) {
+/// Imports the selected file and opens the conversation.
+pub(super) fn import_file(field: HtmlInputElement, page_id: String, list: ConversationListState, chat: ChatContext) {
     spawn_local(async move {
-        let Some(text) = chosen_text(&field).await else { return };
-        // The same file may be chosen again.
+        let Some(text) = selected_file_text(&field).await else { return };
+        // So that the same file can be selected again.
         field.set_value("");
         match import_conversation(page_id, text).await {
-            Ok(Made(id)) => {
-                chat.bump();
+            Ok(CreatedId(id)) => {
+                chat.notify_changed();
                 chat.select(Some(id), false);
             }
             Err(error) => {

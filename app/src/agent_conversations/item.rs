@@ -1,25 +1,25 @@
 //! One conversation in the list.
 
 use super::ListEvents;
-use super::list::{Conversations, Entry, use_conversations};
+use super::dates::RelativeTime;
+use super::list::{ConversationEntry, ConversationListState, use_conversations};
 use super::organizing::ORGANIZING;
-use super::when::When;
-use crate::bidi::is_mixed;
+use crate::bidi::has_mixed_directions;
 use crate::chat_context::use_chat_context;
+use crate::hidden_characters::{TextKind, text_with_code_points};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
-use crate::visible::{Kind, plain};
 use leptos::ev::MouseEvent;
 use wire::api::ConversationSummary;
 
-/// A link with title and time, and the button of its menu.
+/// A conversation: a link with its title and time, and the button of its menu.
 #[component]
-pub fn Conversation(
+pub fn ConversationItem(
     /// The conversation.
-    item: Entry,
+    item: ConversationEntry,
     /// The id of the list's menu.
     menu: String,
 ) -> AnyView {
@@ -31,16 +31,16 @@ pub fn Conversation(
     };
     let content = move || {
         let item = item.clone();
-        // Until the field's code is there, the link stays, and with it the focus.
+        // Until the code of the rename field is loaded, the link stays, and keeps the focus.
         match renaming.get() && ORGANIZING.get().is_some() {
             true => ORGANIZING.view(move |code| (code.rename)(item.clone())),
-            false => view! { <Link item menu=menu.clone() /> }.into_any(),
+            false => view! { <ConversationLink item menu=menu.clone() /> }.into_any(),
         }
     };
-    let choosing = Memo::new(move |_| list.chosen.with(Option::is_some));
+    let choosing = Memo::new(move |_| list.selected.with(Option::is_some));
     let choice = {
         let id = id.clone();
-        (move || choosing.get().then(|| choice(list, id.clone()))).into_any()
+        (move || choosing.get().then(|| selection_checkbox(list, id.clone()))).into_any()
     };
     view! {
         <li class="cw-conversation" data-conversation=id>
@@ -51,11 +51,11 @@ pub fn Conversation(
     .into_any()
 }
 
-/// The box that selects the conversation.
-fn choice(list: Conversations, id: String) -> AnyView {
+/// Returns the checkbox that selects the conversation.
+fn selection_checkbox(list: ConversationListState, id: String) -> AnyView {
     let chosen = {
         let id = id.clone();
-        move || list.chosen.with(|chosen| chosen.as_ref().is_some_and(|ids| ids.contains(&id)))
+        move || list.selected.with(|chosen| chosen.as_ref().is_some_and(|ids| ids.contains(&id)))
     };
     view! {
         <input
@@ -63,7 +63,7 @@ fn choice(list: Conversations, id: String) -> AnyView {
             class="cw-conversation-choice"
             aria-label=t(Text::Select)
             prop:checked=chosen
-            on:change=move |_| list.choose(&id)
+            on:change=move |_| list.toggle_selected(&id)
         />
     }
     .into_any()
@@ -71,23 +71,23 @@ fn choice(list: Conversations, id: String) -> AnyView {
 
 /// The conversation as a link, with the button of its menu.
 #[component]
-fn Link(item: Entry, menu: String) -> AnyView {
+fn ConversationLink(item: ConversationEntry, menu: String) -> AnyView {
     let chat = use_chat_context();
     let list = use_conversations();
-    let Entry { id, summary } = item;
+    let ConversationEntry { id, summary } = item;
     let ListEvents(events) = expect_context();
     let select = {
         let id = id.clone();
         move |event: MouseEvent| {
-            if list.chosen.with_untracked(Option::is_some) {
+            if list.selected.with_untracked(Option::is_some) {
                 event.prevent_default();
-                return list.choose(&id);
+                return list.toggle_selected(&id);
             }
             close_drawers();
             events.emit("onSelect", serde_json::json!({ "id": id }));
         }
     };
-    let href = summary.with_untracked(href);
+    let href = summary.with_untracked(conversation_href);
     let current = {
         let id = id.clone();
         let is_current = move |selected: &Option<String>| selected.as_deref() == Some(id.as_str());
@@ -95,41 +95,43 @@ fn Link(item: Entry, menu: String) -> AnyView {
     };
     let [title, mixed, label, marks, pin, when] = std::array::from_fn(|_| summary.clone());
     let subject = summary;
-    let label = move || Some(label.with(|summary| fill(Text::OptionsFor, &[&plain(&summary.title, Kind::Prose)])));
+    let label = move || {
+        Some(label.with(|summary| fill(Text::OptionsFor, &[&text_with_code_points(&summary.title, TextKind::Prose)])))
+    };
     let marks = move || match marks.with(|summary| (summary.running, summary.waiting, summary.unread)) {
-        (true, _, _) => Some(mark("cw-running", t(Text::AnsweringNow))),
-        (false, true, _) => Some(mark("cw-waiting", t(Text::WaitsForYou))),
-        (false, false, true) => Some(mark("cw-unread", t(Text::Unread))),
+        (true, _, _) => Some(status_dot("cw-running", t(Text::AnsweringNow))),
+        (false, true, _) => Some(status_dot("cw-waiting", t(Text::WaitsForYou))),
+        (false, false, true) => Some(status_dot("cw-unread", t(Text::Unread))),
         (false, false, false) => None,
     };
     let pin = move || match pin.with(|summary| (summary.temporary, summary.pinned)) {
-        (true, _) => Some(sign(Shape::Clock, t(Text::Temporary))),
-        (false, true) => Some(sign(Shape::Pin, t(Text::Pinned))),
+        (true, _) => Some(icon_with_label(Shape::Clock, t(Text::Temporary))),
+        (false, true) => Some(icon_with_label(Shape::Pin, t(Text::Pinned))),
         (false, false) => None,
     };
     view! {
         <a class="cw-conversation-link" href=href aria-current=current on:click=select>
             <span
                 class="cw-conversation-title"
-                class:cw-mixed=move || mixed.with(|summary| is_mixed(&summary.title))
+                class:cw-mixed=move || mixed.with(|summary| has_mixed_directions(&summary.title))
                 dir="auto"
             >
-                {move || title.with(|summary| plain(&summary.title, Kind::Prose).into_owned())}
+                {move || title.with(|summary| text_with_code_points(&summary.title, TextKind::Prose).into_owned())}
             </span>
             <span class="cw-conversation-when">
                 {marks}
-                <When at=move || when.with(|summary| summary.updated_at) now=list.now />
+                <RelativeTime at=move || when.with(|summary| summary.updated_at) now=list.now />
                 {pin}
             </span>
         </a>
         <button
             type="button"
             class="cw-icon-button cw-conversation-more"
-            id=actions_button(&id)
+            id=actions_button_id(&id)
             popovertarget=menu
             aria-haspopup="menu"
             aria-label=label
-            // Before the menu opens, which is the click's default action.
+            // Runs before the menu opens, which is the click's default action.
             on:click=move |_| list.subject.set(Some(subject.get_untracked()))
         >
             <Icon of=Shape::More />
@@ -138,8 +140,8 @@ fn Link(item: Entry, menu: String) -> AnyView {
     .into_any()
 }
 
-/// Where a conversation goes on: here, or on the page where it was begun.
-pub(super) fn href(summary: &ConversationSummary) -> impl Fn() -> Option<String> + Send + Sync + use<> {
+/// Returns the link to a conversation: on this page, or on the page where it was started.
+pub(super) fn conversation_href(summary: &ConversationSummary) -> impl Fn() -> Option<String> + Send + Sync + use<> {
     let chat = use_chat_context();
     let CurrentPage(page) = expect_context();
     let elsewhere = page
@@ -149,8 +151,8 @@ pub(super) fn href(summary: &ConversationSummary) -> impl Fn() -> Option<String>
     move || Some(elsewhere.clone().unwrap_or_else(|| chat.href(Some(&id))))
 }
 
-/// A dot that says that an answer is being written, waits for the user, or has not been read.
-fn mark(class: &'static str, words: &'static str) -> AnyView {
+/// Returns a dot for a conversation that is being answered, waits for the user, or is unread.
+fn status_dot(class: &'static str, words: &'static str) -> AnyView {
     view! {
         <span class=class title=words.trim_end_matches([' ', '.'])>
             <span class="cw-visually-hidden">{words}</span>
@@ -159,7 +161,7 @@ fn mark(class: &'static str, words: &'static str) -> AnyView {
     .into_any()
 }
 
-fn sign(of: Shape, words: &'static str) -> AnyView {
+fn icon_with_label(of: Shape, words: &'static str) -> AnyView {
     view! {
         <Icon of=of />
         <span class="cw-visually-hidden">{words}</span>
@@ -167,7 +169,7 @@ fn sign(of: Shape, words: &'static str) -> AnyView {
     .into_any()
 }
 
-/// The id of the button that opens a conversation's menu.
-pub(super) fn actions_button(conversation_id: &str) -> String {
+/// Returns the id of the button that opens a conversation's menu.
+pub(super) fn actions_button_id(conversation_id: &str) -> String {
     format!("conversation-{conversation_id}-options")
 }

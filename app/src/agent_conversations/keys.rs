@@ -1,13 +1,14 @@
-//! The list by keyboard: arrows go from row to row, F2 renames, Space selects, Delete deletes.
+//! The keyboard shortcuts of the list: arrow keys move between rows, F2 renames, Space selects,
+//! Delete deletes.
 
-use super::list::Conversations;
+use super::list::ConversationListState;
 use crate::prelude::*;
 use leptos::ev::KeyboardEvent;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
 
-/// What a key does in the list; it is the row's that has the focus.
-pub(super) fn on_key(list: Conversations, event: &KeyboardEvent) {
+/// Handles a key for the row that has the focus.
+pub(super) fn on_key(list: ConversationListState, event: &KeyboardEvent) {
     let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
     let Some(link) = target.filter(|target| target.class_list().contains("cw-conversation-link")) else { return };
     let Some(row) = link.parent_element() else { return };
@@ -18,12 +19,12 @@ pub(super) fn on_key(list: Conversations, event: &KeyboardEvent) {
         "Home" => focus_link(row.parent_element().and_then(|rows| rows.first_element_child())),
         "End" => focus_link(row.parent_element().and_then(|rows| rows.last_element_child())),
         "F2" => list.renaming.set(Some(id)),
-        " " => list.choose(&id),
-        "Escape" if list.chosen.with_untracked(Option::is_some) => list.chosen.set(None),
-        "Delete" => list.organize(move |code| {
-            let ids = list.chosen.get_untracked().unwrap_or_else(|| vec![id]);
-            list.chosen.set(None);
-            // Those that an earlier press has deleted are no longer there.
+        " " => list.toggle_selected(&id),
+        "Escape" if list.selected.with_untracked(Option::is_some) => list.selected.set(None),
+        "Delete" => list.with_organizing(move |code| {
+            let ids = list.selected.get_untracked().unwrap_or_else(|| vec![id]);
+            list.selected.set(None);
+            // Conversations that an earlier key press has deleted are not in the list any more.
             let ids = ids.into_iter().filter(|id| list.entry(id).is_some()).collect();
             (code.delete)(list, ids);
         }),
@@ -33,7 +34,7 @@ pub(super) fn on_key(list: Conversations, event: &KeyboardEvent) {
     event.stop_propagation();
 }
 
-/// Gives the focus to a conversation's row.
+/// Focuses the row of a conversation.
 pub(super) fn focus_row(id: &str) {
     focus_link(document().query_selector(&format!("[data-conversation=\"{id}\"]")).ok().flatten());
 }

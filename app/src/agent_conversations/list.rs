@@ -1,77 +1,79 @@
-//! The list's state and what can be done to it.
+//! The state of the list and the operations on it.
 
+use super::dates::use_now;
 use super::merge;
-use super::organizing::{ORGANIZING, Organizing};
-use super::when::use_now;
+use super::organizing::{ORGANIZING, OrganizingFunctions};
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
 use crate::chat_context::{ChatContext, use_chat_context};
-use crate::chunks::Missing;
+use crate::chunks::ChunkError;
 use crate::prelude::*;
-use crate::tabs;
+use crate::tab_sync;
 use leptos::ev;
 use std::time::Duration;
 use wire::api::{ConversationList, ConversationSummary};
-use wire::order::{ConversationChange, Folder, FolderList, ListFilter, Share};
+use wire::organize::{ConversationChange, Folder, FolderList, ListFilter, Share};
 
-/// While an answer is being written somewhere, the list looks this often whether it has ended.
-const WATCH_EVERY: Duration = Duration::from_secs(5);
+/// How often the list is reloaded while a conversation is being answered.
+const RUNNING_RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Another device may have changed something: while the page is seen, the list looks this often.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
+/// How often the list is reloaded while the page is visible: another device may have changed
+/// something.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(30);
 
-/// The conversations that are loaded; a cheap handle.
+/// The loaded conversations and the state of the list; a cheap handle.
 #[derive(Clone, Copy)]
-pub struct Conversations {
-    pub(super) items: RwSignal<Vec<Entry>>,
-    next: RwSignal<Option<String>>,
-    /// What went wrong last.
+pub struct ConversationListState {
+    pub(super) items: RwSignal<Vec<ConversationEntry>>,
+    next_cursor: RwSignal<Option<String>>,
+    /// The last error.
     pub error: RwSignal<Option<ApiError>>,
-    /// Whether a further page is on its way.
+    /// Whether the next page is being loaded.
     pub loading: RwSignal<bool>,
-    /// Which are listed.
+    /// Which conversations are listed.
     pub filter: RwSignal<ListFilter>,
     /// All folders.
     pub folders: RwSignal<Vec<Folder>>,
-    /// The conversation that the menu is about.
+    /// The conversation that the menu was opened for.
     pub subject: RwSignal<Option<ConversationSummary>>,
-    /// Those that are selected to be changed together; none while nothing is selected.
-    pub chosen: RwSignal<Option<Vec<String>>>,
-    /// Whether a menu or a selection was opened, so that menu and dialogs are there from then on.
-    pub organizes: Memo<bool>,
-    /// Those that the dialog moves to a folder.
-    pub moving: StoredValue<Vec<String>>,
-    /// The links to copies of the one that the dialog is about.
+    /// The selected conversations; `None` while nothing is selected.
+    pub selected: RwSignal<Option<Vec<String>>>,
+    /// Whether a menu or a selection was ever opened: the menu and the dialogs are in the document
+    /// from then on.
+    pub needs_dialogs: Memo<bool>,
+    /// The conversations of the move dialog.
+    pub ids_to_move: StoredValue<Vec<String>>,
+    /// The share links of the conversation of the share dialog.
     pub shares: RwSignal<Vec<Share>>,
-    /// Those that were just deleted.
-    pub deleted: RwSignal<Vec<String>>,
+    /// The conversations that were just deleted.
+    pub deleted_ids: RwSignal<Vec<String>>,
     /// The conversation that is being renamed.
     pub renaming: RwSignal<Option<String>>,
-    /// The time that the lines count from.
+    /// The current time, for the relative times of the rows.
     pub now: ReadSignal<Option<i64>>,
-    /// The id of the link that takes the focus when the row that had it is gone.
+    /// The id of the link to focus when no row is left.
     pub fallback_focus: StoredValue<String>,
     pub(super) chat: ChatContext,
-    /// Counts what makes an answer that is still on its way out of date.
+    /// Counts reloads and changes: the response to an older reload is discarded.
     generation: StoredValue<u64>,
 }
 
-/// One conversation. Its summary is a signal of its own, so that a change redraws its text and nothing else.
+/// One conversation. Its summary is a signal of its own, so that a change updates only its row.
 #[derive(Clone)]
-pub struct Entry {
-    /// Which.
+pub struct ConversationEntry {
+    /// The conversation's id.
     pub id: String,
-    /// Its line.
+    /// The data of the row.
     pub summary: ArcRwSignal<ConversationSummary>,
 }
 
-impl Conversations {
-    /// Says that a part of the list could not be loaded.
-    pub(super) fn lacks_code(self) {
+impl ConversationListState {
+    /// Reports that a part of the page's code could not be loaded.
+    pub(super) fn report_missing_code(self) {
         // The list may be gone by now.
-        let _ = self.error.try_set(Some(Missing::told().into()));
+        let _ = self.error.try_set(Some(ChunkError::user_error().into()));
     }
 
-    /// A list with its first page, or with the error that came instead.
+    /// Creates the list from its first page, or with the error of loading it.
     pub fn new(first: Result<ConversationList, ApiError>, fallback_focus: String) -> Self {
         let (first, error) = match first {
             Ok(first) => (first, None),
@@ -80,18 +82,18 @@ impl Conversations {
         let (subject, chosen) = (RwSignal::new(None), RwSignal::new(None));
         let has_begun = move || subject.with(Option::is_some) || chosen.with(Option::is_some);
         Self {
-            items: RwSignal::new(first.items.into_iter().map(Entry::new).collect()),
-            next: RwSignal::new(first.next),
+            items: RwSignal::new(first.items.into_iter().map(ConversationEntry::new).collect()),
+            next_cursor: RwSignal::new(first.next),
             error: RwSignal::new(error),
             loading: RwSignal::new(false),
             filter: RwSignal::new(ListFilter::default()),
             folders: RwSignal::new(Vec::new()),
             subject,
-            chosen,
-            organizes: Memo::new(move |before: Option<&bool>| before == Some(&true) || has_begun()),
-            moving: StoredValue::new(Vec::new()),
+            selected: chosen,
+            needs_dialogs: Memo::new(move |before: Option<&bool>| before == Some(&true) || has_begun()),
+            ids_to_move: StoredValue::new(Vec::new()),
             shares: RwSignal::new(Vec::new()),
-            deleted: RwSignal::new(Vec::new()),
+            deleted_ids: RwSignal::new(Vec::new()),
             renaming: RwSignal::new(None),
             now: use_now(),
             fallback_focus: StoredValue::new(fallback_focus),
@@ -100,33 +102,34 @@ impl Conversations {
         }
     }
 
-    /// The conversations in their order, at most `most` of them after the first `skipped`. Tracked.
-    pub fn part(&self, skipped: usize, most: usize) -> Vec<Entry> {
+    /// Returns up to `most` conversations, after the first `skipped`. Tracked.
+    pub fn slice(&self, skipped: usize, most: usize) -> Vec<ConversationEntry> {
         self.items.with(|items| items.iter().skip(skipped).take(most).cloned().collect())
     }
 
-    /// How many are loaded. Tracked.
+    /// Returns the number of loaded conversations. Tracked.
     pub fn count(&self) -> usize {
         self.items.with(Vec::len)
     }
 
-    /// As [`Conversations::count`], not tracked.
+    /// As [`ConversationListState::count`], but not tracked.
     pub fn count_untracked(&self) -> usize {
         self.items.with_untracked(Vec::len)
     }
 
-    /// Whether there are none. Tracked.
+    /// Returns whether no conversation is loaded. Tracked.
     pub fn is_empty(&self) -> bool {
         self.items.with(Vec::is_empty)
     }
 
-    /// Whether there are more on the server. Tracked.
+    /// Returns whether the server has more. Tracked.
     pub fn has_more(&self) -> bool {
-        self.next.with(Option::is_some)
+        self.next_cursor.with(Option::is_some)
     }
 
-    /// Loads the list anew when the chat or another tab says that something changed, when the reader comes back to the window, and now
-    /// and then, more often while an answer is being written.
+    /// Keeps the list up to date. Reloads it when the chat or another tab reports a change, when
+    /// the user returns to the window, and periodically: more often while a conversation is being
+    /// answered.
     pub fn keep_fresh(self) {
         let looks = RwSignal::new(0_u32);
         let mut last = None;
@@ -136,7 +139,7 @@ impl Conversations {
                 self.reload();
             }
         });
-        Effect::new(move |_| tabs::hear(move |_| self.reload()));
+        Effect::new(move |_| tab_sync::listen(move |_| self.reload()));
         Effect::new(move |_| {
             let focused = window_event_listener(ev::focus, move |_| {
                 looks.update(|looks| *looks += 1);
@@ -144,44 +147,46 @@ impl Conversations {
             });
             on_cleanup(move || focused.remove());
         });
-        // Not tracked one by one, of which there may be thousands: whoever changes whether one runs sets the items.
+        // The summaries are not tracked one by one, because there may be thousands: code that
+        // changes `running` sets the items.
         let running = Memo::new(move |_| {
             self.items.with(|items| items.iter().any(|item| item.summary.with_untracked(|summary| summary.running)))
         });
         Effect::new(move |_| {
-            let every = if running.get() { WATCH_EVERY } else { LOOK_EVERY };
+            let every = if running.get() { RUNNING_RELOAD_INTERVAL } else { RELOAD_INTERVAL };
             let look = move || {
                 if is_visible() {
                     self.reload();
                 }
             };
             if let Ok(timer) = set_interval_with_handle(look, every) {
-                // Before the next time, and at the end.
+                // Runs before the next interval is set, and at the end.
                 on_cleanup(move || timer.clear());
             }
         });
-        Effect::new(move |_| self.load_folders(None, None));
-        self.tell_title();
+        Effect::new(move |_| self.update_folders(None, None));
+        self.publish_title();
         self.mark_read(looks);
     }
 
-    /// Tells the page the title of the selected conversation, which may have come, or been changed, here.
-    fn tell_title(self) {
+    /// Sets the title of the page when the selected conversation's title is loaded or changed here.
+    fn publish_title(self) {
         let title = Memo::new(move |_| {
             let shown = self.chat.conversation.get()?;
             let entry = self.items.with(|items| items.iter().find(|item| item.id == shown).cloned())?;
             Some(entry.summary.with(|summary| summary.title.clone()))
         });
         Effect::new(move |_| {
-            // One that is not listed is known to the chat.
+            // The chat knows the title of a conversation that is not listed.
             if let Some(title) = title.get() {
-                self.chat.learn_title(Some(&title));
+                self.chat.set_title(Some(&title));
             }
         });
     }
 
-    /// What the reader has before him is read; `looks` counts his returns. Each state of a conversation is marked once: a server that
-    /// refuses is not asked again and again.
+    /// Marks the selected conversation as read while the user sees it; `looks` counts the user's
+    /// returns to the window. Each state of a conversation is marked once, so that a server that
+    /// refuses is not asked repeatedly.
     fn mark_read(self, looks: RwSignal<u32>) {
         let unread = Memo::new(move |_| {
             let shown = self.chat.conversation.get()?;
@@ -200,35 +205,35 @@ impl Conversations {
                     entry.summary.update(|summary| summary.unread = false);
                 }
                 let read = ConversationChange { unread: Some(false), ..ConversationChange::default() };
-                self.tell(vec![id], read, Box::new(|| ()));
+                self.send_change(vec![id], read, Box::new(|| ()));
             }
         });
     }
 
-    /// Lists others.
-    pub fn show(self, filter: ListFilter) {
-        self.chosen.set(None);
+    /// Lists the conversations of another filter.
+    pub fn set_filter(self, filter: ListFilter) {
+        self.selected.set(None);
         self.items.set(Vec::new());
-        self.next.set(None);
+        self.next_cursor.set(None);
         self.filter.set(filter);
         self.reload();
     }
 
-    /// Loads the folders; before that one is made, renamed or deleted, as [`folders`] says.
-    pub fn load_folders(self, id: Option<String>, name: Option<String>) {
+    /// Loads the folders; before that creates, renames or deletes one, see [`folders`].
+    pub fn update_folders(self, id: Option<String>, name: Option<String>) {
         leptos::task::spawn_local(async move {
             match folders(id, name).await {
                 Ok(FolderList { items }) => {
                     self.folders.try_set(items);
                 }
-                Err(error) => self.fail(error),
+                Err(error) => self.set_error(error),
             }
         });
     }
 
-    /// Loads the first page again. Of several that overlap, the last one counts.
+    /// Reloads the first page. Of overlapping reloads the last one counts.
     pub fn reload(self) {
-        let asked = self.outdate();
+        let asked = self.next_generation();
         leptos::task::spawn_local(async move {
             let Some(filter) = self.filter.try_get_untracked() else { return };
             let answer = list_conversations(filter, None).await;
@@ -236,20 +241,20 @@ impl Conversations {
                 return;
             }
             match answer {
-                Ok(fresh) => self.accept(fresh),
-                Err(error) => self.fail(error),
+                Ok(fresh) => self.merge_first_page(fresh),
+                Err(error) => self.set_error(error),
             }
         });
     }
 
-    fn outdate(self) -> u64 {
+    fn next_generation(self) -> u64 {
         self.generation.try_update_value(|count| *count += 1);
         self.generation.try_get_value().unwrap_or_default()
     }
 
     /// Loads the next page.
     pub fn load_more(self) {
-        let Some(cursor) = self.next.get_untracked() else { return };
+        let Some(cursor) = self.next_cursor.get_untracked() else { return };
         if self.loading.get_untracked() {
             return;
         }
@@ -258,60 +263,61 @@ impl Conversations {
         leptos::task::spawn_local(async move {
             let answer = list_conversations(filter.clone(), Some(cursor)).await;
             match answer {
-                // Meanwhile others may be listed.
+                // The filter changed while the page was loading.
                 Ok(_) if self.filter.try_get_untracked().as_ref() != Some(&filter) => {}
                 Ok(page) => {
                     self.error.try_set(None);
-                    self.next.try_set(page.next);
-                    self.items.try_update(|items| append(items, page.items));
+                    self.next_cursor.try_set(page.next);
+                    self.items.try_update(|items| append_page(items, page.items));
                 }
-                Err(error) => self.fail(error),
+                Err(error) => self.set_error(error),
             }
             self.loading.try_set(false);
         });
     }
 
-    /// Tells the server of a change, and does what follows from it; the server's word is the last.
-    pub(super) fn tell(self, ids: Vec<String>, change: ConversationChange, then: Box<dyn FnOnce()>) {
-        self.outdate();
+    /// Sends a change to the server and calls `then` if it succeeded. If it failed, reloads the
+    /// list and shows the error.
+    pub(super) fn send_change(self, ids: Vec<String>, change: ConversationChange, then: Box<dyn FnOnce()>) {
+        self.next_generation();
         leptos::task::spawn_local(async move {
             match change_conversations(ids, change).await {
                 Ok(_) => {
-                    self.chat.bump();
-                    tabs::tell("");
+                    self.chat.notify_changed();
+                    tab_sync::broadcast("");
                     then();
                 }
                 Err(error) => {
                     self.reload();
-                    self.fail(error);
+                    self.set_error(error);
                 }
             }
         });
     }
 
-    /// Does what does not belong to every list, once its code has come.
-    pub(super) fn organize(self, act: impl FnOnce(&Organizing) + 'static) {
-        let act: Box<dyn FnOnce(&Organizing)> = Box::new(act);
+    /// Runs a function of the chunk `organizing` as soon as it is loaded.
+    pub(super) fn with_organizing(self, act: impl FnOnce(&OrganizingFunctions) + 'static) {
+        let act: Box<dyn FnOnce(&OrganizingFunctions)> = Box::new(act);
         leptos::task::spawn_local(async move {
             let loaded = ORGANIZING.load().await;
-            // The reader may have gone to another page meanwhile.
+            // The user may have left the page meanwhile.
             if self.items.try_with_untracked(Vec::is_empty).is_none() {
                 return;
             }
             match loaded {
                 Ok(code) => act(code),
-                Err(_) => self.lacks_code(),
+                Err(_) => self.report_missing_code(),
             }
         });
     }
 
-    pub(super) fn entry(self, id: &str) -> Option<Entry> {
+    pub(super) fn entry(self, id: &str) -> Option<ConversationEntry> {
         self.items.with_untracked(|items| items.iter().find(|item| item.id == id).cloned())
     }
 
-    /// Selects a conversation to be changed with others, or not any more.
-    pub fn choose(self, id: &str) {
-        self.chosen.update(|chosen| {
+    /// Selects a conversation, or deselects it.
+    pub fn toggle_selected(self, id: &str) {
+        self.selected.update(|chosen| {
             let mut ids = chosen.take().unwrap_or_default();
             match ids.iter().position(|chosen| chosen == id) {
                 Some(at) => drop(ids.remove(at)),
@@ -321,15 +327,15 @@ impl Conversations {
         });
     }
 
-    fn accept(self, fresh: ConversationList) {
-        // `try_`: the reader may have gone to another page meanwhile.
+    fn merge_first_page(self, fresh: ConversationList) {
+        // `try_`: the user may have left the page meanwhile.
         let known = self.items.try_get_untracked().unwrap_or_default();
-        let places: Vec<_> = known.iter().map(|item| item.summary.with_untracked(merge::place)).collect();
-        let below = merge::below(&places, &fresh);
-        let before = self.next.try_get_untracked().flatten();
-        let next = merge::cursor(&below, &fresh, before.clone());
+        let places: Vec<_> = known.iter().map(|item| item.summary.with_untracked(merge::sort_key)).collect();
+        let below = merge::entries_below(&places, &fresh);
+        let before = self.next_cursor.try_get_untracked().flatten();
+        let next = merge::merged_cursor(&below, &fresh, before.clone());
         if next != before {
-            self.next.try_set(next);
+            self.next_cursor.try_set(next);
         }
         let mut items = reconcile(&known, fresh.items);
         items.extend(below.into_iter().map(|at| known[at].clone()));
@@ -337,7 +343,7 @@ impl Conversations {
         self.error.try_set(None);
     }
 
-    pub(super) fn fail(self, error: ApiError) {
+    pub(super) fn set_error(self, error: ApiError) {
         self.error.try_set(Some(error));
     }
 }
@@ -346,14 +352,15 @@ fn is_visible() -> bool {
     !document().hidden()
 }
 
-impl Entry {
+impl ConversationEntry {
     fn new(summary: ConversationSummary) -> Self {
         Self { id: summary.id.clone(), summary: ArcRwSignal::new(summary) }
     }
 }
 
-/// A page's entries, the known ones with their new content, so that rows keep their elements, focus included.
-fn reconcile(known: &[Entry], summaries: Vec<ConversationSummary>) -> Vec<Entry> {
+/// Returns the entries of a page. Known entries are updated and reused, so that their rows keep
+/// their elements and the focus.
+fn reconcile(known: &[ConversationEntry], summaries: Vec<ConversationSummary>) -> Vec<ConversationEntry> {
     let entry = |summary: ConversationSummary| match known.iter().find(|entry| entry.id == summary.id) {
         Some(entry) => {
             if entry.summary.with_untracked(|now| *now != summary) {
@@ -361,21 +368,21 @@ fn reconcile(known: &[Entry], summaries: Vec<ConversationSummary>) -> Vec<Entry>
             }
             entry.clone()
         }
-        None => Entry::new(summary),
+        None => ConversationEntry::new(summary),
     };
     summaries.into_iter().map(entry).collect()
 }
 
-/// Adds a further page; one that moved up meanwhile is there already.
-fn append(items: &mut Vec<Entry>, page: Vec<ConversationSummary>) {
+/// Appends a page, without the conversations that are in the list already because they moved up.
+fn append_page(items: &mut Vec<ConversationEntry>, page: Vec<ConversationSummary>) {
     for summary in page {
         if items.iter().all(|item| item.id != summary.id) {
-            items.push(Entry::new(summary));
+            items.push(ConversationEntry::new(summary));
         }
     }
 }
 
-/// The list around.
-pub fn use_conversations() -> Conversations {
+/// Returns the list of the component around.
+pub fn use_conversations() -> ConversationListState {
     expect_context()
 }

@@ -1,33 +1,35 @@
-//! How a freshly loaded beginning of the list joins what was loaded before.
+//! Merges a reloaded first page with the entries that were loaded before.
 
 use wire::api::{ConversationList, ConversationSummary};
 
-/// Whether it is pinned, when it was changed, and its id: what the list is ordered by, the greatest first.
-type Place = (bool, i64, String);
+/// The sort key of the list, in descending order: pinned, time of the last change, id.
+type SortKey = (bool, i64, String);
 
-/// Of a conversation.
-pub(super) fn place(item: &ConversationSummary) -> Place {
+/// Returns the sort key of a conversation.
+pub(super) fn sort_key(item: &ConversationSummary) -> SortKey {
     (item.pinned, item.updated_at, item.id.clone())
 }
 
-/// After the first page was loaded again: which of the known ones stand below it, by their numbers, in order. One that should be on the
-/// page and is not, was deleted. Linear in the known ones times the page's length.
-pub(super) fn below(known: &[Place], fresh: &ConversationList) -> Vec<usize> {
-    let (Some(last), Some(_)) = (fresh.items.last().map(place), &fresh.next) else {
+/// Returns the indices of the known entries that are below a reloaded first page, in order. An
+/// entry that should be on the page and is not was deleted. Linear in the number of known entries
+/// times the length of the page.
+pub(super) fn entries_below(known: &[SortKey], fresh: &ConversationList) -> Vec<usize> {
+    let (Some(last), Some(_)) = (fresh.items.last().map(sort_key), &fresh.next) else {
         return Vec::new();
     };
-    let is_below = |place: &Place| *place < last && fresh.items.iter().all(|other| other.id != place.2);
+    let is_below = |place: &SortKey| *place < last && fresh.items.iter().all(|other| other.id != place.2);
     let mut rest: Vec<usize> = Vec::new();
     for number in (0..known.len()).filter(|number| is_below(&known[*number])) {
-        // They are in order but for what has changed since: nearly each belongs to the end.
+        // The known entries are almost sorted: nearly every one is appended.
         let at = rest.partition_point(|before| known[*before] >= known[number]);
         rest.insert(at, number);
     }
     rest
 }
 
-/// Where the list goes on: with nothing below, by the fresh page's own cursor; else by the one from before, which is further down.
-pub(super) fn cursor(below: &[usize], fresh: &ConversationList, before: Option<String>) -> Option<String> {
+/// Returns the cursor of the merged list: that of the first page if nothing is below it, else the
+/// previous one, which is further down.
+pub(super) fn merged_cursor(below: &[usize], fresh: &ConversationList, before: Option<String>) -> Option<String> {
     if below.is_empty() { fresh.next.clone() } else { before }
 }
 
@@ -60,37 +62,37 @@ mod tests {
     fn check(known: &str, fresh: &str, next: Option<&str>, expected: &str, expected_next: Option<&str>) {
         let fresh = ConversationList { items: items(fresh), next: next.map(str::to_owned) };
         let known = items(known);
-        let below = below(&known.iter().map(place).collect::<Vec<_>>(), &fresh);
-        assert_eq!(cursor(&below, &fresh, None).as_deref(), expected_next);
+        let below = entries_below(&known.iter().map(sort_key).collect::<Vec<_>>(), &fresh);
+        assert_eq!(merged_cursor(&below, &fresh, None).as_deref(), expected_next);
         let merged = fresh.items.into_iter().chain(below.into_iter().map(|number| known[number].clone()));
         assert_eq!(merged.collect::<Vec<_>>(), items(expected));
     }
 
     #[test]
-    fn a_complete_list_replaces_all() {
+    fn complete_list_replaces_all_entries() {
         check("a@3 b@2 c@1", "b@4 a@3", None, "b@4 a@3", None);
         check("a@3", "", None, "", None);
     }
 
     #[test]
-    fn what_is_below_the_first_page_stays() {
+    fn entries_below_the_first_page_are_kept() {
         check("a@9 b@8 c@7 d@6", "n@10 a@9", Some("n1"), "n@10 a@9 b@8 c@7 d@6", None);
         check("a@9 b@8 c@7", "c@10 a@9", Some("n1"), "c@10 a@9 b@8", None);
         check("a@9 d@6 b@8 c@7", "n@10 a@9", Some("n1"), "n@10 a@9 b@8 c@7 d@6", None);
     }
 
     #[test]
-    fn a_deleted_one_goes() {
+    fn deleted_entries_are_removed() {
         check("a@9 b@8 c@7", "a@9 c@7", Some("n1"), "a@9 c@7", Some("n1"));
     }
 
     #[test]
-    fn the_same_moment_is_ordered_by_id() {
+    fn entries_with_equal_times_are_ordered_by_id() {
         check("b@5 a@5", "c@5 b@5", Some("n1"), "c@5 b@5 a@5", None);
     }
 
     #[test]
-    fn pinned_ones_stay_above() {
+    fn pinned_entries_stay_on_top() {
         check("*a@1 c@9 b@8", "*a@1 *d@0", Some("n1"), "*a@1 *d@0 c@9 b@8", None);
         check("*a@1 c@9 b@8", "c@9 a@2", Some("n1"), "c@9 a@2", Some("n1"));
     }

@@ -1,8 +1,10 @@
-//! The list of the caller's conversations, newest first. The selected one is the address's; see [`crate::chat_context`].
+//! The list of the user's conversations, pinned ones first, then newest first. The selected
+//! conversation is in the URL; see [`crate::chat_context`].
 
 pub mod actions;
 mod change;
-mod found;
+pub mod dates;
+mod highlight;
 pub mod import;
 pub mod item;
 pub mod items;
@@ -12,35 +14,34 @@ mod merge;
 pub mod move_dialog;
 mod organizing;
 pub mod rename;
+mod row_window;
 pub mod scope;
 pub mod search;
 pub mod selection;
 pub mod share_dialog;
-pub mod when;
-mod window;
 
 use crate::actions::BlockEvents;
-use crate::api::{ApiError, Loaded, list_conversations};
+use crate::api::{ApiError, ServerData, list_conversations};
 use crate::chat_context::use_chat_context;
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
-use crate::texts::{Text, said, speaking, spoken, t};
+use crate::texts::{Text, block_language, error_text, t, with_locale};
 use actions::ActionsMenu;
-use item::Conversation;
+use item::ConversationItem;
 use leptos::ev::KeyboardEvent;
-use list::{Conversations, Entry};
+use list::{ConversationEntry, ConversationListState};
 pub(crate) use organizing::ORGANIZING;
-use scope::Scope;
-use search::{Search, SearchField};
-use selection::{Selection, Undo};
+use row_window::RowWindow;
+use scope::ListScope;
+use search::{ConversationSearch, SearchField};
+use selection::{SelectionBar, UndoNotice};
 use serde_json::Value;
-use window::RowWindow;
 use wire::api::ConversationList;
-use wire::order::ListFilter;
+use wire::organize::ListFilter;
 use wire::page::AgentConversationsProperties;
 
-/// The events of the list around.
+/// The events of the list, as a Leptos context.
 #[derive(Clone)]
 pub(crate) struct ListEvents(pub(crate) BlockEvents);
 
@@ -50,29 +51,29 @@ pub fn AgentConversations(
     /// The block's id.
     #[prop(into)]
     id: String,
-    /// Its properties.
+    /// The block's properties.
     properties: AgentConversationsProperties,
     /// `onSelect` with the conversation's `id`, and `onNew`.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
     let locale = properties.locale.clone();
-    speaking(locale.as_ref(), move || block(id, properties, events))
+    with_locale(locale.as_ref(), move || block(id, properties, events))
 }
 
 fn block(id: String, properties: AgentConversationsProperties, events: BlockEvents) -> AnyView {
     let chat = use_chat_context();
-    let (lang, dir) = spoken();
+    let (lang, dir) = block_language();
     let news = events.clone();
     let new = move |_| {
         close_drawers();
         news.emit("onNew", Value::Null);
     };
     provide_context(ListEvents(events));
-    let first = Loaded::new(|| (0, None), |cursor| list_conversations(ListFilter::default(), cursor), false);
+    let first = ServerData::new(|| (0, None), |cursor| list_conversations(ListFilter::default(), cursor), false);
     let new_label = properties.new_label.unwrap_or_else(|| t(Text::NewConversation).to_owned());
     let new_id = format!("list-{id}-new");
-    let list = first.view(move |first| view! { <List id=id.clone() first /> }.into_any());
+    let list = first.view(move |first| view! { <LoadedList id=id.clone() first /> }.into_any());
     view! {
         <div class="cw-conversations" lang=lang dir=dir>
             <a id=new_id class="cw-button cw-new" href=move || Some(chat.href(None)) on:click=new>
@@ -85,19 +86,19 @@ fn block(id: String, properties: AgentConversationsProperties, events: BlockEven
     .into_any()
 }
 
-/// The list, once its first page is there.
+/// The list, once its first page is loaded.
 #[component]
-fn List(id: String, first: Result<ConversationList, ApiError>) -> AnyView {
-    let list = Conversations::new(first, format!("list-{id}-new"));
+fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView {
+    let list = ConversationListState::new(first, format!("list-{id}-new"));
     list.keep_fresh();
     provide_context(list);
-    let (search, window) = (Search::default(), RowWindow::new());
+    let (search, window) = (ConversationSearch::default(), RowWindow::new());
     provide_context(search);
     window.follow(list);
     let menu = StoredValue::new(format!("list-{id}-menu"));
     let error = move || list.error.get().map(|error| error_line(list, &error));
     let none = move || {
-        let none = list.is_empty() && !search.is_on() && list.error.with(Option::is_none);
+        let none = list.is_empty() && !search.is_active() && list.error.with(Option::is_none);
         let words = list.filter.with(|filter| match (filter.archived, &filter.folder_id) {
             (true, _) => t(Text::ArchiveEmpty),
             (_, Some(_)) => t(Text::FolderEmpty),
@@ -105,18 +106,18 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> AnyView {
         });
         none.then(|| view! { <p class="cw-list-empty">{words}</p> }.into_any())
     };
-    let item = move |entry: Entry| view! { <Conversation item=entry menu=menu.get_value() /> };
-    let has_more = Memo::new(move |_| list.has_more() && !search.is_on());
-    let searching = Memo::new(move |_| search.is_on());
-    let finds = move || searching.get().then(|| ORGANIZING.view(|code| (code.finds)()));
-    let organizes = list.organizes;
+    let item = move |entry: ConversationEntry| view! { <ConversationItem item=entry menu=menu.get_value() /> };
+    let has_more = Memo::new(move |_| list.has_more() && !search.is_active());
+    let searching = Memo::new(move |_| search.is_active());
+    let finds = move || searching.get().then(|| ORGANIZING.view(|code| (code.search_results)()));
+    let organizes = list.needs_dialogs;
     let dialogs = move || organizes.get().then(|| ORGANIZING.view(|code| (code.dialogs)()));
     let by_key = move |event: KeyboardEvent| keys::on_key(list, &event);
     let more = move || has_more.get().then(|| more_button(list));
     view! {
         <SearchField />
-        <Scope />
-        <Selection />
+        <ListScope />
+        <SelectionBar />
         {error}
         {none}
         {finds}
@@ -125,24 +126,24 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> AnyView {
             hidden=move || searching.get()
             node_ref=window.node()
             on:keydown=by_key
-            // Whoever comes to a row may open its menu.
+            // The user may open the menu of this row next.
             on:pointerover=|_| ORGANIZING.request()
             on:focusin=|_| ORGANIZING.request()
         >
-            <For each=move || window.part(list) key=|entry| entry.id.clone() children=item />
+            <For each=move || window.visible_entries(list) key=|entry| entry.id.clone() children=item />
         </ul>
         {more}
-        <Undo />
+        <UndoNotice />
         <ActionsMenu id=menu.get_value() />
         {dialogs}
     }
     .into_any()
 }
 
-fn error_line(list: Conversations, error: &ApiError) -> AnyView {
+fn error_line(list: ConversationListState, error: &ApiError) -> AnyView {
     view! {
         <p class="cw-list-error" role="alert">
-            {said(&error.0)}
+            {error_text(&error.0)}
             <button type="button" class="cw-link" on:click=move |_| list.reload()>
                 {t(Text::TryAgain)}
             </button>
@@ -151,7 +152,7 @@ fn error_line(list: Conversations, error: &ApiError) -> AnyView {
     .into_any()
 }
 
-fn more_button(list: Conversations) -> AnyView {
+fn more_button(list: ConversationListState) -> AnyView {
     let loading = move || list.loading.get();
     view! {
         <button type="button" class="cw-link cw-more" disabled=loading on:click=move |_| list.load_more()>

@@ -1,40 +1,40 @@
-//! The question where conversations go: one of the folders, none, or a new one.
+//! The dialog that moves conversations to a folder, to no folder, or to a new one.
 
-use super::list::{Conversations, use_conversations};
+use super::list::{ConversationListState, use_conversations};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::html;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlDialogElement;
-use wire::order::{ConversationChange, Folder, MoveTo};
+use wire::organize::{ConversationChange, Folder, MoveTo};
 
-const DIALOG: &str = "cw-move-conversations";
+const DIALOG_ID: &str = "cw-move-conversations";
 
-/// The longest name that can be typed.
+/// The maximum length of a folder's name.
 pub(super) const NAME_LENGTH: &str = "60";
 
-/// A native modal dialog: it keeps the focus, and Escape leaves everything where it is.
+/// A native modal dialog: it keeps the focus, and Escape cancels.
 #[component]
 pub fn MoveDialog() -> AnyView {
     let list = use_conversations();
     let name = NodeRef::<html::Input>::new();
     let key = |folder: &Folder| format!("{} {}", folder.id, folder.name);
-    let folder = move |folder: Folder| target(list, Some(folder.id), folder.name);
+    let folder = move |folder: Folder| folder_button(list, Some(folder.id), folder.name);
     let create = move |_| {
         if let Some(name) = name.get_untracked() {
             let typed = name.value();
             name.set_value("");
             if !typed.trim().is_empty() {
-                list.move_to_new(typed);
+                list.move_to_new_folder(typed);
             }
         }
     };
     view! {
-        <dialog id=DIALOG class="cw-dialog" aria-labelledby="cw-move-title">
+        <dialog id=DIALOG_ID class="cw-dialog" aria-labelledby="cw-move-title">
             <form method="dialog">
                 <h2 id="cw-move-title">{t(Text::MoveTitle)}</h2>
-                <div class="cw-move-targets">{target(list, None, t(Text::NoFolder).to_owned())} <For each=move || list.folders.get() key=key children=folder /></div>
+                <div class="cw-move-targets">{folder_button(list, None, t(Text::NoFolder).to_owned())} <For each=move || list.folders.get() key=key children=folder /></div>
                 <div class="cw-move-new">
                     <input
                         class="cw-control"
@@ -60,12 +60,13 @@ pub fn MoveDialog() -> AnyView {
     .into_any()
 }
 
-/// A button that moves there. No submit button, so that Enter in the field creates.
-fn target(list: Conversations, id: Option<String>, name: String) -> AnyView {
+/// Returns the button for a folder. It is not a submit button, so that Enter in the name field
+/// creates a folder.
+fn folder_button(list: ConversationListState, id: Option<String>, name: String) -> AnyView {
     let go = move |_| {
-        list.change(list.moving.get_value(), into(id.clone()));
-        list.chosen.set(None);
-        if let Some(dialog) = dialog(DIALOG) {
+        list.change(list.ids_to_move.get_value(), folder_change(id.clone()));
+        list.selected.set(None);
+        if let Some(dialog) = dialog(DIALOG_ID) {
             dialog.close();
         }
     };
@@ -78,21 +79,21 @@ fn target(list: Conversations, id: Option<String>, name: String) -> AnyView {
     .into_any()
 }
 
-/// Into a folder, or into none.
-pub(super) fn into(id: Option<String>) -> ConversationChange {
+/// Moves a conversation to a folder, or out of its folder.
+pub(super) fn folder_change(id: Option<String>) -> ConversationChange {
     ConversationChange { folder_id: Some(MoveTo(id)), ..ConversationChange::default() }
 }
 
-/// Asks where these conversations go.
-pub(super) fn open_move_dialog(list: Conversations, ids: Vec<String>) {
-    list.moving.set_value(ids);
-    open_dialog(DIALOG);
+/// Opens the dialog for these conversations.
+pub(super) fn open_move_dialog(list: ConversationListState, ids: Vec<String>) {
+    list.ids_to_move.set_value(ids);
+    open_dialog(DIALOG_ID);
 }
 
-/// Opens a dialog of the list's.
+/// Opens one of the list's dialogs.
 pub(super) fn open_dialog(id: &str) {
     if let Some(dialog) = dialog(id) {
-        // Refused only by one that is open.
+        // Fails only if the dialog is open.
         let _ = dialog.show_modal();
     }
 }

@@ -1,7 +1,7 @@
-//! Renaming in place.
+//! Renames a conversation in place.
 
-use super::item::actions_button;
-use super::list::{Conversations, Entry, use_conversations};
+use super::item::actions_button_id;
+use super::list::{ConversationEntry, ConversationListState, use_conversations};
 use crate::blocks::control::focus;
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -9,14 +9,14 @@ use leptos::ev::{FocusEvent, KeyboardEvent};
 use leptos::html;
 use std::sync::Arc;
 
-/// The longest title that can be typed.
+/// The maximum length of a title.
 const TITLE_LENGTH: &str = "120";
 
-/// The title as an input: Enter and leaving keep it, Escape does not.
+/// The title as an input: Enter and blur save it, Escape cancels.
 #[component]
-pub fn Rename(
+pub fn RenameField(
     /// The conversation.
-    item: Entry,
+    item: ConversationEntry,
 ) -> AnyView {
     let list = use_conversations();
     let input = NodeRef::<html::Input>::new();
@@ -36,11 +36,11 @@ pub fn Rename(
                 "Escape" => None,
                 _ => return,
             };
-            // Escape would close the drawer as well.
+            // Otherwise Escape would also close the drawer.
             event.prevent_default();
             event.stop_propagation();
-            end(list, &id, title);
-            let button = actions_button(&id);
+            finish_rename(list, &id, title);
+            let button = actions_button_id(&id);
             request_animation_frame(move || focus(&button));
         }
     };
@@ -54,14 +54,15 @@ pub fn Rename(
             node_ref=input
             value=item.summary.with_untracked(|summary| summary.title.clone())
             on:keydown=by_key
-            on:blur=move |event: FocusEvent| end(list, &id, Some(event_target_value(&event)))
+            on:blur=move |event: FocusEvent| finish_rename(list, &id, Some(event_target_value(&event)))
         />
     }
     .into_any()
 }
 
-/// Ends the renaming, with a title to keep it. Once: the removal of the focused input is a blur too.
-fn end(list: Conversations, id: &str, title: Option<String>) {
+/// Ends the renaming, and saves the title if there is one. Only once: removing the focused input
+/// causes a blur event too.
+fn finish_rename(list: ConversationListState, id: &str, title: Option<String>) {
     if list.renaming.with_untracked(|renaming| renaming.as_deref() != Some(id)) {
         return;
     }

@@ -1,25 +1,25 @@
-//! Which conversations are listed: all, those of a folder, or those in the archive.
+//! The filter of the list: all conversations, those of a folder, or the archive.
 
-use super::import::Import;
-use super::list::{Conversations, use_conversations};
+use super::import::ImportButton;
+use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::NAME_LENGTH;
 use super::organizing::ORGANIZING;
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent};
-use wire::order::{Folder, ListFilter};
+use wire::organize::{Folder, ListFilter};
 
-/// The value of the choice that shows the archive; no id of a folder has a space.
+/// The value of the option for the archive; ids of folders have no spaces.
 const ARCHIVE: &str = "in the archive";
 
-/// The choice, with what can be done to a folder that is chosen.
+/// The selection of the filter, with the actions on the selected folder.
 #[component]
-pub fn Scope() -> AnyView {
+pub fn ListScope() -> AnyView {
     let list = use_conversations();
     let key = |folder: &Folder| format!("{} {}", folder.id, folder.name);
     let option = move |Folder { id, name }: Folder| {
-        // A folder with a new name is a new option, which must not lose the choice.
+        // A renamed folder is a new option, which must stay selected.
         let of = id.clone();
         let chosen = move || list.filter.with(|filter| filter.folder_id.as_ref() == Some(&of));
         view! { <option value=id prop:selected=chosen>{name}</option> }
@@ -27,7 +27,7 @@ pub fn Scope() -> AnyView {
     let naming = RwSignal::new(false);
     let change = move |event: Event| {
         naming.set(false);
-        list.show(match event_target_value(&event).as_str() {
+        list.set_filter(match event_target_value(&event).as_str() {
             "" => ListFilter::default(),
             ARCHIVE => ListFilter { archived: true, folder_id: None },
             id => ListFilter { archived: false, folder_id: Some(id.to_owned()) },
@@ -46,19 +46,19 @@ pub fn Scope() -> AnyView {
                 </select>
             </div>
             {tools}
-            <Import />
+            <ImportButton />
         </div>
     }
     .into_any()
 }
 
-/// Its new name, and its end.
-pub(super) fn folder_tools(list: Conversations, id: String, naming: RwSignal<bool>) -> AnyView {
+/// Returns the buttons to rename and to delete a folder.
+pub(super) fn folder_tools(list: ConversationListState, id: String, naming: RwSignal<bool>) -> AnyView {
     let of = id.clone();
     let field = move || naming.get().then(|| name_field(list, of.clone(), naming));
     let delete = move |_| {
-        list.load_folders(Some(id.clone()), None);
-        list.show(ListFilter::default());
+        list.update_folders(Some(id.clone()), None);
+        list.set_filter(ListFilter::default());
     };
     view! {
         {field}
@@ -84,12 +84,12 @@ pub(super) fn folder_tools(list: Conversations, id: String, naming: RwSignal<boo
     .into_any()
 }
 
-/// Enter keeps the new name, Escape and leaving do not.
-fn name_field(list: Conversations, id: String, naming: RwSignal<bool>) -> AnyView {
+/// Returns the field for a folder's new name: Enter saves, Escape cancels.
+fn name_field(list: ConversationListState, id: String, naming: RwSignal<bool>) -> AnyView {
     let now = list.folders.with_untracked(|folders| folders.iter().find(|folder| folder.id == id).cloned());
     let by_key = move |event: KeyboardEvent| {
         match event.key().as_str() {
-            "Enter" => list.load_folders(Some(id.clone()), Some(event_target_value(&event))),
+            "Enter" => list.update_folders(Some(id.clone()), Some(event_target_value(&event))),
             "Escape" => {}
             _ => return,
         }

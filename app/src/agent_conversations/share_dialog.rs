@@ -1,28 +1,29 @@
-//! Links to copies of a conversation: made, copied, taken away.
+//! The dialog for links to copies of a conversation: create, copy and revoke.
 
-use super::list::{Conversations, use_conversations};
+use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_dialog;
 use crate::agent_chat::browser;
 use crate::api::shares;
 use crate::prelude::*;
-use crate::texts::{Text, said, t};
+use crate::texts::{Text, error_text, t};
 use leptos::html;
 use leptos::task::spawn_local;
-use wire::order::Share;
+use wire::organize::Share;
 
-const DIALOG: &str = "cw-share-conversation";
+const DIALOG_ID: &str = "cw-share-conversation";
 
-/// A native modal dialog about the list's subject.
+/// A native modal dialog for the conversation whose menu was opened.
 #[component]
 pub fn ShareDialog() -> AnyView {
     let list = use_conversations();
     let results = NodeRef::<html::Input>::new();
-    let link = move |share: Share| link(list, share);
-    let create = move |_| ask(list, Some(results.get_untracked().is_some_and(|results| results.checked())), None);
-    // In the dialog: what is outside of it cannot be seen while it is open.
-    let error = move || list.error.with(|error| error.as_ref().map(|error| said(&error.0))).unwrap_or_default();
+    let link = move |share: Share| share_link(list, share);
+    let create =
+        move |_| update_shares(list, Some(results.get_untracked().is_some_and(|results| results.checked())), None);
+    // Within the dialog, because the rest of the page is covered while it is open.
+    let error = move || list.error.with(|error| error.as_ref().map(|error| error_text(&error.0))).unwrap_or_default();
     view! {
-        <dialog id=DIALOG class="cw-dialog" aria-labelledby="cw-share-title">
+        <dialog id=DIALOG_ID class="cw-dialog" aria-labelledby="cw-share-title">
             <form method="dialog">
                 <h2 id="cw-share-title">{t(Text::ShareTitle)}</h2>
                 <p>{t(Text::ShareAbout)}</p>
@@ -48,15 +49,15 @@ pub fn ShareDialog() -> AnyView {
     .into_any()
 }
 
-/// Opens the dialog about the list's subject.
-pub(super) fn open_share_dialog(list: Conversations) {
+/// Opens the dialog for the conversation whose menu was opened.
+pub(super) fn open_share_dialog(list: ConversationListState) {
     list.shares.set(Vec::new());
     list.error.set(None);
-    ask(list, None, None);
-    open_dialog(DIALOG);
+    update_shares(list, None, None);
+    open_dialog(DIALOG_ID);
 }
 
-fn ask(list: Conversations, create: Option<bool>, revoke: Option<String>) {
+fn update_shares(list: ConversationListState, create: Option<bool>, revoke: Option<String>) {
     let Some(subject) = list.subject.get_untracked() else { return };
     spawn_local(async move {
         match shares(subject.id, create, revoke).await {
@@ -71,7 +72,7 @@ fn ask(list: Conversations, create: Option<bool>, revoke: Option<String>) {
     });
 }
 
-fn link(list: Conversations, share: Share) -> AnyView {
+fn share_link(list: ConversationListState, share: Share) -> AnyView {
     let address = move || {
         let origin = window().location().origin().unwrap_or_default();
         format!("{origin}/shared/{}", share.id)
@@ -86,7 +87,7 @@ fn link(list: Conversations, share: Share) -> AnyView {
             <button type="button" class="cw-button" on:click=copy>
                 {label}
             </button>
-            <button type="button" class="cw-button" on:click=move |_| ask(list, None, id.clone())>
+            <button type="button" class="cw-button" on:click=move |_| update_shares(list, None, id.clone())>
                 {t(Text::ShareRevoke)}
             </button>
         </li>

@@ -1,19 +1,20 @@
 //! Changes conversations.
 
 use super::ApiError;
-use super::codec::{Done, Json};
+use super::codec::{Json, NoContent};
 use crate::prelude::*;
-use wire::order::ConversationChange;
+use wire::organize::ConversationChange;
 
-/// Changes conversations, all or none: title, pin, archive, folder, whether they were read, deletion and its undo.
+/// Changes several conversations atomically: title, pin, archive, folder, read state, deletion and
+/// its undo.
 #[server(prefix = "/ui", endpoint = "change", input = Json, output = Json)]
 pub async fn change_conversations(
     /// The conversations.
     ids: Vec<String>,
-    /// What changes.
+    /// The change.
     change: ConversationChange,
-) -> Result<Done, ApiError> {
+) -> Result<NoContent, ApiError> {
     let (context, caller) = crate::context::authorize()?;
     context.chat.change(&caller, ids, change).await?;
-    Ok(Done)
+    Ok(NoContent)
 }

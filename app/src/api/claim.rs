@@ -1,20 +1,20 @@
-//! Claims events of an answer, so that one page acts on each.
+//! Claims events of an answer, so that only one open page acts on each.
 
 use super::ApiError;
 use super::codec::Json;
 use crate::prelude::*;
-use wire::events::GrantedEvents;
+use wire::page_events::GrantedEvents;
 
-/// Claims events of an answer for this page; answers with those that no other page has.
+/// Claims events of an answer for this page. Returns those that no other page has claimed.
 #[server(name = ClaimEvents, prefix = "/ui", endpoint = "claim", input = Json, output = Json)]
 pub async fn claim_events(
     /// The conversation.
     conversation_id: String,
-    /// The answer.
+    /// The id of the answer.
     message_id: String,
-    /// The events.
+    /// The keys of the events.
     keys: Vec<String>,
-    /// Tells this claim from others.
+    /// Identifies the claiming page.
     by: String,
 ) -> Result<GrantedEvents, ApiError> {
     let (context, caller) = crate::context::authorize()?;

@@ -1,4 +1,4 @@
-//! JSON for server functions and resources, read in two steps.
+//! The JSON codec of server functions and resources.
 
 use bytes::Bytes;
 use leptos::server::codee::{Decoder, Encoder};
@@ -8,11 +8,12 @@ use serde_json::Value;
 use server_fn::codec::Post;
 use server_fn::{ContentType, Decodes, Encodes, Format, FormatType};
 
-/// JSON that is read into a `Value` first and from there into its type. What serde derives for a type is compiled once for each
-/// source that it is read from: so there is one source only, which makes the download smaller.
+/// A codec that parses JSON into a `Value` first and converts that into the type. The
+/// deserialization code that serde derives is compiled once per source format; with a single one
+/// the download is smaller.
 pub struct ValueJson;
 
-/// A server function's arguments or answer as [`ValueJson`], in the body of a `POST`.
+/// The arguments or the result of a server function as [`ValueJson`], in the body of a `POST`.
 pub type Json = Post<ValueJson>;
 
 impl ContentType for ValueJson {
@@ -36,7 +37,7 @@ impl<T: DeserializeOwned> Decodes<T> for ValueJson {
 
     fn decode(bytes: Bytes) -> Result<T, Self::Error> {
         let text = std::str::from_utf8(&bytes).map_err(serde_json::Error::custom)?;
-        read(text)
+        parse_json(text)
     }
 }
 
@@ -54,47 +55,48 @@ impl<T: DeserializeOwned> Decoder<T> for ValueJson {
     type Encoded = str;
 
     fn decode(text: &str) -> Result<T, Self::Error> {
-        read(text)
+        parse_json(text)
     }
 }
 
-/// What a server function answers that has nothing to tell: `null`.
+/// The result of a server function without a result: `null`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Done;
+pub struct NoContent;
 
-impl Serialize for Done {
+impl Serialize for NoContent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
     }
 }
 
-impl<'de> Deserialize<'de> for Done {
+impl<'de> Deserialize<'de> for NoContent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Value::deserialize(deserializer).map(|_| Self)
     }
 }
 
-/// What a server function answers that has made something: its id. Read by hand, since what serde says about a text that is none brings
-/// the tables for numbers with a fraction.
+/// The id of something that a server function created. Deserialized by hand, since serde's error
+/// for a value that is no string pulls in the tables for formatting floats.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made(pub String);
+pub struct CreatedId(pub String);
 
-impl Serialize for Made {
+impl Serialize for CreatedId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
     }
 }
 
-impl<'de> Deserialize<'de> for Made {
+impl<'de> Deserialize<'de> for CreatedId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::String(id) => Ok(Self(id)),
-            _ => Err(D::Error::custom("an id is a text")),
+            _ => Err(D::Error::custom("an id must be a string")),
         }
     }
 }
 
-/// From text, as the stream's chunks are read: another kind of input would bring the whole JSON reader a second time.
-pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+/// Parses JSON from text, as the chunks of the stream are parsed: another input type would compile
+/// the JSON parser a second time.
+pub(super) fn parse_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str::<Value>(text).and_then(serde_json::from_value)
 }

@@ -5,7 +5,7 @@ use super::codec::Json;
 use crate::prelude::*;
 use wire::api::ConversationView;
 
-/// One conversation as it stands.
+/// Returns a conversation in its current state.
 #[server(prefix = "/ui", endpoint = "conversation", input = Json, output = Json)]
 pub async fn load_conversation(
     /// The conversation.

@@ -4,22 +4,23 @@ use super::ApiError;
 use super::codec::Json;
 use crate::prelude::*;
 use wire::api::ConversationList;
-use wire::order::ListFilter;
+use wire::organize::ListFilter;
 
-/// How many conversations the first page of the list holds.
-pub const LIST_PAGE: u32 = 30;
+/// The number of conversations on the first page of the list.
+pub const LIST_PAGE_SIZE: u32 = 30;
 
-/// The caller's conversations, the pinned ones first, each kind newest first, at most [`LIST_PAGE`], or some more where it goes on.
+/// Returns a page of the caller's conversations: the pinned ones first, otherwise newest first. The
+/// first page has at most [`LIST_PAGE_SIZE`] conversations, later ones are larger.
 #[server(prefix = "/ui", endpoint = "conversations", input = Json, output = Json)]
 pub async fn list_conversations(
-    /// Which of them.
+    /// Which conversations are listed.
     filter: ListFilter,
-    /// `next` of the page before; absent: the newest.
+    /// `next` of the previous page; absent for the first page.
     cursor: Option<String>,
 ) -> Result<ConversationList, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    /// For those who scroll far.
-    const FURTHER_PAGE: u32 = 100;
-    let limit = if cursor.is_some() { FURTHER_PAGE } else { LIST_PAGE };
+    /// Larger, for users who scroll far.
+    const NEXT_PAGE_SIZE: u32 = 100;
+    let limit = if cursor.is_some() { NEXT_PAGE_SIZE } else { LIST_PAGE_SIZE };
     Ok(context.conversations(&caller, filter, limit, cursor).await?)
 }

@@ -1,4 +1,4 @@
-//! The error of every server function: the user's error, whatever went wrong on the way included.
+//! The error type of all server functions, including errors of the transport.
 
 use super::codec::ValueJson;
 use crate::texts::{Text, t};
@@ -6,25 +6,26 @@ use serde::{Deserialize, Serialize};
 use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use wire::error::{ErrorCode, UserError};
 
-/// What a server function answers when it cannot do what was asked.
+/// The error of a server function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ApiError(pub UserError);
 
 impl ApiError {
-    /// Its code.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         self.0.code
     }
 }
 
 impl From<UserError> for ApiError {
-    /// On the server, an error that answers a server function's request also sets the response's status, and names the request's trace.
+    /// Converts the error. On the server, for a request of a server function, it also sets the
+    /// status of the response and adds the id of the request's trace.
     fn from(error: UserError) -> Self {
         #[cfg(feature = "ssr")]
         let error = {
             set_status(error.code);
-            UserError { trace_id: chat::trace().map(|trace| trace.trace_id), ..error }
+            UserError { trace_id: chat::current_trace().map(|trace| trace.trace_id), ..error }
         };
         Self(error)
     }
@@ -33,11 +34,12 @@ impl From<UserError> for ApiError {
 impl FromServerFnError for ApiError {
     type Encoder = ValueJson;
 
-    /// Failures of the transport. Their texts are for developers, so the reader gets ours.
+    /// Converts errors of the transport. Their texts are for developers, so they are replaced by
+    /// texts for users.
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         let (code, message) = match error {
             ServerFnErrorErr::Request(_) => (ErrorCode::Unavailable, t(Text::ServerAway)),
-            // The server reads nothing but requests.
+            // On the server, only requests are deserialized.
             ServerFnErrorErr::Deserialization(_) if cfg!(feature = "ssr") => {
                 (ErrorCode::Malformed, t(Text::RequestUnreadable))
             }
@@ -59,8 +61,8 @@ impl std::fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-/// Gives the response the error's status, but only when the request is for a server function: while a page is rendered,
-/// one block's error is not the page's.
+/// Sets the status of the response, but only if the request is for a server function: while a page
+/// is rendered, the error of one block is not an error of the page.
 #[cfg(feature = "ssr")]
 fn set_status(code: ErrorCode) {
     use leptos::prelude::use_context;

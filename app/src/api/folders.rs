@@ -3,12 +3,13 @@
 use super::ApiError;
 use super::codec::Json;
 use crate::prelude::*;
-use wire::order::FolderList;
+use wire::organize::FolderList;
 
-/// The caller's folders, by name; before that, one is made (a name alone), renamed (both) or deleted (an id alone).
+/// Returns the caller's folders, by name. Before that it creates one (only a name is given),
+/// renames one (both are given) or deletes one (only an id is given).
 #[server(prefix = "/ui", endpoint = "folders", input = Json, output = Json)]
 pub async fn folders(
-    /// The folder that changes.
+    /// The folder to change.
     id: Option<String>,
     /// Its new name.
     name: Option<String>,

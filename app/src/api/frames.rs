@@ -1,4 +1,4 @@
-//! The chat's frames as the body of a server function's response.
+//! Streams the chat's frames as the response body of a server function.
 
 use super::ApiError;
 use bytes::Bytes;
@@ -8,22 +8,24 @@ use leptos::prelude::use_context;
 use server_fn::codec::ByteStream;
 use std::time::Duration;
 
-/// After about this long without an event a comment is sent, so that no proxy takes the connection for dead, nor the browser.
+/// Time without an event after which a comment is sent, so that neither a proxy nor the browser
+/// takes the connection for dead.
 const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
 
-/// The frames as they are; the browser decodes them with [`sse::Decoder`]. Nothing on the way may collect or compress them.
-pub(super) fn stream(frames: chat::Frames) -> ByteStream<ApiError> {
-    mark_as_events();
-    ByteStream::new(chat::kept_alive(frames, KEEP_ALIVE_AFTER).map(Ok))
+/// Streams frames unchanged; the browser decodes them with [`sse::SseDecoder`]. Nothing on the way may
+/// buffer or compress them.
+pub(super) fn event_stream(frames: chat::Frames) -> ByteStream<ApiError> {
+    set_sse_headers();
+    ByteStream::new(chat::with_keep_alive(frames, KEEP_ALIVE_AFTER).map(Ok))
 }
 
-/// The stream of a conversation in which nothing is being written: its end.
-pub(super) fn nothing() -> ByteStream<ApiError> {
-    mark_as_events();
+/// Returns a stream that ends at once, for a conversation without a running answer.
+pub(super) fn empty_stream() -> ByteStream<ApiError> {
+    set_sse_headers();
     ByteStream::new(futures::stream::once(async { Ok(Bytes::from_static(b"data: [DONE]\n\n")) }))
 }
 
-fn mark_as_events() {
+fn set_sse_headers() {
     let Some(response) = use_context::<leptos_axum::ResponseOptions>() else {
         return;
     };
@@ -46,18 +48,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_silent_stream_is_kept_alive() {
+    async fn silent_stream_gets_keep_alive_comments() {
         let frames = async_stream::stream! {
             yield Bytes::from_static(b"data: 1\n\n");
             tokio::time::sleep(Duration::from_secs(19)).await;
             yield Bytes::from_static(b"data: [DONE]\n\n");
         };
         let expected: [&[u8]; 3] = [b"data: 1\n\n", b": keep-alive\n\n", b"data: [DONE]\n\n"];
-        assert_eq!(bodies(stream(frames.boxed())).await, expected);
+        assert_eq!(bodies(event_stream(frames.boxed())).await, expected);
     }
 
     #[tokio::test]
-    async fn nothing_is_an_end() {
-        assert_eq!(bodies(nothing()).await, [&b"data: [DONE]\n\n"[..]]);
+    async fn empty_stream_has_only_the_end_marker() {
+        assert_eq!(bodies(empty_stream()).await, [&b"data: [DONE]\n\n"[..]]);
     }
 }

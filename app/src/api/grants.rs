@@ -1,11 +1,11 @@
-//! Loads the user's standing approvals.
+//! Lists the user's standing approvals.
 
 use super::ApiError;
 use super::codec::Json;
 use crate::prelude::*;
 use wire::api::StandingApprovals;
 
-/// The caller's standing approvals, newest first.
+/// Returns the caller's standing approvals, newest first.
 #[server(prefix = "/ui", endpoint = "grants", input = Json, output = Json)]
 pub async fn list_grants() -> Result<StandingApprovals, ApiError> {
     let (context, caller) = crate::context::authorize()?;

@@ -1,20 +1,20 @@
-//! A conversation out of a file.
+//! Imports a conversation from a file.
 
 use super::ApiError;
-use super::codec::{Json, Made};
+use super::codec::{CreatedId, Json};
 use crate::prelude::*;
 
-/// Makes a conversation that goes on on this page out of what was exported as JSON; answers with its id.
+/// Creates a conversation on this page from a JSON export and returns its id.
 #[server(prefix = "/ui", endpoint = "import", input = Json, output = Json)]
 pub async fn import_conversation(
-    /// The page.
+    /// The id of the page.
     page_id: String,
-    /// The file's text.
+    /// The content of the file.
     file: String,
-) -> Result<Made, ApiError> {
+) -> Result<CreatedId, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    let file = serde_json::from_str::<chat::Exported>(&file).map_err(|error| {
+    let file = serde_json::from_str::<chat::ExportedConversation>(&file).map_err(|error| {
         wire::UserError::invalid("/file", format!("This file is not an exported conversation: {error}."))
     })?;
-    Ok(Made(context.chat.import(&caller, chat::Exported { page_id, ..file }).await?))
+    Ok(CreatedId(context.chat.import(&caller, chat::ExportedConversation { page_id, ..file }).await?))
 }

@@ -1,4 +1,5 @@
-//! The server functions: one per file, each asks who calls and makes one call.
+//! The server functions, one per file. Each checks the caller and makes one call of the chat
+//! facade.
 
 pub mod change;
 pub mod claim;
@@ -11,12 +12,12 @@ pub mod folders;
 mod frames;
 pub mod grants;
 pub mod import;
-pub mod loaded;
 pub mod page;
 pub mod revise;
 pub mod revoke;
 pub mod search;
 pub mod send;
+pub mod server_data;
 pub mod shares;
 pub mod stop;
 pub mod watch;
@@ -24,17 +25,17 @@ pub mod watch;
 pub use change::{ChangeConversations, change_conversations};
 pub use claim::{ClaimEvents, claim_events};
 pub use conversation::{LoadConversation, load_conversation};
-pub use conversations::{LIST_PAGE, ListConversations, list_conversations};
+pub use conversations::{LIST_PAGE_SIZE, ListConversations, list_conversations};
 pub use error::ApiError;
 pub use folders::{Folders, folders};
 pub use grants::{ListGrants, list_grants};
 pub use import::{ImportConversation, import_conversation};
-pub use loaded::Loaded;
 pub use page::{LoadPage, load_page};
 pub use revise::{ReviseConversation, revise};
 pub use revoke::{RevokeGrant, revoke_grant};
-pub use search::{SEARCH_PAGE, SearchConversations, search_conversations};
+pub use search::{SEARCH_PAGE_SIZE, SearchConversations, search_conversations};
 pub use send::{SendToAgent, send};
+pub use server_data::ServerData;
 pub use shares::{Shares, shares};
 pub use stop::{StopConversation, stop};
 pub use watch::{WatchConversation, watch};

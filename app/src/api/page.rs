@@ -5,7 +5,7 @@ use super::codec::Json;
 use crate::prelude::*;
 use wire::page::Page;
 
-/// The definition of a page; without an id, of the first one that the caller may open.
+/// Returns the definition of a page; without an id, of the first page that the caller may open.
 #[server(prefix = "/ui", endpoint = "page", input = Json, output = Json)]
 pub async fn load_page(
     /// The page's id, from the address.

@@ -1,18 +1,19 @@
-//! Another branch, a deletion, a judgement or a copy.
+//! Changes of messages: branches, deletions, feedback and copies.
 
 use super::ApiError;
 use super::codec::Json;
 use crate::prelude::*;
-use wire::change::{Change, Changed};
+use wire::change::{ChangeResult, MessageChange};
 
-/// Another branch, a deletion, a judgement or a copy: what asks nothing of the agent.
+/// Selects another branch, deletes a message, records feedback or copies the conversation: the
+/// changes that do not run the agent.
 #[server(name = ReviseConversation, prefix = "/ui", endpoint = "revise", input = Json, output = Json)]
 pub async fn revise(
     /// The conversation.
     id: String,
-    /// What becomes of it.
-    change: Change,
-) -> Result<Changed, ApiError> {
+    /// The change.
+    change: MessageChange,
+) -> Result<ChangeResult, ApiError> {
     let (context, caller) = crate::context::authorize()?;
     Ok(context.chat.revise(&caller, &id, change).await?)
 }

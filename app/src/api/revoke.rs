@@ -1,16 +1,16 @@
-//! Takes a standing approval back.
+//! Revokes a standing approval.
 
 use super::ApiError;
-use super::codec::{Done, Json};
+use super::codec::{Json, NoContent};
 use crate::prelude::*;
 
-/// Takes a standing approval back: from the next call on, the user is asked again.
+/// Revokes a standing approval: the user is asked again from the next call on.
 #[server(prefix = "/ui", endpoint = "revoke", input = Json, output = Json)]
 pub async fn revoke_grant(
-    /// The approval.
+    /// The id of the standing approval.
     id: String,
-) -> Result<Done, ApiError> {
+) -> Result<NoContent, ApiError> {
     let (context, caller) = crate::context::authorize()?;
     context.chat.revoke(&caller, &id).await?;
-    Ok(Done)
+    Ok(NoContent)
 }

@@ -1,21 +1,22 @@
-//! Searches in conversations.
+//! Searches conversations.
 
 use super::ApiError;
 use super::codec::Json;
 use crate::prelude::*;
-use wire::order::FoundList;
+use wire::organize::SearchHitList;
 
-/// Finds of one page.
-pub const SEARCH_PAGE: u32 = 20;
+/// The number of results on a page.
+pub const SEARCH_PAGE_SIZE: u32 = 20;
 
-/// The caller's conversations whose title or a message has the words, newest first, at most [`SEARCH_PAGE`].
+/// Returns the caller's conversations with these words in the title or in a message, newest first,
+/// at most [`SEARCH_PAGE_SIZE`].
 #[server(prefix = "/ui", endpoint = "search", input = Json, output = Json)]
 pub async fn search_conversations(
-    /// The words.
+    /// The words to search for.
     text: String,
-    /// `next` of the page before; absent: the newest.
+    /// `next` of the previous page; absent for the first page.
     cursor: Option<String>,
-) -> Result<FoundList, ApiError> {
+) -> Result<SearchHitList, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.chat.search(&caller, &text, SEARCH_PAGE, cursor.as_deref()).await?)
+    Ok(context.chat.search(&caller, &text, SEARCH_PAGE_SIZE, cursor.as_deref()).await?)
 }

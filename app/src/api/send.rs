@@ -1,16 +1,17 @@
-//! Sends something to the agent.
+//! Sends a submission to the agent.
 
 use super::ApiError;
 use crate::prelude::*;
 use server_fn::codec::{ByteStream, Json, Streaming};
 use wire::api::SendRequest;
 
-/// Gives the agent something to do. The answer is the stream of the assistant's message, always told whole: one that goes on
-/// begins with what it held before. When the message was stored but nothing is being written (other questions are still open, or
+/// Submits a message, answers, or a request to continue or regenerate. The response is the stream
+/// of the assistant's message, always complete: a continued message begins with what it already
+/// contained. If the submission was stored but no run is active (other questions are still open, or
 /// the answer has ended already), the stream is empty and the conversation is loaded instead.
 #[server(name = SendToAgent, prefix = "/ui", endpoint = "send", input = Json, output = Streaming)]
 pub async fn send(
-    /// What to do.
+    /// The submission.
     request: SendRequest,
 ) -> Result<ByteStream<ApiError>, ApiError> {
     use wire::api::Submission::{Answers, Continue, Message, Regenerate};
@@ -22,8 +23,8 @@ pub async fn send(
     };
     let sent = context.chat.send(&caller, request).await?;
     if is_new {
-        return Ok(super::frames::stream(sent.frames));
+        return Ok(super::frames::event_stream(sent.frames));
     }
     let whole = context.chat.watch(&caller, &conversation_id, None).await?;
-    Ok(whole.map_or_else(super::frames::nothing, super::frames::stream))
+    Ok(whole.map_or_else(super::frames::empty_stream, super::frames::event_stream))
 }

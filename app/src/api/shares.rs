@@ -1,18 +1,20 @@
-//! Links to copies of a conversation.
+//! Share links of a conversation.
 
 use super::ApiError;
 use super::codec::Json;
 use crate::prelude::*;
-use wire::order::ShareList;
+use wire::organize::ShareList;
 
-/// The links to copies of a conversation, the newest first; before that one is made or taken away.
+/// Returns the share links of a conversation, newest first. Before that it creates or revokes one,
+/// if requested.
 #[server(prefix = "/ui", endpoint = "shares", input = Json, output = Json)]
 pub async fn shares(
     /// The conversation.
     id: String,
-    /// Makes one; whether with what tools were given and gave.
+    /// Creates a link; the value says whether the shared copy includes the inputs and results of
+    /// tools.
     create: Option<bool>,
-    /// Takes this one away.
+    /// Revokes the link with this id.
     revoke: Option<String>,
 ) -> Result<ShareList, ApiError> {
     let (context, caller) = crate::context::authorize()?;

@@ -1,16 +1,16 @@
-//! Ends an answer that is being written.
+//! Stops a running answer.
 
 use super::ApiError;
-use super::codec::{Done, Json};
+use super::codec::{Json, NoContent};
 use crate::prelude::*;
 
-/// Ends the answer that is being written in a conversation, if one is. What was written stays.
+/// Stops the running answer of a conversation, if there is one. What was written so far is kept.
 #[server(name = StopConversation, prefix = "/ui", endpoint = "stop", input = Json, output = Json)]
 pub async fn stop(
     /// The conversation.
     conversation_id: String,
-) -> Result<Done, ApiError> {
+) -> Result<NoContent, ApiError> {
     let (context, caller) = crate::context::authorize()?;
     context.chat.stop(&caller, &conversation_id).await?;
-    Ok(Done)
+    Ok(NoContent)
 }

@@ -1,18 +1,18 @@
-//! The block `Alert`, and what looks like it.
+//! The block `Alert`, and the icon that messages share with it.
 
-use crate::actions::Status;
+use crate::actions::MessageStatus;
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::properties::Properties;
 
-/// A message in the page.
+/// An alert: a message that is part of the page.
 #[component]
 pub fn Alert(
     /// `title`, `content` and `status`.
     #[prop(into)]
     properties: Properties,
 ) -> AnyView {
-    let status = move || Status::read(properties.text("status").as_deref());
+    let status = move || MessageStatus::read(properties.text("status").as_deref());
     let line = move |key: &'static str, class: &'static str| {
         let there = Memo::new(move |_| properties.text(key).is_some_and(|text| !text.is_empty()));
         (move || {
@@ -22,7 +22,8 @@ pub fn Alert(
         .into_any()
     };
     view! {
-        // A status and not an alert: it is part of the page, and read out when it changes.
+        // `role="status"` and not `alert`: it is part of the page, and is only read out when it
+        // changes.
         <div class="cw-alert" role="status" data-status=move || Some(status().name().to_owned())>
             {move || status_icon(status())}
             <div class="cw-alert-text">
@@ -34,12 +35,12 @@ pub fn Alert(
     .into_any()
 }
 
-/// The icon of a kind of message.
-pub(crate) fn status_icon(status: Status) -> AnyView {
+/// Renders the icon of a message's status.
+pub(crate) fn status_icon(status: MessageStatus) -> AnyView {
     let of = match status {
-        Status::Info => Shape::Info,
-        Status::Success => Shape::Check,
-        Status::Warning | Status::Error => Shape::Warning,
+        MessageStatus::Info => Shape::Info,
+        MessageStatus::Success => Shape::Check,
+        MessageStatus::Warning | MessageStatus::Error => Shape::Warning,
     };
     view! { <Icon of /> }.into_any()
 }

@@ -2,10 +2,10 @@
 
 use crate::prelude::*;
 
-/// Puts what stands in it below each other.
+/// Stacks its children vertically.
 #[component]
 pub fn BoxBlock(
-    /// What stands in it.
+    /// The content.
     children: Children,
 ) -> AnyView {
     view! { <div class="cw-box">{children()}</div> }.into_any()

@@ -6,7 +6,7 @@ use crate::properties::Properties;
 use leptos::task::spawn_local;
 use serde_json::Value;
 
-/// A button. While what it leads to is being done, another click does nothing.
+/// A button. Clicks are ignored while the handlers of an earlier click are still running.
 #[component]
 pub fn Button(
     /// The block's id.
@@ -34,14 +34,15 @@ pub fn Button(
         busy.set(true);
         let events = events.clone();
         spawn_local(async move {
-            events.ask("onClick", Value::Null).await;
-            // The page may have gone meanwhile: a button may lead to another one.
+            events.emit_and_wait("onClick", Value::Null).await;
+            // The page may be gone by now, since a click may navigate.
             busy.try_set(false);
         });
     };
     view! {
         <div class="cw-button-row">
-            // Not disabled while it is busy: it would lose the focus.
+            // `aria-busy` instead of `disabled` while it is busy: a disabled button would lose the
+            // focus.
             <button
                 type="button"
                 id=id

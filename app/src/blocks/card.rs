@@ -9,10 +9,10 @@ pub fn Card(
     /// The block's id.
     #[prop(into)]
     id: String,
-    /// `title`: its heading; without one, a frame only.
+    /// `title`: the heading; without it the card is only a frame.
     #[prop(into)]
     properties: Properties,
-    /// What stands in it.
+    /// The content.
     children: Children,
 ) -> AnyView {
     card(id, properties, children().into_any())
@@ -25,14 +25,16 @@ pub(super) fn card(id: String, properties: Properties, content: AnyView) -> AnyV
         let heading_id = heading_id.clone();
         move || title().map(|_| heading_id.clone())
     };
-    // Whether there is a heading is looked at apart from what it says, so that it is the same element while that changes.
+    // A memo of whether there is a title, so that the heading element stays the same while its text
+    // changes.
     let titled = Memo::new(move |_| title().is_some());
     let heading = move || {
         let heading = view! { <h2 id=heading_id.clone() class="cw-card-title" dir="auto">{move || title().unwrap_or_default()}</h2> };
         titled.get().then(|| heading.into_any())
     };
     view! {
-        // A group and no landmark: the region around it has the same name when it is the first.
+        // A group and not a landmark: when the card is the first block, the region around it
+        // already has this name.
         <div class="cw-card" role="group" aria-labelledby=labelled_by>
             {heading}
             {content}

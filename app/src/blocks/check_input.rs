@@ -1,4 +1,4 @@
-//! The inputs that are yes or no.
+//! The inputs with a boolean value.
 
 use super::control::bind_checked;
 use super::field::field;
@@ -10,32 +10,32 @@ use leptos::ev::Event;
 use serde_json::Value;
 use wire::page::BlockType;
 
-/// Yes or no, at once.
+/// A switch, whose value takes effect at once.
 #[component]
 pub fn Switch(
     /// The block's id and the key of its value.
     #[prop(into)]
     id: String,
-    /// Its properties.
+    /// The block's properties.
     #[prop(into)]
     properties: Properties,
-    /// `onChange`: it was switched.
+    /// `onChange`: the user toggled it.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
     check_input(InputHandle::new(BlockType::Switch, id, properties, events), "cw-switch", Some("switch"))
 }
 
-/// Yes or no, in a form.
+/// A checkbox.
 #[component]
 pub fn Checkbox(
     /// The block's id and the key of its value.
     #[prop(into)]
     id: String,
-    /// Its properties.
+    /// The block's properties.
     #[prop(into)]
     properties: Properties,
-    /// `onChange`: it was ticked, or is no longer.
+    /// `onChange`: the user ticked or unticked it.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
@@ -55,7 +55,7 @@ fn check_input(input: InputHandle, class: &'static str, role: Option<&'static st
             class=class
             type="checkbox"
             role=role
-            checked=input.now() == Value::Bool(true)
+            checked=input.value_untracked() == Value::Bool(true)
             on:change=tick
         />
     };

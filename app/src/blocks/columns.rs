@@ -7,37 +7,38 @@ use wire::page::{Block, ColumnsProperties};
 /// The whole width, in the units of the style sheet's `cw-share-N` classes.
 const SHARES: f64 = 12.0;
 
-/// Puts its blocks beside each other, one column each; on a narrow screen below each other.
+/// Puts its blocks side by side, one per column; on a narrow screen they are stacked.
 #[component]
 pub fn Columns(
-    /// How they share the width.
+    /// The widths of the columns.
     properties: ColumnsProperties,
-    /// The columns, each a component.
+    /// The content of each column.
     columns: Vec<Children>,
 ) -> AnyView {
-    columns_of(&properties, columns.into_iter().map(|column| column().into_any()).collect())
+    columns_view(&properties, columns.into_iter().map(|column| column().into_any()).collect())
 }
 
-/// Columns of blocks of the config.
-pub(super) fn columns_of_blocks(properties: &ColumnsProperties, blocks: Vec<Block>) -> AnyView {
-    columns_of(properties, blocks.into_iter().map(block).collect())
+/// Renders a `Columns` block of the config.
+pub(super) fn columns_from_config(properties: &ColumnsProperties, blocks: Vec<Block>) -> AnyView {
+    columns_view(properties, blocks.into_iter().map(block).collect())
 }
 
-fn columns_of(properties: &ColumnsProperties, columns: Vec<AnyView>) -> AnyView {
+fn columns_view(properties: &ColumnsProperties, columns: Vec<AnyView>) -> AnyView {
     let shares = shares(&properties.widths, columns.len());
     let column =
         |(content, share)| view! { <div class=format!("cw-column cw-share-{share}")>{content}</div> }.into_any();
     view! { <div class="cw-columns">{columns.into_iter().zip(shares).map(column).collect_view()}</div> }.into_any()
 }
 
-/// Each column's part of the width in twelfths, at least one. Classes, because a content security policy forbids inline styles.
+/// Returns each column's share of the width in twelfths, at least one. Shares are CSS classes,
+/// because the content security policy forbids inline styles.
 pub(crate) fn shares(widths: &[f64], columns: usize) -> Vec<u8> {
     let width = |column: usize| {
         let width = widths.get(column).copied().unwrap_or(1.0);
         if width.is_finite() && width > 0.0 { width } else { 1.0 }
     };
     let total = (0..columns).map(width).sum::<f64>();
-    // A cast from f64 saturates; the clamp keeps it among the classes that exist.
+    // A cast from f64 saturates, and the clamp limits it to the classes that exist.
     (0..columns).map(|column| (width(column) / total * SHARES).round().clamp(1.0, SHARES) as u8).collect()
 }
 
@@ -46,7 +47,7 @@ mod tests {
     use super::shares;
 
     #[test]
-    fn widths_become_twelfths() {
+    fn widths_are_converted_to_twelfths() {
         for (widths, columns, expected) in [
             (&[][..], 2, &[6, 6][..]),
             (&[1.0, 2.0], 2, &[4, 8]),

@@ -1,4 +1,4 @@
-//! Keeps a control of the document and a key of the page state equal, in both directions.
+//! Two-way binding between a DOM control and a key of the page state.
 
 use super::input::InputHandle;
 use super::multi_select::{is_member, with_member};
@@ -10,29 +10,30 @@ use wire::page::BlockType;
 
 /// Binds the `value` of an input's control to its key.
 ///
-/// Not by Leptos' `prop:value`: that would overwrite what was typed, or restored by the browser, before the WASM had loaded.
+/// Does not use Leptos' `prop:value`, which would overwrite what the user typed, or the browser
+/// restored, before the WASM was loaded.
 pub(super) fn bind_text(input: &InputHandle, parse: fn(&str) -> Value) {
-    bind(input, input.control_id(), Codec::Text(parse));
+    bind(input, input.control_id(), PropertyCodec::Text(parse));
 }
 
 /// Binds the `checked` of an input's checkbox to its key.
 pub(super) fn bind_checked(input: &InputHandle) {
-    bind(input, input.control_id(), Codec::Checked);
+    bind(input, input.control_id(), PropertyCodec::Checked);
 }
 
-/// Binds the `checked` of a checkbox to whether a text is in the list that the input holds.
+/// Binds the `checked` of a checkbox to whether the input's list contains `member`.
 pub(super) fn bind_member(input: &InputHandle, control_id: String, member: String) {
-    bind(input, control_id, Codec::Member(member));
+    bind(input, control_id, PropertyCodec::Member(member));
 }
 
-/// How a control's property reads as a value and back.
-enum Codec {
+/// Converts between a property of a DOM control and the input's value.
+enum PropertyCodec {
     Text(fn(&str) -> Value),
     Checked,
     Member(String),
 }
 
-impl Codec {
+impl PropertyCodec {
     fn property(&self) -> JsValue {
         JsValue::from_str(match self {
             Self::Text(_) => "value",
@@ -40,12 +41,14 @@ impl Codec {
         })
     }
 
-    /// The input's value, given what the control shows and what the value is now.
+    /// Returns the input's value for the control's current property; `now` is the value in the page
+    /// state.
     fn read(&self, property: &JsValue, now: &Value, input: &InputHandle) -> Value {
         match self {
             Self::Text(parse) => parse(&property.as_string().unwrap_or_default()),
             Self::Checked => Value::Bool(property.is_truthy()),
-            // Equal if the control shows it as it is: what else is in the list is not this control's.
+            // The control already agrees with the value. Other members of the list belong to other
+            // controls.
             Self::Member(member) if is_member(now, member) == property.is_truthy() => now.clone(),
             Self::Member(member) => {
                 with_member(now, member, property.is_truthy(), &untrack(|| input.properties.options()))
@@ -55,19 +58,19 @@ impl Codec {
 
     fn write(&self, value: &Value) -> JsValue {
         match self {
-            Self::Text(_) => JsValue::from_str(&text(value)),
+            Self::Text(_) => JsValue::from_str(&display_text(value)),
             Self::Checked => JsValue::from_bool(value.as_bool().unwrap_or(false)),
             Self::Member(member) => JsValue::from_bool(is_member(value, member)),
         }
     }
 }
 
-fn bind(input: &InputHandle, control_id: String, codec: Codec) {
+fn bind(input: &InputHandle, control_id: String, codec: PropertyCodec) {
     let input = input.clone();
     let mut adopted = false;
     Effect::new(move |_| {
         if input.kind() == BlockType::Select {
-            // Other options: the control has forgotten what is chosen.
+            // Tracked: when the options change, the browser resets the selection of the control.
             let _ = input.properties.value("options");
         }
         let value = input.state.get(&input.id);
@@ -81,8 +84,8 @@ fn bind(input: &InputHandle, control_id: String, codec: Codec) {
         if first {
             input.state.set(&input.id, shown);
         } else {
-            // Only when the meaning differs: writing `1` over a half-typed `1.` would fight the person. A property of an element
-            // can always be set; nothing is lost if it cannot.
+            // Only when the meaning differs: replacing a half-typed `1.` by `1` would disturb the
+            // user. A property of an element can always be set; nothing is lost if it cannot.
             let _ = js_sys::Reflect::set(&element, &property, &codec.write(&value));
         }
     });
@@ -92,13 +95,13 @@ fn bind(input: &InputHandle, control_id: String, codec: Codec) {
 pub(crate) fn focus(id: &str) {
     let element = document().get_element_by_id(id);
     if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
-        // Only an element that is gone refuses.
+        // Fails only if the element is gone.
         let _ = element.focus();
     }
 }
 
-/// A value as a control shows it: `null` is empty.
-pub(crate) fn text(value: &Value) -> String {
+/// Returns the text that a control shows for a value; `null` is the empty text.
+pub(crate) fn display_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -106,7 +109,7 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// What a text control holds: its text, `null` when it is empty.
+/// Parses the text of a control: the empty text is `null`.
 pub(crate) fn parse_text(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { Value::String(text.to_owned()) }
 }
@@ -118,15 +121,15 @@ mod tests {
     use wire::page::parse_number;
 
     #[test]
-    fn empty_is_null() {
+    fn empty_text_is_null() {
         for (typed, expected) in [("", json!(null)), ("Ada", json!("Ada")), (" ", json!(" "))] {
             assert_eq!(parse_text(typed), expected);
-            assert_eq!(text(&expected), typed);
+            assert_eq!(display_text(&expected), typed);
         }
     }
 
     #[test]
-    fn numbers_keep_their_kind() {
+    fn integers_and_floats_are_distinguished() {
         for (typed, expected) in [
             ("3", json!(3)),
             ("-3", json!(-3)),

@@ -1,21 +1,23 @@
-//! The frame of an input: its label, what is wrong with its value, and what an agent changed.
+//! The frame of an input: its label, its validation error, and the notice of a change by the agent.
 
 use super::control::focus;
 use super::input::InputHandle;
-use crate::page_state::{PageState, words};
+use crate::page_state::{PageState, label_from_id};
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 use wire::page::BlockType;
 
-/// An input with its label. When an agent writes the value, the field lights up for a moment and offers to undo it, in a line
-/// that is always there, so that nothing moves.
+/// Renders an input with its label. When the agent writes the value, the field is highlighted for a
+/// moment and offers to undo the change. The line for it is always reserved, so that the layout
+/// does not shift.
 pub(super) fn field(input: &InputHandle, control: AnyView) -> AnyView {
     let (id, state, label) = (input.id.clone(), input.state, input.label());
     let write = {
         let key = id.clone();
-        Memo::new(move |_| state.agent_write(&key).map(|write| write.number))
+        Memo::new(move |_| state.agent_write(&key).map(|write| write.count))
     };
-    // Two classes with the same animation under two names: swapping them starts it anew for the next write.
+    // Two classes with the same animation under two names: switching between them restarts it for
+    // the next write.
     let odd = move || write.get().is_some_and(|number| number % 2 == 1);
     let even = move || write.get().is_some_and(|number| number % 2 == 0);
     let (beside, before, group) = match input.kind() {
@@ -30,14 +32,15 @@ pub(super) fn field(input: &InputHandle, control: AnyView) -> AnyView {
     }
     .into_any();
     let name = match group {
-        // The controls have labels of their own.
+        // A `span`, because each of the controls has its own label.
         true => view! { <span class="cw-label" id=label_id(&id)>{name}</span> }.into_any(),
         false => view! { <label class="cw-label" for=control_id(&id)>{name}</label> }.into_any(),
     };
     let problem = {
         let key = id.clone();
-        // Not drawn anew with each key: a screen reader would read it again.
-        let problem = Memo::new(move |_| state.problem(&key));
+        // A memo, so that it is not rendered again at every keystroke: a screen reader would read
+        // it again.
+        let problem = Memo::new(move |_| state.validation_error(&key));
         (move || {
             let problem = problem.get()?;
             Some(view! { <span class="cw-problem" dir="auto">{problem}</span> }.into_any())
@@ -61,7 +64,8 @@ pub(super) fn field(input: &InputHandle, control: AnyView) -> AnyView {
     .into_any()
 }
 
-/// A star behind the label; for screen readers the control itself says that it is needed.
+/// Renders an asterisk after the label of a required input; screen readers get the control's
+/// `required` attribute instead.
 fn required_mark(input: &InputHandle) -> AnyView {
     let properties = input.properties;
     (move || {
@@ -76,7 +80,7 @@ fn change_line(state: PageState, key: String, label: &str) -> AnyView {
     let label = fill(Text::UndoChangeOf, &[label]);
     let undo = move |_| {
         state.undo(&key);
-        // The button is about to vanish: the focus goes to what it changed.
+        // The button is about to disappear, so the focus moves to the field.
         focus(&control_id(&key));
     };
     view! {
@@ -89,22 +93,22 @@ fn change_line(state: PageState, key: String, label: &str) -> AnyView {
     .into_any()
 }
 
-/// The id of a field's control, unique on the page as block ids are.
+/// Returns the id of a field's control. It is unique on the page, because block ids are.
 pub(crate) fn control_id(id: &str) -> String {
     format!("field-{id}")
 }
 
-/// The id of the line that describes a field's control.
+/// Returns the id of the line that describes a field's control.
 pub(crate) fn note_id(id: &str) -> String {
     format!("field-{id}-note")
 }
 
-/// The id of the name of a field with several controls.
+/// Returns the id of the label of a field with several controls.
 pub(crate) fn label_id(id: &str) -> String {
     format!("field-{id}-label")
 }
 
-/// A heading for a key that has none.
-pub(super) fn heading(key: &str) -> String {
-    words(key)
+/// Returns the heading of a column without a title, made from its key.
+pub(super) fn default_heading(key: &str) -> String {
+    label_from_id(key)
 }

@@ -1,31 +1,31 @@
-//! Blocks whose code comes with the pages that have them.
+//! The chunks with the code of blocks that not every page has.
 
-use super::tabs::tabs_of;
+use super::tabs::tabs_from_config;
 use super::{Alert, Checkbox, DatePicker, MultiSelect, NumberInput, Select, Switch, Table, Tabs, TextArea, TextInput};
 use crate::actions::BlockEvents;
-use crate::chunks::{Chunk, Loading, Missing};
+use crate::chunks::{Chunk, ChunkError, ChunkFuture};
 use crate::prelude::*;
 use crate::properties::Properties;
 use serde_json::{Map, Value};
 use wasm_split_helpers::wasm_split;
 use wire::page::{Block, BlockType, TabsProperties};
 
-/// The inputs that most forms have.
-pub(crate) static INPUTS: Chunk<Inputs> = Chunk::new("inputs", load_inputs);
+/// The chunk of the inputs that most forms have.
+pub(crate) static INPUTS: Chunk<InputFunctions> = Chunk::new("inputs", load_inputs);
 
-/// What the chunk can do.
-pub(crate) struct Inputs {
-    /// Shows an input.
+/// The functions of the chunk `inputs`.
+pub(crate) struct InputFunctions {
+    /// Renders an input.
     pub(super) input: fn(BlockType, String, Properties, BlockEvents) -> AnyView,
 }
 
-fn load_inputs() -> Loading {
-    Box::pin(async { INPUTS.fill(inputs().await?) })
+fn load_inputs() -> ChunkFuture {
+    Box::pin(async { INPUTS.set_functions(inputs().await?) })
 }
 
 #[wasm_split(inputs, fallible)]
-fn inputs() -> Result<Inputs, Missing> {
-    Ok(Inputs { input })
+fn inputs() -> Result<InputFunctions, ChunkError> {
+    Ok(InputFunctions { input })
 }
 
 fn input(kind: BlockType, id: String, properties: Properties, events: BlockEvents) -> AnyView {
@@ -40,24 +40,24 @@ fn input(kind: BlockType, id: String, properties: Properties, events: BlockEvent
     }
 }
 
-/// Blocks that few pages have.
-pub(crate) static BLOCKS: Chunk<Blocks> = Chunk::new("blocks", load_blocks);
+/// The chunk of the blocks that few pages have.
+pub(crate) static BLOCKS: Chunk<BlockFunctions> = Chunk::new("blocks", load_blocks);
 
-/// What the chunk can do.
-pub(crate) struct Blocks {
-    /// Shows a block of one piece.
+/// The functions of the chunk `blocks`.
+pub(crate) struct BlockFunctions {
+    /// Renders a block without child blocks.
     pub(super) block: fn(BlockType, String, Properties, BlockEvents) -> AnyView,
-    /// Shows panels, given their blocks.
+    /// Renders a `Tabs` block with its child blocks.
     pub(super) tabs: fn(String, &Map<String, Value>, Vec<Block>, BlockEvents) -> AnyView,
 }
 
-fn load_blocks() -> Loading {
-    Box::pin(async { BLOCKS.fill(blocks().await?) })
+fn load_blocks() -> ChunkFuture {
+    Box::pin(async { BLOCKS.set_functions(blocks().await?) })
 }
 
 #[wasm_split(blocks, fallible)]
-fn blocks() -> Result<Blocks, Missing> {
-    Ok(Blocks { block, tabs })
+fn blocks() -> Result<BlockFunctions, ChunkError> {
+    Ok(BlockFunctions { block, tabs })
 }
 
 fn block(kind: BlockType, id: String, properties: Properties, events: BlockEvents) -> AnyView {
@@ -69,6 +69,6 @@ fn block(kind: BlockType, id: String, properties: Properties, events: BlockEvent
 }
 
 fn tabs(id: String, properties: &Map<String, Value>, blocks: Vec<Block>, events: BlockEvents) -> AnyView {
-    let tabs = tabs_of(TabsProperties::read(properties), blocks);
+    let tabs = tabs_from_config(TabsProperties::read(properties), blocks);
     view! { <Tabs id tabs events /> }.into_any()
 }

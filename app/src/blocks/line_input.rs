@@ -1,6 +1,6 @@
-//! The inputs of one line.
+//! The single-line inputs.
 
-use super::control::{bind_text, parse_text, text};
+use super::control::{bind_text, display_text, parse_text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
@@ -11,71 +11,74 @@ use serde_json::Value;
 use wire::page::BlockType;
 use wire::page::parse_number;
 
-/// One line of text.
+/// A single-line text input.
 #[component]
 pub fn TextInput(
     /// The block's id and the key of its value.
     #[prop(into)]
     id: String,
-    /// Its properties.
+    /// The block's properties.
     #[prop(into)]
     properties: Properties,
-    /// `onChange`: the person is done with a change.
+    /// `onChange`: the user finished a change.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
     let input = InputHandle::new(BlockType::TextInput, id, properties, events);
-    line_input(input, Kind { native: "text", keyboard: None, step: None, parse: parse_text })
+    line_input(input, LineInputSpec { input_type: "text", input_mode: None, step: None, parse: parse_text })
 }
 
-/// A number.
+/// A number input.
 #[component]
 pub fn NumberInput(
     /// The block's id and the key of its value.
     #[prop(into)]
     id: String,
-    /// Its properties.
+    /// The block's properties.
     #[prop(into)]
     properties: Properties,
-    /// `onChange`: the person is done with a change.
+    /// `onChange`: the user finished a change.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
     let input = InputHandle::new(BlockType::NumberInput, id, properties, events);
-    line_input(input, Kind { native: "number", keyboard: Some("decimal"), step: Some("any"), parse: parse_number })
+    line_input(
+        input,
+        LineInputSpec { input_type: "number", input_mode: Some("decimal"), step: Some("any"), parse: parse_number },
+    )
 }
 
-/// A day, `YYYY-MM-DD`.
+/// A date input; its value is `YYYY-MM-DD`.
 #[component]
 pub fn DatePicker(
     /// The block's id and the key of its value.
     #[prop(into)]
     id: String,
-    /// Its properties.
+    /// The block's properties.
     #[prop(into)]
     properties: Properties,
-    /// `onChange`: the person is done with a change.
+    /// `onChange`: the user finished a change.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
     let input = InputHandle::new(BlockType::DatePicker, id, properties, events);
-    line_input(input, Kind { native: "date", keyboard: None, step: None, parse: parse_text })
+    line_input(input, LineInputSpec { input_type: "date", input_mode: None, step: None, parse: parse_text })
 }
 
-/// How an input of one line differs from the others.
-struct Kind {
-    /// The native type.
-    native: &'static str,
-    /// What the keyboard of a phone should offer.
-    keyboard: Option<&'static str>,
-    /// Which numbers are valid.
+/// The differences between the single-line inputs.
+struct LineInputSpec {
+    /// The `type` attribute.
+    input_type: &'static str,
+    /// The `inputmode` attribute, which selects the keyboard of a phone.
+    input_mode: Option<&'static str>,
+    /// The `step` attribute.
     step: Option<&'static str>,
-    /// What its text means.
+    /// Converts the control's text into the value.
     parse: fn(&str) -> Value,
 }
 
-/// A labelled native input.
-fn line_input(input: InputHandle, kind: Kind) -> AnyView {
+/// Renders a labelled `<input>`.
+fn line_input(input: InputHandle, kind: LineInputSpec) -> AnyView {
     let parse = kind.parse;
     bind_text(&input, parse);
     let (written, done) = (input.clone(), input.clone());
@@ -85,9 +88,9 @@ fn line_input(input: InputHandle, kind: Kind) -> AnyView {
         <input
             {..input.attributes()}
             class="cw-control"
-            type=kind.native
-            value=text(&input.now())
-            inputmode=kind.keyboard
+            type=kind.input_type
+            value=display_text(&input.value_untracked())
+            inputmode=kind.input_mode
             step=kind.step
             min=input.property("min")
             max=input.property("max")

@@ -1,5 +1,5 @@
-//! One component for each block that a config can name. Each is an ordinary Leptos component: a page in Rust uses them as they are,
-//! inside of [`crate::pages::provide_page`].
+//! One component for each block type of the config. They are ordinary Leptos components: a page in
+//! Rust uses them as they are, below [`crate::pages::provide_page`].
 
 pub mod alert;
 pub mod box_block;
@@ -42,33 +42,34 @@ use crate::markdown::MARKDOWN;
 use crate::pages::CurrentPage;
 use crate::prelude::*;
 use crate::properties::Properties;
-use crate::scope::Scope;
-use crate::texts::{Locale, speaking};
+use crate::scope::OperatorScope;
+use crate::texts::{Locale, with_locale};
 use serde_json::Value;
 use wire::page::{
     self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, shared_fields,
 };
 
-/// Blocks, one after the other.
+/// Renders blocks in order.
 #[component]
 pub fn Blocks(
     /// The blocks, in order.
     blocks: Vec<page::Block>,
 ) -> AnyView {
-    several(blocks)
+    block_views(blocks)
 }
 
-fn several(blocks: Vec<page::Block>) -> AnyView {
+fn block_views(blocks: Vec<page::Block>) -> AnyView {
     blocks.into_iter().map(block).collect_view().into_any()
 }
 
-/// The block's component, while it is visible. AnyView, so that each component is compiled once and blocks may nest.
+/// Renders a block while its `visible` condition holds. Returns `AnyView`, so that each component
+/// is compiled once and blocks can be nested.
 pub(crate) fn block(mut own: page::Block) -> AnyView {
     if own.visible.is_null() {
         return component(own);
     }
-    let (condition, scope) = (own.visible.take(), Scope::of_page());
-    // What cannot be evaluated hides nothing.
+    let (condition, scope) = (own.visible.take(), OperatorScope::for_page());
+    // If the condition cannot be evaluated, the block is shown.
     let visible =
         Memo::new(move |_| scope.evaluate(&condition).map_or(true, |condition| operators::is_truthy(&condition)));
     (move || visible.get().then(|| component(own.clone()))).into_any()
@@ -76,16 +77,16 @@ pub(crate) fn block(mut own: page::Block) -> AnyView {
 
 fn component(own: page::Block) -> AnyView {
     let page::Block { id, kind, properties, visible: _, events, blocks } = own;
-    let events = BlockEvents::of_config(events);
+    let events = BlockEvents::from_config(events);
     match kind {
-        BlockType::Columns => return columns::columns_of_blocks(&ColumnsProperties::read(&properties), blocks),
+        BlockType::Columns => return columns::columns_from_config(&ColumnsProperties::read(&properties), blocks),
         BlockType::Tabs => {
             return BLOCKS.view(move |code| (code.tabs)(id.clone(), &properties, blocks.clone(), events.clone()));
         }
         BlockType::AgentConversations if properties.contains_key("items") => {
             let locale = properties.get("locale").and_then(Value::as_object).map(Locale::read);
-            let properties = Properties::of_config(properties);
-            return speaking(locale.as_ref(), move || {
+            let properties = Properties::from_config(properties);
+            return with_locale(locale.as_ref(), move || {
                 ORGANIZING.view(move |code| (code.item_list)(properties, events.clone()))
             });
         }
@@ -95,17 +96,17 @@ fn component(own: page::Block) -> AnyView {
         }
         BlockType::AgentChat => {
             let mut properties = AgentChatProperties::read(&properties);
-            let tools = ClientTools::of_config(std::mem::take(&mut properties.client_tools));
+            let tools = ClientTools::from_config(std::mem::take(&mut properties.client_tools));
             let CurrentPage(page) = expect_context();
             let (page_id, fields) = page.with_value(|page| (page.id.clone(), shared_fields(page, &properties)));
             return view! { <AgentChat id page_id properties fields events tools /> }.into_any();
         }
         _ => {}
     }
-    let properties = Properties::of_config(properties);
+    let properties = Properties::from_config(properties);
     match kind {
-        BlockType::Box => view! { <div class="cw-box">{several(blocks)}</div> }.into_any(),
-        BlockType::Card => card::card(id, properties, several(blocks)),
+        BlockType::Box => view! { <div class="cw-box">{block_views(blocks)}</div> }.into_any(),
+        BlockType::Card => card::card(id, properties, block_views(blocks)),
         BlockType::Title => view! { <Title properties /> }.into_any(),
         BlockType::Markdown => {
             let text = Signal::derive(move || properties.text("content").unwrap_or_default());
@@ -133,12 +134,12 @@ mod tests {
     use serde_json::json;
     use wire::page::Page;
 
-    /// A block as the server renders it.
+    /// Renders a block as the server does.
     fn html(json: Value) -> String {
         let page = serde_json::from_value::<Page>(json!({"id": "demo", "blocks": [json]})).unwrap();
         Owner::new().with(|| {
             provide_context(PageState::new(&page, Value::clone));
-            // Without the marks of what may change.
+            // Removes the markers of dynamic content.
             block(page.blocks[0].clone()).to_html().replace("<!>", "")
         })
     }
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_labelled_and_hold_their_values_before_any_script() {
+    fn server_renders_inputs_with_labels_and_values() {
         check("TextInput", json!({"initial": "Ada \"L\""}), r#"value="Ada &quot;L&quot;""#);
         check("NumberInput", json!({"initial": 2.5}), r#"value="2.5""#);
         check("DatePicker", json!({"initial": "2026-11-20"}), r#"value="2026-11-20""#);
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_and_states_are_said_in_attributes() {
+    fn validation_rules_and_states_are_attributes() {
         let input = json!({"required": true, "disabled": {"_eq": [1, 1]}, "min": 1, "max": {"_state": "none"}});
         let html = html(json!({"id": "seats", "type": "NumberInput", "properties": input}));
         assert!(html.contains(r#"min="1""#) && !html.contains("max="), "{html}");
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_of_several_is_a_named_group() {
+    fn multi_select_is_a_labelled_group() {
         let properties = json!({"options": ["a", {"value": "b", "label": "B"}], "initial": ["b"]});
         let html = html(json!({"id": "tags", "type": "MultiSelect", "properties": properties}));
         assert!(html.contains(r#"<span id="field-tags-label" class="cw-label">Tags</span>"#), "{html}");
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_visible_is_not_there() {
+    fn invisible_blocks_are_not_rendered() {
         let block = |visible: Value| {
             html(
                 json!({"id": "a", "type": "Alert", "visible": visible, "properties": {"content": "Hi", "status": {"_if": {"test": 1, "then": "error"}}}}),
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_named_by_its_title() {
+    fn card_is_labelled_by_its_title() {
         let card = html(json!({"id": "form", "type": "Card", "properties": {"title": "Intake"}}));
         assert!(card.contains(r#"role="group" aria-labelledby="card-form""#), "{card}");
         assert!(card.contains(r#"<h2 id="card-form" dir="auto" class="cw-card-title">Intake</h2>"#), "{card}");

@@ -8,19 +8,19 @@ use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::ev::Event;
 use serde_json::Value;
-use wire::page::{BlockType, Choice};
+use wire::page::{BlockType, SelectOption};
 
-/// A choice of several: a list of checkboxes, which is what the keyboard and screen readers know. Its value is a list, in the order
-/// of the options.
+/// A multiple choice, shown as a list of checkboxes, which keyboards and screen readers support
+/// well. Its value is a list in the order of the options.
 #[component]
 pub fn MultiSelect(
     /// The block's id and the key of its value.
     #[prop(into)]
     id: String,
-    /// Its properties.
+    /// The block's properties.
     #[prop(into)]
     properties: Properties,
-    /// `onChange`: something was chosen or is no longer.
+    /// `onChange`: the selection changed.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
@@ -30,7 +30,8 @@ pub fn MultiSelect(
         let options = properties.options().into_iter().enumerate();
         options.map(|(index, choice)| option(&each, index, choice)).collect_view().into_any()
     };
-    // The group has the id of a control, so that it takes the focus when the choice has to be corrected.
+    // The group has the id of a control, so that it can be focused when the selection has to be
+    // corrected.
     let control = view! {
         <div
             class="cw-choices"
@@ -47,13 +48,13 @@ pub fn MultiSelect(
     field(&input, control.into_any())
 }
 
-fn option(input: &InputHandle, index: usize, Choice { value, label }: Choice) -> AnyView {
+fn option(input: &InputHandle, index: usize, SelectOption { value, label }: SelectOption) -> AnyView {
     let control = format!("{}-{index}", input.control_id());
     bind_member(input, control.clone(), value.clone());
     let (own, member) = (input.clone(), value.clone());
     let change = move |event: Event| {
         own.write(with_member(
-            &own.now(),
+            &own.value_untracked(),
             &member,
             event_target_checked(&event),
             &untrack(|| own.properties.options()),
@@ -68,7 +69,7 @@ fn option(input: &InputHandle, index: usize, Choice { value, label }: Choice) ->
                 id=control
                 name=input.id.clone()
                 value=value.clone()
-                checked=is_member(&input.now(), &value)
+                checked=is_member(&input.value_untracked(), &value)
                 disabled=input.flag("disabled")
                 on:change=change
             />
@@ -78,13 +79,14 @@ fn option(input: &InputHandle, index: usize, Choice { value, label }: Choice) ->
     .into_any()
 }
 
-/// Whether a list holds a text.
+/// Returns whether `list` contains `member`.
 pub(super) fn is_member(list: &Value, member: &str) -> bool {
     list.as_array().is_some_and(|list| list.iter().any(|value| value == member))
 }
 
-/// The list with or without a text; what is in it follows the order of the options.
-pub(super) fn with_member(list: &Value, member: &str, chosen: bool, options: &[Choice]) -> Value {
+/// Returns the list with `member` added or removed, in the order of the options. Members that are
+/// not an option are dropped.
+pub(super) fn with_member(list: &Value, member: &str, chosen: bool, options: &[SelectOption]) -> Value {
     let is_chosen = |value: &str| if value == member { chosen } else { is_member(list, value) };
     options.iter().filter(|option| is_chosen(&option.value)).map(|option| Value::from(option.value.as_str())).collect()
 }
@@ -95,8 +97,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_chosen_follows_the_order_of_the_options() {
-        let options = ["a", "b", "c"].map(|value| Choice { value: value.to_owned(), label: value.to_owned() });
+    fn selection_is_in_the_order_of_the_options() {
+        let options = ["a", "b", "c"].map(|value| SelectOption { value: value.to_owned(), label: value.to_owned() });
         for (list, member, chosen, expected) in [
             (json!(["c"]), "a", true, json!(["a", "c"])),
             (json!(["a", "c"]), "a", false, json!(["c"])),

@@ -1,6 +1,6 @@
 //! The block `Select`.
 
-use super::control::{bind_text, parse_text, text};
+use super::control::{bind_text, display_text, parse_text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
@@ -8,18 +8,18 @@ use crate::prelude::*;
 use crate::properties::Properties;
 use crate::texts::{Text, t};
 use leptos::ev::Event;
-use wire::page::{BlockType, Choice};
+use wire::page::{BlockType, SelectOption};
 
-/// A choice of one.
+/// A drop-down list.
 #[component]
 pub fn Select(
     /// The block's id and the key of its value.
     #[prop(into)]
     id: String,
-    /// Its properties.
+    /// The block's properties.
     #[prop(into)]
     properties: Properties,
-    /// `onChange`: something was chosen.
+    /// `onChange`: the user chose an option.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
@@ -27,8 +27,8 @@ pub fn Select(
     bind_text(&input, parse_text);
     let now = input.clone();
     let options = move || {
-        let chosen = text(&now.now());
-        let option = |Choice { value, label }: Choice| {
+        let chosen = display_text(&now.value_untracked());
+        let option = |SelectOption { value, label }: SelectOption| {
             let selected = value == chosen;
             view! { <option value=value selected=selected>{label}</option> }.into_any()
         };

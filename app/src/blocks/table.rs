@@ -1,7 +1,7 @@
 //! The block `Table`.
 
-use super::field::heading;
-use crate::node::{Node, drawn, element};
+use super::field::default_heading;
+use crate::node::{Node, element, reactive_nodes};
 use crate::prelude::*;
 use crate::properties::Properties;
 use crate::texts::{self, Text, t};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use wire::page::TableColumn;
 use wire::page::properties::as_text;
 
-/// The most rows that are shown.
+/// The maximum number of rows that are shown.
 const MAX_ROWS: usize = 500;
 
-/// Rows of values.
+/// A table of values.
 #[component]
 pub fn Table(
     /// The block's id.
@@ -28,9 +28,9 @@ pub fn Table(
         let title = properties.text("title").filter(|title| !title.is_empty())?;
         Some(view! { <h3 class="cw-table-title" id=titled.clone() dir="auto">{title}</h3> }.into_any())
     };
-    let body = drawn(move || match properties.value("rows") {
+    let body = reactive_nodes(move || match properties.value("rows") {
         Value::Array(rows) if !rows.is_empty() => table(&rows, &columns(properties, &rows), &caption_id),
-        _ => vec![aside(properties.text("empty").unwrap_or_else(|| t(Text::TableEmpty).to_owned()))],
+        _ => vec![note(properties.text("empty").unwrap_or_else(|| t(Text::TableEmpty).to_owned()))],
     });
     view! {
         <div class="cw-table-block">
@@ -41,10 +41,10 @@ pub fn Table(
     .into_any()
 }
 
-/// The columns: those of the config, or every key of the first row.
+/// Returns the columns: those of the config, or one for each key of the first row.
 fn columns(properties: Properties, rows: &[Value]) -> Vec<TableColumn> {
     let column =
-        |key: String, title: Option<String>| TableColumn { title: title.unwrap_or_else(|| heading(&key)), key };
+        |key: String, title: Option<String>| TableColumn { title: title.unwrap_or_else(|| default_heading(&key)), key };
     match properties.value("columns") {
         Value::Array(columns) => {
             let read = |own: &Value| match own {
@@ -58,23 +58,24 @@ fn columns(properties: Properties, rows: &[Value]) -> Vec<TableColumn> {
 }
 
 fn table(rows: &[Value], columns: &[TableColumn], caption_id: &str) -> Vec<Node> {
-    let heads = columns.iter().map(|column| element("th").with("scope", "col").text(column.title.as_str())).collect();
-    let row = |row: &Value| element("tr").around(columns.iter().map(|column| cell(at(row, &column.key))).collect());
-    let head = element("thead").around(vec![element("tr").around(heads)]);
-    let body = element("tbody").around(rows.iter().take(MAX_ROWS).map(row).collect());
-    // It takes the focus, so that the keyboard can scroll it.
-    let scroller = element("div").with("class", "cw-table-scroll").with("role", "region").with("tabindex", "0");
-    let scroller = scroller.with("aria-labelledby", caption_id);
-    let table = scroller.around(vec![element("table").with("class", "cw-table").around(vec![head, body])]);
+    let heads = columns.iter().map(|column| element("th").attr("scope", "col").text(column.title.as_str())).collect();
+    let row =
+        |row: &Value| element("tr").children(columns.iter().map(|column| cell(value_at(row, &column.key))).collect());
+    let head = element("thead").children(vec![element("tr").children(heads)]);
+    let body = element("tbody").children(rows.iter().take(MAX_ROWS).map(row).collect());
+    // Focusable, so that it can be scrolled by keyboard.
+    let scroller = element("div").attr("class", "cw-table-scroll").attr("role", "region").attr("tabindex", "0");
+    let scroller = scroller.attr("aria-labelledby", caption_id);
+    let table = scroller.children(vec![element("table").attr("class", "cw-table").children(vec![head, body])]);
     match rows.len().saturating_sub(MAX_ROWS) {
         0 => vec![table],
-        over => vec![table, aside(texts::count(Text::AndMore, over))],
+        over => vec![table, note(texts::fill_count(Text::AndMore, over))],
     }
 }
 
-/// A line below the table or in its place.
-fn aside(text: String) -> Node {
-    element("p").with("class", "cw-table-empty").with("dir", "auto").text(text)
+/// Renders a line below the table or instead of it.
+fn note(text: String) -> Node {
+    element("p").attr("class", "cw-table-empty").attr("dir", "auto").text(text)
 }
 
 fn cell(value: Option<&Value>) -> Node {
@@ -83,12 +84,12 @@ fn cell(value: Option<&Value>) -> Node {
         Some(value) => (as_text(value).unwrap_or_default(), value.is_number()),
         None => (String::new(), false),
     };
-    let cell = element("td").with("dir", "auto").text(text);
-    if numeric { cell.with("class", "cw-number") } else { cell }
+    let cell = element("td").attr("dir", "auto").text(text);
+    if numeric { cell.attr("class", "cw-number") } else { cell }
 }
 
-/// A value in a row; `a.b` reaches into an object.
-fn at<'v>(row: &'v Value, key: &str) -> Option<&'v Value> {
+/// Returns the value of a column in a row; `a.b` addresses a nested object.
+fn value_at<'v>(row: &'v Value, key: &str) -> Option<&'v Value> {
     row.get(key).or_else(|| key.split('.').try_fold(row, |value, key| value.get(key)))
 }
 
@@ -100,12 +101,12 @@ mod tests {
     fn html(properties: Value) -> String {
         let properties = properties.as_object().cloned().unwrap_or_default();
         let html =
-            Owner::new().with(|| view! { <Table id="t" properties=Properties::of_config(properties) /> }.to_html());
+            Owner::new().with(|| view! { <Table id="t" properties=Properties::from_config(properties) /> }.to_html());
         html.replace("<!>", "")
     }
 
     #[test]
-    fn rows_and_columns() {
+    fn columns_come_from_the_first_row_or_the_config() {
         let rows = json!([{"name": "Ada", "seats": 3, "plan": {"title": "Pro"}}, {"name": "<b>", "paid": true}]);
         let table = html(json!({"rows": rows}));
         assert!(
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rows_and_too_many() {
+    fn empty_and_too_long_tables_say_so() {
         assert!(html(json!({"rows": [], "empty": "No tickets."})).contains("No tickets."));
         assert!(html(json!({"rows": "nonsense"})).contains("Nothing here yet."));
         let many: Vec<_> = (0..MAX_ROWS + 3).map(|n| json!({ "n": n })).collect();

@@ -8,25 +8,27 @@ use leptos::ev::KeyboardEvent;
 use serde_json::json;
 use wire::page::{Block, TabsProperties};
 
-/// One of several panels.
+/// One tab with its panel.
 pub struct Tab {
-    /// What stands on the tab.
+    /// The text of the tab.
     pub title: String,
-    /// The ids of the inputs in it: when one has to be corrected, the tab comes to the front.
+    /// The ids of the inputs in the panel: the tab is selected when one of them has to be
+    /// corrected.
     pub inputs: Vec<String>,
-    /// What stands in the panel.
+    /// The content of the panel.
     pub content: AnyView,
 }
 
-/// Shows one of its panels at a time. All are there, so that inputs in hidden ones keep their values and are checked.
+/// Shows one panel at a time. All panels are rendered, so that inputs in hidden ones keep their
+/// values and are validated.
 #[component]
 pub fn Tabs(
     /// The block's id.
     #[prop(into)]
     id: String,
-    /// The panels.
+    /// The tabs with their panels.
     tabs: Vec<Tab>,
-    /// `onChange`: another tab was chosen.
+    /// `onChange`: the user selected another tab.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
@@ -35,10 +37,10 @@ pub fn Tabs(
     let (mut heads, mut panels, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
     for (index, tab) in (0..).zip(tabs) {
         inputs.push(tab.inputs);
-        heads.push(head(Place { id: id.clone(), index, count }, tab.title, selected, events.clone()));
+        heads.push(tab_button(TabPosition { id: id.clone(), index, count }, tab.title, selected, events.clone()));
         panels.push(panel(&id, index, selected, tab.content));
     }
-    show_what_is_wanted(inputs, selected);
+    select_tab_of_wanted_input(inputs, selected);
     view! {
         <div class="cw-tabs">
             <div class="cw-tab-list" role="tablist">
@@ -50,32 +52,32 @@ pub fn Tabs(
     .into_any()
 }
 
-/// The panels of a block of the config.
-pub(super) fn tabs_of(properties: TabsProperties, blocks: Vec<Block>) -> Vec<Tab> {
+/// Returns the tabs of a `Tabs` block of the config.
+pub(super) fn tabs_from_config(properties: TabsProperties, blocks: Vec<Block>) -> Vec<Tab> {
     let mut titles = properties.titles.into_iter();
     let tab = |own: Block| Tab {
         title: titles.next().unwrap_or_default(),
-        inputs: inputs_of(&own),
+        inputs: input_ids(&own),
         content: super::block(own),
     };
     blocks.into_iter().map(tab).collect()
 }
 
-fn inputs_of(block: &Block) -> Vec<String> {
+fn input_ids(block: &Block) -> Vec<String> {
     let own = block.kind.field_type(&block.properties).map(|_| block.id.clone());
-    own.into_iter().chain(block.blocks.iter().flat_map(inputs_of)).collect()
+    own.into_iter().chain(block.blocks.iter().flat_map(input_ids)).collect()
 }
 
-/// Where a tab stands among the others.
-struct Place {
+/// The position of a tab in its tab list.
+struct TabPosition {
     id: String,
     index: u32,
     count: u32,
 }
 
-fn head(place: Place, title: String, selected: RwSignal<u32>, events: BlockEvents) -> AnyView {
-    let Place { id, index, count } = place;
-    let (head_id, panel_id) = (head_id(&id, index), panel_id(&id, index));
+fn tab_button(place: TabPosition, title: String, selected: RwSignal<u32>, events: BlockEvents) -> AnyView {
+    let TabPosition { id, index, count } = place;
+    let (head_id, panel_id) = (tab_id(&id, index), panel_id(&id, index));
     let is_selected = move || selected.get() == index;
     let name = title.clone();
     let changed = events.clone();
@@ -85,7 +87,7 @@ fn head(place: Place, title: String, selected: RwSignal<u32>, events: BlockEvent
             changed.emit("onChange", json!({ "index": index, "title": name }));
         }
     };
-    // The arrows go from tab to tab; Tab leaves the row for the panel.
+    // The arrow keys move between tabs; the Tab key moves to the panel.
     let keydown = move |event: KeyboardEvent| {
         let to = match event.key().as_str() {
             "ArrowRight" | "ArrowDown" => (index + 1) % count,
@@ -96,7 +98,7 @@ fn head(place: Place, title: String, selected: RwSignal<u32>, events: BlockEvent
         };
         event.prevent_default();
         selected.set(to);
-        focus(&self::head_id(&id, to));
+        focus(&tab_id(&id, to));
         events.emit("onChange", json!({ "index": to }));
     };
     view! {
@@ -123,7 +125,7 @@ fn panel(id: &str, index: u32, selected: RwSignal<u32>, content: AnyView) -> Any
             class="cw-tab-panel"
             role="tabpanel"
             id=panel_id(id, index)
-            aria-labelledby=head_id(id, index)
+            aria-labelledby=tab_id(id, index)
             hidden=move || selected.get() != index
         >
             {content}
@@ -132,10 +134,10 @@ fn panel(id: &str, index: u32, selected: RwSignal<u32>, content: AnyView) -> Any
     .into_any()
 }
 
-fn show_what_is_wanted(inputs: Vec<Vec<String>>, selected: RwSignal<u32>) {
+fn select_tab_of_wanted_input(inputs: Vec<Vec<String>>, selected: RwSignal<u32>) {
     let state = use_page_state();
     Effect::new(move |_| {
-        let Some(wanted) = state.wanted() else { return };
+        let Some(wanted) = state.requested_input() else { return };
         let tab = (0..).zip(&inputs).find(|(_, inputs)| inputs.contains(&wanted));
         if let Some((index, _)) = tab {
             selected.set(index);
@@ -143,7 +145,7 @@ fn show_what_is_wanted(inputs: Vec<Vec<String>>, selected: RwSignal<u32>) {
     });
 }
 
-fn head_id(id: &str, index: u32) -> String {
+fn tab_id(id: &str, index: u32) -> String {
     format!("tab-{id}-{index}")
 }
 

@@ -1,6 +1,6 @@
 //! The block `TextArea`.
 
-use super::control::{bind_text, parse_text, text};
+use super::control::{bind_text, display_text, parse_text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
@@ -9,16 +9,16 @@ use crate::properties::Properties;
 use leptos::ev::Event;
 use wire::page::BlockType;
 
-/// Several lines of text; it grows with them.
+/// A multi-line text input that grows with its content.
 #[component]
 pub fn TextArea(
     /// The block's id and the key of its value.
     #[prop(into)]
     id: String,
-    /// Its properties.
+    /// The block's properties.
     #[prop(into)]
     properties: Properties,
-    /// `onChange`: the person is done with a change.
+    /// `onChange`: the user finished a change.
     #[prop(optional)]
     events: BlockEvents,
 ) -> AnyView {
@@ -27,9 +27,9 @@ pub fn TextArea(
     let (written, done) = (input.clone(), input.clone());
     let write = move |event: Event| written.write(parse_text(&event_target_value(&event)));
     let commit = move |_: Event| done.commit();
-    // Its text as inner HTML: a text area has no value attribute, and Leptos marks child texts with comments, which a text area
-    // would show.
-    let value = escape(&text(&input.now()));
+    // The text is set as inner HTML: a text area has no value attribute, and Leptos separates child
+    // text nodes by comments, which a text area would show.
+    let value = escape(&display_text(&input.value_untracked()));
     let control = view! {
         <textarea
             {..input.attributes()}
@@ -52,7 +52,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn text_cannot_leave_the_text_area() {
+    fn text_is_escaped() {
         assert_eq!(super::escape("a </textarea><b> &lt;"), "a &lt;/textarea>&lt;b> &amp;lt;");
     }
 }

@@ -6,7 +6,7 @@ use crate::properties::Properties;
 /// A heading.
 #[component]
 pub fn Title(
-    /// `title`: its text.
+    /// `title`: the text.
     #[prop(into)]
     properties: Properties,
 ) -> AnyView {

@@ -1,7 +1,7 @@
-//! The browser's half: loads chunks.
+//! Loads chunks in the browser.
 
-use super::{Loading, Missing, all};
-use crate::actions::{Actions, Status};
+use super::{ChunkError, ChunkFuture, all_chunks};
+use crate::actions::{Actions, MessageStatus};
 use crate::agent_chat::browser::sleep;
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -9,19 +9,19 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The waits before the next attempts, in milliseconds.
+/// The delays before the retries, in milliseconds.
 const BACKOFF: [u64; 3] = [300, 1_500, 5_000];
 
-/// What is the same for every chunk.
-pub(super) struct Piece {
+/// The loading state of a chunk, independent of its functions' type.
+pub(super) struct ChunkState {
     name: &'static str,
-    load: fn() -> Loading,
+    load: fn() -> ChunkFuture,
     loaded: LazyLock<ArcRwSignal<bool>>,
     requested: AtomicBool,
 }
 
-impl Piece {
-    pub(super) const fn new(name: &'static str, load: fn() -> Loading) -> Self {
+impl ChunkState {
+    pub(super) const fn new(name: &'static str, load: fn() -> ChunkFuture) -> Self {
         Self { name, load, loaded: LazyLock::new(|| ArcRwSignal::new(false)), requested: AtomicBool::new(false) }
     }
 
@@ -42,16 +42,16 @@ impl Piece {
             if self.load().await.is_ok() {
                 return;
             }
-            // Whatever needs it next asks again.
+            // The next use requests it again.
             self.requested.store(false, Ordering::Relaxed);
             if let Some(actions) = actions {
                 let text = t(Text::PartMissingReload);
-                actions.notify(text.to_owned(), Status::Error, None);
+                actions.notify(text.to_owned(), MessageStatus::Error, None);
             }
         });
     }
 
-    pub(super) async fn load(&self) -> Result<(), Missing> {
+    pub(super) async fn load(&self) -> Result<(), ChunkError> {
         if self.loaded.get_untracked() {
             return Ok(());
         }
@@ -67,24 +67,24 @@ impl Piece {
     }
 }
 
-/// Starts the page once the chunks are there that it was rendered with.
+/// Hydrates the page once the chunks that it was rendered with are loaded.
 pub fn when_loaded(start: fn()) {
-    let needed: Vec<_> = all().into_iter().filter(|piece| is_named(piece.name)).collect();
+    let needed: Vec<_> = all_chunks().into_iter().filter(|chunk| is_named(chunk.name)).collect();
     if needed.is_empty() {
         return start();
     }
     wasm_bindgen_futures::spawn_local(async move {
-        for piece in needed {
-            if piece.load().await.is_err() {
-                // As when the script itself cannot be loaded: the page stays as it was rendered.
-                return leptos::logging::error!("A part of this page's code cannot be loaded.");
+        for chunk in needed {
+            if chunk.load().await.is_err() {
+                // As if the script itself could not be loaded, the page stays as it was rendered.
+                return leptos::logging::error!("Part of this page's code could not be loaded.");
             }
         }
         start();
     });
 }
 
-/// Whether the server has named a chunk in the page's head.
+/// Returns whether the server listed the chunk in the page's head.
 fn is_named(name: &str) -> bool {
     let selector = format!("meta[name=chunk][content={name}]");
     document().query_selector(&selector).is_ok_and(|found| found.is_some())

@@ -1,12 +1,13 @@
-//! Parts of the app that the browser loads when something needs them.
+//! Chunks: parts of the app that the browser loads on demand.
 //!
-//! A chunk is a table of functions, and the code that can be reached through them only. The one function that makes the table is marked
-//! with `#[wasm_split(NAME, fallible)]`; there the build cuts the WASM. While the server renders, each chunk that the page uses is named
-//! in the head with its files, so that they come beside the rest and not after it; the page comes to life once all of them are there
-//! ([`when_loaded`]), so that what is taken over is what was rendered. Later [`Chunk::get`] asks for what is missing, and whatever has
-//! asked is drawn again when it is there.
+//! A chunk is a table of functions, with the code that is reachable through them only. The function
+//! that creates the table is marked with `#[wasm_split(NAME, fallible)]`, where the build splits
+//! the WASM. While the server renders, it lists each chunk that the page uses, with its files, in
+//! the page's head, so that the browser fetches them in parallel. Hydration starts when all of them
+//! are loaded (`when_loaded`), so that it finds what was rendered. Later, [`Chunk::get`] requests
+//! missing chunks, and reactive views that called it are rendered again when the chunk is loaded.
 //!
-//! On the server nothing is cut, and everything is always there.
+//! On the server nothing is split, and every chunk is always available.
 
 #[cfg(not(feature = "ssr"))]
 mod browser;
@@ -16,7 +17,7 @@ mod server;
 #[cfg(not(feature = "ssr"))]
 pub use browser::when_loaded;
 #[cfg(feature = "ssr")]
-pub use server::{ChunkFiles, Needs};
+pub use server::{ChunkFiles, UsedChunks};
 
 #[cfg(not(feature = "ssr"))]
 use browser as half;
@@ -31,86 +32,89 @@ use std::sync::OnceLock;
 use wasm_split_helpers::SplitLoaderError;
 use wire::error::{ErrorCode, UserError};
 
-/// What makes a chunk's functions known.
-pub(crate) type Loading = Pin<Box<dyn Future<Output = Result<(), Missing>> + Send>>;
+/// Loads the functions of a chunk.
+pub(crate) type ChunkFuture = Pin<Box<dyn Future<Output = Result<(), ChunkError>> + Send>>;
 
-/// The code of a part of the page cannot be loaded.
+/// The error that the code of a chunk cannot be loaded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Missing;
+pub(crate) struct ChunkError;
 
-impl Missing {
-    /// What the user is told where the part would stand.
-    pub(crate) fn told() -> UserError {
+impl ChunkError {
+    /// Returns the error that the user sees instead of the missing part.
+    pub(crate) fn user_error() -> UserError {
         UserError::new(ErrorCode::Internal, t(Text::PartMissing))
     }
 }
 
-impl From<SplitLoaderError> for Missing {
+impl From<SplitLoaderError> for ChunkError {
     fn from(_: SplitLoaderError) -> Self {
         Self
     }
 }
 
-/// A part of the app with the functions of type `F`. Each is a static, and stands in [`all`].
+/// A chunk with a function table of type `F`. Each is a static that is listed in `all_chunks`.
 pub(crate) struct Chunk<F: Send + Sync + 'static> {
-    piece: half::Piece,
+    state: half::ChunkState,
     functions: OnceLock<F>,
 }
 
 impl<F: Send + Sync> Chunk<F> {
-    /// The chunk that is called `name` in the build. `load` [fills](Self::fill) it.
-    pub(crate) const fn new(name: &'static str, load: fn() -> Loading) -> Self {
-        Self { piece: half::Piece::new(name, load), functions: OnceLock::new() }
+    /// Creates the chunk with this name in the build. `load` has to call
+    /// [`set_functions`](Self::set_functions).
+    pub(crate) const fn new(name: &'static str, load: fn() -> ChunkFuture) -> Self {
+        Self { state: half::ChunkState::new(name, load), functions: OnceLock::new() }
     }
 
-    /// Makes its functions known: the end of what `load` does.
+    /// Sets the function table, at the end of `load`.
     #[expect(clippy::unnecessary_wraps, reason = "so that it can stand at the end of a load")]
-    pub(crate) fn fill(&self, functions: F) -> Result<(), Missing> {
+    pub(crate) fn set_functions(&self, functions: F) -> Result<(), ChunkError> {
         // It may have been loaded twice; the functions are the same.
         let _ = self.functions.set(functions);
         Ok(())
     }
 
-    /// Its functions, if its code is there; if not, it is asked for. Tracked.
+    /// Returns the functions if the code is loaded, and otherwise requests it. Tracked.
     pub(crate) fn get(&'static self) -> Option<&'static F> {
-        if self.piece.is_ready() { self.functions.get() } else { None }
+        if self.state.is_ready() { self.functions.get() } else { None }
     }
 
-    /// Asks for its code, because it will be needed soon. Called while a page is rendered, it comes beside the rest.
+    /// Requests the code ahead of its use. During rendering on the server, it is added to the files
+    /// that are fetched in parallel.
     pub(crate) fn request(&'static self) {
-        self.piece.request();
+        self.state.request();
     }
 
-    /// Waits for its code.
+    /// Waits until the code is loaded and returns the functions.
     ///
     /// # Errors
-    /// It cannot be loaded now.
-    pub(crate) async fn load(&'static self) -> Result<&'static F, Missing> {
-        self.piece.load().await?;
-        self.functions.get().ok_or(Missing)
+    /// The code cannot be loaded.
+    pub(crate) async fn load(&'static self) -> Result<&'static F, ChunkError> {
+        self.state.load().await?;
+        self.functions.get().ok_or(ChunkError)
     }
 
-    /// A view that the chunk makes, once its code is there.
+    /// Returns a view that is created by the chunk once its code is loaded.
     pub(crate) fn view(&'static self, view: impl Fn(&F) -> AnyView + Send + 'static) -> AnyView {
-        // Only the chunk is waited for: what the view reads while it is made must not make it anew.
+        // Tracks the chunk only: signals that the view reads while it is created must not recreate
+        // it.
         (move || self.get().map(|functions| untrack(|| view(functions)))).into_any()
     }
 }
 
-/// Every chunk.
+/// Returns the state of every chunk.
 #[cfg(not(feature = "ssr"))]
-fn all() -> [&'static half::Piece; 11] {
+fn all_chunks() -> [&'static half::ChunkState; 11] {
     [
-        &crate::agent_chat::CONVERSATION.piece,
-        &crate::agent_chat::EXTRAS.piece,
-        &crate::agent_chat::FRAMES.piece,
-        &crate::agent_chat::TOOLS.piece,
-        &crate::agent_conversations::ORGANIZING.piece,
-        &crate::markdown::MARKDOWN.piece,
-        &crate::markdown::MATH.piece,
-        &crate::blocks::INPUTS.piece,
-        &crate::blocks::BLOCKS.piece,
-        &crate::actions::ACTIONS.piece,
-        &crate::scope::EXPRESSIONS.piece,
+        &crate::agent_chat::CONVERSATION.state,
+        &crate::agent_chat::EXTRAS.state,
+        &crate::agent_chat::FRAMES.state,
+        &crate::agent_chat::TOOLS.state,
+        &crate::agent_conversations::ORGANIZING.state,
+        &crate::markdown::MARKDOWN.state,
+        &crate::markdown::MATH.state,
+        &crate::blocks::INPUTS.state,
+        &crate::blocks::BLOCKS.state,
+        &crate::actions::ACTIONS.state,
+        &crate::scope::EXPRESSIONS.state,
     ]
 }

@@ -1,63 +1,64 @@
-//! The server's half: everything is there, and what a page uses is named in its head.
+//! Chunks on the server: all code is available; the chunks that a page uses are listed in its head.
 
-use super::{Loading, Missing};
+use super::{ChunkError, ChunkFuture};
 use crate::prelude::*;
 use futures::FutureExt;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Once};
 
-/// What is the same for every chunk.
-pub(super) struct Piece {
+/// The loading state of a chunk, independent of its functions' type.
+pub(super) struct ChunkState {
     name: &'static str,
-    load: fn() -> Loading,
+    load: fn() -> ChunkFuture,
     loaded: Once,
 }
 
-impl Piece {
-    pub(super) const fn new(name: &'static str, load: fn() -> Loading) -> Self {
+impl ChunkState {
+    pub(super) const fn new(name: &'static str, load: fn() -> ChunkFuture) -> Self {
         Self { name, load, loaded: Once::new() }
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        self.fill();
-        name_in_head(self.name);
+        self.load_now();
+        add_to_head(self.name);
         true
     }
 
     pub(super) fn request(&self) {
-        name_in_head(self.name);
+        add_to_head(self.name);
     }
 
-    pub(super) async fn load(&self) -> Result<(), Missing> {
-        self.fill();
+    pub(super) async fn load(&self) -> Result<(), ChunkError> {
+        self.load_now();
         Ok(())
     }
 
-    /// On the server this waits for nothing.
-    fn fill(&self) {
+    /// Sets the functions. On the server loading completes at once.
+    fn load_now(&self) {
         self.loaded.call_once(|| {
             let _ = (self.load)().now_or_never();
         });
     }
 }
 
-/// The files of each chunk, as the build has named them; chunks may have files in common.
+/// The files of each chunk, named by the build; chunks may share files.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkFiles(Arc<BTreeMap<String, Vec<String>>>);
 
 impl ChunkFiles {
-    /// Out of the site's `pkg/chunks.json`. Without a readable one the files come a little later, when the script asks for them.
+    /// Parses the site's `pkg/chunks.json`. If it cannot be read, nothing is preloaded and the
+    /// browser fetches the files when the script requests them.
     pub fn read(json: &[u8]) -> Self {
         Self(Arc::new(serde_json::from_slice(json).unwrap_or_default()))
     }
 }
 
-/// The chunks that a page has used while it was rendered; one for each request, by context.
+/// The chunks that a page used while it was rendered; provided as a context, one for each request.
 #[derive(Clone, Default)]
-pub struct Needs(Arc<Mutex<Vec<&'static str>>>);
+pub struct UsedChunks(Arc<Mutex<Vec<&'static str>>>);
 
-impl Needs {
-    /// Whether it was not known yet.
+impl UsedChunks {
+    /// Adds a chunk. Returns whether it is new.
     fn add(&self, name: &'static str) -> bool {
         let Ok(mut known) = self.0.lock() else { return false };
         let is_new = !known.contains(&name);
@@ -68,12 +69,12 @@ impl Needs {
     }
 }
 
-/// Names a chunk and its files in the page's head, once.
-fn name_in_head(name: &'static str) {
-    if !use_context::<Needs>().is_some_and(|needs| needs.add(name)) {
+/// Adds a chunk and its files to the page's head, once.
+fn add_to_head(name: &'static str) {
+    if !use_context::<UsedChunks>().is_some_and(|needs| needs.add(name)) {
         return;
     }
-    // What belongs into the head gets there when it is rendered, and leaves nothing where it stands.
+    // Rendering a head element adds it to the head and produces no output of its own.
     view! { <leptos_meta::Meta name="chunk" content=name /> }.to_html();
     let files = use_context::<ChunkFiles>().unwrap_or_default();
     for file in files.0.get(name).into_iter().flatten() {

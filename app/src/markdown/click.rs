@@ -1,4 +1,5 @@
-//! The clicks within a text: one handler for each container, so that what is in it needs none.
+//! Handles the clicks within rendered Markdown. There is one handler for each container, so that
+//! the elements in it need none.
 
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -6,7 +7,7 @@ use leptos::web_sys::{self, Element};
 use std::time::Duration;
 use wasm_bindgen::JsCast;
 
-/// How long the button says that it has copied.
+/// How long the button shows that the code was copied.
 const COPIED_FOR: Duration = Duration::from_millis(1600);
 
 /// The click handler of a Markdown container.
@@ -32,7 +33,7 @@ fn copy(button: &Element, block: Option<Element>) {
     if !crate::agent_chat::browser::copy(&text) {
         return;
     }
-    // Attributes of an element that exists: there is nothing to do when they cannot be set.
+    // Cannot fail: sets attributes of an existing element.
     let _ = button.set_attribute("aria-label", t(Text::Copied));
     let _ = button.set_attribute("data-copied", "");
     let button = button.clone();
@@ -45,31 +46,31 @@ fn copy(button: &Element, block: Option<Element>) {
     );
 }
 
-/// Gives a block a mark or takes it away, and says so at the button.
+/// Toggles an attribute of a block and the button's `aria-pressed`.
 fn toggle(button: &Element, block: Option<Element>, mark: &str) {
     let Some(block) = block else { return };
     let is_on = block.toggle_attribute(mark).unwrap_or_default();
     let _ = button.set_attribute("aria-pressed", if is_on { "true" } else { "false" });
 }
 
-/// From a number in the text to its footnote, or back to the first such number.
+/// Moves the focus from a reference to its footnote, or back to the first such reference.
 fn go_to_note(button: &Element, selector: &str) {
     let label = button.get_attribute("data-note");
     let text = closest(button, ".cw-markdown");
     let Some(found) = text.and_then(|text| text.query_selector_all(selector).ok()) else { return };
     let elements = (0..found.length()).filter_map(|at| found.item(at)?.dyn_into::<web_sys::HtmlElement>().ok());
-    // The focus brings it into view, and is where reading goes on.
+    // Focusing scrolls it into view; screen readers continue from there.
     if let Some(note) = elements.into_iter().find(|note| note.get_attribute("data-note") == label) {
         let _ = note.focus();
     }
 }
 
-/// From a number in the text to the source in the list below the answer, which is unfolded for it.
+/// Moves the focus from a citation to its source in the list below the answer, which is unfolded.
 fn go_to_source(button: &Element) {
     let number = button.get_attribute("data-source").unwrap_or_default();
     let list = closest(button, "article").and_then(|message| message.query_selector(".cw-sources").ok().flatten());
     let Some(list) = list else { return };
-    // Attributes of an element that exists: there is nothing to do when they cannot be set.
+    // Cannot fail: sets attributes of an existing element.
     let _ = list.set_attribute("open", "");
     let source = list.query_selector(&format!("li:nth-child({number})")).ok().flatten();
     if let Some(source) = source.and_then(|source| source.dyn_into::<web_sys::HtmlElement>().ok()) {

@@ -1,90 +1,94 @@
-//! A text that is shown while it grows.
+//! A Markdown document that is rendered while it grows.
 
-use super::split::{Reference, Splitter, Step};
+use super::split::{ReferenceDefinition, SplitUpdate, Splitter};
 use crate::prelude::*;
 use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
 use std::collections::HashMap;
 
-/// A Markdown text in blocks, each with its own signal: when the text grows, only the view of its last block is told. The blocks stand
-/// in groups, so that the browser need not look at all of them when the last one grows.
+/// A Markdown text split into blocks, each with its own signal: when the text grows, only the view
+/// of the last block is updated. The blocks are in groups, so that the browser does not have to lay
+/// out all of them when the last one grows.
 #[derive(Clone)]
 pub struct Document {
     splitter: ArcStoredValue<Splitter>,
-    pub(super) groups: ArcRwSignal<Vec<Group>>,
+    pub(super) groups: ArcRwSignal<Vec<BlockGroup>>,
     pub(super) references: References,
 }
 
-/// From this many blocks on a group may end. Measured: with half or twice as many a frame costs a tenth more.
-const GROUP: usize = 16;
+/// The minimum number of blocks in a group, except for the last group. Measured: half or twice as
+/// many make a frame about a tenth slower.
+const MIN_GROUP_SIZE: usize = 16;
 
-/// Some blocks, one after the other. The number of the first is its key.
+/// Consecutive blocks. The number of the first one is the group's key.
 #[derive(Clone)]
-pub(super) struct Group {
+pub(super) struct BlockGroup {
     pub(super) first: usize,
-    pub(super) blocks: ArcRwSignal<Vec<Block>>,
+    pub(super) blocks: ArcRwSignal<Vec<MarkdownBlock>>,
 }
 
 /// A top-level block. Its number is its key.
 #[derive(Clone)]
-pub(super) struct Block {
+pub(super) struct MarkdownBlock {
     pub(super) number: usize,
-    pub(super) source: ArcRwSignal<Source>,
+    pub(super) source: ArcRwSignal<BlockSource>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Source {
+pub(super) struct BlockSource {
     pub(super) text: String,
-    /// More may come: half-written markup at the end is not shown yet.
+    /// More text may follow: incomplete markup at the end is not shown yet.
     pub(super) open: bool,
 }
 
-/// What is defined so far: link references, and footnotes, whose labels begin with `^`. A block that names one is rendered again when it
-/// is defined later.
+/// The link references and the footnotes (with labels that begin with `^`) defined so far. A block
+/// that refers to a label is rendered again when the label is defined later.
 #[derive(Clone)]
 pub(super) struct References {
-    /// Addresses by label. Of several definitions of a label the first counts.
-    all: ArcRwSignal<HashMap<String, String>>,
-    /// More may come.
+    /// URLs by label. Of several definitions of a label the first one counts.
+    urls: ArcRwSignal<HashMap<String, String>>,
+    /// Whether more text may follow.
     growing: ArcRwSignal<bool>,
 }
 
 impl References {
-    /// Of a text that is rendered as a whole: it defines its references itself.
+    /// Creates the references of a text that is rendered as a whole, and so contains its own
+    /// definitions.
     pub(super) fn none() -> Self {
-        Self { all: ArcRwSignal::new(HashMap::new()), growing: ArcRwSignal::new(false) }
+        Self { urls: ArcRwSignal::new(HashMap::new()), growing: ArcRwSignal::new(false) }
     }
 
-    /// Whether there is a footnote of this label. While more may come it is taken for granted where the label is a number: notes stand at
-    /// the end. Tracked.
-    pub(super) fn has_note(&self, label: &str) -> bool {
-        let is_known = self.all.with(|all| all.contains_key(&format!("^{label}")));
+    /// Returns whether there is a footnote with this label. While more text may follow, numeric
+    /// labels are assumed to have one, because footnotes are at the end. Tracked.
+    pub(super) fn has_footnote(&self, label: &str) -> bool {
+        let is_known = self.urls.with(|all| all.contains_key(&format!("^{label}")));
         is_known || (label.bytes().all(|digit| digit.is_ascii_digit()) && self.growing.get())
     }
 
-    /// Tracked.
+    /// Returns the URL of a label. Tracked.
     pub(super) fn url(&self, label: &str) -> Option<String> {
         let label = label.to_ascii_lowercase();
-        self.all.with(|all| all.get(&label).cloned())
+        self.urls.with(|all| all.get(&label).cloned())
     }
 }
 
-fn add(all: &mut HashMap<String, String>, references: Vec<Reference>) {
-    for Reference { label, url } in references {
+fn insert_references(all: &mut HashMap<String, String>, references: Vec<ReferenceDefinition>) {
+    for ReferenceDefinition { label, url } in references {
         all.entry(label).or_insert(url);
     }
 }
 
-/// Where a link leads that names its target. One type for every use of the parser, which would else be there once for each.
-pub(super) struct Lookup<'r>(pub(super) Option<&'r References>);
+/// Resolves reference links. One type for all uses of the parser, so that the parser is compiled
+/// only once.
+pub(super) struct ReferenceLookup<'r>(pub(super) Option<&'r References>);
 
-impl<'input> BrokenLinkCallback<'input> for Lookup<'_> {
+impl<'input> BrokenLinkCallback<'input> for ReferenceLookup<'_> {
     fn handle_broken_link(&mut self, link: BrokenLink<'input>) -> Option<(CowStr<'input>, CowStr<'input>)> {
         self.0?.url(&link.reference).map(|url| (CowStr::from(url), CowStr::from("")))
     }
 }
 
 impl Document {
-    /// A text as far as it has come; `complete` says that it will not grow.
+    /// Creates a document from the text so far; `complete` means that nothing will follow.
     pub fn new(text: &str, complete: bool) -> Self {
         let document = Self {
             splitter: ArcStoredValue::new(Splitter::default()),
@@ -95,11 +99,11 @@ impl Document {
         document
     }
 
-    /// A text that is not Markdown, as one block.
+    /// Creates a document of one block from a text that is not Markdown.
     pub fn plain(text: &str) -> Self {
-        let source = Source { text: text.to_owned(), open: false };
-        let blocks = vec![Block { number: 0, source: ArcRwSignal::new(source) }];
-        let group = Group { first: 0, blocks: ArcRwSignal::new(blocks) };
+        let source = BlockSource { text: text.to_owned(), open: false };
+        let blocks = vec![MarkdownBlock { number: 0, source: ArcRwSignal::new(source) }];
+        let group = BlockGroup { first: 0, blocks: ArcRwSignal::new(blocks) };
         Self {
             splitter: ArcStoredValue::new(Splitter::default()),
             groups: ArcRwSignal::new(if text.trim().is_empty() { Vec::new() } else { vec![group] }),
@@ -107,14 +111,15 @@ impl Document {
         }
     }
 
-    /// Takes the whole text, which begins with what it was before. Costs as much as its last block is long.
+    /// Updates the document to a longer text, which must begin with the previous one. The cost is
+    /// proportional to the length of the last block.
     pub fn grow(&self, text: &str, complete: bool) {
         let step = self.splitter.try_update_value(|splitter| splitter.advance(text, complete));
-        let Some(Step { first, blocks, references }) = step else {
+        let Some(SplitUpdate { first, blocks, references }) = step else {
             return;
         };
         if !references.is_empty() {
-            self.references.all.update(|all| add(all, references));
+            self.references.urls.update(|all| insert_references(all, references));
         }
         if self.references.growing.get_untracked() == complete {
             self.references.growing.set(!complete);
@@ -123,9 +128,9 @@ impl Document {
         let mut blocks = blocks.into_iter().zip(first..).peekable();
         let mut after = Vec::new();
         while let Some((text, number)) = blocks.next() {
-            let source = Source { text: text.to_owned(), open: !complete && blocks.peek().is_none() };
+            let source = BlockSource { text: text.to_owned(), open: !complete && blocks.peek().is_none() };
             let Some(block) = known.get(number - first) else {
-                after.push(Block { number, source: ArcRwSignal::new(source) });
+                after.push(MarkdownBlock { number, source: ArcRwSignal::new(source) });
                 continue;
             };
             if block.source.with_untracked(|now| *now != source) {
@@ -133,12 +138,12 @@ impl Document {
             }
             after.push(block.clone());
         }
-        self.arrange(first, after);
+        self.replace_from(first, after);
     }
 
-    /// Puts these in the place of all blocks from `first` on.
-    fn arrange(&self, first: usize, after: Vec<Block>) {
-        // What stands before the group in which they begin stays as it is.
+    /// Replaces all blocks from `first` on.
+    fn replace_from(&self, first: usize, after: Vec<MarkdownBlock>) {
+        // The groups before the one that contains the first new block stay as they are.
         let stays = self.groups.with_untracked(|groups| groups.partition_point(|group| group.first < first)).max(1) - 1;
         let begun = self.groups.with_untracked(|groups| groups.get(stays).cloned());
         let mut blocks = begun.map(|group| group.blocks.get_untracked()).unwrap_or_default();
@@ -146,10 +151,10 @@ impl Document {
         blocks.extend(after);
         let known = self.groups.get_untracked();
         let mut now = known[..stays.min(known.len())].to_vec();
-        for blocks in grouped(blocks) {
+        for blocks in group_blocks(blocks) {
             let first = blocks[0].number;
             let Some(group) = known.iter().find(|group| group.first == first) else {
-                now.push(Group { first, blocks: ArcRwSignal::new(blocks) });
+                now.push(BlockGroup { first, blocks: ArcRwSignal::new(blocks) });
                 continue;
             };
             if group.blocks.with_untracked(Vec::len) != blocks.len() {
@@ -157,64 +162,64 @@ impl Document {
             }
             now.push(group.clone());
         }
-        let firsts = |groups: &[Group]| groups.iter().map(|group| group.first).collect::<Vec<_>>();
+        let firsts = |groups: &[BlockGroup]| groups.iter().map(|group| group.first).collect::<Vec<_>>();
         if firsts(&now) != firsts(&known) {
             self.groups.set(now);
         }
     }
 
-    /// Not tracked.
-    fn blocks_from(&self, first: usize) -> Vec<Block> {
-        let of = |group: &Group| group.blocks.get_untracked();
-        let all = |groups: &Vec<Group>| {
+    /// Returns the blocks from a number on. Not tracked.
+    fn blocks_from(&self, first: usize) -> Vec<MarkdownBlock> {
+        let of = |group: &BlockGroup| group.blocks.get_untracked();
+        let all = |groups: &Vec<BlockGroup>| {
             let from = groups.partition_point(|group| group.first < first).saturating_sub(1);
             groups[from..].iter().flat_map(of).filter(|block| block.number >= first).collect()
         };
         self.groups.with_untracked(all)
     }
 
-    /// The whole text. Not tracked.
+    /// Returns the whole text. Not tracked.
     pub fn text(&self) -> String {
         untrack(|| self.read())
     }
 
-    /// The whole text. Tracked.
+    /// Returns the whole text. Tracked.
     pub fn read(&self) -> String {
         let mut text = String::new();
-        let mut push = |block: &Block| block.source.with(|source| text.push_str(&source.text));
+        let mut push = |block: &MarkdownBlock| block.source.with(|source| text.push_str(&source.text));
         self.groups
             .with(|groups| groups.iter().for_each(|group| group.blocks.with(|all| all.iter().for_each(&mut push))));
         text
     }
 
-    /// Its length in bytes. Not tracked.
+    /// Returns the length in bytes. Not tracked.
     pub fn len(&self) -> usize {
-        let of = |block: &Block| block.source.with_untracked(|source| source.text.len());
+        let of = |block: &MarkdownBlock| block.source.with_untracked(|source| source.text.len());
         self.blocks_from(0).iter().map(of).sum()
     }
 
-    /// Whether nothing is to be seen of it. Tracked.
+    /// Returns whether there are no blocks. Tracked.
     pub fn is_empty(&self) -> bool {
         self.groups.with(Vec::is_empty)
     }
 
-    /// Takes another text. Blocks that are the same as before are left alone.
+    /// Replaces the text. Blocks that stay the same are left alone.
     pub fn replace(&self, text: &str, complete: bool) {
         self.splitter.set_value(Splitter::default());
-        if self.references.all.with_untracked(|all| !all.is_empty()) {
-            self.references.all.set(HashMap::new());
+        if self.references.urls.with_untracked(|all| !all.is_empty()) {
+            self.references.urls.set(HashMap::new());
         }
         self.grow(text, complete);
     }
 }
 
-/// Blocks in groups. A group ends where the space between two blocks is that between paragraphs: the browser lays out each group by itself,
-/// and between two of them spaces add up.
-fn grouped(blocks: Vec<Block>) -> Vec<Vec<Block>> {
-    let mut groups: Vec<Vec<Block>> = Vec::new();
+/// Splits blocks into groups. A group ends only after a block with a paragraph's margin: the
+/// browser lays out each group separately, so margins between groups do not collapse.
+fn group_blocks(blocks: Vec<MarkdownBlock>) -> Vec<Vec<MarkdownBlock>> {
+    let mut groups: Vec<Vec<MarkdownBlock>> = Vec::new();
     for block in blocks {
-        let ends = |group: &Vec<Block>| {
-            group.len() >= GROUP
+        let ends = |group: &Vec<MarkdownBlock>| {
+            group.len() >= MIN_GROUP_SIZE
                 && group.last().is_some_and(|last| last.source.with_untracked(|last| is_plain(&last.text)))
         };
         match groups.last_mut().filter(|group| !ends(group)) {
@@ -225,7 +230,7 @@ fn grouped(blocks: Vec<Block>) -> Vec<Vec<Block>> {
     groups
 }
 
-/// Whether a block is neither a heading, nor a rule, nor a note. Where that cannot be seen at a glance, it may be one.
+/// Returns whether a block is certainly neither a heading, nor a rule, nor a footnote.
 fn is_plain(source: &str) -> bool {
     let is_line = |line: &str| line.chars().all(|sign| matches!(sign, '-' | '=' | '*' | '_' | ' ' | '\t'));
     let source = source.trim();
@@ -242,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_block_changes_while_it_grows() {
+    fn only_the_last_block_of_a_growing_document_changes() {
         let document = Document::new("one\n\ntw", false);
         let before = document.blocks_from(0);
         document.grow("one\n\ntwo\n\nthree\n", false);
@@ -258,14 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn replacing_shrinks_too() {
+    fn replacing_can_shorten_a_document() {
         let document = Document::new("one\n\ntwo\n\nthree", true);
         document.replace("one\n\n2", true);
         assert_eq!(sources(&document), [("one\n\n".into(), false), ("2".into(), false)] as [(String, bool); 2]);
     }
 
     fn groups(document: &Document) -> Vec<(usize, usize)> {
-        let of = |group: &Group| (group.first, group.blocks.with_untracked(Vec::len));
+        let of = |group: &BlockGroup| (group.first, group.blocks.with_untracked(Vec::len));
         document.groups.with_untracked(|groups| groups.iter().map(of).collect())
     }
 
@@ -274,7 +279,7 @@ mod tests {
         let paragraphs = |count: usize| "text\n\n".repeat(count);
         let check = |text: &str, expected: &[(usize, usize)]| {
             assert_eq!(groups(&Document::new(text, true)), expected, "{text}");
-            // While it grows it comes to the same, and what has ended stays.
+            // A growing text results in the same groups, and finished groups stay the same.
             let document = Document::new("", false);
             let mut before: Vec<(usize, usize)> = Vec::new();
             for end in 0..=text.len() {
@@ -288,15 +293,21 @@ mod tests {
             document.replace("text\n\ntext", true);
             assert_eq!(groups(&document), [(0, 2)]);
         };
-        check(&paragraphs(GROUP), &[(0, GROUP)]);
-        check(&paragraphs(2 * GROUP + 1), &[(0, GROUP), (GROUP, GROUP), (2 * GROUP, 1)]);
+        check(&paragraphs(MIN_GROUP_SIZE), &[(0, MIN_GROUP_SIZE)]);
+        check(
+            &paragraphs(2 * MIN_GROUP_SIZE + 1),
+            &[(0, MIN_GROUP_SIZE), (MIN_GROUP_SIZE, MIN_GROUP_SIZE), (2 * MIN_GROUP_SIZE, 1)],
+        );
         for other in ["# Heading\n\n", "Heading\n---\n\n", "***\n\n", "[^1]: Note\n\n"] {
-            check(&format!("{}{other}{}", paragraphs(GROUP - 1), paragraphs(2)), &[(0, GROUP + 1), (GROUP + 1, 1)]);
+            check(
+                &format!("{}{other}{}", paragraphs(MIN_GROUP_SIZE - 1), paragraphs(2)),
+                &[(0, MIN_GROUP_SIZE + 1), (MIN_GROUP_SIZE + 1, 1)],
+            );
         }
     }
 
     #[test]
-    fn references_are_found_whatever_their_case() {
+    fn references_are_case_insensitive() {
         let document = Document::new("[Docs]: https://example.com\n\n[docs]", true);
         assert_eq!(document.references.url("DOCS").as_deref(), Some("https://example.com"));
         assert_eq!(document.references.url("other"), None);

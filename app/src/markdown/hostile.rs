@@ -1,23 +1,24 @@
-//! Texts that were made to cost: each is drawn in time that grows with its length, not with the square of it. Nothing here measures that; a
-//! text that is as long as these would keep the test busy for minutes.
+//! Adversarial texts that must be rendered in linear and not in quadratic time. The time is not
+//! measured: in quadratic time, texts of this length would keep the test busy for minutes.
 
 use super::document::References;
 use super::footnote;
-use super::link::bare_urls;
-use super::mask::mask;
+use super::link::split_bare_urls;
+use super::mask::mask_formulas;
 use super::render::render;
 use super::split::Splitter;
-use super::{Extras, Marks};
+use super::{CitationStyle, MarkdownOptions};
 use leptos::prelude::Owner;
 
-/// About so many bytes each.
+/// The approximate length of each text in bytes.
 const LENGTH: usize = 100_000;
 
 fn draw(text: &str) {
     Owner::new().with(|| {
-        let extras = Extras { colours: true, diagrams: true, math: true, sources: Marks::Listed };
+        let extras =
+            MarkdownOptions { highlighting: true, diagrams: true, math: true, citations: CitationStyle::Listed };
         let nodes = render(text, &References::none(), &extras, false);
-        // Nothing is shown of definitions.
+        // Link reference definitions render nothing.
         let is_definition = text.starts_with('[') && !text.starts_with("[^") && text.contains("]: ");
         let is_shown = !text.trim().is_empty() && !is_definition;
         assert_eq!(is_shown, !nodes.is_empty(), "{:?}", text.get(..40));
@@ -31,7 +32,7 @@ fn check(piece: &str) {
 }
 
 #[test]
-fn marks_that_are_repeated() {
+fn repeated_delimiters_render_in_linear_time() {
     for piece in [
         "[", "]", "![", "[](", "[a](<b", "(", "*", "**a", "*a_", "_ ", "~~", "`", "` ", "``a`", "<", "<a ", "<!--",
         "<?", "&", "&a;", "\\", "$", "$x", "$$", "\\(", "\\[", "\u{2}", "\u{e}", "^", "[^", "[^a", "|", "a|",
@@ -41,7 +42,7 @@ fn marks_that_are_repeated() {
 }
 
 #[test]
-fn lines_that_are_repeated() {
+fn repeated_lines_render_in_linear_time() {
     for piece in [
         "# a\n",
         "a\n",
@@ -75,12 +76,13 @@ fn lines_that_are_repeated() {
     draw(&format!("|a|\n|-|\n{}", "|b|\n".repeat(12_000)));
 }
 
-/// Signs of code and of formulas, far more of them than elsewhere here: only what hides formulas is tested.
+/// Far more delimiters of code and formulas than in the other tests: only the masking of formulas
+/// is tested.
 #[test]
-fn code_and_formulas_that_are_repeated_are_read_once() {
+fn repeated_code_and_formulas_are_masked_in_linear_time() {
     let check = |piece: &str| {
         let text = format!("$ {}", piece.repeat(10 * LENGTH / piece.len()));
-        let masked = mask(&text);
+        let masked = mask_formulas(&text);
         assert!(masked.text.len() == text.len());
     };
     for piece in ["`a` ", "`a`\n", "``a` ", "` ``\n", "\\(", "\\[", "\\(1 2 ", "$$ a", "$$\n", "$x ", "a ` b\n> "] {
@@ -90,11 +92,11 @@ fn code_and_formulas_that_are_repeated_are_read_once() {
     for length in 1..3_000 {
         ticks.extend(std::iter::repeat_n('`', length).chain([' ']));
     }
-    assert_eq!(mask(&ticks).formulas, []);
+    assert_eq!(mask_formulas(&ticks).formulas, []);
 }
 
 #[test]
-fn addresses_that_are_repeated() {
+fn repeated_urls_render_in_linear_time() {
     for piece in ["http://a", "http://", "xhttp://a", "https://a) ", "http:///", "https://[", "http://a,"] {
         check(piece);
     }
@@ -102,20 +104,20 @@ fn addresses_that_are_repeated() {
     draw(&format!("https://a{}", "](".repeat(LENGTH / 2)));
 }
 
-/// Ten times as much as elsewhere here: only what finds addresses and labels is tested.
+/// Ten times as long as the other texts: only the search for URLs and labels is tested.
 #[test]
-fn addresses_and_labels_that_are_repeated_are_found_once() {
+fn repeated_urls_and_labels_are_found_in_linear_time() {
     for piece in ["http://", "http:///", "https://[", "http://a,", "https://a)", "https://.", "http://a", "https://a "]
     {
         let text = piece.repeat(10 * LENGTH / piece.len());
-        assert!(!bare_urls(&text).is_empty());
+        assert!(!split_bare_urls(&text).is_empty());
     }
     let notes: String = (0..50_000).map(|number| format!("[^{number}] [^{number}]: ")).collect();
-    assert_eq!((footnote::labels(&notes).len(), footnote::defined(&notes).len()), (50_000, 50_000));
+    assert_eq!((footnote::reference_labels(&notes).len(), footnote::defined_labels(&notes).len()), (50_000, 50_000));
 }
 
 #[test]
-fn labels_that_are_many() {
+fn many_labels_render_in_linear_time() {
     draw(&(0..15_000).map(|number| format!("[^{number}]")).collect::<String>());
     draw(&(0..10_000).map(|number| format!("[a{number}]: /b\n")).collect::<String>());
     draw(&(0..10_000).map(|number| format!("[a{number}] ")).collect::<String>());

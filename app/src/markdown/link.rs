@@ -1,24 +1,26 @@
-//! Which addresses a reply may link to.
+//! Decides which URLs a reply may link to.
 
-/// Returns the address if a click on it is harmless: web pages and mail. No `javascript:`, no `data:`, nothing relative, which
-/// would be an address of ours that the model chose, and no user name before the host, which makes one host look like another.
-pub(crate) fn allowed(url: &str) -> Option<&str> {
+/// Returns the URL if a click on it is harmless: web pages and mail. Rejects `javascript:`,
+/// `data:`, relative URLs (the model would choose a URL of this app), and a user name before the
+/// host (it makes one host look like another).
+pub(crate) fn allowed_url(url: &str) -> Option<&str> {
     let is_known = ["https://", "http://", "mailto:"].into_iter().any(|scheme| starts_with(url, scheme));
     (is_known && !has_user_info(url)).then_some(url)
 }
 
-/// Whether a web address names a user before its host: `http://127.0.0.1@evil.test`.
+/// Returns whether a web URL has user information before its host: `http://127.0.0.1@evil.test`.
 fn has_user_info(url: &str) -> bool {
     authority(url).is_some_and(|authority| authority.contains('@'))
 }
 
-/// What stands between the scheme and the path of a web address.
+/// Returns the authority of a web URL: the part between the scheme and the path.
 fn authority(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     rest.split(['/', '?', '#', '\\']).next()
 }
 
-/// Whether an image is part of the text itself, so that showing it fetches nothing.
+/// Returns whether an image is part of the text itself (a `data:` URL), so that showing it fetches
+/// nothing.
 pub(crate) fn is_embedded_image(url: &str) -> bool {
     ["png", "jpeg", "gif", "webp", "avif"].into_iter().any(|kind| {
         let rest = url.strip_prefix("data:image/").and_then(|rest| rest.strip_prefix(kind));
@@ -26,50 +28,51 @@ pub(crate) fn is_embedded_image(url: &str) -> bool {
     })
 }
 
-/// The host of a web address, for people.
+/// Returns the host of a web URL, to show it to the user.
 pub(crate) fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
     authority.rsplit('@').next().unwrap_or(authority)
 }
 
-/// Bytes of a web address that becomes a link where it stands bare.
-const MAX_URL: usize = 4096;
-/// The signs that end a bare address.
-const ENDS: [char; 7] = [' ', '\n', '\t', '<', '>', '"', '`'];
+/// The maximum length in bytes of a bare URL that becomes a link.
+const MAX_URL_LENGTH: usize = 4096;
+/// The characters that end a bare URL.
+const URL_TERMINATORS: [char; 7] = [' ', '\n', '\t', '<', '>', '"', '`'];
 
-/// The pieces of a text, in order: text, and web addresses that stand in it bare.
-pub(super) fn bare_urls(text: &str) -> Vec<Piece<'_>> {
+/// Splits a text into plain text and bare web URLs, in order.
+pub(super) fn split_bare_urls(text: &str) -> Vec<LinkSegment<'_>> {
     let mut pieces = Vec::new();
     let (mut done, mut from) = (0, 0);
-    // The next sign that ends an address. Searched for once, however many addresses begin before it.
+    // The next character that ends a URL. Searched for only once, however many URLs begin before
+    // it.
     let mut end = 0;
     while let Some(at) = find_scheme(text, from) {
         if at >= end {
-            end = text[at..].find(ENDS).map_or(text.len(), |found| at + found);
+            end = text[at..].find(URL_TERMINATORS).map_or(text.len(), |found| at + found);
         }
         let begins_a_word = !text[done..at].ends_with(|letter: char| letter.is_alphanumeric());
-        let url = if begins_a_word { bare_url(&text[at..], end - at) } else { "" };
+        let url = if begins_a_word { leading_url(&text[at..], end - at) } else { "" };
         if url.is_empty() {
             from = at + "http".len();
             continue;
         }
         if at > done {
-            pieces.push(Piece::Text(&text[done..at]));
+            pieces.push(LinkSegment::Text(&text[done..at]));
         }
-        pieces.push(Piece::Url(url));
+        pieces.push(LinkSegment::Url(url));
         done = at + url.len();
         from = done;
     }
     if done < text.len() {
-        pieces.push(Piece::Text(&text[done..]));
+        pieces.push(LinkSegment::Text(&text[done..]));
     }
     pieces
 }
 
-/// See [`bare_urls`].
+/// A part of a text; see [`split_bare_urls`].
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece<'t> {
+pub(super) enum LinkSegment<'t> {
     Text(&'t str),
     Url(&'t str),
 }
@@ -79,20 +82,22 @@ fn find_scheme(text: &str, from: usize) -> Option<usize> {
     found.into_iter().find(|at| text[*at..].starts_with("http://") || text[*at..].starts_with("https://"))
 }
 
-/// The address that begins a text with a word of this length; empty if it is too long to be one, or has no host.
-fn bare_url(text: &str, length: usize) -> &str {
-    let reach = text.floor_char_boundary(MAX_URL);
+/// Returns the URL at the beginning of a text whose first word has this length; empty if it is too
+/// long or has no host.
+fn leading_url(text: &str, length: usize) -> &str {
+    let reach = text.floor_char_boundary(MAX_URL_LENGTH);
     let is_whole = length < reach || reach == text.len();
-    // Asked first, because it takes no time.
+    // Checked first because it is cheap.
     if !is_whole || host(&text[..length]).is_empty() {
         return "";
     }
-    let url = trim_end(&text[..length]);
+    let url = trim_punctuation(&text[..length]);
     if host(url).is_empty() { "" } else { url }
 }
 
-/// Punctuation at the end belongs to the sentence; a closing bracket too, unless the address opened it.
-fn trim_end(url: &str) -> &str {
+/// Removes punctuation at the end, which belongs to the sentence; also closing brackets that were
+/// not opened within the URL.
+fn trim_punctuation(url: &str) -> &str {
     let excess = |open: char, close: char| url.matches(close).count().saturating_sub(url.matches(open).count());
     let (mut round, mut square) = (excess('(', ')'), excess('[', ']'));
     url.trim_end_matches(|last: char| match last {
@@ -120,7 +125,7 @@ mod tests {
     #[test]
     fn only_harmless_schemes_are_links() {
         for url in ["https://a.b", "HTTP://a", "mailto:a@b", "https://a.b/@name", "https://a.b?to=c@d"] {
-            assert_eq!(allowed(url), Some(url));
+            assert_eq!(allowed_url(url), Some(url));
         }
         let refused = [
             "javascript:alert(1)",
@@ -138,7 +143,7 @@ mod tests {
             "https://@evil.test",
         ];
         for url in refused {
-            assert_eq!(allowed(url), None, "{url}");
+            assert_eq!(allowed_url(url), None, "{url}");
         }
     }
 
@@ -156,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_those_the_browser_would_ask() {
+    fn host_is_the_one_the_browser_would_contact() {
         for (url, expected) in [
             ("https://a.b/c@d", "a.b"),
             ("https://good.com@evil.com/x", "evil.com"),
@@ -168,15 +173,24 @@ mod tests {
     }
 
     #[test]
-    fn finds_bare_addresses() {
-        fn check(text: &str, expected: &[Piece<'_>]) {
-            assert_eq!(bare_urls(text), expected, "{text}");
+    fn bare_urls_are_found() {
+        fn check(text: &str, expected: &[LinkSegment<'_>]) {
+            assert_eq!(split_bare_urls(text), expected, "{text}");
         }
-        check("none", &[Piece::Text("none")]);
+        check("none", &[LinkSegment::Text("none")]);
         check("", &[]);
-        check("at https://a.b/c, too", &[Piece::Text("at "), Piece::Url("https://a.b/c"), Piece::Text(", too")]);
-        check("(http://a.b/(c)).", &[Piece::Text("("), Piece::Url("http://a.b/(c)"), Piece::Text(").")]);
-        check("xhttp://a http://", &[Piece::Text("xhttp://a http://")]);
-        check("https://a https://b", &[Piece::Url("https://a"), Piece::Text(" "), Piece::Url("https://b")]);
+        check(
+            "at https://a.b/c, too",
+            &[LinkSegment::Text("at "), LinkSegment::Url("https://a.b/c"), LinkSegment::Text(", too")],
+        );
+        check(
+            "(http://a.b/(c)).",
+            &[LinkSegment::Text("("), LinkSegment::Url("http://a.b/(c)"), LinkSegment::Text(").")],
+        );
+        check("xhttp://a http://", &[LinkSegment::Text("xhttp://a http://")]);
+        check(
+            "https://a https://b",
+            &[LinkSegment::Url("https://a"), LinkSegment::Text(" "), LinkSegment::Url("https://b")],
+        );
     }
 }

@@ -1,54 +1,56 @@
-//! Formulas in TeX as MathML, which browsers draw and screen readers read. The code for it is a chunk of its own: few conversations
-//! have formulas.
+//! Renders TeX formulas as MathML, which browsers draw and screen readers read. The code is a chunk
+//! of its own, because few conversations have formulas.
 
 use super::mathml;
-use crate::chunks::{Chunk, Loading, Missing};
+use crate::chunks::{Chunk, ChunkError, ChunkFuture};
 use crate::node::{Node, element};
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::{Parser, Storage, push_mathml};
 use wasm_split_helpers::wasm_split;
 
-/// What formulas need.
-pub(crate) static MATH: Chunk<Functions> = Chunk::new("math", load);
+/// The chunk that renders formulas.
+pub(crate) static MATH: Chunk<MathFunctions> = Chunk::new("math", load);
 
-/// What the chunk can do.
-pub(crate) struct Functions {
-    /// A formula, as a node; none when it cannot be read. `true`: it stands by itself.
+/// The functions of the chunk.
+pub(crate) struct MathFunctions {
+    /// Renders a formula; `None` if it cannot be parsed. `true` means a formula in a block of its
+    /// own.
     node: fn(&str, bool) -> Option<Node>,
 }
 
-fn load() -> Loading {
-    Box::pin(async { MATH.fill(functions().await?) })
+fn load() -> ChunkFuture {
+    Box::pin(async { MATH.set_functions(functions().await?) })
 }
 
 #[wasm_split(math, fallible)]
-fn functions() -> Result<Functions, Missing> {
-    Ok(Functions { node: formula })
+fn functions() -> Result<MathFunctions, ChunkError> {
+    Ok(MathFunctions { node: to_mathml })
 }
 
-/// A longer formula is shown as it was written, in bytes.
-const LONGEST: usize = 4_000;
-/// So deep may groups be within each other.
-const DEEPEST: usize = 24;
-/// What makes a command of commands: a few of them could become a text without end.
-const DEFINITIONS: [&str; 4] = ["\\def", "\\let", "\\newcommand", "\\renewcommand"];
+/// The maximum length of a formula in bytes; a longer one is shown as source.
+const MAX_LENGTH: usize = 4_000;
+/// The maximum nesting depth of groups.
+const MAX_DEPTH: usize = 24;
+/// Commands that define commands: a few of them could expand to a text without end.
+const FORBIDDEN_COMMANDS: [&str; 4] = ["\\def", "\\let", "\\newcommand", "\\renewcommand"];
 
-/// A formula. While its chunk is on the way, and when it cannot be read, as it was written.
-pub(super) fn node(source: &str, tex: &str, display: bool) -> Node {
+/// Renders a formula. While the chunk is loading, or if the formula cannot be parsed, its source is
+/// shown.
+pub(super) fn formula_node(source: &str, tex: &str, display: bool) -> Node {
     let drawn = MATH.get().and_then(|math| (math.node)(tex, display));
-    let written = || element("code").with("class", "cw-md-tex").with("dir", "ltr").text(source);
+    let written = || element("code").attr("class", "cw-md-tex").attr("dir", "ltr").text(source);
     let formula = drawn.unwrap_or_else(written);
     match display {
-        true => element("span").with("class", "cw-md-formula").with("tabindex", "0").around(vec![formula]),
+        true => element("span").attr("class", "cw-md-formula").attr("tabindex", "0").children(vec![formula]),
         false => formula,
     }
 }
 
-fn formula(tex: &str, display: bool) -> Option<Node> {
+fn to_mathml(tex: &str, display: bool) -> Option<Node> {
     if tex.trim().is_empty()
-        || tex.len() > LONGEST
-        || depth(tex) > DEEPEST
-        || DEFINITIONS.iter().any(|name| tex.contains(name))
+        || tex.len() > MAX_LENGTH
+        || nesting_depth(tex) > MAX_DEPTH
+        || FORBIDDEN_COMMANDS.iter().any(|name| tex.contains(name))
     {
         return None;
     }
@@ -58,11 +60,11 @@ fn formula(tex: &str, display: bool) -> Option<Node> {
     let mut markup = String::new();
     let events = events.into_iter().map(Ok::<_, std::fmt::Error>);
     push_mathml(&mut markup, events, RenderConfig { display_mode, xml: true, ..RenderConfig::default() }).ok()?;
-    mathml::read(&markup)
+    mathml::parse_mathml(&markup)
 }
 
-/// How deep groups are within each other at most.
-fn depth(tex: &str) -> usize {
+/// Returns the nesting depth of groups.
+fn nesting_depth(tex: &str) -> usize {
     let (mut deepest, mut now) = (0_usize, 0_usize);
     for (at, sign) in tex.char_indices() {
         match sign {
@@ -88,7 +90,7 @@ mod tests {
     use leptos::prelude::RenderHtml;
 
     fn html(tex: &str, display: bool) -> String {
-        formula(tex, display).map_or_else(|| "as written".to_owned(), RenderHtml::to_html)
+        to_mathml(tex, display).map_or_else(|| "as written".to_owned(), RenderHtml::to_html)
     }
 
     fn check(tex: &str, expected: &str) {
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_stays_as_it_was_written() {
+    fn unparsable_formulas_are_not_rendered() {
         for tex in [
             r"\nonsense{x}",
             r"\frac{a",
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_mathml_comes_out() {
+    fn output_contains_no_html_links_or_styles() {
         let all = html(r"\text{<img src=x onerror=alert(1)>} \href{javascript:alert(1)}{x} \color{red} x", false);
         assert!(!all.contains("<img") && !all.contains("href=") && !all.contains("style="), "{all}");
     }

@@ -1,8 +1,8 @@
-//! MathML as nodes: the elements and attributes that are known here, and no others.
+//! Parses MathML into nodes. Only the listed elements and attributes are allowed.
 
 use crate::node::{Node, element};
 
-/// The elements of MathML Core that formulas are made of.
+/// The elements of MathML Core that formulas consist of.
 pub(crate) const ELEMENTS: [&str; 27] = [
     "math",
     "merror",
@@ -32,7 +32,8 @@ pub(crate) const ELEMENTS: [&str; 27] = [
     "munderover",
     "none",
 ];
-/// What is taken over of their attributes. No `style`, which the page's policy forbids, and nothing that leads anywhere.
+/// The attributes that are kept. Not `style`, which the content security policy forbids, and no
+/// links.
 const ATTRIBUTES: [&str; 24] = [
     "accent",
     "accentunder",
@@ -59,37 +60,37 @@ const ATTRIBUTES: [&str; 24] = [
     "symmetric",
     "width",
 ];
-/// So deep are elements within each other at most.
-const DEEPEST: usize = 96;
+/// The maximum nesting depth of elements.
+const MAX_DEPTH: usize = 96;
 
-/// The one element that the markup is; none when it is something else.
-pub(super) fn read(markup: &str) -> Option<Node> {
-    let mut reader = Reader { rest: markup.trim(), depth: 0 };
+/// Parses markup that is a single element; returns `None` for anything else.
+pub(super) fn parse_mathml(markup: &str) -> Option<Node> {
+    let mut reader = MathmlParser { rest: markup.trim(), depth: 0 };
     let node = reader.node()?;
     reader.rest.is_empty().then_some(node)
 }
 
-struct Reader<'m> {
+struct MathmlParser<'m> {
     rest: &'m str,
     depth: usize,
 }
 
-impl<'m> Reader<'m> {
+impl<'m> MathmlParser<'m> {
     fn node(&mut self) -> Option<Node> {
         if self.rest.is_empty() {
             return None;
         }
         let end = tag_start(self.rest);
         if end > 0 {
-            let text = self.take(end);
-            return Some(Node::Text(unescaped(text)));
+            let text = self.advance(end);
+            return Some(Node::Text(decode_entities(text)));
         }
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return None;
         }
         let end = tag_end(self.rest)?;
-        let tag = self.take(end + 1);
+        let tag = self.advance(end + 1);
         let is_empty = tag.ends_with("/>");
         let inner = tag.trim_start_matches('<').trim_end_matches('>').trim_end_matches('/');
         let (name, attributes) = inner.split_once(char::is_whitespace).unwrap_or((inner, ""));
@@ -101,31 +102,31 @@ impl<'m> Reader<'m> {
         }
         if !is_empty {
             let end = self.rest.find('>')?;
-            self.take(end + 1);
+            self.advance(end + 1);
         }
         self.depth -= 1;
-        Some(node.around(children.into_iter().filter(|child| !is_blank(child)).collect()))
+        Some(node.children(children.into_iter().filter(|child| !is_blank(child)).collect()))
     }
 
-    fn take(&mut self, length: usize) -> &'m str {
+    fn advance(&mut self, length: usize) -> &'m str {
         let (taken, rest) = self.rest.split_at(length);
         self.rest = rest;
         taken
     }
 }
 
-/// An empty text is no node: the browser would not find it in the rendered page.
+/// Returns whether a node is an empty text: the browser would not find it in the rendered page.
 fn is_blank(node: &Node) -> bool {
     matches!(node, Node::Text(text) if text.is_empty())
 }
 
-/// Where the next tag begins. The operator `<` comes as it is, and begins none.
+/// Returns the position of the next tag. The operator `<` is not escaped, and begins none.
 fn tag_start(markup: &str) -> usize {
     let begins = |at: &usize| markup[at + 1..].starts_with(|sign: char| sign == '/' || sign.is_ascii_alphabetic());
     markup.match_indices('<').map(|(at, _)| at).find(begins).unwrap_or(markup.len())
 }
 
-/// Where a tag ends: a `>` in a value is none.
+/// Returns the position of the end of a tag, ignoring `>` within attribute values.
 fn tag_end(tag: &str) -> Option<usize> {
     let mut quoted = false;
     tag.char_indices().find_map(|(at, sign)| {
@@ -138,19 +139,19 @@ fn with_attributes(mut node: Node, mut rest: &str) -> Node {
     while let Some((name, after)) = rest.split_once("=\"") {
         let Some((value, after)) = after.split_once('"') else { break };
         if let Some(known) = ATTRIBUTES.iter().find(|known| **known == name.trim()) {
-            node = node.with(known, unescaped(value));
+            node = node.attr(known, decode_entities(value));
         }
         rest = after;
     }
     node
 }
 
-fn unescaped(text: &str) -> String {
+fn decode_entities(text: &str) -> String {
     let mut pieces = text.split('&');
     let mut all = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let known = piece.split_once(';').and_then(|(name, after)| Some((sign(name)?, after)));
-        // The sign itself may come as it is, too.
+        let known = piece.split_once(';').and_then(|(name, after)| Some((entity_char(name)?, after)));
+        // A `&` may be unescaped, too.
         let (sign, after) = known.unwrap_or(('&', piece));
         all.push(sign);
         all.push_str(after);
@@ -158,18 +159,18 @@ fn unescaped(text: &str) -> String {
     all
 }
 
-fn sign(name: &str) -> Option<char> {
+fn entity_char(name: &str) -> Option<char> {
     match name {
         "lt" => Some('<'),
         "gt" => Some('>'),
         "quot" => Some('"'),
         "apos" => Some('\''),
         "amp" => Some('&'),
-        name => number(name).and_then(char::from_u32),
+        name => char_code(name).and_then(char::from_u32),
     }
 }
 
-fn number(name: &str) -> Option<u32> {
+fn char_code(name: &str) -> Option<u32> {
     let digits = name.strip_prefix('#')?;
     match digits.strip_prefix('x') {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
@@ -179,13 +180,13 @@ fn number(name: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::parse_mathml;
     use leptos::prelude::RenderHtml;
 
     #[test]
-    fn only_what_is_known_is_taken_over() {
+    fn only_listed_elements_and_attributes_are_allowed() {
         fn check(markup: &str, expected: Option<&str>) {
-            assert_eq!(read(markup).map(RenderHtml::to_html).as_deref(), expected, "{markup}");
+            assert_eq!(parse_mathml(markup).map(RenderHtml::to_html).as_deref(), expected, "{markup}");
         }
         check("<math><mi>x</mi></math>", Some("<math><mi>x</mi></math>"));
         check(r#"<mo style="a>b" form="infix">&lt;&amp;&#x2211;</mo>"#, Some(r#"<mo form="infix">&lt;&amp;∑</mo>"#));

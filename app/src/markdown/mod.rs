@@ -1,11 +1,14 @@
-//! Markdown (CommonMark with GFM tables, strikethrough, task lists and footnotes, and formulas) as a view, while it is being written too.
+//! Renders Markdown as views, also while it is being written: CommonMark with GFM tables,
+//! strikethrough, task lists, footnotes and formulas.
 //!
-//! A text is cut into its top-level blocks ([`split`]). A block that is followed by another one is closed: its source never
-//! changes again, so its view is never touched again. Only the last block is parsed anew when text arrives, and
-//! only its nodes that differ are changed ([`crate::node`]). [`tail`] keeps half-written markup from flashing up.
+//! A text is split into its top-level blocks ([`split`]). A block that is followed by another one
+//! is closed: its source never changes again, and its view is never updated again. Only the last
+//! block is parsed again when text arrives, and only its changed nodes are updated
+//! ([`crate::node`]). [`tail`] prevents incomplete markup from flashing up.
 //!
-//! Nothing that a model writes reaches the page as HTML: raw HTML is text, links have an allow-listed scheme, and images of
-//! other hosts are links to them, so that a reply cannot make the browser send anything anywhere.
+//! A model's text never becomes HTML: raw HTML is shown as text, links have an allow-listed scheme,
+//! and images of other hosts become links to them, so that a reply cannot make the browser send
+//! anything anywhere.
 
 mod citation;
 mod click;
@@ -25,57 +28,57 @@ mod split;
 mod tail;
 pub mod view;
 
-pub use citation::Marks;
-pub(crate) use citation::{mark, without_marks};
+pub use citation::CitationStyle;
+pub(crate) use citation::{citation_mark, strip_citations};
 pub(crate) use click::on_click;
 pub use document::Document;
-pub(crate) use link::{allowed, host, is_embedded_image};
+pub(crate) use link::{allowed_url, host, is_embedded_image};
 #[cfg(not(feature = "ssr"))]
 pub(crate) use math::MATH;
 pub(crate) use mathml::ELEMENTS as MATHML_ELEMENTS;
 pub(crate) use passage::plain_passage;
 pub(crate) use view::markdown_node;
 #[cfg(feature = "ssr")]
-pub(crate) use view::markdown_with;
+pub(crate) use view::markdown_node_with_options;
 pub use view::{DocumentView, Markdown};
 
-use crate::chunks::{Chunk, Loading, Missing};
+use crate::chunks::{Chunk, ChunkError, ChunkFuture};
 use crate::prelude::*;
 use wasm_split_helpers::wasm_split;
 
-/// What is done for a text beyond Markdown.
+/// What is rendered beyond plain Markdown.
 #[derive(Clone)]
-pub struct Extras {
-    /// Code blocks are coloured.
-    pub colours: bool,
-    /// Code blocks in the language `mermaid` are drawn.
+pub struct MarkdownOptions {
+    /// Highlight code blocks.
+    pub highlighting: bool,
+    /// Draw code blocks in the language `mermaid`.
     pub diagrams: bool,
-    /// Formulas in TeX are drawn.
+    /// Draw TeX formulas.
     pub math: bool,
-    /// What becomes of the [marks](mark) of sources.
-    pub sources: Marks,
+    /// How the [marks](citation_mark) of sources are rendered.
+    pub citations: CitationStyle,
 }
 
-impl Default for Extras {
+impl Default for MarkdownOptions {
     fn default() -> Self {
-        Self { colours: true, diagrams: true, math: false, sources: Marks::Hidden }
+        Self { highlighting: true, diagrams: true, math: false, citations: CitationStyle::Hidden }
     }
 }
 
-/// The block of a config.
-pub(crate) static MARKDOWN: Chunk<Functions> = Chunk::new("markdown", load);
+/// The chunk for the `Markdown` blocks of a config.
+pub(crate) static MARKDOWN: Chunk<MarkdownFunctions> = Chunk::new("markdown", load);
 
-/// What the chunk can do.
-pub(crate) struct Functions {
-    /// Shows a text that may change.
+/// The functions of the chunk.
+pub(crate) struct MarkdownFunctions {
+    /// Renders a text that may change.
     pub(crate) view: fn(Signal<String>) -> AnyView,
 }
 
-fn load() -> Loading {
-    Box::pin(async { MARKDOWN.fill(functions().await?) })
+fn load() -> ChunkFuture {
+    Box::pin(async { MARKDOWN.set_functions(functions().await?) })
 }
 
 #[wasm_split(markdown, fallible)]
-fn functions() -> Result<Functions, Missing> {
-    Ok(Functions { view: |text| view! { <Markdown text /> }.into_any() })
+fn functions() -> Result<MarkdownFunctions, ChunkError> {
+    Ok(MarkdownFunctions { view: |text| view! { <Markdown text /> }.into_any() })
 }

@@ -1,32 +1,33 @@
-//! A passage of Markdown as plain text, for the results of a search.
+//! Converts passages of Markdown to plain text, for search results.
 
-use super::citation::without_marks;
-use super::document::Lookup;
+use super::citation::strip_citations;
+use super::document::ReferenceLookup;
 use super::split::OPTIONS;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-/// Stand around what was found while the passage is one text. No text that is shown has them.
-const BEGIN: char = '\u{2}';
-const END: char = '\u{3}';
+/// The delimiters of a match while the passage is one text. Removed from the text itself.
+const MATCH_START: char = '\u{2}';
+const MATCH_END: char = '\u{3}';
 
-/// Takes the markup out of a passage, which is given in pieces: every second one was found. It may be cut out of the middle of a
-/// text, so markup may have no end.
+/// Removes the markup from a passage. The passage alternates between other text and matches: every
+/// second item is a match. It may be cut out of the middle of a text, so that markup may be
+/// incomplete.
 pub(crate) fn plain_passage(pieces: &[String]) -> Vec<String> {
     let mut source = String::new();
     for (at, piece) in pieces.iter().enumerate() {
         if at > 0 {
-            source.push(if at % 2 == 1 { BEGIN } else { END });
+            source.push(if at % 2 == 1 { MATCH_START } else { MATCH_END });
         }
-        source.extend(piece.chars().filter(|sign| !matches!(*sign, BEGIN | END)));
+        source.extend(piece.chars().filter(|sign| !matches!(*sign, MATCH_START | MATCH_END)));
     }
-    let text = without_loose_signs(&plain(&without_marks(&source)));
-    text.split([BEGIN, END]).map(str::to_owned).collect()
+    let text = strip_unpaired_markers(&plain_text(&strip_citations(&source)));
+    text.split([MATCH_START, MATCH_END]).map(str::to_owned).collect()
 }
 
-/// The words of a text in Markdown, on one line.
-fn plain(source: &str) -> String {
+/// Returns the text of a Markdown source on one line.
+fn plain_text(source: &str) -> String {
     let mut text = String::new();
-    for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(Lookup(None))) {
+    for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(ReferenceLookup(None))) {
         match event {
             Event::Text(words) | Event::Code(words) | Event::Html(words) | Event::InlineHtml(words) => {
                 text.push_str(&words)
@@ -44,8 +45,9 @@ fn is_inline(end: TagEnd) -> bool {
     matches!(end, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image)
 }
 
-/// Without signs of emphasis and code whose other half was cut off: they touch a word on one side only.
-fn without_loose_signs(text: &str) -> String {
+/// Removes delimiters of emphasis and code whose counterpart was cut off: they touch a word on one
+/// side only.
+fn strip_unpaired_markers(text: &str) -> String {
     let signs: Vec<char> = text.chars().collect();
     let is_sign = |at: usize| matches!(signs.get(at), Some('*' | '`'));
     let is_gap = |sign: Option<&char>| sign.is_none_or(|sign| sign.is_whitespace());
@@ -76,7 +78,7 @@ fn without_loose_signs(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What was found stands in brackets, in the passage and in the text.
+    /// Matches are in brackets, in the passage and in the result.
     fn check(passage: &str, expected: &str) {
         let pieces: Vec<String> = passage.split(['[', ']']).map(str::to_owned).collect();
         let plain = plain_passage(&pieces);
@@ -86,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn passages_are_plain_text() {
+    fn markup_is_removed_from_passages() {
         check("where is my [refund]?", "where is my [refund]?");
         check("*Delete the [article] about*", "Delete the [article] about");
         check("*[Delete] the article", "[Delete] the article");

@@ -1,122 +1,133 @@
-//! The parser's events as nodes of the document.
+//! Renders the parser's events as nodes.
 
-use super::Extras;
-use super::citation::{self, Marks, without_marks};
+use super::MarkdownOptions;
+use super::citation::{self, CitationStyle, strip_citations};
 use super::code::code_block;
-use super::document::{Lookup, References};
+use super::document::{ReferenceLookup, References};
 use super::footnote;
 use super::link;
-use super::mask::{self, Formula, Masked, mask, unmask};
+use super::mask::{self, Formula, Masked, mask_formulas, unmask_formulas};
 use super::math;
 use super::split::OPTIONS;
 use super::tail::presentable;
+use crate::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
 use crate::node::{Node, element};
 use crate::texts::{Text, t};
-use crate::visible::{Kind, nodes, plain};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;
 
-/// Elements deeper than this are shown without their element, so that a text of a thousand `>` cannot exhaust the stack.
+/// The maximum nesting depth of elements; deeper ones are shown without their element, so that a
+/// text of a thousand `>` cannot exhaust the stack.
 const MAX_DEPTH: usize = 32;
 
-/// The nodes of one or more blocks; `open` says that more may come.
-pub(super) fn render(source: &str, references: &References, extras: &Extras, open: bool) -> Vec<Node> {
-    let Masked { text, formulas, open: begun, .. } = if extras.math { mask(source) } else { Masked::plain(source) };
+/// Renders one or more blocks; `open` means that more text may follow.
+pub(super) fn render(source: &str, references: &References, extras: &MarkdownOptions, open: bool) -> Vec<Node> {
+    let Masked { text, formulas, open: begun, .. } =
+        if extras.math { mask_formulas(source) } else { Masked::plain(source) };
     let shown = match open {
         true => presentable(&text[..begun.unwrap_or(text.len())]),
         false => Cow::Borrowed(&*text),
     };
-    // The parser takes for a footnote only what it has the note for, which stands in another block.
-    let notes = notes_before(&shown, references);
+    // The parser recognizes a reference to a footnote only if it has the footnote, which is in
+    // another block.
+    let notes = footnote_stubs(&shown, references);
     let text = format!("{notes}{shown}");
     let mut renderer = Renderer::new(&formulas, extras, open);
-    let events = Parser::new_with_broken_link_callback(&text, OPTIONS, Some(Lookup(Some(references))));
+    let events = Parser::new_with_broken_link_callback(&text, OPTIONS, Some(ReferenceLookup(Some(references))));
     for (event, range) in events.into_offset_iter() {
         if range.start >= notes.len() {
             renderer.event(event);
         }
     }
-    renderer.top.finish(true, &formulas, &extras.sources)
+    renderer.top.finish(true, &formulas, &extras.citations)
 }
 
-/// Notes for the numbers in a text. A block that is indented would become a part of them.
-fn notes_before(text: &str, references: &References) -> String {
+/// Returns empty footnotes for the references in a text to footnotes of other blocks. None for an
+/// indented block, which would become a part of them.
+fn footnote_stubs(text: &str, references: &References) -> String {
     if !text.contains("[^") || text.starts_with([' ', '\t']) {
         return String::new();
     }
-    let here = footnote::defined(text);
-    let is_elsewhere = |label: &&str| references.has_note(label) && !here.contains(label);
-    footnote::labels(text).into_iter().filter(is_elsewhere).map(|label| format!("[^{label}]: -\n\n")).collect()
+    let here = footnote::defined_labels(text);
+    let is_elsewhere = |label: &&str| references.has_footnote(label) && !here.contains(label);
+    footnote::reference_labels(text)
+        .into_iter()
+        .filter(is_elsewhere)
+        .map(|label| format!("[^{label}]: -\n\n"))
+        .collect()
 }
 
 struct Renderer<'a> {
-    /// The elements that are open, outermost first, each with what stands around it.
-    open: Vec<(Tag<'a>, Content)>,
-    top: Content,
-    /// How many elements are open that get no element: too deep, or inside an image's description.
+    /// The open elements, outermost first, each with the content of its parent so far.
+    open: Vec<(Tag<'a>, ElementContent)>,
+    top: ElementContent,
+    /// The number of open elements that are not rendered: nested too deeply, or inside an image's
+    /// description.
     skipped: usize,
     columns: Vec<Alignment>,
     column: usize,
     in_head: bool,
     formulas: &'a [Formula<'a>],
-    extras: &'a Extras,
+    extras: &'a MarkdownOptions,
     may_grow: bool,
 }
 
-/// What stands in an element.
+/// The content of an element.
 #[derive(Default)]
-struct Content {
+struct ElementContent {
     children: Vec<Node>,
-    /// Text that has no view yet; neighbouring texts become one.
+    /// Text that has no node yet; adjacent texts are joined.
     text: String,
 }
 
-impl Content {
-    fn flush(&mut self, link_bare_urls: bool, formulas: &[Formula<'_>], marks: &Marks) {
+impl ElementContent {
+    fn flush(&mut self, link_bare_urls: bool, formulas: &[Formula<'_>], marks: &CitationStyle) {
         if self.text.is_empty() {
             return;
         }
         let text = std::mem::take(&mut self.text);
-        for piece in mask::pieces(&text, formulas) {
+        for piece in mask::split_masked(&text, formulas) {
             match piece {
-                mask::Piece::Text(text) => self.text(text, link_bare_urls, marks),
-                mask::Piece::Formula(formula) => {
-                    self.children.push(math::node(formula.source, formula.tex, formula.display));
+                mask::MaskedSegment::Text(text) => self.text(text, link_bare_urls, marks),
+                mask::MaskedSegment::Formula(formula) => {
+                    self.children.push(math::formula_node(formula.source, formula.tex, formula.display));
                 }
             }
         }
     }
 
-    fn text(&mut self, text: &str, link_bare_urls: bool, marks: &Marks) {
-        for piece in citation::pieces(text) {
+    fn text(&mut self, text: &str, link_bare_urls: bool, marks: &CitationStyle) {
+        for piece in citation::split_citations(text) {
             match piece {
-                citation::Piece::Text(text) if link_bare_urls && text.contains("http") => self.link(text),
-                citation::Piece::Text(text) => self.children.extend(nodes(text, Kind::Prose)),
-                citation::Piece::Source(number) => self.children.extend(citation::number(number, marks)),
+                citation::CitationSegment::Text(text) if link_bare_urls && text.contains("http") => self.link(text),
+                citation::CitationSegment::Text(text) => self.children.extend(visible_nodes(text, TextKind::Prose)),
+                citation::CitationSegment::Source(number) => {
+                    self.children.extend(citation::citation_node(number, marks))
+                }
             }
         }
     }
 
     fn link(&mut self, text: &str) {
-        for piece in link::bare_urls(text) {
+        for piece in link::split_bare_urls(text) {
             match piece {
-                link::Piece::Text(text) => self.children.extend(nodes(text, Kind::Prose)),
-                link::Piece::Url(url) => self.children.push(anchor(url, nodes(url, Kind::Value))),
+                link::LinkSegment::Text(text) => self.children.extend(visible_nodes(text, TextKind::Prose)),
+                link::LinkSegment::Url(url) => self.children.push(anchor(url, visible_nodes(url, TextKind::Value))),
             }
         }
     }
 
-    fn finish(mut self, link_bare_urls: bool, formulas: &[Formula<'_>], marks: &Marks) -> Vec<Node> {
+    fn finish(mut self, link_bare_urls: bool, formulas: &[Formula<'_>], marks: &CitationStyle) -> Vec<Node> {
         self.flush(link_bare_urls, formulas, marks);
         self.children
     }
 }
 
 impl<'a> Renderer<'a> {
-    fn new(formulas: &'a [Formula<'a>], extras: &'a Extras, may_grow: bool) -> Self {
+    fn new(formulas: &'a [Formula<'a>], extras: &'a MarkdownOptions, may_grow: bool) -> Self {
         Self {
             open: Vec::new(),
-            top: Content::default(),
+            top: ElementContent::default(),
             skipped: 0,
             columns: Vec::new(),
             column: 0,
@@ -133,10 +144,10 @@ impl<'a> Renderer<'a> {
             Event::End(_) => self.end(),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.top.text.push_str(&text),
             Event::Code(code) if self.skipped == 0 => {
-                let code = without_marks(&unmask(&code, self.formulas)).into_owned();
-                self.push(element("code").with("dir", "ltr").around(nodes(&code, Kind::Code)));
+                let code = strip_citations(&unmask_formulas(&code, self.formulas)).into_owned();
+                self.push(element("code").attr("dir", "ltr").children(visible_nodes(&code, TextKind::Code)));
             }
-            Event::FootnoteReference(label) if self.skipped == 0 => self.push(footnote::reference(&label)),
+            Event::FootnoteReference(label) if self.skipped == 0 => self.push(footnote::reference_node(&label)),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
                 self.top.text.push_str(&text);
             }
@@ -146,8 +157,8 @@ impl<'a> Renderer<'a> {
             Event::Rule => self.push(element("hr")),
             Event::TaskListMarker(checked) => {
                 let label = if checked { t(Text::TaskDone) } else { t(Text::TaskToDo) };
-                let marker = element("input").with("type", "checkbox").with("disabled", "").with("aria-label", label);
-                self.push(if checked { marker.with("checked", "") } else { marker });
+                let marker = element("input").attr("type", "checkbox").attr("disabled", "").attr("aria-label", label);
+                self.push(if checked { marker.attr("checked", "") } else { marker });
             }
         }
     }
@@ -180,7 +191,8 @@ impl<'a> Renderer<'a> {
             return;
         };
         let content = std::mem::replace(&mut self.top, around);
-        // An answer that was stopped may end with the signs of a heading: one without words is nothing to be led to.
+        // A stopped answer may end with the `#` of a heading; an empty heading gives screen readers
+        // nothing to navigate to.
         if matches!(tag, Tag::Heading { .. }) && content.children.is_empty() {
             return;
         }
@@ -193,29 +205,29 @@ impl<'a> Renderer<'a> {
         self.top.children.push(view);
     }
 
-    /// Gives the text so far its view, unless it is kept for an element that takes text alone.
+    /// Converts the text so far to nodes, unless the element takes only text.
     fn flush(&mut self) {
         let takes_text = |tag: &Tag<'_>| matches!(tag, Tag::CodeBlock(_) | Tag::Image { .. });
         if !self.open.last().is_some_and(|(tag, _)| takes_text(tag)) {
             let in_link = self.open.iter().any(|(tag, _)| matches!(tag, Tag::Link { .. }));
-            self.top.flush(!in_link, self.formulas, &self.extras.sources);
+            self.top.flush(!in_link, self.formulas, &self.extras.citations);
         }
     }
 
-    fn element(&mut self, tag: Tag<'a>, content: Content) -> Node {
-        let Content { children, text } = content;
-        let written = |text: &str| without_marks(&unmask(text, self.formulas)).into_owned();
+    fn element(&mut self, tag: Tag<'a>, content: ElementContent) -> Node {
+        let ElementContent { children, text } = content;
+        let written = |text: &str| strip_citations(&unmask_formulas(text, self.formulas)).into_owned();
         let name = match &tag {
             Tag::CodeBlock(kind) => return code_block(language(kind), written(&text), self.may_grow, self.extras),
             Tag::Image { dest_url, .. } => return image(&written(dest_url), &written(&text)),
             Tag::Link { dest_url, .. } => return anchor(&written(dest_url), children),
-            Tag::FootnoteDefinition(label) => return footnote::note(label, children),
+            Tag::FootnoteDefinition(label) => return footnote::note_node(label, children),
             Tag::Table(_) => return table(children),
-            Tag::TableHead => return element("thead").around(vec![element("tr").around(children)]),
+            Tag::TableHead => return element("thead").children(vec![element("tr").children(children)]),
             Tag::TableCell => return self.cell(children),
-            Tag::HtmlBlock => return element("p").with("class", "cw-md-html").around(children),
+            Tag::HtmlBlock => return element("p").attr("class", "cw-md-html").children(children),
             Tag::List(Some(first)) if *first != 1 => {
-                return element("ol").with("start", first.to_string()).around(children);
+                return element("ol").attr("start", first.to_string()).children(children);
             }
             Tag::List(Some(_)) => "ol",
             Tag::List(None) => "ul",
@@ -226,10 +238,10 @@ impl<'a> Renderer<'a> {
             Tag::Strong => "strong",
             Tag::Strikethrough => "del",
             Tag::TableRow => "tr",
-            // The rest belongs to dialects that are not switched on.
+            // The other tags belong to extensions that are not enabled.
             _ => "p",
         };
-        element(name).around(children)
+        element(name).children(children)
     }
 
     fn cell(&mut self, children: Vec<Node>) -> Node {
@@ -239,21 +251,21 @@ impl<'a> Renderer<'a> {
             _ => "cw-md-start",
         };
         self.column += 1;
-        let cell = if self.in_head { element("th").with("scope", "col") } else { element("td") };
-        cell.with("class", class).around(children)
+        let cell = if self.in_head { element("th").attr("scope", "col") } else { element("td") };
+        cell.attr("class", class).children(children)
     }
 }
 
-/// A table scrolls by itself; it can be focused so that the keyboard can scroll it.
+/// Renders a table in a scroll container, which can be focused to scroll with the keyboard.
 fn table(mut children: Vec<Node>) -> Node {
     let rows = children.split_off(children.len().min(1));
-    children.push(element("tbody").around(rows));
-    let scroller = element("div").with("class", "cw-md-table").with("tabindex", "0");
-    let scroller = scroller.with("role", "region").with("aria-label", t(Text::Table));
-    scroller.around(vec![element("table").around(children)])
+    children.push(element("tbody").children(rows));
+    let scroller = element("div").attr("class", "cw-md-table").attr("tabindex", "0");
+    let scroller = scroller.attr("role", "region").attr("aria-label", t(Text::Table));
+    scroller.children(vec![element("table").children(children)])
 }
 
-/// The page has its own headings of level 1 and 2.
+/// Returns the tag of a heading. The page has its own headings of level 1 and 2.
 fn heading(level: HeadingLevel) -> &'static str {
     match level {
         HeadingLevel::H1 => "h3",
@@ -264,27 +276,32 @@ fn heading(level: HeadingLevel) -> &'static str {
 }
 
 fn anchor(url: &str, children: Vec<Node>) -> Node {
-    match link::allowed(url) {
-        Some(url) => link_to(url).around(children),
-        None => element("span").around(children),
+    match link::allowed_url(url) {
+        Some(url) => link_to(url).children(children),
+        None => element("span").children(children),
     }
 }
 
 fn link_to(url: &str) -> Node {
-    element("a").with("href", url).with("target", "_blank").with("rel", "noopener noreferrer nofollow")
+    element("a").attr("href", url).attr("target", "_blank").attr("rel", "noopener noreferrer nofollow")
 }
 
-/// An image of another host is a link to it: showing it would tell that host who reads what.
+/// Renders an image. An image of another host becomes a link to it: loading it would tell that host
+/// who reads what.
 fn image(url: &str, description: &str) -> Node {
     if link::is_embedded_image(url) {
-        return element("img").with("src", url).with("alt", plain(description, Kind::Prose));
+        return element("img").attr("src", url).attr("alt", text_with_code_points(description, TextKind::Prose));
     }
-    let description = if description.is_empty() { t(Text::Image).into() } else { plain(description, Kind::Prose) };
-    let Some(url) = link::allowed(url) else {
+    let description = if description.is_empty() {
+        t(Text::Image).into()
+    } else {
+        text_with_code_points(description, TextKind::Prose)
+    };
+    let Some(url) = link::allowed_url(url) else {
         return element("span").text(description.into_owned());
     };
     let label = format!("{description} ({})", link::host(url));
-    link_to(url).with("class", "cw-md-image").text(label)
+    link_to(url).attr("class", "cw-md-image").text(label)
 }
 
 fn language<'k>(kind: &'k CodeBlockKind<'_>) -> &'k str {
@@ -301,27 +318,32 @@ mod tests {
 
     fn check(source: &str, expected: &str) {
         let html = Owner::new().with(|| {
-            let nodes = render(source, &References::none(), &Extras { colours: false, ..Extras::default() }, false);
+            let nodes = render(
+                source,
+                &References::none(),
+                &MarkdownOptions { highlighting: false, ..MarkdownOptions::default() },
+                false,
+            );
             nodes.into_iter().map(RenderHtml::to_html).collect::<String>()
         });
         assert_eq!(html, expected, "{source:?}");
     }
 
     #[test]
-    fn heading_without_words_is_left_out() {
+    fn empty_headings_are_omitted() {
         check("One\n\n## ", "<p>One</p>");
         check("#\n", "");
         check("## Two", "<h4>Two</h4>");
     }
 
     #[test]
-    fn addresses_with_user_names_are_no_links() {
+    fn urls_with_user_information_are_not_linked() {
         check("http://127.0.0.1:4287@evil.test", "<p><span>http://127.0.0.1:4287@evil.test</span></p>");
         check("[bank](https://bank.example@evil.test)", "<p><span>bank</span></p>");
     }
 
     #[test]
-    fn overrides_are_shown_and_marks_of_direction_are_not() {
+    fn bidi_overrides_are_shown_and_directional_marks_are_not() {
         let sign = |point: &str| {
             format!(
                 r#"<span class="cw-hidden-sign" role="img" aria-label="Hidden characters: {point}" title="Hidden characters: {point}" dir="ltr">{point}</span>"#

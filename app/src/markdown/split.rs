@@ -1,57 +1,59 @@
-//! Cuts a text that grows into its top-level blocks, parsing only what is not settled yet.
+//! Splits a growing text into its top-level blocks. Parses only the part that can still change.
 
-use super::document::Lookup;
-use super::mask::{Masked, mask, unmask};
+use super::document::ReferenceLookup;
+use super::mask::{Masked, mask_formulas, unmask_formulas};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use std::ops::Range;
 
-/// The dialect.
+/// The enabled extensions.
 pub(super) const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_TASKLISTS)
     .union(Options::ENABLE_FOOTNOTES);
 
-/// A link reference definition, `[label]: url`, or a footnote, `[^label]: …`, which has no address.
+/// A link reference definition, `[label]: url`, or a footnote, `[^label]: …`, which has no URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reference {
+pub(super) struct ReferenceDefinition {
     pub(super) label: String,
     pub(super) url: String,
 }
 
-/// Where a growing text stands.
+/// The state of splitting a growing text.
 ///
-/// Markdown is decided line by line: once a complete line has begun another top-level block, nothing that follows can change
-/// the blocks before it (but for link references, which are collected on the side). So these are closed for good.
+/// Markdown is decided line by line: once a complete line has begun another top-level block,
+/// nothing that follows can change the blocks before it (except for link references, which are
+/// collected separately). So those are closed for good.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
     /// Bytes of the text that belong to closed blocks.
     closed_bytes: usize,
     closed_blocks: usize,
-    /// Bytes of the text that have been looked at for closed blocks; all of them complete lines.
+    /// Bytes of the text that were searched for closed blocks; all of them complete lines.
     scanned: usize,
 }
 
-/// What a longer text changed.
+/// The changes caused by a longer text.
 #[derive(Debug)]
-pub(super) struct Step<'t> {
-    /// The number of the first block that may differ from before; all before it stay.
+pub(super) struct SplitUpdate<'t> {
+    /// The number of the first block that may have changed; all before it stay the same.
     pub(super) first: usize,
     /// The sources of that block and of all after it.
     pub(super) blocks: Vec<&'t str>,
-    /// Definitions in blocks that were closed by this step.
-    pub(super) references: Vec<Reference>,
+    /// The definitions in the blocks that were closed by this update.
+    pub(super) references: Vec<ReferenceDefinition>,
 }
 
 impl Splitter {
-    /// Takes the whole text so far, which begins with what it was before. `complete` says that nothing will follow.
-    pub(super) fn advance<'t>(&mut self, text: &'t str, complete: bool) -> Step<'t> {
+    /// Updates the state to a longer text, which must begin with the previous one. `complete` means
+    /// that nothing will follow.
+    pub(super) fn advance<'t>(&mut self, text: &'t str, complete: bool) -> SplitUpdate<'t> {
         let first = self.closed_blocks;
         let mut cuts = vec![self.closed_bytes];
         let mut references = Vec::new();
         let stable = if complete { text.len() } else { text.rfind('\n').map_or(0, |end| end + 1) };
         if complete || stable > self.scanned {
             self.scanned = stable;
-            let masked = mask(&text[self.closed_bytes..stable]);
+            let masked = mask_formulas(&text[self.closed_bytes..stable]);
             references = self.scan(&masked, complete, &mut cuts);
             self.closed_blocks += cuts.len() - 1;
             self.closed_bytes = cuts.last().copied().unwrap_or_default();
@@ -59,28 +61,30 @@ impl Splitter {
         cuts.push(text.len());
         let blocks = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]);
         let blocks = blocks.filter(|block| !block.trim().is_empty()).collect();
-        Step { first, blocks, references }
+        SplitUpdate { first, blocks, references }
     }
 
-    /// Appends to `cuts` where a further block begins. A formula that has begun may go on with lines that look like other blocks.
-    fn scan(&self, masked: &Masked<'_>, complete: bool, cuts: &mut Vec<usize>) -> Vec<Reference> {
+    /// Appends the starts of further blocks to `cuts`. Stops at an unfinished formula or code span,
+    /// which may contain lines that look like other blocks.
+    fn scan(&self, masked: &Masked<'_>, complete: bool, cuts: &mut Vec<usize>) -> Vec<ReferenceDefinition> {
         let begun = masked.open.into_iter().chain(masked.open_code).min().filter(|_| !complete);
         let tail = &masked.text[..begun.map_or(masked.text.len(), |at| line_start(&masked.text, at))];
-        let events = Parser::new_with_broken_link_callback(tail, OPTIONS, Some(Lookup(None))).into_offset_iter();
+        let events =
+            Parser::new_with_broken_link_callback(tail, OPTIONS, Some(ReferenceLookup(None))).into_offset_iter();
         let definitions = events.reference_definitions().iter();
         let mut definitions: Vec<_> = definitions
             .map(|(label, link)| {
-                let url = unmask(&link.dest, &masked.formulas).into_owned();
-                (link.span.clone(), Reference { label: label.to_ascii_lowercase(), url })
+                let url = unmask_formulas(&link.dest, &masked.formulas).into_owned();
+                (link.span.clone(), ReferenceDefinition { label: label.to_ascii_lowercase(), url })
             })
             .collect();
-        let starts = top_level(events, |label, at| {
-            definitions.push((at..at + 1, Reference { label: format!("^{label}"), url: String::new() }));
+        let starts = top_level_starts(events, |label, at| {
+            definitions.push((at..at + 1, ReferenceDefinition { label: format!("^{label}"), url: String::new() }));
         });
         definitions.sort_by_key(|(span, _)| span.start);
-        // What stands before the first block belongs to it.
+        // The text before the first block belongs to it.
         let starts = starts.into_iter().map(|start| line_start(tail, start)).skip(1);
-        let mut before = Before { text: tail, read: 0, may_define: false };
+        let mut before = DefinitionScan { text: tail, read: 0, may_define: false };
         cuts.extend(starts.filter(|start| !before.may_define(*start)).map(|start| self.closed_bytes + start));
         cuts.dedup();
         let closed = cuts.last().copied().unwrap_or_default() - self.closed_bytes;
@@ -89,16 +93,18 @@ impl Splitter {
     }
 }
 
-/// The lines before the starts of blocks, read once from the first to the last.
-struct Before<'t> {
+/// The lines before the starts of blocks, read once from first to last.
+struct DefinitionScan<'t> {
     text: &'t str,
     read: usize,
     may_define: bool,
 }
 
-impl Before<'_> {
-    /// Whether the lines just before a start may hold a definition, as far as the last empty one: a definition has no events of its own,
-    /// and may be the beginning of the paragraph in the next line, which then cannot stand alone. Starts are asked for in order.
+impl DefinitionScan<'_> {
+    /// Returns whether the lines just before a start, back to the last empty line, may contain a
+    /// definition. A definition has no events of its own, and may turn out to be the beginning of
+    /// the paragraph in the next line, which then cannot be rendered alone. The queries must be in
+    /// ascending order.
     fn may_define(&mut self, start: usize) -> bool {
         for line in self.text.get(self.read..start).unwrap_or_default().lines() {
             let line = line.trim();
@@ -109,8 +115,9 @@ impl Before<'_> {
     }
 }
 
-/// Where the top-level blocks begin; `note` is told of each footnote, and where it begins.
-fn top_level<'t>(
+/// Returns the starts of the top-level blocks; calls `note` with the label and the start of each
+/// footnote.
+fn top_level_starts<'t>(
     events: impl Iterator<Item = (Event<'t>, Range<usize>)>,
     mut note: impl FnMut(&str, usize),
 ) -> Vec<usize> {
@@ -132,7 +139,8 @@ fn top_level<'t>(
     starts
 }
 
-/// A block's own indentation belongs to it: it decides what later lines belong to the block.
+/// Returns the start of a line. A block's own indentation belongs to it: it decides which later
+/// lines belong to the block.
 fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
 }
@@ -146,7 +154,7 @@ mod tests {
         Splitter::default().advance(text, true).blocks.into_iter().map(str::to_owned).collect()
     }
 
-    /// Grows the text by pieces that end at `ends` and keeps what a view would show.
+    /// Grows the text in steps that end at `ends`, and returns what a view would show.
     fn grown(text: &str, ends: &[usize]) -> Vec<String> {
         let mut splitter = Splitter::default();
         let mut shown: Vec<String> = Vec::new();
@@ -171,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_at_top_level_blocks() {
+    fn text_is_split_at_top_level_blocks() {
         check("", &[]);
         check("\n\n", &[]);
         check("one\ntwo", &["one\ntwo"]);
@@ -181,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_together_what_belongs_together() {
+    fn blocks_with_several_parts_are_not_split() {
         check("1. a\n\n2. b\n\n   c\n", &["1. a\n\n2. b\n\n   c\n"]);
         check("```\na\n\n# b\n```\nend", &["```\na\n\n# b\n```\n", "end"]);
         check("> a\nlazy\n\n> b", &["> a\nlazy\n\n", "> b"]);
@@ -190,32 +198,33 @@ mod tests {
     }
 
     #[test]
-    fn definitions_are_collected_when_they_are_closed() {
+    fn definitions_of_closed_blocks_are_collected() {
         let mut splitter = Splitter::default();
         let text = "see [x]\n\n[X]: https://example.com/a\n\nmore\n\nend\n";
         assert_eq!(splitter.advance(&text[..20], false).references, []);
         let closed = splitter.advance(text, false).references;
-        assert_eq!(closed, [Reference { label: "x".into(), url: "https://example.com/a".into() }]);
+        assert_eq!(closed, [ReferenceDefinition { label: "x".into(), url: "https://example.com/a".into() }]);
     }
 
     #[test]
-    fn a_formula_is_one_piece() {
+    fn formulas_are_not_split() {
         check("$$\na\n- b\n=\n$$\n\nend", &["$$\na\n- b\n=\n$$\n\n", "end"]);
         check("so\n\\[\n- x\n\\]\nend", &["so\n\\[\n- x\n\\]\nend"]);
         check("$$ and\n\n- b\n", &["$$ and\n\n", "- b\n"]);
-        // Code that has begun may go on, and then has no formulas.
+        // An open code span may continue, and contains no formulas then.
         check("`\n\\(y\n> q\n\\)\n# head\n`", &["`\n\\(y\n> q\n\\)\n", "# head\n", "`"]);
     }
 
     #[test]
-    fn footnotes_are_known_when_they_are_closed() {
+    fn footnotes_of_closed_blocks_are_collected() {
         let mut splitter = Splitter::default();
-        let labels = |step: Step<'_>| step.references.into_iter().map(|reference| reference.label).collect::<Vec<_>>();
+        let labels =
+            |step: SplitUpdate<'_>| step.references.into_iter().map(|reference| reference.label).collect::<Vec<_>>();
         assert_eq!(labels(splitter.advance("a[^x]\n\n[^x]: one\n", false)), [] as [&str; 0]);
         assert_eq!(labels(splitter.advance("a[^x]\n\n[^x]: one\n\n[^Y]: two\n\nend\n", false)), ["^x", "^Y"]);
     }
 
-    /// Lines that meet each other in ways which matter, and arbitrary ones.
+    /// Lines that interact in interesting ways, and arbitrary ones.
     fn markdown() -> impl Strategy<Value = String> {
         let line = prop_oneof![
             8 => prop::sample::select(vec![
@@ -228,15 +237,16 @@ mod tests {
         prop::collection::vec(line, 0..14).prop_map(|lines| lines.join("\n"))
     }
 
-    /// What a parser makes of it, once formulas are hidden from it. Where links lead is left out: references are resolved on the side, see [`Reference`].
+    /// Returns the parser's events for a text with its formulas masked. The URLs of links are left
+    /// out, because references are resolved separately, see [`ReferenceDefinition`].
     fn events(text: &str) -> Vec<String> {
         let resolved = |_: pulldown_cmark::BrokenLink<'_>| Some(("/u".into(), "".into()));
-        let Masked { text, formulas, .. } = mask(text);
+        let Masked { text, formulas, .. } = mask_formulas(text);
         let parser = Parser::new_with_broken_link_callback(&text, OPTIONS, Some(resolved));
         let shown = |event: Event<'_>| match event {
             Event::Start(Tag::Link { .. }) => "link".to_owned(),
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
-                unmask(&text, &formulas).into_owned()
+                unmask_formulas(&text, &formulas).into_owned()
             }
             event => format!("{event:?}"),
         };
@@ -253,19 +263,20 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
-        fn blocks_render_alone_as_they_do_in_the_whole(text in markdown()) {
+        fn single_blocks_render_like_the_whole_text(text in markdown()) {
             check_rendered(&text, &whole(&text))?;
         }
 
         #[test]
-        fn grown_renders_as_the_whole_does(text in markdown(), ends in prop::collection::vec(0..200_usize, 0..12)) {
+        fn growing_text_renders_like_the_whole_text(text in markdown(), ends in prop::collection::vec(0..200_usize, 0..12)) {
             let ends: Vec<usize> = ends.into_iter().map(|end| end.min(text.len())).collect();
             check_rendered(&text, &grown(&text, &ends))?;
         }
 
         #[test]
-        fn grown_has_the_same_blocks_as_the_whole(text in markdown(), ends in prop::collection::vec(0..200_usize, 0..12)) {
-            // What begins like a definition may stand alone before it has become one.
+        fn growing_text_has_the_same_blocks_as_the_whole_text(text in markdown(), ends in prop::collection::vec(0..200_usize, 0..12)) {
+            // The beginning of a definition may be a block of its own before the definition is
+            // complete.
             let text = text.replace("]:", "]");
             let ends: Vec<usize> = ends.into_iter().map(|end| end.min(text.len())).collect();
             prop_assert_eq!(grown(&text, &ends), whole(&text));

@@ -1,9 +1,10 @@
-//! The end of a reply that is being written, made presentable: markup that is only half there would flash up as signs, or make
-//! a paragraph a heading for a moment, and shift what stands below. It is held back or closed until the rest arrives.
+//! Completes the end of a reply that is being written. Incomplete markup would flash up as
+//! characters, or make a paragraph a heading for a moment, and move the text below. It is held back
+//! or closed until the rest arrives.
 
 use std::borrow::Cow;
 
-/// What to show of an unfinished block.
+/// Returns what to show of an unfinished block.
 pub(super) fn presentable(source: &str) -> Cow<'_, str> {
     let last = source.rfind('\n').map_or(0, |end| end + 1);
     if let Some(fence) = open_fence(source) {
@@ -21,15 +22,15 @@ pub(super) fn presentable(source: &str) -> Cow<'_, str> {
 }
 
 /// A fenced code block that is open at the end.
-struct Fence {
+struct OpenFence {
     sign: char,
     length: usize,
-    /// Where its first line begins.
+    /// The start of its first line.
     at: usize,
 }
 
-fn open_fence(source: &str) -> Option<Fence> {
-    let mut open: Option<Fence> = None;
+fn open_fence(source: &str) -> Option<OpenFence> {
+    let mut open: Option<OpenFence> = None;
     let mut at = 0;
     for line in source.split_inclusive('\n') {
         let content = line.trim_start_matches([' ', '\t', '>']).trim_end();
@@ -37,7 +38,7 @@ fn open_fence(source: &str) -> Option<Fence> {
         let length = content.len() - content.trim_start_matches(sign).len();
         match &open {
             None if length >= 3 && !(sign == '`' && content[length..].contains('`')) => {
-                open = Some(Fence { sign, length, at });
+                open = Some(OpenFence { sign, length, at });
             }
             Some(fence) if sign == fence.sign && length >= fence.length && length == content.len() => open = None,
             _ => {}
@@ -47,7 +48,8 @@ fn open_fence(source: &str) -> Option<Fence> {
     open
 }
 
-/// Without an unfinished last line that has no letter yet: `-` may become a list item or a line under a heading.
+/// Removes an unfinished last line without letters: a `-` may become a list item or the underline
+/// of a heading.
 fn without_bare_markup(source: &str, last: usize) -> &str {
     let line = source[last..].trim();
     let is_markup =
@@ -57,7 +59,7 @@ fn without_bare_markup(source: &str, last: usize) -> &str {
     if is_number || is_item { &source[..last] } else { source }
 }
 
-/// Without a table's first row while the line that makes it a table is not complete.
+/// Removes the first row of a table while the line that makes it a table is incomplete.
 fn without_table_head(source: &str) -> &str {
     let mut start = source.len();
     let mut lines = 0;
@@ -72,7 +74,8 @@ fn without_table_head(source: &str) -> &str {
     if undecided { &source[..start] } else { source }
 }
 
-/// Where the run of text begins that the end belongs to: no emphasis reaches over a blank line, an item or a heading.
+/// Returns the start of the last run of inline text: emphasis does not extend across an empty line,
+/// a list item or a heading.
 fn last_inline_run(source: &str) -> usize {
     let mut start = source.len();
     for line in source.split_inclusive('\n').rev() {
@@ -92,54 +95,54 @@ fn last_inline_run(source: &str) -> usize {
     start
 }
 
-/// Emphasis, code and links that are open at the end.
+/// Closes emphasis, code and links that are open at the end.
 fn close_inline(text: &str) -> Cow<'_, str> {
     if !text.contains(['*', '_', '`', '~', '[']) {
         return Cow::Borrowed(text);
     }
-    let mut closer = Closer { rest: text, out: String::with_capacity(text.len() + 4), open: Vec::new() };
+    let mut closer = InlineCloser { rest: text, out: String::with_capacity(text.len() + 4), open: Vec::new() };
     while closer.step() {}
     Cow::Owned(closer.finish())
 }
 
-struct Closer<'t> {
+struct InlineCloser<'t> {
     rest: &'t str,
     out: String,
-    /// The signs of the emphasis that is open, innermost last.
+    /// The delimiters of open emphasis, innermost last, each with its length.
     open: Vec<(char, usize)>,
 }
 
-impl Closer<'_> {
-    /// Takes the next piece of the text; false at its end.
+impl InlineCloser<'_> {
+    /// Processes the next part of the text; returns false at its end.
     fn step(&mut self) -> bool {
         let Some(sign) = self.rest.chars().next() else {
             return false;
         };
         match sign {
-            '\\' => self.take(1 + self.rest[1..].chars().next().map_or(0, char::len_utf8)),
+            '\\' => self.copy(1 + self.rest[1..].chars().next().map_or(0, char::len_utf8)),
             '`' => self.code(),
             '*' | '_' | '~' => self.emphasis(sign),
             '[' => self.link(),
-            _ => self.take(sign.len_utf8()),
+            _ => self.copy(sign.len_utf8()),
         }
         true
     }
 
-    fn take(&mut self, bytes: usize) {
+    fn copy(&mut self, bytes: usize) {
         let (taken, rest) = self.rest.split_at(bytes);
         self.out.push_str(taken);
         self.rest = rest;
     }
 
     fn code(&mut self) {
-        let ticks = run(self.rest, '`');
+        let ticks = run_length(self.rest, '`');
         let content = &self.rest[ticks..];
         let mut at = 0;
         while let Some(found) = content[at..].find('`') {
-            let length = run(&content[at + found..], '`');
+            let length = run_length(&content[at + found..], '`');
             at += found + length;
             if length == ticks {
-                return self.take(ticks + at);
+                return self.copy(ticks + at);
             }
         }
         let content = content.trim_end_matches('`').trim_end();
@@ -151,7 +154,7 @@ impl Closer<'_> {
     }
 
     fn emphasis(&mut self, sign: char) {
-        let length = run(self.rest, sign);
+        let length = run_length(self.rest, sign);
         let before = self.out.chars().next_back();
         let after = self.rest[length..].chars().next();
         let word = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
@@ -163,19 +166,19 @@ impl Closer<'_> {
                 *open = open.saturating_sub(length);
             }
             self.open.retain(|(_, open)| *open > 0);
-            self.take(length);
+            self.copy(length);
         } else if after.is_none() {
-            // It opens something that is not there yet.
+            // The emphasized text has not arrived yet.
             self.rest = "";
         } else {
             if !space(after) && !inside_word && (sign != '~' || length == 2) {
                 self.open.push((sign, length));
             }
-            self.take(length);
+            self.copy(length);
         }
     }
 
-    /// A link whose address is still arriving is its text alone; an image is nothing.
+    /// Shows a link whose URL is still arriving as its text, and an image not at all.
     fn link(&mut self) {
         let is_image = self.out.ends_with('!');
         let Some(end) = closing_bracket(self.rest) else {
@@ -183,14 +186,14 @@ impl Closer<'_> {
         };
         match self.rest[end + 1..].chars().next() {
             Some('(') => match self.rest[end..].find(')') {
-                Some(length) => self.take(end + length + 1),
+                Some(length) => self.copy(end + length + 1),
                 None => {
                     let text = &self.rest[1..end];
                     self.rest = if is_image { "" } else { text };
                     self.open_link(0, is_image);
                 }
             },
-            Some(_) => self.take(1),
+            Some(_) => self.copy(1),
             None => {
                 let text = &self.rest[1..end];
                 self.rest = if is_image { "" } else { text };
@@ -219,7 +222,7 @@ impl Closer<'_> {
     }
 }
 
-fn run(text: &str, sign: char) -> usize {
+fn run_length(text: &str, sign: char) -> usize {
     text.len() - text.trim_start_matches(sign).len()
 }
 
@@ -246,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_back_what_may_become_something_else() {
+    fn ambiguous_last_lines_are_held_back() {
         check("The list:\n-", "The list:\n");
         check("The list:\n- ", "The list:\n");
         check("The list:\n- a", "The list:\n- a");
@@ -258,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_back_a_table_until_it_is_one() {
+    fn incomplete_table_heads_are_held_back() {
         check("Prices:\n\n| a | b", "Prices:\n\n");
         check("| a | b |\n", "");
         check("| a | b |\n|--", "");
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_back_the_fences_of_code() {
+    fn incomplete_fences_are_held_back() {
         check("a\n```ru", "a\n");
         check("```rust\nlet a = 1; // **\n``", "```rust\nlet a = 1; // **\n");
         check("```\na\n```\n**b", "```\na\n```\n**b**");
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn closes_what_is_open() {
+    fn open_inline_markup_is_closed() {
         check("a **b", "a **b**");
         check("a **b c ", "a **b c**");
         check("a **b*", "a **b**");
@@ -291,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_without_its_address_is_its_text() {
+    fn incomplete_links_are_shown_as_text() {
         check("see [the do", "see the do");
         check("see [the docs](https://ex", "see the docs");
         check("see [the docs]", "see the docs");

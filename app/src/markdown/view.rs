@@ -1,13 +1,13 @@
 //! The components that show Markdown.
 
-use super::Extras;
+use super::MarkdownOptions;
 use super::click::on_click;
-use super::document::{Block, Document, Group, References};
+use super::document::{BlockGroup, Document, MarkdownBlock, References};
 use super::render::render;
-use crate::node::{Node, drawn, element};
+use crate::node::{Node, element, reactive_nodes};
 use crate::prelude::*;
 
-/// Text in Markdown.
+/// A Markdown text.
 #[component]
 pub fn Markdown(
     /// The text; it may change.
@@ -26,17 +26,17 @@ pub fn Markdown(
     view! { <DocumentView document /> }.into_any()
 }
 
-/// A document, while it grows too.
+/// A document, also while it grows.
 #[component]
 pub fn DocumentView(
     /// The document.
     document: Document,
-    /// What is done for it beyond Markdown.
+    /// What is rendered beyond plain Markdown.
     #[prop(optional)]
-    extras: Extras,
+    extras: MarkdownOptions,
 ) -> AnyView {
     let Document { groups, references, .. } = document;
-    let group = move |group: Group| group_view(group, references.clone(), extras.clone());
+    let group = move |group: BlockGroup| group_view(group, references.clone(), extras.clone());
     view! {
         <div class="cw-markdown" dir="auto" on:click=on_click>
             <For each=move || groups.get() key=|group| group.first children=group />
@@ -45,9 +45,9 @@ pub fn DocumentView(
     .into_any()
 }
 
-/// What grows in the last group leaves the others alone: the style sheet says that the browser may rely on that.
-fn group_view(group: Group, references: References, extras: Extras) -> AnyView {
-    let block = move |block: Block| block_view(block, references.clone(), extras.clone());
+/// A growing last group does not affect the others: the style sheet declares that to the browser.
+fn group_view(group: BlockGroup, references: References, extras: MarkdownOptions) -> AnyView {
+    let block = move |block: MarkdownBlock| block_view(block, references.clone(), extras.clone());
     view! {
         <div class="cw-md-group">
             <For each=move || group.blocks.get() key=|block| block.number children=block />
@@ -56,22 +56,22 @@ fn group_view(group: Group, references: References, extras: Extras) -> AnyView {
     .into_any()
 }
 
-/// A text as a part of a tree that is drawn as a whole; `open` says that more of it may come. Costs as much as the text is long.
-/// What is around it hears the clicks in it, see [`super::on_click`].
+/// Renders a text as a node; `open` means that more text may follow. The cost is proportional to
+/// the length of the text. The container has to handle clicks with [`super::on_click`].
 pub(crate) fn markdown_node(text: &str, open: bool) -> Node {
-    tree(render(text, &References::none(), &Extras::default(), open))
+    container(render(text, &References::none(), &MarkdownOptions::default(), open))
 }
 
-/// The same of a whole text, with what is done for it beyond Markdown.
+/// Renders a whole text as a node, with options beyond plain Markdown.
 #[cfg(feature = "ssr")]
-pub(crate) fn markdown_with(text: &str, extras: Extras) -> Node {
-    tree(render(text, &References::none(), &extras, false))
+pub(crate) fn markdown_node_with_options(text: &str, extras: MarkdownOptions) -> Node {
+    container(render(text, &References::none(), &extras, false))
 }
 
-fn tree(nodes: Vec<Node>) -> Node {
-    element("div").with("class", "cw-markdown").with("dir", "auto").around(nodes)
+fn container(nodes: Vec<Node>) -> Node {
+    element("div").attr("class", "cw-markdown").attr("dir", "auto").children(nodes)
 }
 
-fn block_view(block: Block, references: References, extras: Extras) -> AnyView {
-    drawn(move || block.source.with(|source| render(&source.text, &references, &extras, source.open)))
+fn block_view(block: MarkdownBlock, references: References, extras: MarkdownOptions) -> AnyView {
+    reactive_nodes(move || block.source.with(|source| render(&source.text, &references, &extras, source.open)))
 }

@@ -1,4 +1,4 @@
-//! What a chat shares of the page's state: kept over a reload, and taken along or left behind when
+//! The values that a chat shares with the page: saved over a reload, and restored or cleared when
 //! another conversation is opened.
 
 use super::{AgentWrite, PageState};
@@ -7,9 +7,9 @@ use crate::texts::{Text, t};
 use serde_json::{Map, Value, json};
 
 impl PageState {
-    /// What keys hold that is not what they held at first, with what an agent wrote over: for a
-    /// storage. Tracked.
-    pub(crate) fn kept(&self, keys: &[String]) -> Map<String, Value> {
+    /// Returns the values of the keys that differ from their initial values, with what an agent
+    /// overwrote, to be saved. Tracked.
+    pub(crate) fn saved_values(&self, keys: &[String]) -> Map<String, Value> {
         let kept = |key: &String| {
             let field = self.field(key);
             let (value, write) = (field.value.get(), field.agent_write.get());
@@ -17,7 +17,7 @@ impl PageState {
                 return None;
             }
             let mut kept = json!({ "value": value });
-            if let Some(AgentWrite { previous, origin, .. }) = write {
+            if let Some(AgentWrite { previous, original: origin, .. }) = write {
                 kept["agent"] = json!({ "previous": previous, "origin": origin });
             }
             Some((key.clone(), kept))
@@ -25,41 +25,41 @@ impl PageState {
         keys.iter().filter_map(kept).collect()
     }
 
-    /// Puts a key back to what was [kept](PageState::kept) of it.
+    /// Restores a key from its [saved](PageState::saved_values) value.
     pub(crate) fn restore(&self, key: &str, kept: &Value) {
         let field = self.field(key);
         let part = |of: Option<&Value>, name: &str| of.and_then(|of| of.get(name)).cloned().unwrap_or_default();
-        self.put(key, &field, part(Some(kept), "value"));
+        self.write(key, &field, part(Some(kept), "value"));
         let agent = kept.get("agent");
         let write =
-            agent.map(|_| AgentWrite { previous: part(agent, "previous"), origin: part(agent, "origin"), number: 1 });
+            agent.map(|_| AgentWrite { previous: part(agent, "previous"), original: part(agent, "origin"), count: 1 });
         field.agent_write.set(write);
     }
 
-    /// Puts what an agent wrote back over what a key holds now, which comes back when the agent's
-    /// value goes.
+    /// Restores what an agent wrote to a key. The current value becomes the one that is restored
+    /// when the agent's change is undone.
     pub(crate) fn restore_agent_write(&self, key: &str, kept: &Value) {
         let field = self.field(key);
         let (now, value) = (field.value.get_untracked(), kept.get("value").cloned().unwrap_or_default());
         if kept.get("agent").is_some() && now != value {
-            self.put(key, &field, value);
-            field.agent_write.set(Some(AgentWrite { previous: now.clone(), origin: now, number: 1 }));
+            self.write(key, &field, value);
+            field.agent_write.set(Some(AgentWrite { previous: now.clone(), original: now, count: 1 }));
         }
     }
 
-    /// Takes out of keys what an agent wrote and nobody has changed or accepted since: they hold
-    /// what they held before.
+    /// Undoes the agent's changes that the user has neither edited nor accepted: the keys get their
+    /// earlier values.
     pub(crate) fn clear_agent_writes(&self, keys: &[String]) {
         for key in keys {
             let field = self.field(key);
             if let Some(write) = field.agent_write.get_untracked() {
-                self.put(key, &field, write.origin);
+                self.write(key, &field, write.original);
                 field.agent_write.set(None);
             }
         }
     }
 
-    /// Asks the person whether what they entered in keys stays, if there is anything.
+    /// Asks the user whether their entries in these keys are kept, if there are any.
     pub(crate) fn ask_about_entries(&self, keys: &[String]) {
         let is_entered = |key: &&String| {
             let field = self.field(key);
@@ -70,21 +70,21 @@ impl PageState {
         if !entered.is_empty() {
             self.announcement.set(t(Text::EntriesStillThere).to_owned());
         }
-        self.left_over.set(entered);
+        self.leftover_entries.set(entered);
     }
 
-    /// The keys that the person is asked about. Tracked.
-    pub(crate) fn left_over(&self) -> Vec<String> {
-        self.left_over.get()
+    /// Returns the keys whose entries the user is asked about. Tracked.
+    pub(crate) fn leftover_entries(&self) -> Vec<String> {
+        self.leftover_entries.get()
     }
 
-    /// The answer: the entries stay, or go.
-    pub(crate) fn settle_entries(&self, stay: bool) {
-        let keys = self.left_over.get_untracked();
+    /// Applies the user's decision: the entries are kept or reset.
+    pub(crate) fn resolve_leftover_entries(&self, stay: bool) {
+        let keys = self.leftover_entries.get_untracked();
         if !stay {
             self.reset(Some(&keys));
         }
-        self.left_over.set(Vec::new());
+        self.leftover_entries.set(Vec::new());
     }
 }
 
@@ -102,17 +102,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_comes_back_with_the_marks() {
+    fn saved_values_are_restored_with_agent_changes() {
         let mut kept = Map::new();
         with_state(|state, keys| {
-            assert!(state.kept(keys).is_empty(), "nothing was changed");
+            assert!(state.saved_values(keys).is_empty(), "nothing was changed");
             state.set("name", json!("Ada"));
             state.write_by_agent(vec![("seats".into(), json!(4))]);
-            kept = state.kept(keys);
+            kept = state.saved_values(keys);
         });
         with_state(|state, keys| {
             kept.iter().for_each(|(key, kept)| state.restore(key, kept));
-            assert_eq!(state.kept(keys), kept);
+            assert_eq!(state.saved_values(keys), kept);
             assert_eq!(state.agent_writes(), ["seats"]);
             state.undo("seats");
             assert_eq!(state.get_untracked("seats"), json!(3));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_wrote_is_cleared_and_the_rest_is_asked_about() {
+    fn agent_changes_are_cleared_and_user_entries_need_a_decision() {
         with_state(|state, keys| {
             state.set("name", json!("Ada"));
             state.write_by_agent(vec![("seats".into(), json!(4))]);
@@ -128,21 +128,21 @@ mod tests {
             state.clear_agent_writes(keys);
             assert_eq!(state.get_untracked("seats"), json!(3), "as before the first write");
             state.ask_about_entries(keys);
-            assert_eq!(state.left_over(), ["name"]);
-            state.settle_entries(true);
-            assert_eq!((state.get_untracked("name"), state.left_over()), (json!("Ada"), Vec::new()));
+            assert_eq!(state.leftover_entries(), ["name"]);
+            state.resolve_leftover_entries(true);
+            assert_eq!((state.get_untracked("name"), state.leftover_entries()), (json!("Ada"), Vec::new()));
             state.ask_about_entries(keys);
-            state.settle_entries(false);
+            state.resolve_leftover_entries(false);
             assert_eq!(state.get_untracked("name"), Value::Null);
         });
     }
 
-    /// Another conversation was open in between, in which the person entered something.
+    /// The user entered a value while another conversation was open.
     #[test]
-    fn what_the_agent_wrote_comes_back_over_what_is_there_by_then() {
+    fn restored_agent_change_replaces_the_current_value() {
         with_state(|state, keys| {
             state.write_by_agent(vec![("name".into(), json!("Ada"))]);
-            let kept = state.kept(keys);
+            let kept = state.saved_values(keys);
             state.clear_agent_writes(keys);
             state.set("name", json!("Grace"));
             kept.iter().for_each(|(key, kept)| state.restore_agent_write(key, kept));
@@ -153,11 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn what_the_person_changed_or_accepted_is_theirs() {
+    fn edited_or_accepted_agent_changes_belong_to_the_user() {
         with_state(|state, keys| {
             state.write_by_agent(vec![("name".into(), json!("Ada")), ("seats".into(), json!(4))]);
             state.set("name", json!("Grace"));
-            state.keep_all();
+            state.accept_all();
             state.clear_agent_writes(keys);
             assert_eq!((state.get_untracked("name"), state.get_untracked("seats")), (json!("Grace"), json!(4)));
         });

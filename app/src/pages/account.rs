@@ -1,4 +1,4 @@
-//! The way to the user's account, at the end of the bar: a menu for who is signed in, a link for who is not.
+//! The account menu at the end of the bar: a menu for a signed-in user, otherwise a sign-in link.
 
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
@@ -6,7 +6,8 @@ use crate::texts::{Text, fill, t};
 /// The id of the menu.
 const MENU: &str = "cw-account-menu";
 
-/// The way to the caller's account. By context on the server; the browser reads it in the document's head.
+/// The link to the caller's account. The server provides it as a context; the browser reads it from
+/// a `meta` element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountLink {
     /// The caller is signed in.
@@ -15,7 +16,8 @@ pub enum AccountLink {
         href: String,
         /// The user's name.
         name: String,
-        /// Where a form signs the user out; none where they are signed in elsewhere.
+        /// The URL that a form posts to in order to sign out; `None` if the user is signed in by
+        /// something else than Chatwright.
         sign_out: Option<String>,
     },
     /// The caller is not signed in.
@@ -25,10 +27,10 @@ pub enum AccountLink {
     },
 }
 
-/// Shows the way to the account, where there are accounts.
+/// Shows the account menu or the sign-in link; nothing if the server has no accounts.
 #[component]
 pub fn AccountMenu() -> AnyView {
-    match known() {
+    match account_link() {
         None => ().into_any(),
         Some(AccountLink::SignIn { href }) => view! {
             <a class="cw-account-link cw-account-sign-in" href=href rel="external">
@@ -67,13 +69,13 @@ fn menu(href: String, name: &str, sign_out: Option<String>) -> AnyView {
 }
 
 #[cfg(feature = "ssr")]
-fn known() -> Option<AccountLink> {
+fn account_link() -> Option<AccountLink> {
     use_context::<AccountLink>()
 }
 
-/// It stands in the document's head, see `shell.rs`.
+/// Read from the document's head, where `shell.rs` writes it.
 #[cfg(not(feature = "ssr"))]
-fn known() -> Option<AccountLink> {
+fn account_link() -> Option<AccountLink> {
     let meta = document().query_selector("meta[name=account]").ok().flatten()?;
     let href = meta.get_attribute("data-href")?;
     Some(match meta.get_attribute("content") {
@@ -82,10 +84,10 @@ fn known() -> Option<AccountLink> {
     })
 }
 
-/// What the browser's half reads of it.
+/// The `meta` element from which the browser reads the link.
 #[cfg(feature = "ssr")]
 pub(crate) fn meta() -> Option<impl IntoView> {
-    let (href, name, sign_out) = match known()? {
+    let (href, name, sign_out) = match account_link()? {
         AccountLink::Account { href, name, sign_out } => (href, Some(name), sign_out),
         AccountLink::SignIn { href } => (href, None, None),
     };

@@ -1,24 +1,26 @@
-//! What an agent changed in the form, and what is left in it of another conversation: to be kept or
-//! taken out at once.
+//! The bar below the form that lists what an agent changed, and what was entered in another
+//! conversation: the user keeps it or undoes it all at once.
 
-use super::drawer::CONTENT;
+use super::drawer::CONTENT_DRAWER;
 use crate::agent_chat::TOOLS;
 use crate::blocks::control::focus;
 use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 
-/// Below this many changes the line at the field is enough.
-const WORTH_A_BAR: usize = 2;
+/// The number of changes from which the bar is shown; for fewer, the notices at the fields are
+/// enough.
+const MIN_CHANGES_FOR_BAR: usize = 2;
 
-/// A bar at the lower edge of the form, over what is there, so that nothing moves.
+/// Shows the bar at the lower edge of the form. It overlays the content, so that the layout does
+/// not shift.
 #[component]
 pub fn AgentChanges() -> AnyView {
     let state = use_page_state();
     let count = Memo::new(move |_| state.agent_writes().len());
-    let is_worth_it = Memo::new(move |_| count.get() >= WORTH_A_BAR);
+    let is_worth_it = Memo::new(move |_| count.get() >= MIN_CHANGES_FOR_BAR);
     let bar = move || is_worth_it.get().then(|| TOOLS.view(|code| (code.changes)()));
-    let is_left_over = Memo::new(move |_| !state.left_over().is_empty());
+    let is_left_over = Memo::new(move |_| !state.leftover_entries().is_empty());
     let entries = move || is_left_over.get().then(|| TOOLS.view(|code| (code.left_over)()));
     view! {
         <div class="cw-agent-changes">
@@ -29,13 +31,13 @@ pub fn AgentChanges() -> AnyView {
     .into_any()
 }
 
-/// The bar itself.
-pub(crate) fn bar() -> AnyView {
+/// Renders the bar with the number of changes and the buttons to undo or keep all.
+pub(crate) fn changes_bar() -> AnyView {
     let state = use_page_state();
-    // The button that had the focus vanishes with the bar.
+    // The focused button disappears with the bar.
     let end = move |change: fn(&PageState)| {
         change(&state);
-        focus(CONTENT);
+        focus(CONTENT_DRAWER);
     };
     let number = move || state.agent_writes().len().to_string();
     view! {
@@ -44,7 +46,7 @@ pub(crate) fn bar() -> AnyView {
             <button type="button" class="cw-link" on:click=move |_| end(PageState::undo_all)>
                 {t(Text::UndoAll)}
             </button>
-            <button type="button" class="cw-link" on:click=move |_| end(PageState::keep_all)>
+            <button type="button" class="cw-link" on:click=move |_| end(PageState::accept_all)>
                 {t(Text::Keep)}
             </button>
         </div>
@@ -52,13 +54,13 @@ pub(crate) fn bar() -> AnyView {
     .into_any()
 }
 
-/// Asks whether what the person entered before goes into the new conversation.
-pub(crate) fn left_over() -> AnyView {
+/// Renders the bar that asks whether the user's earlier entries are kept in the new conversation.
+pub(crate) fn leftover_bar() -> AnyView {
     let state = use_page_state();
-    // The button that had the focus vanishes with the bar.
+    // The focused button disappears with the bar.
     let end = move |stay: bool| {
-        state.settle_entries(stay);
-        focus(CONTENT);
+        state.resolve_leftover_entries(stay);
+        focus(CONTENT_DRAWER);
     };
     view! {
         <div class="cw-agent-changes-bar" role="group" aria-label=t(Text::EntriesStillThere)>

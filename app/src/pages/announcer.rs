@@ -1,9 +1,10 @@
-//! Says to screen readers what changed on the page by itself.
+//! Announces changes of the page to screen readers.
 
 use crate::page_state::use_page_state;
 use crate::prelude::*;
 
-/// A polite live region. The chat has its own for what the agent says; this one is for the fields.
+/// A polite live region for changes of fields and for messages. The chat has its own for the
+/// agent's answers.
 #[component]
 pub fn Announcer() -> AnyView {
     let state = use_page_state();

@@ -1,7 +1,7 @@
 //! The bar at the top of a page.
 
 use super::account::AccountMenu;
-use super::drawer::{CONTENT, CONVERSATIONS};
+use super::drawer::{CONTENT_DRAWER, CONVERSATIONS_DRAWER};
 use super::regions::RegionNames;
 use crate::icons::{Icon, Shape};
 use crate::page_state::use_page_state;
@@ -9,24 +9,25 @@ use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::theme::ThemeSwitch;
 
-/// The page's title, the buttons that open its drawers on a narrow screen, the theme switch, and the account.
+/// The bar of a page: the title, the buttons that open its drawers on a narrow screen, the theme
+/// switch, and the account menu.
 #[component]
 pub fn Bar(
     /// The page's title.
     title: String,
-    /// The regions that are drawers on a narrow screen.
+    /// The regions that become drawers on a narrow screen.
     names: RegionNames,
 ) -> AnyView {
     let state = use_page_state();
     let changes = Memo::new(move |_| state.agent_writes().len());
     view! {
         <header class="cw-bar">
-            {names.conversations.map(|name| view! { <DrawerButton drawer=CONVERSATIONS name icon=Shape::Conversations /> })}
+            {names.conversations.map(|name| view! { <DrawerButton drawer=CONVERSATIONS_DRAWER name icon=Shape::Conversations /> })}
             <a class="cw-home" href="/" aria-label=t(Text::StartPage)>
-                <Mark />
+                <Logo />
             </a>
             <h1 class="cw-bar-title">{title}</h1>
-            {names.content.map(|name| view! { <DrawerButton drawer=CONTENT name icon=Shape::Form changes /> })}
+            {names.content.map(|name| view! { <DrawerButton drawer=CONTENT_DRAWER name icon=Shape::Form changes /> })}
             <ThemeSwitch />
             <AccountMenu />
         </header>
@@ -34,7 +35,7 @@ pub fn Bar(
     .into_any()
 }
 
-/// Opens and closes a drawer.
+/// The button that opens and closes a drawer.
 #[component]
 fn DrawerButton(
     /// The drawer's id.
@@ -42,7 +43,7 @@ fn DrawerButton(
     /// Its name.
     name: String,
     icon: Shape,
-    /// How many things behind it changed by themselves.
+    /// The number of changes by the agent in the drawer, shown as a badge.
     #[prop(optional)]
     changes: Option<Memo<usize>>,
 ) -> AnyView {
@@ -59,9 +60,9 @@ fn DrawerButton(
     .into_any()
 }
 
-/// The product's mark: a speech bubble cut like a chisel.
+/// The logo: a speech bubble cut like a chisel.
 #[component]
-fn Mark() -> AnyView {
+fn Logo() -> AnyView {
     view! {
         <svg class="cw-mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
             <path class="cw-mark-body" d="M5 3h14a3 3 0 0 1 3 3v8a3 3 0 0 1-3 3h-6l-6 5v-5H5a3 3 0 0 1-3-3V6a3 3 0 0 1 3-3z" />

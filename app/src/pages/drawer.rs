@@ -1,5 +1,6 @@
-//! On a narrow screen the regions beside the main one are drawers: native popovers, which open without script, close with Escape
-//! or a click outside, and give the focus back. On a wide screen the style sheet shows them as columns.
+//! Drawers: on a narrow screen the regions beside the main one are native popovers, which open
+//! without script, close with Escape or a click outside, and restore the focus. On a wide screen
+//! the style sheet shows them as columns.
 
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
@@ -8,11 +9,12 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys;
 
 /// The id of the drawer with the conversations.
-pub(crate) const CONVERSATIONS: &str = "cw-conversations";
+pub(crate) const CONVERSATIONS_DRAWER: &str = "cw-conversations";
 /// The id of the drawer with the content.
-pub(crate) const CONTENT: &str = "cw-content";
+pub(crate) const CONTENT_DRAWER: &str = "cw-content";
 
-/// The head of a drawer, on a narrow screen only: its name and a button that closes it, which takes the focus as it opens.
+/// The head of a drawer, shown on a narrow screen only: its name and a close button, which is
+/// focused when the drawer opens.
 #[component]
 pub fn DrawerHead(
     /// The drawer's id.
@@ -38,12 +40,13 @@ pub fn DrawerHead(
     .into_any()
 }
 
-/// Closes the drawers that are open: something was chosen in one, or the screen has become wide.
+/// Closes the open drawers, after the user chose something in one or the screen became wide.
 pub(crate) fn close_drawers() {
-    for id in [CONVERSATIONS, CONTENT] {
+    for id in [CONVERSATIONS_DRAWER, CONTENT_DRAWER] {
         let drawer = document().get_element_by_id(id);
         if let Some(drawer) = drawer.and_then(|drawer| drawer.dyn_into::<web_sys::HtmlElement>().ok()) {
-            // Refused by one that is closed already, and by browsers without popovers, where none was open.
+            // Fails if it is closed already, and in browsers without popovers, where none can be
+            // open.
             let _ = drawer.hide_popover();
         }
     }

@@ -1,67 +1,68 @@
-//! Which of a page's blocks go where.
+//! Assigns a page's blocks to the regions of the page.
 
 use crate::blocks::columns::shares;
 use serde_json::Value;
 use wire::page::{AgentChatProperties, Block, BlockType, ColumnsProperties, Display};
 
-/// A page's blocks by the region that they stand in.
+/// The blocks of a page, by region.
 #[derive(Debug, Default, PartialEq)]
-pub struct Layout {
+pub struct PageLayout {
     /// Lists of conversations.
     pub conversations: Region,
-    /// Everything else: forms, texts.
+    /// Everything else, such as forms and texts.
     pub content: Region,
     /// Chats.
     pub chat: Region,
-    /// Chats in drawers.
+    /// Chats that are shown in drawers over the page.
     pub drawers: Region,
 }
 
 /// One region of a page.
 #[derive(Debug, Default, PartialEq)]
 pub struct Region {
-    /// What stands in it, in the page's order.
+    /// The blocks of the region, in the page's order.
     pub blocks: Vec<Block>,
-    /// Its part of the width in twelfths, where the page's columns say so.
+    /// The region's share of the width in twelfths, if the page's columns set one.
     pub share: Option<u8>,
 }
 
-impl Layout {
-    /// Sorts a page's blocks. A `Box` or `Columns` around a chat or a list is the author's way to put them beside the rest, which
-    /// the regions do: what stands in it is sorted by itself, and a column's width goes to its region.
+impl PageLayout {
+    /// Assigns a page's blocks to regions. A `Box` or `Columns` around a chat or a list of
+    /// conversations only places these beside the rest, which the regions do already: its blocks
+    /// are assigned individually, and the width of a column goes to the region of its blocks.
     pub fn new(blocks: Vec<Block>) -> Self {
         let mut layout = Self::default();
         for block in blocks {
-            layout.sort(block, None);
+            layout.assign(block, None);
         }
         if layout.chat.is_empty() && layout.content.is_empty() {
-            // A page that is nothing but the list.
+            // The page has nothing but the list, which is then its content.
             std::mem::swap(&mut layout.content, &mut layout.conversations);
         }
         layout
     }
 
-    /// The first heading of the content, to name its region by.
+    /// Returns the first heading of the content, which names the region.
     pub fn content_title(&self) -> Option<&str> {
         self.content.blocks.iter().find_map(first_title)
     }
 
-    fn sort(&mut self, block: Block, share: Option<u8>) {
+    fn assign(&mut self, block: Block, share: Option<u8>) {
         if is_drawer(&block) {
             return self.drawers.push(block, None);
         }
-        let chat = holds(&block, BlockType::AgentChat);
-        let list = holds(&block, BlockType::AgentConversations);
+        let chat = contains_block(&block, BlockType::AgentChat);
+        let list = contains_block(&block, BlockType::AgentConversations);
         match block.kind {
             BlockType::Columns if chat || list => {
                 let widths = ColumnsProperties::read(&block.properties).widths;
                 let shares = shares(&widths, block.blocks.len());
                 let given = !widths.is_empty();
                 for (block, share) in block.blocks.into_iter().zip(shares) {
-                    self.sort(block, given.then_some(share));
+                    self.assign(block, given.then_some(share));
                 }
             }
-            BlockType::Box if chat || list => block.blocks.into_iter().for_each(|block| self.sort(block, share)),
+            BlockType::Box if chat || list => block.blocks.into_iter().for_each(|block| self.assign(block, share)),
             _ if chat => self.chat.push(block, share),
             _ if list => self.conversations.push(block, share),
             _ => self.content.push(block, share),
@@ -70,7 +71,7 @@ impl Layout {
 }
 
 impl Region {
-    /// Whether the page has nothing for it.
+    /// Returns whether the page has no blocks for this region.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
@@ -81,13 +82,13 @@ impl Region {
     }
 }
 
-/// Whether it is a chat that stands over the page.
+/// Returns whether the block is a chat that is shown in a drawer.
 fn is_drawer(block: &Block) -> bool {
     block.kind == BlockType::AgentChat && AgentChatProperties::read(&block.properties).display == Display::Drawer
 }
 
-fn holds(block: &Block, wanted: BlockType) -> bool {
-    block.kind == wanted && !is_drawer(block) || block.blocks.iter().any(|block| holds(block, wanted))
+fn contains_block(block: &Block, wanted: BlockType) -> bool {
+    block.kind == wanted && !is_drawer(block) || block.blocks.iter().any(|block| contains_block(block, wanted))
 }
 
 fn first_title(block: &Block) -> Option<&str> {
@@ -104,7 +105,7 @@ mod tests {
     use serde_json::json;
 
     fn check(blocks: Value, conversations: &[&str], content: &[&str], chat: &[&str]) {
-        let layout = Layout::new(serde_json::from_value(blocks).unwrap());
+        let layout = PageLayout::new(serde_json::from_value(blocks).unwrap());
         let ids = |blocks: &[Block]| blocks.iter().map(|block| block.id.clone()).collect::<Vec<_>>();
         assert_eq!(ids(&layout.conversations.blocks), conversations);
         assert_eq!(ids(&layout.content.blocks), content);
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_go_to_their_regions() {
+    fn blocks_are_assigned_to_regions() {
         let name = json!({"id": "name", "type": "TextInput", "properties": {}});
         let form = json!({"id": "form", "type": "Card", "properties": {"title": "Intake"}, "blocks": [name]});
         check(json!([chat()]), &[], &[], &["chat"]);
@@ -138,11 +139,11 @@ mod tests {
     }
 
     #[test]
-    fn a_columns_width_goes_to_its_region() {
+    fn column_widths_apply_to_regions() {
         let note = json!({"id": "note", "type": "Title", "properties": {"title": "Hello"}});
         let columns = |widths: Value| {
             let blocks = json!([{"id": "columns", "type": "Columns", "properties": {"widths": widths}, "blocks": [list(), note, chat()]}]);
-            let layout = Layout::new(serde_json::from_value(blocks).unwrap());
+            let layout = PageLayout::new(serde_json::from_value(blocks).unwrap());
             (layout.conversations.share, layout.content.share, layout.chat.share)
         };
         assert_eq!(columns(json!([1, 2, 3])), (Some(2), Some(4), Some(6)));
@@ -150,14 +151,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_heading_names_the_content() {
+    fn first_heading_is_the_content_title() {
         let blocks = json!([
             {"id": "outer", "type": "Box", "properties": {}, "blocks": [
                 {"id": "frame", "type": "Card", "properties": {}},
                 {"id": "title", "type": "Title", "properties": {"title": "Intake"}},
             ]},
         ]);
-        assert_eq!(Layout::new(serde_json::from_value(blocks).unwrap()).content_title(), Some("Intake"));
-        assert_eq!(Layout::default().content_title(), None);
+        assert_eq!(PageLayout::new(serde_json::from_value(blocks).unwrap()).content_title(), Some("Intake"));
+        assert_eq!(PageLayout::default().content_title(), None);
     }
 }

@@ -1,11 +1,11 @@
-//! What is shown at an address that has no page.
+//! The page for addresses without a page.
 
 use super::account::AccountMenu;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::title::DocumentTitle;
 
-/// Says that nothing is here, with status 404 and a way home.
+/// The 404 page, with a link to the start page.
 #[component]
 pub fn MissingPage() -> AnyView {
     #[cfg(feature = "ssr")]

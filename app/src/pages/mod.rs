@@ -1,4 +1,4 @@
-//! What stands at the addresses.
+//! The pages and their layout: regions, bar, drawers and messages.
 
 pub mod account;
 pub mod agent_changes;
@@ -14,5 +14,5 @@ pub mod rust_page;
 
 pub use missing::MissingPage;
 pub use page::{CurrentPage, PageFrame, PageRoute, provide_page};
-pub use regions::{Part, Parts, RegionNames};
-pub use rust_page::{RustPage, RustPages, RustTool, ToolMarks};
+pub use regions::{PageRegions, RegionNames, RegionView};
+pub use rust_page::{RustPage, RustPages, RustTool, ToolAnnotations};

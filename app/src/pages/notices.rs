@@ -1,4 +1,4 @@
-//! The messages that actions show for a moment.
+//! The temporary messages that actions show.
 
 use crate::actions::{Actions, Notice};
 use crate::blocks::alert::status_icon;
@@ -7,8 +7,9 @@ use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::html;
 
-/// Below the bar, over everything. Screen readers hear them from the page's announcer, since a region that was hidden a moment ago
-/// is not read out. A popover, because an open drawer is one: only another is above it.
+/// Shows the messages below the bar, above everything else. Screen readers get them from the page's
+/// announcer, because a live region that was just hidden is not read out. A popover, so that it can
+/// be shown above an open drawer, which is a popover too.
 #[component]
 pub fn Notices() -> AnyView {
     let actions = expect_context::<Actions>();
@@ -16,8 +17,8 @@ pub fn Notices() -> AnyView {
     Effect::new(move |_| {
         let some = !actions.notices().is_empty();
         let Some(popover) = popover.get() else { return };
-        // Hidden and shown again, it comes to the top. Refused only when it is hidden already, and by browsers without popovers,
-        // which show it always.
+        // Hiding and showing it moves it to the top. Hiding fails if it is hidden already, and in
+        // browsers without popovers, which always show it.
         let _ = popover.hide_popover();
         if some {
             let _ = popover.show_popover();

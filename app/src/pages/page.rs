@@ -1,50 +1,50 @@
-//! A page of the config.
+//! Loads and renders a page of the config.
 
 use super::MissingPage;
 use super::account::AccountMenu;
 use super::announcer::Announcer;
 use super::bar::Bar;
-use super::layout::Layout;
+use super::layout::PageLayout;
 use super::notices::Notices;
-use super::regions::{Parts, RegionNames, Regions};
+use super::regions::{PageRegions, RegionNames, Regions};
 use super::rust_page::RustPages;
 use crate::actions::{Actions, BlockEvents};
 use crate::address::Address;
 use crate::agent_chat::FRAMES;
-use crate::api::{ApiError, Loaded, load_page};
+use crate::api::{ApiError, ServerData, load_page};
 use crate::chat_context::ChatContext;
-use crate::page_state::{PageState, words};
+use crate::page_state::{PageState, label_from_id};
 use crate::prelude::*;
-use crate::scope::{EXPRESSIONS, expressions, speaks};
-use crate::texts::{Text, fill, said, t};
+use crate::scope::{EXPRESSIONS, evaluator_for, uses_expressions};
+use crate::texts::{Text, error_text, fill, t};
 use crate::title::DocumentTitle;
 use serde_json::Value;
 use wire::error::ErrorCode;
 use wire::page::Page;
 
-/// The definition of the page around, by context.
+/// The definition of the current page, provided as a context.
 #[derive(Clone, Copy)]
 pub struct CurrentPage(pub StoredValue<Page>);
 
-/// Loads the page of the address and shows it.
+/// Loads the page of the current address and shows it.
 #[component]
 pub fn PageRoute(
     /// The page's id; without one, the config's first page.
     id: Signal<Option<String>>,
-    /// Only its chat, in a frame on another site's page: the first, or the one with this agent.
+    /// Shows only a chat, for embedding in another site: the one with this agent, or the first one.
     embedded: Option<Option<String>>,
 ) -> AnyView {
     let load = |id| async move {
         let page = load_page(id).await?;
-        if speaks(&page) {
-            // Without it the page shows all that needs no expression.
+        if uses_expressions(&page) {
+            // If it fails, everything on the page that needs no expression still works.
             let _ = EXPRESSIONS.load().await;
         }
         Ok(page)
     };
-    Loaded::new(move || (0, id.get()), load, false).view(move |page| match page {
+    ServerData::new(move || (0, id.get()), load, false).view(move |page| match page {
         Ok(page) => {
-            if speaks(&page) {
+            if uses_expressions(&page) {
                 EXPRESSIONS.request();
             }
             match embedded.clone() {
@@ -57,32 +57,32 @@ pub fn PageRoute(
     })
 }
 
-/// A page: its regions, with the state that its blocks share.
+/// Renders a page: its regions, with the state that its blocks share.
 #[component]
 fn PageView(page: Page) -> AnyView {
-    let title = page.title.clone().unwrap_or_else(|| words(&page.id));
+    let title = page.title.clone().unwrap_or_else(|| label_from_id(&page.id));
     let (blocks, events) = (page.blocks.clone(), page.events.clone());
     let in_rust = expect_context::<RustPages>().content(&page.id);
     provide_page(page);
-    let parts = match in_rust {
+    let regions = match in_rust {
         Some(content) => content(),
-        None => Parts::of(Layout::new(blocks)),
+        None => PageRegions::from_layout(PageLayout::new(blocks)),
     };
-    let events = BlockEvents::of_config(events);
-    // Once the page has come to life: there are no effects on the server.
+    let events = BlockEvents::from_config(events);
+    // Runs after hydration only, since effects do not run on the server.
     Effect::new(move |_| events.emit("onInit", Value::Null));
-    view! { <PageFrame title parts /> }.into_any()
+    view! { <PageFrame title regions /> }.into_any()
 }
 
-/// What stands around the regions of a page: the bar above, messages over it.
+/// The frame of a page: the bar, the regions, and the messages above them.
 #[component]
 pub fn PageFrame(
     /// The page's title.
     title: String,
-    /// What stands in the regions.
-    parts: Parts,
+    /// The contents of the regions.
+    regions: PageRegions,
 ) -> AnyView {
-    let names = RegionNames::of(&parts);
+    let names = RegionNames::for_regions(&regions);
     let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
     let is_whole = move || fills_page.is_some_and(|fills_page| fills_page.get());
     view! {
@@ -92,7 +92,7 @@ pub fn PageFrame(
                 {t(Text::SkipToContent)}
             </a>
             <Bar title names=names.clone() />
-            <Regions parts names />
+            <Regions regions names />
             <Announcer />
             <Notices />
         </div>
@@ -100,7 +100,8 @@ pub fn PageFrame(
     .into_any()
 }
 
-/// The title of the browser's tab: that of the conversation that is open, and the page's.
+/// Returns the title of the browser tab: the title of the open conversation, if any, and that of
+/// the page.
 fn tab_title(page: String) -> Signal<String> {
     let conversation = use_context::<ChatContext>().map(|chat| chat.title);
     Signal::derive(move || match conversation.and_then(|title| title.get()) {
@@ -109,13 +110,13 @@ fn tab_title(page: String) -> Signal<String> {
     })
 }
 
-/// Gives the components below what they share on a page: its state, its actions, the selected conversation. Inputs that the page
-/// does not name make themselves known. Needs an [`Address`] in the context.
+/// Provides the contexts of a page: its state, its actions and the selected conversation. Inputs
+/// that the page does not name declare their keys themselves. Needs an [`Address`] in the context.
 pub fn provide_page(page: Page) {
     let address = expect_context::<Address>();
     let url_query = untrack(|| address.parameters());
     let evaluate = |value: &Value| {
-        let expressions = untrack(|| expressions(value));
+        let expressions = untrack(|| evaluator_for(value));
         let scope = operators::Scope { url_query: Some(&url_query), expressions, ..operators::Scope::default() };
         operators::evaluate(value, &scope).unwrap_or_default()
     };
@@ -125,7 +126,7 @@ pub fn provide_page(page: Page) {
     provide_context(CurrentPage(StoredValue::new(page)));
 }
 
-/// A page that could not be loaded.
+/// The page that is shown when the requested one could not be loaded.
 #[component]
 fn FailedPage(error: ApiError) -> AnyView {
     #[cfg(feature = "ssr")]
@@ -141,7 +142,7 @@ fn FailedPage(error: ApiError) -> AnyView {
         </header>
         <main class="cw-message-page">
             <h1>{t(Text::PageNotAvailable)}</h1>
-            <p>{said(&error.0)}</p>
+            <p>{error_text(&error.0)}</p>
             <p>
                 <a class="cw-button" href="" rel="external">
                     {t(Text::TryAgain)}

@@ -1,60 +1,60 @@
 //! The regions of a page.
 
 use super::agent_changes::AgentChanges;
-use super::drawer::{CONTENT, CONVERSATIONS, DrawerHead, close_drawers};
-use super::layout::{Layout, Region};
+use super::drawer::{CONTENT_DRAWER, CONVERSATIONS_DRAWER, DrawerHead, close_drawers};
+use super::layout::{PageLayout, Region};
 use crate::blocks::Blocks;
 use crate::chat_context::ChatContext;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev;
 
-/// The names of the regions that the page has beside its main one. Without a chat the content is the main one.
+/// The names of the regions beside the main one. Without a chat, the content is the main region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionNames {
-    /// Of the conversations.
+    /// The name of the list of conversations.
     pub conversations: Option<String>,
-    /// Of the content beside a chat.
+    /// The name of the content beside a chat.
     pub content: Option<String>,
 }
 
-/// What stands in the regions of a page.
+/// The contents of the regions of a page.
 #[derive(Default)]
-pub struct Parts {
+pub struct PageRegions {
     /// Lists of conversations.
-    pub conversations: Option<Part>,
-    /// Everything else: forms, texts.
-    pub content: Option<Part>,
+    pub conversations: Option<RegionView>,
+    /// Everything else, such as forms and texts.
+    pub content: Option<RegionView>,
     /// Chats.
-    pub chat: Option<Part>,
-    /// Chats in drawers: they stand over the page.
-    pub drawers: Option<Part>,
-    /// What the content is called where it is a drawer.
+    pub chat: Option<RegionView>,
+    /// Chats that are shown in drawers over the page.
+    pub drawers: Option<RegionView>,
+    /// The name of the content where it is a drawer.
     pub content_title: Option<String>,
 }
 
-/// What stands in one region.
-pub struct Part {
+/// The content of one region.
+pub struct RegionView {
     /// The view.
     pub view: AnyView,
-    /// Its part of the width in twelfths, if it should not have the usual one.
+    /// The region's share of the width in twelfths; `None` for the default width.
     pub share: Option<u8>,
 }
 
-impl Part {
-    /// A view with the usual width.
+impl RegionView {
+    /// Creates the content of a region with the default width.
     pub fn new(view: impl IntoAny) -> Self {
         Self { view: view.into_any(), share: None }
     }
 }
 
-impl Parts {
-    /// The blocks of a page of the config.
-    pub(crate) fn of(layout: Layout) -> Self {
+impl PageRegions {
+    /// Renders the blocks of a page of the config.
+    pub(crate) fn from_layout(layout: PageLayout) -> Self {
         let content_title = layout.content_title().map(str::to_owned);
         let part = |region: Region| {
             let Region { blocks, share } = region;
-            (!blocks.is_empty()).then(|| Part { view: view! { <Blocks blocks /> }.into_any(), share })
+            (!blocks.is_empty()).then(|| RegionView { view: view! { <Blocks blocks /> }.into_any(), share })
         };
         Self {
             conversations: part(layout.conversations),
@@ -67,25 +67,27 @@ impl Parts {
 }
 
 impl RegionNames {
-    /// The names of the regions.
-    pub fn of(parts: &Parts) -> Self {
-        let beside = parts.chat.is_some() && parts.content.is_some();
+    /// Returns the names of the regions that the page has.
+    pub fn for_regions(regions: &PageRegions) -> Self {
+        let beside = regions.chat.is_some() && regions.content.is_some();
         Self {
-            conversations: parts.conversations.is_some().then(|| t(Text::Conversations).to_owned()),
-            content: beside.then(|| parts.content_title.clone().unwrap_or_else(|| t(Text::Form).to_owned())),
+            conversations: regions.conversations.is_some().then(|| t(Text::Conversations).to_owned()),
+            content: beside.then(|| regions.content_title.clone().unwrap_or_else(|| t(Text::Form).to_owned())),
         }
     }
 }
 
-/// Conversations, content and chat: columns that scroll by themselves; on a narrow screen the chat, with the others as drawers.
+/// Shows conversations, content and chat: as columns that scroll independently; on a narrow screen
+/// as the chat with the others in drawers.
 #[component]
 pub fn Regions(
-    /// What stands in them.
-    parts: Parts,
-    /// What they are called.
+    /// The contents of the regions.
+    regions: PageRegions,
+    /// The names of the regions.
     names: RegionNames,
 ) -> AnyView {
-    // An open drawer would stay on top of the columns that replace it; beside a chat that takes the page there are none.
+    // Drawers are closed when the columns replace them, which they would otherwise cover. While a
+    // chat fills the page there are no columns.
     let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
     Effect::new(move |_| {
         let resized = window_event_listener(ev::resize, move |_| {
@@ -97,13 +99,13 @@ pub fn Regions(
         });
         on_cleanup(move || resized.remove());
     });
-    let Parts { conversations, content, chat, drawers, .. } = parts;
-    let main_class = class("cw-main", main_share(&[&content, &chat]));
+    let PageRegions { conversations, content, chat, drawers, .. } = regions;
+    let main_class = region_class("cw-main", main_share(&[&content, &chat]));
     let content = content.map(|content| match names.content {
         Some(name) => {
             view! {
-                <section id=CONTENT class=class("cw-region cw-region-content", content.share) popover="auto" tabindex="-1" aria-label=name>
-                    <DrawerHead drawer=CONTENT name=name.clone() />
+                <section id=CONTENT_DRAWER class=region_class("cw-region cw-region-content", content.share) popover="auto" tabindex="-1" aria-label=name>
+                    <DrawerHead drawer=CONTENT_DRAWER name=name.clone() />
                     <div class="cw-content">{content.view}</div>
                     <AgentChanges />
                 </section>
@@ -121,7 +123,7 @@ pub fn Regions(
     });
     let chat = chat.map(|chat| {
         view! {
-            <section class=class("cw-region cw-region-chat", chat.share) aria-label=t(Text::Chat)>
+            <section class=region_class("cw-region cw-region-chat", chat.share) aria-label=t(Text::Chat)>
                 {chat.view}
             </section>
         }
@@ -129,8 +131,8 @@ pub fn Regions(
     });
     let conversations = conversations.zip(names.conversations).map(|(conversations, name)| {
         view! {
-            <nav id=CONVERSATIONS class=class("cw-region cw-region-conversations", conversations.share) popover="auto" aria-label=name>
-                <DrawerHead drawer=CONVERSATIONS name=name.clone() />
+            <nav id=CONVERSATIONS_DRAWER class=region_class("cw-region cw-region-conversations", conversations.share) popover="auto" aria-label=name>
+                <DrawerHead drawer=CONVERSATIONS_DRAWER name=name.clone() />
                 {conversations.view}
             </nav>
         }
@@ -149,14 +151,16 @@ pub fn Regions(
     .into_any()
 }
 
-/// The part of the width that the main region has beside the list of conversations: that of what stands in it.
-fn main_share(parts: &[&Option<Part>]) -> Option<u8> {
+/// Returns the main region's share of the width beside the list of conversations: the sum of the
+/// shares of its parts.
+fn main_share(parts: &[&Option<RegionView>]) -> Option<u8> {
     let shares = parts.iter().filter_map(|part| part.as_ref()?.share);
     shares.reduce(u8::saturating_add)
 }
 
-/// The classes of a region; its share of the width is a class too, because a content security policy forbids inline styles.
-fn class(classes: &str, share: Option<u8>) -> String {
+/// Returns the classes of a region, including the one of its share of the width: the content
+/// security policy forbids inline styles.
+fn region_class(classes: &str, share: Option<u8>) -> String {
     match share {
         Some(share) => format!("{classes} cw-share-{}", share.min(12)),
         None => classes.to_owned(),

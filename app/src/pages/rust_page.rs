@@ -1,62 +1,68 @@
 //! Pages whose content is written in Rust.
 
-use super::regions::Parts;
+use super::regions::PageRegions;
 use serde_json::Value;
 
-/// A page of the config whose content is written in Rust: what the config says of it (its title, `onInit`) still holds, and in the
-/// place of its blocks stands what `content` makes. There it uses the components of [`crate::blocks`], [`crate::agent_chat`] and
-/// [`crate::agent_conversations`] as they are; the state of the page is [`crate::page_state::use_page_state`], its actions are
-/// [`crate::actions::use_actions`].
+/// A page of the config whose content is written in Rust. The rest of its definition, such as the
+/// title and `onInit`, still comes from the config; `content` replaces its blocks. It can use the
+/// components of [`crate::blocks`], [`crate::agent_chat`] and [`crate::agent_conversations`], the
+/// page state ([`crate::page_state::use_page_state`]) and the page's actions
+/// ([`crate::actions::use_actions`]).
 #[derive(Clone, Copy)]
 pub struct RustPage {
     /// The id of the page in the config.
     pub id: &'static str,
-    /// Makes what stands in the regions.
-    pub content: fn() -> Parts,
-    /// What the page does for agents. The server tells them of it; what is done is given to the [`crate::agent_chat::AgentChat`].
+    /// Renders the contents of the regions.
+    pub content: fn() -> PageRegions,
+    /// The client tools of the page. The server offers them to the agents; their implementations
+    /// are passed to the [`crate::agent_chat::AgentChat`].
     pub client_tools: &'static [RustTool],
 }
 
-/// A tool that a page in Rust runs in the user's browser. It stands in the code of the server, so no browser can declare one.
+/// A client tool of a page in Rust: it runs in the user's browser. It is declared in the server's
+/// code, so that a browser cannot declare one.
 #[derive(Clone, Copy)]
 pub struct RustTool {
-    /// The agent that may call it, from a chat of the page.
+    /// The agent that may call it, from a chat on the page.
     pub agent_id: &'static str,
-    /// What the model calls it: up to 64 letters, digits, `_` and `-`, and none of the platform's own names.
+    /// The tool's name for the model: up to 64 letters, digits, `_` and `-`; the names of built-in
+    /// tools are reserved.
     pub name: &'static str,
-    /// What it does; the model chooses tools by it.
+    /// What the tool does, for the model.
     pub description: &'static str,
-    /// JSON Schema of the object that it is called with. Every input is checked against it before the browser gets it.
+    /// Returns the JSON Schema of the input object. The server validates every input before it is
+    /// sent to the browser.
     pub input_schema: fn() -> Value,
-    /// Whether the user is asked before each call.
+    /// Whether each call needs the user's approval.
     pub confirm: bool,
     /// What a call does with data.
-    pub marks: ToolMarks,
+    pub annotations: ToolAnnotations,
 }
 
-/// What a call of a tool does with data, as the marks of `clientTools` say it in a config.
+/// The annotations of a tool: what a call does with data. They are the `marks` of `clientTools` in
+/// a config.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ToolMarks {
-    /// Results may hold what not everybody should read.
+pub struct ToolAnnotations {
+    /// Results may contain private data.
     pub reads_private: bool,
-    /// Results may be anybody's words.
+    /// Results may contain untrusted content, written by anybody.
     pub returns_untrusted: bool,
-    /// It can send something to others.
+    /// A call can send data to others.
     pub egress: bool,
 }
 
-impl ToolMarks {
-    /// It reads what everybody may know, from the page itself, and sends nothing.
+impl ToolAnnotations {
+    /// The tool reads only public data from the page itself and sends nothing.
     pub const NONE: Self = Self { reads_private: false, returns_untrusted: false, egress: false };
 }
 
-/// The pages whose content is written in Rust, by context.
+/// The pages whose content is written in Rust, provided as a context.
 #[derive(Clone, Copy)]
 pub struct RustPages(pub &'static [RustPage]);
 
 impl RustPages {
-    /// The content of a page, if it is written in Rust.
-    pub(crate) fn content(self, id: &str) -> Option<fn() -> Parts> {
+    /// Returns the content of a page, if it is written in Rust.
+    pub(crate) fn content(self, id: &str) -> Option<fn() -> PageRegions> {
         self.0.iter().find(|page| page.id == id).map(|page| page.content)
     }
 }

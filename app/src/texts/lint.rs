@@ -1,11 +1,11 @@
-//! What the UI says comes out of the table of texts, so that another language can be put in its place.
+//! A test that all texts of the UI come from the text table, so that they can be translated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words in the sources that are not for the person at the page.
+/// Literals in the source code that users do not see.
 const NOT_SHOWN: &[&str] = &[
-    // Keys of the keyboard.
+    // Names of keys.
     "ArrowDown",
     "ArrowUp",
     "ArrowLeft",
@@ -16,40 +16,40 @@ const NOT_SHOWN: &[&str] = &[
     "Escape",
     "Home",
     "Tab",
-    // Names in HTML, in the browser and in data.
+    // Names in HTML, in browser APIs and in data.
     "Files",
     "noopener noreferrer nofollow",
     "light dark",
     "in the archive",
     "SpeechRecognition",
-    // The name of the product.
+    // The product name.
     "Chatwright",
-    // For the model that called a tool of the page.
-    "The page could not load what this tool does.",
+    // For the model that called a client tool.
+    "The page could not load the code of this tool.",
     "This page cannot execute the tool.",
-    "The user has left the page before this was done.",
-    "The page's inputs are not right.",
-    "The page was closed or reloaded while it did this. It may or may not have had an effect: look before you do it again.",
-    "The page around the chat has gone while it did this. It may or may not have had an effect.",
-    "The user stopped this before it began.",
-    "The user stopped this while it ran.",
-    "This took longer than {limit}. It may or may not have had an effect.",
-    // For whoever writes a page, a program or this one.
-    "Which message? Give its `messageId`.",
-    "There is no such message here, or an answer is being written.",
-    "The chat cannot do `{other}`.",
+    "The user left the page before this was done.",
+    "Some inputs of the page are invalid.",
+    "The page was closed or reloaded during this call. It may or may not have had an effect: check before you call it again.",
+    "The page that contains the chat was closed during this call. It may or may not have had an effect.",
+    "The user stopped this call before it started.",
+    "The user stopped this call while it was running.",
+    "This call took longer than {limit}. It may or may not have had an effect.",
+    // For authors of pages and programs, and for developers of Chatwright.
+    "`deleteMessage` needs a `messageId`.",
+    "This conversation has no such message, or an answer is being written.",
+    "The chat has no method `{other}`.",
     "Actions run in the browser.",
     "This file is not an exported conversation: {error}.",
-    "The server is not set up. Tell its operator.",
-    "A part of this page's code cannot be loaded.",
+    "The server is not configured correctly. Contact its operator.",
+    "Part of this page's code could not be loaded.",
     "a signal is read after what it belongs to is gone",
-    "an id is a text",
+    "an id must be a string",
 ];
 
 #[test]
-fn every_text_is_in_the_table() {
+fn all_ui_texts_are_in_the_text_table() {
     let mut files = Vec::new();
-    collect(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut files);
+    collect_sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut files);
     assert!(files.len() > 100, "the sources are not where they were");
     let mut found = Vec::new();
     for file in files {
@@ -67,7 +67,7 @@ fn every_text_is_in_the_table() {
 }
 
 #[test]
-fn what_is_prose() {
+fn prose_is_distinguished_from_code() {
     for words in ["Send", "Type a message…", "the answer", "{count} files", "Done, "] {
         assert!(is_prose(words), "{words}");
     }
@@ -84,25 +84,25 @@ fn what_is_prose() {
     }
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+fn collect_sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let is_source = path.extension().is_some_and(|extension| extension == "rs");
         if path.is_dir() {
-            collect(&path, files);
+            collect_sources(&path, files);
         } else if is_source && !path.ends_with("tests.rs") && !path.ends_with("texts/lint.rs") {
             files.push(path);
         }
     }
 }
 
-/// The texts in quotes on a line of code.
+/// Returns the string literals of a line of code.
 fn literals(line: &str) -> impl Iterator<Item = &str> {
     let is_code = !["//", "#[", "#!["].iter().any(|start| line.trim_start().starts_with(start));
     line.split('"').skip(1).step_by(2).filter(move |_| is_code)
 }
 
-/// Whether a text looks as if it were written for people: it begins as a sentence does, or has two words.
+/// Returns whether a text looks like prose: it begins like a sentence or has two words.
 fn is_prose(words: &str) -> bool {
     if words.contains("cw-") || words.contains('=') || words.contains("::") || words.contains("data-") {
         return false;
@@ -113,7 +113,7 @@ fn is_prose(words: &str) -> bool {
     is_name && !words.contains("://") && !is_type(words) || signs.windows(3).any(two)
 }
 
-/// Names of blocks, of events and the like: `TextInput`.
+/// Returns whether a text is a name such as `TextInput`.
 fn is_type(words: &str) -> bool {
     !words.contains(' ') && words.chars().skip(1).any(char::is_uppercase)
 }

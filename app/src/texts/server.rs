@@ -1,14 +1,15 @@
-//! The server's half: the config's words are a context of the request.
+//! The server's texts of the config, which are a context of the request.
 
 use super::Texts;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use wire::locale::Text;
 
-/// A text for as long as the server runs. Each is kept once: they come out of configs, of which a server reads few.
-pub(super) fn kept(text: &str) -> &'static str {
-    static KEPT: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+/// Returns the text with a static lifetime; equal texts are stored once. They are never freed: they
+/// come from configs, of which a server reads few.
+pub(super) fn intern(text: &str) -> &'static str {
+    static INTERNED: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+    let mut kept = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = kept.get_or_insert_default();
     if let Some(known) = kept.get(text) {
         return known;
@@ -18,19 +19,19 @@ pub(super) fn kept(text: &str) -> &'static str {
     new
 }
 
-pub(super) fn is_other() -> bool {
+pub(super) fn has_page_texts() -> bool {
     false
 }
 
-pub(super) fn page() -> Option<Texts> {
+pub(super) fn page_texts() -> Option<Texts> {
     None
 }
 
-pub(super) fn find(_: Text) -> Option<&'static str> {
+pub(super) fn page_text(_: Text) -> Option<&'static str> {
     None
 }
 
-/// The server does not know the reader's clock.
-pub(super) fn time_after(_: u32) -> String {
+/// Empty, since the server does not know the user's time zone.
+pub(super) fn local_time_after(_: u32) -> String {
     String::new()
 }

@@ -23,7 +23,7 @@ pub(crate) fn fill(database: &Path, conversations: u32) -> Result<()> {
     ensure!(conversations >= FEWEST, "at least {FEWEST} conversations, one for each user");
     ensure!(
         database.is_file(),
-        "{} is not there: start a server with it first, which makes its tables",
+        "{} does not exist: start a server with it first, which creates the tables",
         database.display()
     );
     let begun = Instant::now();
@@ -39,7 +39,7 @@ pub(crate) fn fill(database: &Path, conversations: u32) -> Result<()> {
     connection.execute_batch(&format!("BEGIN; {rows} COMMIT; PRAGMA wal_checkpoint(TRUNCATE);"))?;
     drop(connection);
     println!(
-        "1,000 users, {conversations} conversations, {} messages: {:.0} MB, made in {:.0} s; the cookie {COOKIE} opens it as the \
+        "1,000 users, {conversations} conversations, {} messages: {:.0} MB, created in {:.0} s; the cookie {COOKIE} opens it as the \
          administrator u0",
         u64::from(conversations) * 20,
         database.metadata()?.len() as f64 / 1e6,

@@ -1,4 +1,4 @@
--- 1,000 users with :conversations conversations of 20 messages each, and what belongs to them, over the 60 days before `now`.
+-- Inserts 1,000 users and :conversations conversations of 20 messages each with their related rows, over the 60 days before `now`.
 CREATE TEMP TABLE of AS SELECT CAST(unixepoch() AS INTEGER) * 1000 AS now, 5184000000 / :conversations AS apart;
 CREATE TEMP TABLE n AS
 WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < :conversations - 1) SELECT i FROM n;

@@ -2,7 +2,7 @@
 
 use crate::{Agent, SubAgent};
 use contract::{Message, Tool, ToolCall, ToolSpec};
-use schemas::{Fault, Misfit, Schema, SchemaError};
+use schemas::{CheckError, InstanceFault, Schema, SchemaError};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,33 +14,33 @@ const MAX_ERRORS: usize = 5;
 
 /// The tools of one run by name, with their compiled schemas.
 #[derive(Default)]
-pub(crate) struct Offer {
+pub(crate) struct OfferedTools {
     /// The tools that any step may offer.
-    tools: HashMap<String, Offered>,
+    tools: HashMap<String, CompiledTool>,
     /// The names of the tools that the current step offers; all if absent.
     active: Option<HashSet<String>>,
     /// Tools that are not offered, because their schemas are invalid or too costly to check.
     refused: HashSet<String>,
 }
 
-struct Offered {
-    tool: Runner,
+struct CompiledTool {
+    tool: CallTarget,
     /// The compiled schema; `None` if too many others were being compiled at the time.
     schema: Option<Schema>,
 }
 
 /// What executes a call.
 #[derive(Clone)]
-pub(crate) enum Runner {
+pub(crate) enum CallTarget {
     /// A tool.
     Tool(Arc<dyn Tool>),
     /// A sub-agent.
     Agent(Arc<SubAgent>),
-    /// The provider, once the user has approved: see [`ToolCall::asks_for_provider`].
+    /// The provider, once the user has approved: see [`ToolCall::needs_provider_approval`].
     Provider(Arc<ToolSpec>),
 }
 
-impl Runner {
+impl CallTarget {
     pub(crate) fn spec(&self) -> &ToolSpec {
         match self {
             Self::Tool(tool) => tool.spec(),
@@ -57,13 +57,13 @@ impl Runner {
 }
 
 /// A call after validation.
-pub(crate) struct Checked {
+pub(crate) struct CheckedCall {
     pub(crate) call: ToolCall,
-    pub(crate) tool: Result<Runner, Unusable>,
+    pub(crate) tool: Result<CallTarget, InvalidCall>,
 }
 
 /// Why a call is invalid.
-pub(crate) struct Unusable {
+pub(crate) struct InvalidCall {
     /// The arguments as the model wrote them, as text if they are not JSON.
     pub(crate) input: Value,
     /// The message for the model.
@@ -72,22 +72,22 @@ pub(crate) struct Unusable {
     pub(crate) dynamic: bool,
 }
 
-impl Offer {
+impl OfferedTools {
     /// Compiles the schemas of an agent's tools.
-    pub(crate) async fn of(agent: &Agent) -> Self {
+    pub(crate) async fn compile(agent: &Agent) -> Self {
         let settings = &agent.settings;
         let rules = settings.prepare_step.iter().filter_map(|rule| rule.active_tools.as_ref());
         let active = |name: &str| {
             let mut lists = settings.active_tools.iter().chain(rules.clone());
             settings.active_tools.is_none() || lists.any(|list| list.iter().any(|known| known == name))
         };
-        let agents = agent.agents.iter().cloned().map(Runner::Agent);
-        let tools = agent.tools.iter().cloned().map(Runner::Tool).chain(agents);
+        let agents = agent.agents.iter().cloned().map(CallTarget::Agent);
+        let tools = agent.tools.iter().cloned().map(CallTarget::Tool).chain(agents);
         let mut offer = Self::default();
         for tool in tools.filter(|tool| active(&tool.spec().name)) {
             let ToolSpec { name, input_schema, .. } = tool.spec();
             let name = name.clone();
-            let schema = match Schema::compile_kept(input_schema).await {
+            let schema = match Schema::compile_cached(input_schema).await {
                 Ok(schema) => Some(schema),
                 Err(SchemaError::Busy) => None,
                 Err(error) => {
@@ -96,7 +96,7 @@ impl Offer {
                     continue;
                 }
             };
-            offer.tools.insert(name, Offered { tool, schema });
+            offer.tools.insert(name, CompiledTool { tool, schema });
         }
         offer
     }
@@ -107,44 +107,44 @@ impl Offer {
     }
 
     /// Restricts the next step to these tools; `None` lifts the restriction.
-    pub(crate) fn narrow(&mut self, active: Option<&[String]>) {
+    pub(crate) fn restrict_to(&mut self, active: Option<&[String]>) {
         self.active = active.map(|names| names.iter().cloned().collect());
     }
 
     /// Returns whether the step offers a tool of this name.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub(crate) fn offers(&self, name: &str) -> bool {
         self.tools.contains_key(name) && self.active.as_ref().is_none_or(|active| active.contains(name))
     }
 
     /// Parses a call's arguments (empty means `{}`) and finds its tool, which the step must offer.
-    pub(crate) async fn check(&self, mut call: ToolCall, text: &str) -> Checked {
+    pub(crate) async fn check(&self, mut call: ToolCall, text: &str) -> CheckedCall {
         let input = match parse(text) {
             Ok(input) => input,
             Err(error) => {
-                let dynamic = !self.has(&call.name);
-                let unusable = Unusable { input: Value::from(text), error, dynamic };
-                return Checked { call, tool: Err(unusable) };
+                let dynamic = !self.offers(&call.name);
+                let unusable = InvalidCall { input: Value::from(text), error, dynamic };
+                return CheckedCall { call, tool: Err(unusable) };
             }
         };
-        let tool = match self.has(&call.name) || call.asks_for_provider() {
-            true => self.fitting(&call, &input).await,
-            false => Err(Unusable { input: input.clone(), error: self.no_such_tool(&call.name), dynamic: true }),
+        let tool = match self.offers(&call.name) || call.needs_provider_approval() {
+            true => self.resolve(&call, &input).await,
+            false => Err(InvalidCall { input: input.clone(), error: self.no_such_tool(&call.name), dynamic: true }),
         };
         if input.is_object() {
             call.input = input;
         }
-        Checked { call, tool }
+        CheckedCall { call, tool }
     }
 
     /// Returns the tool for a call with these arguments, regardless of the step that offered it.
     /// Dropping the future ends the check of the arguments.
-    pub(crate) async fn fitting(&self, call: &ToolCall, input: &Value) -> Result<Runner, Unusable> {
+    pub(crate) async fn resolve(&self, call: &ToolCall, input: &Value) -> Result<CallTarget, InvalidCall> {
         let name = call.name.as_str();
-        if call.asks_for_provider() {
-            return Ok(Runner::provider(name));
+        if call.needs_provider_approval() {
+            return Ok(CallTarget::provider(name));
         }
-        let unusable = |error, dynamic| Unusable { input: input.clone(), error, dynamic };
-        let Some(Offered { tool, schema }) = self.tools.get(name) else {
+        let unusable = |error, dynamic| InvalidCall { input: input.clone(), error, dynamic };
+        let Some(CompiledTool { tool, schema }) = self.tools.get(name) else {
             return Err(unusable(self.no_such_tool(name), true));
         };
         if !input.is_object() {
@@ -152,19 +152,19 @@ impl Offer {
         }
         let schema = match schema {
             Some(schema) => schema.clone(),
-            None => Schema::compile_kept(&tool.spec().input_schema).await.map_err(|error| {
+            None => Schema::compile_cached(&tool.spec().input_schema).await.map_err(|error| {
                 tracing::error!(tool = name, %error, "the tool's schema cannot be used");
                 unusable("This tool cannot be used now. Try again in a moment.".to_owned(), false)
             })?,
         };
         match schema.check(input, MAX_ERRORS).await {
             Ok(()) => Ok(tool.clone()),
-            Err(misfit) => Err(unusable(explained(&misfit), false)),
+            Err(misfit) => Err(unusable(describe_misfit(&misfit), false)),
         }
     }
 
     fn no_such_tool(&self, name: &str) -> String {
-        let mut names: Vec<_> = self.tools.keys().map(String::as_str).filter(|name| self.has(name)).collect();
+        let mut names: Vec<_> = self.tools.keys().map(String::as_str).filter(|name| self.offers(name)).collect();
         names.sort_unstable();
         match names.is_empty() {
             true => format!("There is no tool `{name}`. No tools are available."),
@@ -174,15 +174,18 @@ impl Offer {
 }
 
 /// Describes for the model why arguments do not fit the schema.
-fn explained(misfit: &Misfit) -> String {
+fn describe_misfit(misfit: &CheckError) -> String {
     match misfit {
-        Misfit::Faults(faults) => {
-            let place =
-                |fault: &Fault| format!("{}: {}", if fault.path.is_empty() { "/" } else { &fault.path }, fault.message);
+        CheckError::Faults(faults) => {
+            let place = |fault: &InstanceFault| {
+                format!("{}: {}", if fault.path.is_empty() { "/" } else { &fault.path }, fault.message)
+            };
             format!("The arguments do not fit: {}", faults.iter().map(place).collect::<Vec<_>>().join("; "))
         }
-        Misfit::TooCostly => "Checking these arguments takes too much work. Use smaller or simpler ones.".to_owned(),
-        Misfit::Busy => "The arguments cannot be checked now. Try again in a moment.".to_owned(),
+        CheckError::TooCostly => {
+            "Checking these arguments takes too much work. Use smaller or simpler ones.".to_owned()
+        }
+        CheckError::Busy => "The arguments cannot be checked now. Try again in a moment.".to_owned(),
     }
 }
 
@@ -198,18 +201,18 @@ fn parse(text: &str) -> Result<Value, String> {
 
 /// Gives each call an id that is unique in the conversation. Some gateways leave the id empty, or
 /// start again at `call_0` in every reply.
-pub(crate) struct Ids {
+pub(crate) struct ConversationCallIds {
     taken: HashSet<String>,
     /// The ids since the user's last message, which belong to the message that is being written.
     current: HashSet<String>,
     renamed: HashMap<String, String>,
 }
 
-impl Ids {
+impl ConversationCallIds {
     /// Starts with the ids of a history.
-    pub(crate) fn of(messages: &[Arc<Message>]) -> Self {
+    pub(crate) fn from_history(messages: &[Arc<Message>]) -> Self {
         let begin = messages.iter().rposition(|message| matches!(**message, Message::User(_))).unwrap_or_default();
-        let (taken, current) = (ids(messages), ids(&messages[begin..]));
+        let (taken, current) = (call_ids(messages), call_ids(&messages[begin..]));
         Self { taken, current, renamed: HashMap::new() }
     }
 
@@ -221,13 +224,13 @@ impl Ids {
     /// Returns the conversation's id of the call that a provider's result refers to: a call of this
     /// reply, or an earlier one of the same message. `None` if there is no such call, because a
     /// client could not assign the result.
-    pub(crate) fn known(&self, provider_id: &str) -> Option<String> {
+    pub(crate) fn find(&self, provider_id: &str) -> Option<String> {
         let here = self.renamed.get(provider_id).cloned();
         here.or_else(|| self.current.contains(provider_id).then(|| provider_id.to_owned()))
     }
 
     /// Returns the conversation's id for a provider's id, and assigns one if it is new.
-    pub(crate) fn name(&mut self, provider_id: &str) -> String {
+    pub(crate) fn assign(&mut self, provider_id: &str) -> String {
         if let Some(known) = self.renamed.get(provider_id) {
             return known.clone();
         }
@@ -245,7 +248,7 @@ impl Ids {
 }
 
 /// Returns the ids of all calls in these messages.
-fn ids(messages: &[Arc<Message>]) -> HashSet<String> {
+fn call_ids(messages: &[Arc<Message>]) -> HashSet<String> {
     let parts = messages.iter().filter_map(|message| match &**message {
         Message::Assistant(parts) => Some(parts),
         _ => None,
@@ -270,16 +273,16 @@ mod tests {
             Arc::new(Message::Assistant(vec![AssistantPart::ToolCall(call)]))
         };
         let user = Arc::new(Message::User(vec![UserPart::Text { text: "x".to_owned() }]));
-        let mut ids = Ids::of(&[call("old"), user, call("earlier")]);
+        let mut ids = ConversationCallIds::from_history(&[call("old"), user, call("earlier")]);
         ids.begin_reply();
-        assert_eq!(ids.name("here"), "here");
-        assert_eq!(ids.name("old"), "old-2");
-        let check = |id: &str, known: Option<&str>| assert_eq!(ids.known(id).as_deref(), known, "{id}");
+        assert_eq!(ids.assign("here"), "here");
+        assert_eq!(ids.assign("old"), "old-2");
+        let check = |id: &str, known: Option<&str>| assert_eq!(ids.find(id).as_deref(), known, "{id}");
         check("here", Some("here"));
         check("old", Some("old-2"));
         check("earlier", Some("earlier"));
         check("nowhere", None);
-        let ids = Ids::of(&[call("old"), Arc::new(Message::User(Vec::new()))]);
-        assert_eq!(ids.known("old"), None);
+        let ids = ConversationCallIds::from_history(&[call("old"), Arc::new(Message::User(Vec::new()))]);
+        assert_eq!(ids.find("old"), None);
     }
 }

@@ -17,15 +17,15 @@ use tokio_util::sync::CancellationToken;
 const FAILURES: u32 = 5;
 /// How long a circuit stays open at first. The time doubles each time that the model is found still
 /// failing.
-const FIRST_REST: Duration = Duration::from_secs(5);
+const MIN_OPEN_TIME: Duration = Duration::from_secs(5);
 /// The maximum time that a circuit stays open. A provider that asks for more is tried once a minute
 /// all the same, because its quota may have been raised meanwhile.
-const LONGEST_REST: Duration = Duration::from_secs(60);
+const MAX_OPEN_TIME: Duration = Duration::from_secs(60);
 /// The maximum number of circuits of a process. It is bounded because custom agents may name any
 /// model.
 const CIRCUITS: usize = 500;
 /// The number of characters of the last failure that are kept.
-const CAUSE: usize = 300;
+const MAX_CAUSE_CHARS: usize = 300;
 
 /// The circuits of all models.
 #[derive(Default)]
@@ -33,7 +33,7 @@ pub struct Circuits(Mutex<HashMap<(String, ModelId), Arc<Circuit>>>);
 
 /// The state of one circuit, for the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CircuitFacts {
+pub struct CircuitStatus {
     /// The connection's id.
     pub connection: String,
     /// The model.
@@ -49,11 +49,11 @@ impl Circuits {
     /// Wraps a model in the circuit that all requests to it through this connection share. While
     /// the circuit is open, requests fail with [`ModelErrorKind::CircuitOpen`].
     pub fn guard(&self, connection: &str, model: Arc<dyn Model>) -> Arc<dyn Model> {
-        let circuit = self.of(connection, model.id());
-        Arc::new(Guarded { circuit, model })
+        let circuit = self.circuit(connection, model.id());
+        Arc::new(GuardedModel { circuit, model })
     }
 
-    fn of(&self, connection: &str, model: &ModelId) -> Arc<Circuit> {
+    fn circuit(&self, connection: &str, model: &ModelId) -> Arc<Circuit> {
         let key = (connection.to_owned(), model.clone());
         let mut known = self.0.lock();
         if let Some(circuit) = known.get(&key) {
@@ -78,12 +78,12 @@ impl Circuits {
     }
 
     /// Returns the state of all circuits.
-    pub fn facts(&self) -> Vec<CircuitFacts> {
+    pub fn statuses(&self) -> Vec<CircuitStatus> {
         let known = self.0.lock();
         let facts = known.iter().map(|((connection, model), circuit)| {
             let state = circuit.state.lock();
             let (connection, model) = (connection.clone(), model.clone());
-            CircuitFacts { connection, model, is_open: state.until.is_some(), refused: state.refused }
+            CircuitStatus { connection, model, is_open: state.until.is_some(), refused: state.refused }
         });
         facts.collect()
     }
@@ -107,7 +107,7 @@ struct State {
     is_tried: bool,
     /// Counts changes of the circuit's state. The results of requests that started before the last
     /// change are ignored.
-    era: u64,
+    generation: u64,
     refused: u64,
     /// The last failure.
     cause: String,
@@ -115,7 +115,7 @@ struct State {
 
 impl State {
     fn close(&mut self) {
-        *self = Self { era: self.era + 1, refused: self.refused, ..Self::default() };
+        *self = Self { generation: self.generation + 1, refused: self.refused, ..Self::default() };
     }
 
     /// Counts a failure. If it opens the circuit, returns for how long.
@@ -126,18 +126,18 @@ impl State {
         if !is_trial && asked_for.is_none() && self.failures < FAILURES {
             return None;
         }
-        let rest = asked_for.unwrap_or(FIRST_REST * 2_u32.pow(self.openings.min(8))).min(LONGEST_REST);
+        let rest = asked_for.unwrap_or(MIN_OPEN_TIME * 2_u32.pow(self.openings.min(8))).min(MAX_OPEN_TIME);
         self.until = Some(Instant::now() + rest);
         self.openings += 1;
         self.is_tried = false;
-        self.era += 1;
+        self.generation += 1;
         Some(rest)
     }
 }
 
 impl Circuit {
     /// Admits a request, or fails with the time after which to try again.
-    fn enter(self: &Arc<Self>, cancel: &CancellationToken) -> Result<Asking, ModelError> {
+    fn admit(self: &Arc<Self>, cancel: &CancellationToken) -> Result<RunningRequest, ModelError> {
         let mut state = self.state.lock();
         let is_trial = state.until.is_some();
         if let Some(until) = state.until {
@@ -150,14 +150,14 @@ impl Circuit {
             state.is_tried = true;
         }
         let (circuit, cancel) = (self.clone(), cancel.clone());
-        Ok(Asking { circuit, era: state.era, cancel, is_trial, is_told: false })
+        Ok(RunningRequest { circuit, generation: state.generation, cancel, is_trial, is_told: false })
     }
 }
 
 /// A running request.
-struct Asking {
+struct RunningRequest {
     circuit: Arc<Circuit>,
-    era: u64,
+    generation: u64,
     /// The caller's token, cancelled when the caller no longer wants the answer.
     cancel: CancellationToken,
     /// Whether this is the trial request of an open circuit.
@@ -166,15 +166,15 @@ struct Asking {
     is_told: bool,
 }
 
-impl Asking {
+impl RunningRequest {
     /// Records the first part, or the error instead of it. Failures after the first part are not
     /// retried, so they do not count.
-    fn sees(&mut self, first: Result<(), &ModelError>) {
+    fn record_first_part(&mut self, first: Result<(), &ModelError>) {
         if std::mem::replace(&mut self.is_told, true) {
             return;
         }
         match first {
-            Err(error) if error.kind == ModelErrorKind::Cancelled => self.left(),
+            Err(error) if error.kind == ModelErrorKind::Cancelled => self.record_abandoned(),
             Err(error) if error.retryable() => self.failed(error.retry_after, &error.to_string()),
             // The model answers, even if it refuses the request.
             _ => self.answered(),
@@ -183,7 +183,7 @@ impl Asking {
 
     fn answered(&self) {
         let mut state = self.circuit.state.lock();
-        if state.era != self.era {
+        if state.generation != self.generation {
             return;
         }
         state.failures = 0;
@@ -196,10 +196,10 @@ impl Asking {
 
     fn failed(&self, asked_for: Option<Duration>, cause: &str) {
         let mut state = self.circuit.state.lock();
-        if state.era != self.era {
+        if state.generation != self.generation {
             return;
         }
-        if let Some(rest) = state.failed(self.is_trial, asked_for, cause.chars().take(CAUSE).collect()) {
+        if let Some(rest) = state.failed(self.is_trial, asked_for, cause.chars().take(MAX_CAUSE_CHARS).collect()) {
             let ((connection, model), failures) = (&self.circuit.name, state.failures);
             tracing::warn!(connection, %model, failures, ?rest, cause, "the model fails; its circuit breaker is open");
         }
@@ -207,43 +207,44 @@ impl Asking {
 
     /// Records that the caller dropped the request: cancelled, which says nothing about the model,
     /// or because the answer did not arrive in time.
-    fn left(&self) {
+    fn record_abandoned(&self) {
         if !self.cancel.is_cancelled() {
             return self.failed(None, "no answer came");
         }
         let mut state = self.circuit.state.lock();
-        if self.is_trial && state.era == self.era {
+        if self.is_trial && state.generation == self.generation {
             state.is_tried = false;
         }
     }
 }
 
-impl Drop for Asking {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         if !self.is_told {
-            self.left();
+            self.record_abandoned();
         }
     }
 }
 
-struct Guarded {
+struct GuardedModel {
     circuit: Arc<Circuit>,
     model: Arc<dyn Model>,
 }
 
-impl Model for Guarded {
+impl Model for GuardedModel {
     fn id(&self) -> &ModelId {
         self.model.id()
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         Box::pin(async move {
-            let mut asking = self.circuit.enter(&cancel)?;
-            let parts = self.model.stream(request, cancel).await.inspect_err(|error| asking.sees(Err(error)))?;
+            let mut asking = self.circuit.admit(&cancel)?;
+            let parts =
+                self.model.stream(request, cancel).await.inspect_err(|error| asking.record_first_part(Err(error)))?;
             let look = move |part: &Result<Part, ModelError>| {
                 // A keep-alive is not an answer yet.
                 if !matches!(part, Ok(Part::Alive)) {
-                    asking.sees(part.as_ref().map(|_| ()));
+                    asking.record_first_part(part.as_ref().map(|_| ()));
                 }
             };
             Ok(parts.inspect(look).boxed())

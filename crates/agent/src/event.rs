@@ -1,7 +1,9 @@
 //! The events of a run, in order.
 
 use crate::{Decision, Grant, Ruling};
-use contract::{ApprovalTerms, Exposure, FinishReason, ModelId, Part, Replied, ToolCall, ToolError, ToolSpec, Usage};
+use contract::{
+    ApprovalTerms, Exposure, FinishReason, ModelId, Part, ReplyUsage, ToolCall, ToolError, ToolSpec, Usage,
+};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -51,13 +53,13 @@ pub enum Event {
     },
     /// The page may run the call: all checks have passed. The page reports the outcome in another
     /// run.
-    CallForPage {
+    PageCallReady {
         /// The call's id.
         call_id: String,
         /// The tool's name.
         name: String,
         /// What is needed to repeat the call if the server dies before the page has it.
-        repeat: Repeat,
+        repeat: RepeatTerms,
     },
     /// The user has approved a call that the browser runs, so the browser may run it now.
     CallHandedOver {
@@ -81,7 +83,7 @@ pub enum Event {
         grant: Grant,
     },
     /// The agent or a sub-agent is about to read private data or untrusted text. This must be
-    /// stored with the conversation, for its later runs: see [`crate::Turn::seen`].
+    /// stored with the conversation, for its later runs: see [`crate::TurnInput::exposure`].
     Exposed {
         /// Everything that has been read so far.
         exposure: Exposure,
@@ -117,7 +119,7 @@ pub enum Event {
         resumed: bool,
         /// What is needed to repeat the call if it is interrupted; `None` for a task of a
         /// sub-agent, which is never repeated as it is.
-        repeat: Option<Repeat>,
+        repeat: Option<RepeatTerms>,
     },
     /// A running tool reports its progress.
     ToolProgress {
@@ -125,6 +127,15 @@ pub enum Event {
         call_id: String,
         /// The result so far, which replaces the previous one.
         output: Value,
+    },
+    /// A tool adds a data part to the message, or replaces the one with the same name and id.
+    Data {
+        /// The part's name; its type is `data-NAME`.
+        name: String,
+        /// The part's id.
+        id: Option<String>,
+        /// The content.
+        data: Value,
     },
     /// A call is suspended until the user has decided on a call within it. Its
     /// [`Event::ApprovalRequest`] follows.
@@ -158,7 +169,7 @@ pub enum Event {
     },
     /// A reply is complete, and none of its calls has run yet. This event is for the record of
     /// usage.
-    Replied(Replied),
+    ReplyComplete(ReplyUsage),
     /// A step is complete, including its tool calls.
     StepFinish {
         /// The number of the step, from 1.
@@ -198,24 +209,24 @@ pub enum Event {
 
 /// What is needed to decide whether an interrupted call may be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repeat {
+pub struct RepeatTerms {
     /// The tool's current [fingerprint](contract::ToolSpec::fingerprint).
     pub fingerprint: String,
     /// Whether the call may be repeated without approval.
     pub is_idempotent: bool,
 }
 
-impl Repeat {
+impl RepeatTerms {
     /// Returns the terms of a tool as it is now.
-    pub(crate) fn of(tool: &ToolSpec) -> Self {
-        Self { fingerprint: tool.fingerprint(), is_idempotent: tool.marks.idempotent }
+    pub(crate) fn for_tool(tool: &ToolSpec) -> Self {
+        Self { fingerprint: tool.fingerprint(), is_idempotent: tool.annotations.idempotent }
     }
 }
 
 impl Event {
     /// Converts the event of a call for the record of the calling agent, with ids that are unique
     /// there. Returns `None` for all other events.
-    pub fn below(self, above: &str) -> Option<Self> {
+    pub fn with_parent_call(self, above: &str) -> Option<Self> {
         let named = |id: String| format!("{above}/{id}");
         Some(match self {
             Self::ToolCall { call, dynamic } => {

@@ -1,6 +1,6 @@
 //! Standing approvals: approvals that the user gave for further calls of a tool, too.
 
-use crate::tools::Caller;
+use crate::execution::CallScope;
 use crate::{Ruling, WaitingCall, exposure};
 use contract::{ApprovalTerms, Exposure, ToolSpec};
 use futures::future::BoxFuture;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A call that needs the user's approval.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct GrantQuery<'a> {
     /// The agent that makes the call.
     pub agent_id: &'a str,
     /// The tool's name.
@@ -28,26 +28,26 @@ pub struct Grant {
 }
 
 /// The standing approvals that apply in a turn: those of its user, in its conversation.
-pub trait Grants: Send + Sync + 'static {
+pub trait GrantLookup: Send + Sync + 'static {
     /// Finds the standing approval that currently covers a call. An implementation that fails
     /// returns `None`, so that the user is asked.
-    fn find<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Option<Grant>>;
+    fn find<'a>(&'a self, wanted: GrantQuery<'a>) -> BoxFuture<'a, Option<Grant>>;
 }
 
-impl Caller {
+impl CallScope {
     /// Finds the standing approval that lets a call of this tool run. It satisfies the approval
     /// that the tool itself requires (`confirm`), and the one for the exposure if the exposure was
     /// shown when it was given. It does not satisfy a policy's `ask`: there the operator wants a
     /// person to look at this very call, often because of its arguments, which a standing approval
     /// does not consider.
-    pub(crate) async fn grant(
+    pub(crate) async fn find_grant(
         &self,
         agent_id: &str,
         tool: &ToolSpec,
         ruling: &Ruling,
         exposed: Option<&Exposure>,
     ) -> Option<Grant> {
-        if !terms(tool, ruling, None).may_remember {
+        if !approval_terms(tool, ruling, None).may_remember {
             return None;
         }
         if exposed.is_none()
@@ -60,24 +60,24 @@ impl Caller {
     }
 
     /// Finds the standing approval for a call that waits since an earlier run.
-    pub(crate) async fn grant_waiting(&self, agent_id: &str, waiting: &WaitingCall) -> Option<Grant> {
-        let asked = waiting.asked.as_deref().filter(|_| waiting.terms.may_remember)?;
+    pub(crate) async fn find_grant_for_waiting(&self, agent_id: &str, waiting: &WaitingCall) -> Option<Grant> {
+        let asked = waiting.tool_fingerprint.as_deref().filter(|_| waiting.terms.may_remember)?;
         self.find(agent_id, &waiting.call.name, asked).await
     }
 
     async fn find(&self, agent_id: &str, tool: &str, fingerprint: &str) -> Option<Grant> {
-        self.grants.as_ref()?.find(Wanted { agent_id, tool, fingerprint }).await
+        self.grants.as_ref()?.find(GrantQuery { agent_id, tool, fingerprint }).await
     }
 }
 
 /// Returns the terms of the approval request for a call with this ruling and exposure.
-pub(crate) fn terms(tool: &ToolSpec, ruling: &Ruling, exposed: Option<Exposure>) -> ApprovalTerms {
+pub(crate) fn approval_terms(tool: &ToolSpec, ruling: &Ruling, exposed: Option<Exposure>) -> ApprovalTerms {
     let may_remember = tool.approval.may_remember && *ruling != Ruling::Ask;
     ApprovalTerms { may_remember, exposed, ..tool.approval.clone() }
 }
 
 /// Returns the terms of the request whether to run an interrupted call again: it is about this one
 /// call and does not expire.
-pub(crate) fn once_more(terms: ApprovalTerms) -> ApprovalTerms {
+pub(crate) fn repeat_approval_terms(terms: ApprovalTerms) -> ApprovalTerms {
     ApprovalTerms { may_remember: false, expires_after: None, cut_off: true, ..terms }
 }

@@ -1,10 +1,12 @@
 //! A single request without tools, for programs. The answer is text, or JSON that fits a schema.
 
-use crate::call_meter::unknown_price;
-use crate::{Agent, Ending, Event, EventSink, Limit, Outcome, Replied, SinkClosed, Spent, Turn, run};
-use contract::{AssistantPart, Message, ModelError, ModelUse, Part, ResponseFormat, ToolChoice, Usage, UserPart};
+use crate::call_meter::unknown_price_error;
+use crate::{Agent, Ending, Event, EventSink, Limit, ReplyUsage, RunOutcome, SinkClosed, TurnInput, TurnUsage, run};
+use contract::{
+    AssistantPart, Message, ModelError, ModelUse, Part, ResponseFormat, RunScope, ToolChoice, Usage, UserPart,
+};
 pub use schemas::SchemaError;
-use schemas::{Fault, Misfit, Schema};
+use schemas::{CheckError, InstanceFault, Schema};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,11 +36,11 @@ const TOOL_OPTIONS: [&str; 11] = [
 ];
 
 /// The request.
-pub struct Question {
+pub struct InvocationRequest {
     /// The prompt.
     pub prompt: String,
     /// The form of the answer; text if absent.
-    pub form: Option<Form>,
+    pub form: Option<AnswerForm>,
     /// The time limit for all attempts together.
     pub time: Duration,
     /// The user for whom the request is made.
@@ -62,7 +64,7 @@ pub enum InvokeError {
     #[error("a limit was reached before there was an answer")]
     Limit(Limit),
     /// The cost is limited, but the price of this model is not known.
-    #[error("{}", unknown_price(.0))]
+    #[error("{}", unknown_price_error(.0))]
     UnknownPrice(String),
     /// The meter refused the request.
     #[error("{0}")]
@@ -72,45 +74,49 @@ pub enum InvokeError {
     Stopped,
     /// Neither attempt produced JSON that fits the schema. Has the errors, one line each.
     #[error("the answer does not fit the schema: {0}")]
-    Unfit(String),
+    SchemaMismatch(String),
     /// The answer could not be checked against the schema.
     #[error("the answer could not be checked: {0}")]
-    Unchecked(Misfit),
+    Unchecked(CheckError),
 }
 
 /// The answer with its usage.
 #[derive(Debug)]
-pub struct Answer {
+pub struct InvocationResult {
     /// The text, or the JSON that was requested.
     pub output: Result<Value, InvokeError>,
     /// The tokens of all requests.
     pub usage: Usage,
     /// The usage of each request.
-    pub replies: Vec<Replied>,
+    pub replies: Vec<ReplyUsage>,
 }
 
 /// Asks an agent without its tools. JSON that does not fit the schema is sent back once with its
 /// errors.
-pub async fn invoke(agent: &Agent, question: Question) -> Answer {
+pub async fn invoke(agent: &Agent, question: InvocationRequest) -> InvocationResult {
     let mut replies = Vec::new();
-    let output = ask(agent, question, &mut replies).await;
+    let output = invoke_with_correction(agent, question, &mut replies).await;
     let usage = replies.iter().fold(Usage::default(), |mut sum, reply| {
         sum += reply.usage;
         sum
     });
-    Answer { output, usage, replies }
+    InvocationResult { output, usage, replies }
 }
 
-async fn ask(agent: &Agent, question: Question, replies: &mut Vec<Replied>) -> Result<Value, InvokeError> {
+async fn invoke_with_correction(
+    agent: &Agent,
+    question: InvocationRequest,
+    replies: &mut Vec<ReplyUsage>,
+) -> Result<Value, InvokeError> {
     let mut agent = prepared(agent, &question);
     let until = Instant::now() + agent.settings.timeouts.total;
     let mut messages = vec![user(question.prompt.clone())];
-    let (mut faults, mut earlier) = (String::new(), Spent::default());
+    let (mut faults, mut earlier) = (String::new(), TurnUsage::default());
     for _ in 0..ATTEMPTS {
         agent.settings.timeouts.total = until.saturating_duration_since(Instant::now());
-        let (text, spent) = answer(&agent, messages.clone(), &question, earlier, replies).await?;
+        let (text, spent) = attempt(&agent, messages.clone(), &question, earlier, replies).await?;
         // The limits hold for both attempts together, but each attempt has its own step.
-        earlier = Spent { used: spent.used, ..Spent::default() };
+        earlier = TurnUsage { used: spent.used, ..TurnUsage::default() };
         let Some(form) = &question.form else { return Ok(Value::String(text)) };
         match form.read(&text, until, &question.cancel).await? {
             Ok(output) => return Ok(output),
@@ -120,11 +126,11 @@ async fn ask(agent: &Agent, question: Question, replies: &mut Vec<Replied>) -> R
         messages
             .push(user(format!("That cannot be used: {faults}\nAnswer again, with nothing but the corrected JSON.")));
     }
-    Err(InvokeError::Unfit(faults))
+    Err(InvokeError::SchemaMismatch(faults))
 }
 
 /// Returns the agent without tools, with instructions about the form of its answer.
-fn prepared(agent: &Agent, question: &Question) -> Agent {
+fn prepared(agent: &Agent, question: &InvocationRequest) -> Agent {
     let mut agent = agent.clone();
     agent.tools.clear();
     agent.agents.clear();
@@ -137,12 +143,12 @@ fn prepared(agent: &Agent, question: &Question) -> Agent {
     for options in agent.settings.provider_options.values_mut().filter_map(Value::as_object_mut) {
         TOOL_OPTIONS.iter().for_each(|option| drop(options.remove(*option)));
     }
-    if let Some(Form { format, .. }) = &question.form {
+    if let Some(AnswerForm { format, .. }) = &question.form {
         let rule = format!(
             "Answer with one JSON value and nothing else: no explanation, no code fence. It must fit this JSON Schema:\n{}",
             format.schema
         );
-        agent.tell(&rule);
+        agent.append_instructions(&rule);
         agent.settings.response_format = Some(format.clone());
     }
     agent
@@ -152,31 +158,30 @@ fn user(text: String) -> Arc<Message> {
     Arc::new(Message::User(vec![UserPart::Text { text }]))
 }
 
-async fn answer(
+async fn attempt(
     agent: &Agent,
     messages: Vec<Arc<Message>>,
-    question: &Question,
-    earlier: Spent,
-    replies: &mut Vec<Replied>,
-) -> Result<(String, Spent), InvokeError> {
+    question: &InvocationRequest,
+    earlier: TurnUsage,
+    replies: &mut Vec<ReplyUsage>,
+) -> Result<(String, TurnUsage), InvokeError> {
     let model = agent.model.id();
     let is_priced = agent.settings.prices.contains_key(&model.model);
     question.models.admit(model, is_priced).await.map_err(InvokeError::NotAdmitted)?;
-    let turn = Turn {
+    let turn = TurnInput {
         earlier,
-        own_from: messages.len(),
+        turn_start: messages.len(),
         messages,
         pending: Vec::new(),
-        user_id: question.user_id.clone(),
-        conversation_id: String::new(),
+        scope: RunScope { user_id: question.user_id.clone(), ..RunScope::default() },
         grants: None,
-        seen: crate::Seen::default(),
+        exposure: crate::ExposureState::default(),
         cancel: question.cancel.clone(),
     };
-    let mut told = Told { text: String::new(), replies, models: &question.models };
+    let mut told = AnswerSink { text: String::new(), replies, models: &question.models };
     let outcome = run(agent, turn, &mut told).await;
     let text = told.text;
-    let Outcome { ending, in_all, .. } = outcome;
+    let RunOutcome { ending, turn_usage: in_all, .. } = outcome;
     match ending {
         Ending::Done | Ending::Waiting | Ending::SinkClosed => Ok((text, in_all)),
         Ending::Limit(Limit::Time) => Err(InvokeError::TimedOut),
@@ -193,18 +198,18 @@ async fn answer(
 }
 
 /// Collects the text of an answer and its usage.
-struct Told<'a> {
+struct AnswerSink<'a> {
     text: String,
-    replies: &'a mut Vec<Replied>,
+    replies: &'a mut Vec<ReplyUsage>,
     models: &'a ModelUse,
 }
 
-impl EventSink for Told<'_> {
+impl EventSink for AnswerSink<'_> {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
         match event {
             Event::Part(Part::TextDelta { delta, .. }) => self.text.push_str(&delta),
-            Event::Replied(replied) => {
-                self.models.replied(replied.clone()).await;
+            Event::ReplyComplete(replied) => {
+                self.models.record_reply(replied.clone()).await;
                 self.replies.push(replied);
             }
             _ => {}
@@ -215,12 +220,12 @@ impl EventSink for Told<'_> {
 
 /// The form of an answer, with its compiled schema.
 #[derive(Clone, Debug)]
-pub struct Form {
+pub struct AnswerForm {
     format: ResponseFormat,
     schema: Schema,
 }
 
-impl Form {
+impl AnswerForm {
     /// Compiles the schema of an answer. It may be untrusted.
     ///
     /// # Errors
@@ -241,8 +246,10 @@ impl Form {
         let checked = cancel.run_until_cancelled(check).await.ok_or(InvokeError::Stopped)?;
         match checked.map_err(|_| InvokeError::TimedOut)? {
             Ok(()) => Ok(Ok(output)),
-            Err(Misfit::Faults(faults)) => Ok(Err(faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("; "))),
-            Err(misfit @ (Misfit::TooCostly | Misfit::Busy)) => Err(InvokeError::Unchecked(misfit)),
+            Err(CheckError::Faults(faults)) => {
+                Ok(Err(faults.iter().map(InstanceFault::to_string).collect::<Vec<_>>().join("; ")))
+            }
+            Err(misfit @ (CheckError::TooCostly | CheckError::Busy)) => Err(InvokeError::Unchecked(misfit)),
         }
     }
 }

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 
 /// A tool call for a policy to decide on.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct PolicyQuery<'a> {
     /// The call; its arguments are valid for the tool.
     pub call: &'a ToolCall,
     /// The agent that makes the call.
@@ -49,7 +49,7 @@ impl Ruling {
 /// Decides which tool calls may run.
 pub trait Policy: Send + Sync + 'static {
     /// Decides on one call. An implementation that cannot decide must deny.
-    fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling>;
+    fn decide<'a>(&'a self, asked: PolicyQuery<'a>) -> BoxFuture<'a, Ruling>;
 }
 
 /// Returns the text about a denied call for the model and the user.

@@ -6,7 +6,7 @@ use contract::ToolChoice;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepRule {
     /// The steps to which the rule applies.
-    pub steps: Steps,
+    pub steps: StepSelector,
     /// The names of the tools that are offered.
     pub active_tools: Option<Vec<String>>,
     /// Whether the model must call a tool, and which one.
@@ -19,23 +19,23 @@ pub struct StepRule {
 
 /// A selection of steps of a turn, which are numbered from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Steps {
+pub enum StepSelector {
     /// The steps with these numbers.
-    These(Vec<u32>),
+    Numbers(Vec<u32>),
     /// The steps from the first number to the second, inclusive, or to the end.
     Range(u32, Option<u32>),
 }
 
-impl Default for Steps {
+impl Default for StepSelector {
     fn default() -> Self {
         Self::Range(1, None)
     }
 }
 
-impl Steps {
+impl StepSelector {
     fn contains(&self, number: u32) -> bool {
         match self {
-            Self::These(numbers) => numbers.contains(&number),
+            Self::Numbers(numbers) => numbers.contains(&number),
             Self::Range(from, to) => *from <= number && to.is_none_or(|to| number <= to),
         }
     }
@@ -53,8 +53,11 @@ mod tests {
     #[test]
     fn the_first_matching_rule_applies() {
         let of = |steps, temperature| StepRule { steps, temperature: Some(temperature), ..StepRule::default() };
-        let rules =
-            [of(Steps::These(vec![1, 3]), 0.1), of(Steps::Range(3, Some(4)), 0.2), of(Steps::Range(6, None), 0.3)];
+        let rules = [
+            of(StepSelector::Numbers(vec![1, 3]), 0.1),
+            of(StepSelector::Range(3, Some(4)), 0.2),
+            of(StepSelector::Range(6, None), 0.3),
+        ];
         let found: Vec<_> = (1..8).map(|number| rule(&rules, number).and_then(|rule| rule.temperature)).collect();
         assert_eq!(found, [Some(0.1), None, Some(0.1), Some(0.2), None, Some(0.3), Some(0.3)]);
     }

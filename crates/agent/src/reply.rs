@@ -1,7 +1,7 @@
 //! Reads one reply: emits its parts as they arrive, and collects them for the history.
 
-use crate::calls::{Checked, Ids, Offer};
-use crate::retry::{Begun, stopped};
+use crate::calls::{CheckedCall, ConversationCallIds, OfferedTools};
+use crate::retry::{StartedReply, cancelled_error};
 use crate::{Agent, Event, EventSink, SinkClosed};
 use contract::{
     AssistantPart, FileData, FinishReason, ModelError, ModelErrorKind, Part, PartStream, ProviderMetadata, ToolCall,
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 const MAX_AT_ONCE: u32 = 64;
 
 /// Why a reply ended early.
-pub(crate) enum Failure {
+pub(crate) enum RunFailure {
     Model(ModelError),
     Sink,
     /// The cost is limited, but the price of this model is not known.
@@ -26,22 +26,22 @@ pub(crate) enum Failure {
     },
 }
 
-impl From<ModelError> for Failure {
+impl From<ModelError> for RunFailure {
     fn from(error: ModelError) -> Self {
         Self::Model(error)
     }
 }
 
-impl From<SinkClosed> for Failure {
+impl From<SinkClosed> for RunFailure {
     fn from(_: SinkClosed) -> Self {
         Self::Sink
     }
 }
 
 /// A complete reply.
-pub(crate) struct Reply {
+pub(crate) struct ModelReply {
     pub(crate) said: Vec<AssistantPart>,
-    pub(crate) calls: Vec<Checked>,
+    pub(crate) calls: Vec<CheckedCall>,
     /// Whether the provider named sources. If so it has searched the web, with or without reporting
     /// a tool call.
     pub(crate) has_sources: bool,
@@ -52,15 +52,15 @@ pub(crate) struct Reply {
 /// Reads a reply to its end.
 pub(crate) async fn read<S: EventSink>(
     agent: &Agent,
-    offer: &Offer,
-    ids: &mut Ids,
-    begun: Begun,
+    offer: &OfferedTools,
+    ids: &mut ConversationCallIds,
+    begun: StartedReply,
     cancel: &CancellationToken,
     sink: &mut S,
-) -> Result<Reply, Failure> {
+) -> Result<ModelReply, RunFailure> {
     ids.begin_reply();
     let mut reader =
-        Reader { offer, ids, cancel, said: Vec::new(), open: Vec::new(), calls: Vec::new(), has_sources: false };
+        ReplyReader { offer, ids, cancel, said: Vec::new(), open: Vec::new(), calls: Vec::new(), has_sources: false };
     let (mut part, mut rest) = (begun.first, begun.rest);
     let idle = agent.settings.timeouts.chunk;
     // One timer serves the whole reply, since resetting it is cheaper than creating one for each
@@ -70,16 +70,16 @@ pub(crate) async fn read<S: EventSink>(
     let mut at_once = 0;
     loop {
         if let Part::Finish { reason, usage, .. } = part {
-            let Reader { said, calls, has_sources, .. } = reader;
-            return Ok(Reply { said, calls, has_sources, reason, usage });
+            let ReplyReader { said, calls, has_sources, .. } = reader;
+            return Ok(ModelReply { said, calls, has_sources, reason, usage });
         }
         if part != Part::Alive {
             reader.part(part, sink).await?;
         }
         at_once += 1;
-        let ready = if at_once < MAX_AT_ONCE { soon(&mut rest).await } else { None };
+        let ready = if at_once < MAX_AT_ONCE { next_if_ready(&mut rest).await } else { None };
         let next = match ready {
-            Some(_) if cancel.is_cancelled() => return Err(stopped().into()),
+            Some(_) if cancel.is_cancelled() => return Err(cancelled_error().into()),
             Some(next) => next,
             None => {
                 sink.pause();
@@ -90,7 +90,7 @@ pub(crate) async fn read<S: EventSink>(
                 silence.as_mut().reset(tokio::time::Instant::now() + idle);
                 tokio::select! {
                     biased;
-                    () = cancel.cancelled() => return Err(stopped().into()),
+                    () = cancel.cancelled() => return Err(cancelled_error().into()),
                     next = rest.next() => next,
                     () = &mut silence => {
                         let cause = format!("no data for {idle:?} (chunk)");
@@ -111,7 +111,7 @@ pub(crate) async fn read<S: EventSink>(
 /// Returns the next part if it is available now, or as soon as the task that reads the connection
 /// has run once. HTTP yields one chunk at a time, so parts that a provider sent together would
 /// otherwise reach every watcher in separate writes.
-async fn soon(parts: &mut PartStream) -> Option<Option<Result<Part, ModelError>>> {
+async fn next_if_ready(parts: &mut PartStream) -> Option<Option<Result<Part, ModelError>>> {
     let mut has_waited = false;
     poll_fn(|context| match parts.poll_next_unpin(context) {
         Poll::Ready(next) => Poll::Ready(Some(next)),
@@ -127,35 +127,38 @@ async fn soon(parts: &mut PartStream) -> Option<Option<Result<Part, ModelError>>
     .await
 }
 
-struct Reader<'a> {
-    offer: &'a Offer,
-    ids: &'a mut Ids,
+struct ReplyReader<'a> {
+    offer: &'a OfferedTools,
+    ids: &'a mut ConversationCallIds,
     cancel: &'a CancellationToken,
     said: Vec<AssistantPart>,
     /// The ids of open texts and reasoning, with their indexes in `said`.
     open: Vec<(String, usize)>,
-    calls: Vec<Checked>,
+    calls: Vec<CheckedCall>,
     has_sources: bool,
 }
 
-impl Reader<'_> {
+impl ReplyReader<'_> {
     async fn part<S: EventSink>(&mut self, part: Part, sink: &mut S) -> Result<(), SinkClosed> {
         let part = match part {
             Part::ToolCall { id, name, input, provider_executed, metadata } => {
-                let call = ToolCall { id: self.ids.name(&id), name, input: json!({}), provider_executed, metadata };
+                let call = ToolCall { id: self.ids.assign(&id), name, input: json!({}), provider_executed, metadata };
                 return self.call(call, &input, sink).await;
             }
             Part::ToolInputStart { id, name, provider_executed } => {
-                Part::ToolInputStart { id: self.ids.name(&id), name, provider_executed }
+                Part::ToolInputStart { id: self.ids.assign(&id), name, provider_executed }
             }
-            Part::ToolInputDelta { id, delta } => Part::ToolInputDelta { id: self.ids.name(&id), delta },
+            Part::ToolInputDelta { id, delta } => Part::ToolInputDelta { id: self.ids.assign(&id), delta },
             Part::ToolResult { id, name, output, is_error, metadata } => {
-                let Some(id) = self.ids.known(&id) else {
+                let Some(id) = self.ids.find(&id) else {
                     tracing::debug!(tool = name, "the provider sent a result without its call");
                     return Ok(());
                 };
-                let kept =
-                    if is_error { ToolOutput::ErrorText(output.to_string()) } else { ToolOutput::of(output.clone()) };
+                let kept = if is_error {
+                    ToolOutput::ErrorText(output.to_string())
+                } else {
+                    ToolOutput::from_url(output.clone())
+                };
                 let result =
                     ToolResult { call_id: id.clone(), name: name.clone(), output: kept, metadata: metadata.clone() };
                 self.said.push(AssistantPart::ToolResult(result));
@@ -163,12 +166,12 @@ impl Reader<'_> {
             }
             part => part,
         };
-        self.keep(&part);
+        self.add_to_history(&part);
         sink.emit(Event::Part(part)).await
     }
 
     /// Adds a part to the message for the history.
-    fn keep(&mut self, part: &Part) {
+    fn add_to_history(&mut self, part: &Part) {
         match part {
             Part::TextStart { id } => {
                 self.open.push((id.clone(), self.said.len()));
@@ -178,15 +181,15 @@ impl Reader<'_> {
                 self.open.push((id.clone(), self.said.len()));
                 self.said.push(AssistantPart::Reasoning { text: String::new(), metadata: metadata.clone() });
             }
-            Part::TextDelta { id, delta } => self.grow(id, delta, None),
-            Part::ReasoningDelta { id, delta, metadata } => self.grow(id, delta, metadata.as_ref()),
+            Part::TextDelta { id, delta } => self.append_text(id, delta, None),
+            Part::ReasoningDelta { id, delta, metadata } => self.append_text(id, delta, metadata.as_ref()),
             Part::TextEnd { id, metadata, .. } | Part::ReasoningEnd { id, metadata } => {
-                self.grow(id, "", metadata.as_ref());
+                self.append_text(id, "", metadata.as_ref());
                 self.open.retain(|(open, _)| open != id);
             }
             Part::File { media_type, url, metadata } => self.said.push(AssistantPart::File {
                 media_type: media_type.clone(),
-                data: FileData::of(url),
+                data: FileData::from_url(url),
                 filename: None,
                 metadata: metadata.clone(),
             }),
@@ -198,7 +201,7 @@ impl Reader<'_> {
         }
     }
 
-    fn grow(&mut self, id: &str, delta: &str, news: Option<&ProviderMetadata>) {
+    fn append_text(&mut self, id: &str, delta: &str, news: Option<&ProviderMetadata>) {
         let place = self.open.iter().rev().find(|(open, _)| open == id).map(|(_, place)| *place);
         let part = place.and_then(|place| self.said.get_mut(place));
         if let Some(AssistantPart::Text { text, metadata } | AssistantPart::Reasoning { text, metadata }) = part {

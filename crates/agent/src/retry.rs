@@ -1,7 +1,7 @@
 //! Sends a request to a model, with retries and fallback models as long as nothing of the reply has
 //! arrived. After the first part there are no retries, because its parts would be emitted twice.
 
-use crate::reply::Failure;
+use crate::reply::RunFailure;
 use crate::{Agent, Event, EventSink, SinkClosed};
 use contract::{Model, ModelError, ModelErrorKind, Part, PartStream, Request};
 use futures::StreamExt;
@@ -19,32 +19,32 @@ const FIRST_WAIT: Duration = Duration::from_secs(2);
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
 /// A reply whose first part has arrived.
-pub(crate) struct Begun {
+pub(crate) struct StartedReply {
     pub(crate) first: Part,
     pub(crate) rest: PartStream,
 }
 
 /// Sends the request until a reply begins. `current` is the index of the model to ask first, and
 /// afterwards of the one that answered.
-pub(crate) async fn ask<S: EventSink>(
+pub(crate) async fn start_reply<S: EventSink>(
     agent: &Agent,
     current: &mut usize,
     request: &Request,
     cancel: &CancellationToken,
     sink: &mut S,
-) -> Result<Begun, Failure> {
-    let mut waits = Waits::default();
+) -> Result<StartedReply, RunFailure> {
+    let mut waits = RetryState::default();
     loop {
-        let error = match ask_all(agent, current, request, cancel, sink).await? {
+        let error = match try_models(agent, current, request, cancel, sink).await? {
             Ok(begun) => return Ok(begun),
             Err(error) => error,
         };
-        let Some(wait) = waits.after(&error, agent.settings.max_retries) else { return Err(error.into()) };
+        let Some(wait) = waits.next_wait(&error, agent.settings.max_retries) else { return Err(error.into()) };
         let attempt = waits.asked + waits.refused;
         tracing::info!(agent = agent.id, %error, attempt, ?wait, "the model failed before its reply; asking again");
         sink.emit(Event::Retry { attempt, wait, error: error.to_string() }).await?;
         tokio::select! {
-            () = cancel.cancelled() => return Err(stopped().into()),
+            () = cancel.cancelled() => return Err(cancelled_error().into()),
             () = tokio::time::sleep(wait) => {}
         }
     }
@@ -52,17 +52,17 @@ pub(crate) async fn ask<S: EventSink>(
 
 /// Asks each model once, starting with the current one, until one answers. If all fail, the error
 /// of a model that was asked takes precedence over an open circuit.
-async fn ask_all<S: EventSink>(
+async fn try_models<S: EventSink>(
     agent: &Agent,
     current: &mut usize,
     request: &Request,
     cancel: &CancellationToken,
     sink: &mut S,
-) -> Result<Result<Begun, ModelError>, SinkClosed> {
+) -> Result<Result<StartedReply, ModelError>, SinkClosed> {
     let models: Vec<_> = agent.models().collect();
     let (first, mut failed) = (*current, None);
     loop {
-        let error = match ask_once(agent, &**models[*current], request.clone(), cancel).await {
+        let error = match try_model(agent, &**models[*current], request.clone(), cancel).await {
             Ok(begun) => return Ok(Ok(begun)),
             Err(error) => error,
         };
@@ -84,33 +84,33 @@ async fn ask_all<S: EventSink>(
     }
 }
 
-async fn ask_once(
+async fn try_model(
     agent: &Agent,
     model: &dyn Model,
     request: Request,
     cancel: &CancellationToken,
-) -> Result<Begun, ModelError> {
+) -> Result<StartedReply, ModelError> {
     tokio::select! {
         biased;
-        () = cancel.cancelled() => Err(stopped()),
-        begun = begin(model, request, agent.settings.timeouts.first_byte, cancel) => begun,
+        () = cancel.cancelled() => Err(cancelled_error()),
+        begun = await_first_part(model, request, agent.settings.timeouts.first_byte, cancel) => begun,
     }
 }
 
 /// Waits for the first part of a reply. Each keep-alive resets the timeout, so that a model that
 /// reasons silently is not asked twice.
-async fn begin(
+async fn await_first_part(
     model: &dyn Model,
     request: Request,
     limit: Duration,
     cancel: &CancellationToken,
-) -> Result<Begun, ModelError> {
+) -> Result<StartedReply, ModelError> {
     let late = |_| ModelError::new(ModelErrorKind::Timeout, format!("no answer within {limit:?} (first byte)"));
     let mut parts = timeout(limit, model.stream(request, cancel.clone())).await.map_err(late)??;
     loop {
         match timeout(limit, parts.next()).await.map_err(late)? {
             Some(Ok(Part::Alive)) => {}
-            Some(first) => return Ok(Begun { first: first?, rest: parts }),
+            Some(first) => return Ok(StartedReply { first: first?, rest: parts }),
             None => return Err(ModelError::new(ModelErrorKind::BrokenStream, "the reply was empty")),
         }
     }
@@ -118,7 +118,7 @@ async fn begin(
 
 /// The waits of one request so far.
 #[derive(Default)]
-struct Waits {
+struct RetryState {
     /// The number of failed attempts.
     asked: u32,
     /// The number of attempts that were refused because all circuits were open.
@@ -127,9 +127,9 @@ struct Waits {
     rested: Duration,
 }
 
-impl Waits {
+impl RetryState {
     /// Returns how long to wait before the next attempt; `None` if there is none.
-    fn after(&mut self, error: &ModelError, max_retries: u32) -> Option<Duration> {
+    fn next_wait(&mut self, error: &ModelError, max_retries: u32) -> Option<Duration> {
         if error.kind != ModelErrorKind::CircuitOpen {
             self.asked += 1;
             return wait(error, self.asked, max_retries);
@@ -137,7 +137,7 @@ impl Waits {
         // No model was asked, so this does not count as a retry. An error without a time means that
         // another request is trying the model.
         self.refused += 1;
-        let wait = pause(error, self.refused).filter(|_| max_retries > 0)?;
+        let wait = backoff(error, self.refused).filter(|_| max_retries > 0)?;
         self.rested += wait;
         (self.rested <= LONGEST_REST).then_some(wait)
     }
@@ -148,12 +148,12 @@ fn wait(error: &ModelError, attempt: u32, max_retries: u32) -> Option<Duration> 
     if attempt > max_retries || !error.retryable() {
         return None;
     }
-    pause(error, attempt)
+    backoff(error, attempt)
 }
 
 /// Returns the wait that the provider asks for, or an exponential one; `None` if the provider asks
 /// for too long.
-fn pause(error: &ModelError, attempt: u32) -> Option<Duration> {
+fn backoff(error: &ModelError, attempt: u32) -> Option<Duration> {
     match error.retry_after {
         Some(asked) if asked > LONGEST_WAIT => None,
         Some(asked) => Some(asked),
@@ -168,7 +168,7 @@ fn jitter(wait: Duration) -> Duration {
     wait / 2 + (wait / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
 }
 
-pub(crate) fn stopped() -> ModelError {
+pub(crate) fn cancelled_error() -> ModelError {
     ModelError::new(ModelErrorKind::Cancelled, "stopped")
 }
 
@@ -200,16 +200,16 @@ mod tests {
             let retry_after = seconds.map(Duration::from_secs);
             ModelError { retry_after, ..ModelError::new(ModelErrorKind::CircuitOpen, "") }
         };
-        let mut waits = Waits::default();
-        assert_eq!(waits.after(&rests(Some(31)), 2), None);
+        let mut waits = RetryState::default();
+        assert_eq!(waits.next_wait(&rests(Some(31)), 2), None);
         for _ in 0..3 {
-            assert_eq!(waits.after(&rests(Some(5)), 2), Some(Duration::from_secs(5)));
+            assert_eq!(waits.next_wait(&rests(Some(5)), 2), Some(Duration::from_secs(5)));
         }
         let failed = ModelError::new(ModelErrorKind::Unavailable, "");
-        assert!(waits.after(&failed, 2).is_some() && waits.after(&failed, 2).is_some());
-        assert!(waits.after(&failed, 2).is_none(), "retries are counted");
-        let more = std::iter::from_fn(|| waits.after(&rests(Some(20)), 2)).count();
+        assert!(waits.next_wait(&failed, 2).is_some() && waits.next_wait(&failed, 2).is_some());
+        assert!(waits.next_wait(&failed, 2).is_none(), "retries are counted");
+        let more = std::iter::from_fn(|| waits.next_wait(&rests(Some(20)), 2)).count();
         assert_eq!(more, 2);
-        assert_eq!(Waits::default().after(&rests(Some(5)), 0), None, "without retries nothing is waited for");
+        assert_eq!(RetryState::default().next_wait(&rests(Some(5)), 0), None, "without retries nothing is waited for");
     }
 }

@@ -10,15 +10,15 @@ const NO_REASON: &str = "the agent's policy does not let this tool run.";
 
 /// The rules in order; the first one that matches decides.
 #[derive(Clone, Debug)]
-pub struct Rules {
-    rules: Vec<Rule>,
+pub struct RulePolicy {
+    rules: Vec<CompiledRule>,
     /// The action for a call that no rule matches.
-    otherwise: Action,
+    otherwise: RuleAction,
 }
 
 /// The action of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Action {
+pub enum RuleAction {
     /// The call may run.
     #[default]
     Allow,
@@ -30,7 +30,7 @@ pub enum Action {
 
 /// A compiled rule.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct CompiledRule {
     tools: GlobSet,
     /// The roles of the users to whom the rule applies; all users if absent.
     roles: Option<Vec<String>>,
@@ -38,7 +38,7 @@ pub struct Rule {
     /// the rule allows, and one if it asks or denies, so that an additional item never lets a call
     /// pass.
     arguments: Vec<(String, GlobSet)>,
-    action: Action,
+    action: RuleAction,
     reason: Option<String>,
 }
 
@@ -50,15 +50,15 @@ pub struct RuleSettings {
     /// The roles of the users to whom the rule applies; all users if absent.
     pub roles: Option<Vec<String>>,
     /// Patterns by dotted path (`to`, `message.to`), one of which must match. Text is matched as it
-    /// is, a list by its items (see [`Rule`]), any other value by its JSON.
+    /// is, a list by its items (see [`CompiledRule`]), any other value by its JSON.
     pub arguments: Vec<(String, Vec<String>)>,
     /// The action of the rule.
-    pub action: Action,
+    pub action: RuleAction,
     /// The reason of a denial, for the model and the user.
     pub reason: Option<String>,
 }
 
-impl Rule {
+impl CompiledRule {
     /// Compiles a rule.
     ///
     /// # Errors
@@ -82,16 +82,16 @@ impl Rule {
 
     fn ruling(&self) -> Ruling {
         match self.action {
-            Action::Allow => Ruling::Allow,
-            Action::Ask => Ruling::Ask,
-            Action::Deny => Ruling::Deny(self.reason.clone().unwrap_or_else(|| NO_REASON.to_owned())),
+            RuleAction::Allow => Ruling::Allow,
+            RuleAction::Ask => Ruling::Ask,
+            RuleAction::Deny => Ruling::Deny(self.reason.clone().unwrap_or_else(|| NO_REASON.to_owned())),
         }
     }
 }
 
-impl Rules {
+impl RulePolicy {
     /// Creates a policy of these rules; `otherwise` applies if none matches.
-    pub fn new(rules: Vec<Rule>, otherwise: Action) -> Self {
+    pub fn new(rules: Vec<CompiledRule>, otherwise: RuleAction) -> Self {
         Self { rules, otherwise }
     }
 
@@ -100,24 +100,24 @@ impl Rules {
         let first = self.rules.iter().find(|rule| rule.fits(call, roles));
         first.map_or_else(
             || match self.otherwise {
-                Action::Allow => Ruling::Allow,
-                Action::Ask => Ruling::Ask,
-                Action::Deny => Ruling::Deny(NO_REASON.to_owned()),
+                RuleAction::Allow => Ruling::Allow,
+                RuleAction::Ask => Ruling::Ask,
+                RuleAction::Deny => Ruling::Deny(NO_REASON.to_owned()),
             },
-            Rule::ruling,
+            CompiledRule::ruling,
         )
     }
 }
 
 /// Returns whether the value at the path matches, for a rule with this action.
-fn matches(input: &Value, path: &str, patterns: &GlobSet, action: Action) -> bool {
+fn matches(input: &Value, path: &str, patterns: &GlobSet, action: RuleAction) -> bool {
     let found = path.split('.').try_fold(input, |value, key| match value {
         Value::Array(items) => items.get(key.parse::<usize>().ok()?),
         value => value.get(key),
     });
     match found {
         None => false,
-        Some(Value::Array(items)) if action == Action::Allow => {
+        Some(Value::Array(items)) if action == RuleAction::Allow => {
             !items.is_empty() && items.iter().all(|item| matches_one(item, patterns))
         }
         Some(Value::Array(items)) => items.iter().any(|item| matches_one(item, patterns)),
@@ -150,24 +150,24 @@ mod tests {
         texts.iter().map(|&text| text.to_owned()).collect()
     }
 
-    fn rules() -> Rules {
+    fn rules() -> RulePolicy {
         let rule = |tools: &[&str], action| RuleSettings { tools: owned(tools), action, ..RuleSettings::default() };
         let reason = Some("mail stays in the company.".to_owned());
         let rules = [
-            RuleSettings { roles: Some(owned(&["admin"])), ..rule(&["delete_*"], Action::Ask) },
-            rule(&["delete_*", "drop"], Action::Deny),
+            RuleSettings { roles: Some(owned(&["admin"])), ..rule(&["delete_*"], RuleAction::Ask) },
+            rule(&["delete_*", "drop"], RuleAction::Deny),
             RuleSettings {
                 arguments: vec![("mail.to".to_owned(), owned(&["*@example.com", "*@example.org"]))],
-                ..rule(&["send"], Action::Allow)
+                ..rule(&["send"], RuleAction::Allow)
             },
             RuleSettings {
                 arguments: vec![("cc".to_owned(), owned(&["*@evil.net"]))],
-                ..rule(&["copy"], Action::Deny)
+                ..rule(&["copy"], RuleAction::Deny)
             },
-            RuleSettings { reason, ..rule(&["send"], Action::Deny) },
-            RuleSettings { arguments: vec![("n".to_owned(), owned(&["[0-9]"]))], ..rule(&["*"], Action::Allow) },
+            RuleSettings { reason, ..rule(&["send"], RuleAction::Deny) },
+            RuleSettings { arguments: vec![("n".to_owned(), owned(&["[0-9]"]))], ..rule(&["*"], RuleAction::Allow) },
         ];
-        Rules::new(rules.into_iter().map(|rule| Rule::new(rule).unwrap()).collect(), Action::Ask)
+        RulePolicy::new(rules.into_iter().map(|rule| CompiledRule::new(rule).unwrap()).collect(), RuleAction::Ask)
     }
 
     #[test]
@@ -200,6 +200,6 @@ mod tests {
     #[test]
     fn invalid_patterns_are_rejected() {
         let settings = RuleSettings { tools: owned(&["["]), ..RuleSettings::default() };
-        assert!(Rule::new(settings).unwrap_err().starts_with("`[` is not a valid pattern: "));
+        assert!(CompiledRule::new(settings).unwrap_err().starts_with("`[` is not a valid pattern: "));
     }
 }

@@ -1,22 +1,26 @@
 //! The tool loop: asks the model, runs the tools, appends both to the history, and repeats until a
 //! stop condition.
 
-use crate::above::{Above, Place};
-use crate::act::Acted;
-use crate::calls::{Ids, Offer};
-use crate::limits::Meter;
-use crate::loops::{self, Loops, Verdict};
+use crate::call_handling::CallsOutcome;
+use crate::calls::{ConversationCallIds, OfferedTools};
+use crate::execution::CallScope;
+use crate::limits::UsageMeter;
+use crate::loop_detection::{self, LoopDetector, LoopVerdict};
+use crate::parent::{AgentPermit, ParentContext};
 use crate::prune::{self, Prune};
-use crate::reply::{self, Failure, Reply};
+use crate::reply::{self, ModelReply, RunFailure};
 use crate::sources;
-use crate::spent::Spent;
-use crate::tools::Caller;
+use crate::turn_usage::TurnUsage;
 use crate::{
-    Agent, Ending, Event, EventSink, Limit, Outcome, PendingCall, Turn, WaitingCall, prepare_step, retry, stop,
+    Agent, Ending, Event, EventSink, Limit, PendingCall, RunOutcome, SinkClosed, TurnInput, WaitingCall, prepare_step,
+    retry, stop,
 };
-use contract::{FinishReason, Message, ModelError, ModelErrorKind, Replied, Request, ToolSpec, Usage, UserPart};
+use contract::{
+    FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, RunScope, ToolSpec, Usage, UserPart,
+};
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -24,12 +28,17 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Runs a turn to its end. Never panics because of a tool or a model, and ends within a second
 /// after `cancel`.
-pub async fn run<S: EventSink>(agent: &Agent, turn: Turn, sink: &mut S) -> Outcome {
-    run_below(agent, turn, None, sink).await
+pub async fn run<S: EventSink>(agent: &Agent, turn: TurnInput, sink: &mut S) -> RunOutcome {
+    run_nested(agent, turn, None, sink).await
 }
 
 /// Runs a turn, for a sub-agent with what it inherits from its calling agents.
-pub(crate) async fn run_below<S: EventSink>(agent: &Agent, turn: Turn, above: Option<Above>, sink: &mut S) -> Outcome {
+pub(crate) async fn run_nested<S: EventSink>(
+    agent: &Agent,
+    turn: TurnInput,
+    above: Option<ParentContext>,
+    sink: &mut S,
+) -> RunOutcome {
     let limit = agent.settings.timeouts.total;
     let outer = turn.cancel.clone();
     // A child token, so that the timeout ends the run like a stop, and only the ending tells them
@@ -42,27 +51,28 @@ pub(crate) async fn run_below<S: EventSink>(agent: &Agent, turn: Turn, above: Op
     }));
     // The phases before, between and after the replies are boxed: a run is as large as the largest
     // future that it waits for, and nearly all of the time it waits for a reply.
-    let gathered = Box::pin(sources::gather(agent, (&turn.user_id, &turn.seen), &cancel, sink)).await;
+    let scope = RunScope { agent_id: agent.id.clone(), ..turn.scope.clone() };
+    let gathered = Box::pin(sources::with_source_tools(agent, (&scope, &turn.exposure), &cancel, sink)).await;
     // If the sink was closed already, the first step reports it again.
-    let agent = gathered.unwrap_or(Cow::Borrowed(agent));
+    let complete = gathered.unwrap_or(Cow::Borrowed(agent));
     // A run that is stopped before its tools are known ends at its first step.
-    let offer = Box::pin(cancel.run_until_cancelled(Offer::of(&agent))).await.unwrap_or_default();
-    let mut run = Run::new(&agent, offer, turn, above, cancel.clone());
-    let ending = match run.drive(sink).await {
+    let offer = Box::pin(cancel.run_until_cancelled(OfferedTools::compile(&complete))).await.unwrap_or_default();
+    let mut run = Run::new((agent, complete), offer, turn, above, cancel.clone());
+    let ending = match run.run_loop(sink).await {
         Ok(ending) => ending,
-        Err(Failure::Sink) => Ending::SinkClosed,
-        Err(Failure::UnknownPrice { model }) => Ending::UnknownPrice { model },
-        Err(Failure::Model(_)) if outer.is_cancelled() => Ending::Stopped,
-        Err(Failure::Model(_)) if cancel.is_cancelled() => Ending::Limit(Limit::Time),
-        Err(Failure::Model(error)) => Ending::Failed(error),
+        Err(RunFailure::Sink) => Ending::SinkClosed,
+        Err(RunFailure::UnknownPrice { model }) => Ending::UnknownPrice { model },
+        Err(RunFailure::Model(_)) if outer.is_cancelled() => Ending::Stopped,
+        Err(RunFailure::Model(_)) if cancel.is_cancelled() => Ending::Limit(Limit::Time),
+        Err(RunFailure::Model(error)) => Ending::Failed(error),
     };
     let used = run.caller.meter.spent();
-    Outcome {
+    RunOutcome {
         ending,
         finish_reason: run.finish_reason,
         usage: used.usage,
         cost_usd: used.cost_usd,
-        in_all: run.in_all(),
+        turn_usage: run.turn_usage(),
         steps: run.steps,
         messages: run.messages,
         waiting: run.waiting,
@@ -71,10 +81,13 @@ pub(crate) async fn run_below<S: EventSink>(agent: &Agent, turn: Turn, above: Op
 
 /// A running turn.
 pub(crate) struct Run<'a> {
-    pub(crate) agent: &'a Agent,
-    pub(crate) offer: Offer,
-    ids: Ids,
-    pub(crate) caller: Caller,
+    /// The agent as it is configured.
+    configured: &'a Agent,
+    /// The agent with the tools of its sources.
+    pub(crate) agent: Cow<'a, Agent>,
+    pub(crate) offer: OfferedTools,
+    ids: ConversationCallIds,
+    pub(crate) caller: CallScope,
     pub(crate) messages: Vec<Arc<Message>>,
     pub(crate) pending: Vec<PendingCall>,
     /// The calls that wait for the user's decision.
@@ -84,14 +97,14 @@ pub(crate) struct Run<'a> {
     pub(crate) steps: u32,
     /// The number of requests to the model in earlier runs of the turn.
     steps_before: u32,
-    loops: Loops,
+    loops: LoopDetector,
     /// Whether to warn the model about a loop before the next request.
     warns: bool,
     /// Whether a call that the turn waits for, or waited for, ends the turn.
     pub(crate) is_last: bool,
     /// The index of the first message that belongs to the turn; messages from there on are not
     /// pruned.
-    own_from: usize,
+    turn_start: usize,
     /// Whether a call was refused because of the limit of tool calls.
     pub(crate) is_over_calls: bool,
     /// The index of the model that is asked.
@@ -99,30 +112,36 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(agent: &'a Agent, offer: Offer, turn: Turn, above: Option<Above>, cancel: CancellationToken) -> Self {
+    fn new(
+        (configured, agent): (&'a Agent, Cow<'a, Agent>),
+        offer: OfferedTools,
+        turn: TurnInput,
+        above: Option<ParentContext>,
+        cancel: CancellationToken,
+    ) -> Self {
         let earlier = turn.earlier;
         let is_sub_agent = above.is_some();
         let (meter, mut policies, place) = match above {
-            Some(Above { meter, policies, place }) => (Some(meter), policies, place),
-            None => (None, Vec::new(), Place::of_first(agent.settings.max_parallel_agents)),
+            Some(ParentContext { meter, policies, permit: place }) => (Some(meter), policies, place),
+            None => (None, Vec::new(), AgentPermit::root(agent.settings.max_parallel_agents)),
         };
         policies.extend(agent.policy.clone());
-        let caller = Caller {
-            agent_id: agent.id.clone(),
-            user_id: turn.user_id,
-            conversation_id: turn.conversation_id,
+        let caller = CallScope {
+            scope: Arc::new(RunScope { agent_id: agent.id.clone(), ..turn.scope }),
             grants: turn.grants,
-            seen: turn.seen,
+            exposure: turn.exposure,
             cancel,
             is_sub_agent,
-            meter: Meter::new(agent.settings.limits.clone(), earlier.used, meter),
+            meter: UsageMeter::new(agent.settings.limits.clone(), earlier.used, meter),
             policies,
-            place,
+            tools_changed: Arc::default(),
+            permit: place,
         };
         Self {
+            configured,
             agent,
             offer,
-            ids: Ids::of(&turn.messages),
+            ids: ConversationCallIds::from_history(&turn.messages),
             caller,
             messages: turn.messages,
             pending: turn.pending,
@@ -133,21 +152,21 @@ impl<'a> Run<'a> {
             loops: earlier.loops,
             warns: earlier.warns,
             is_last: earlier.is_last,
-            own_from: turn.own_from,
+            turn_start: turn.turn_start,
             is_over_calls: false,
             model: 0,
         }
     }
 
-    async fn drive<S: EventSink>(&mut self, sink: &mut S) -> Result<Ending, Failure> {
-        if !Box::pin(self.act_on_decisions(sink)).await? {
+    async fn run_loop<S: EventSink>(&mut self, sink: &mut S) -> Result<Ending, RunFailure> {
+        if !Box::pin(self.apply_decisions(sink)).await? {
             return Ok(Ending::Waiting);
         }
         self.prune_history();
         // A resumed turn has completed steps before, and the call that it waited for may have been
         // its last one.
         if self.steps_before > 0
-            && let Some(limit) = stop::limit(&self.agent.settings, self.all_steps(), self.is_last)
+            && let Some(limit) = stop::limit(&self.agent.settings, self.total_steps(), self.is_last)
         {
             return Ok(Ending::Limit(limit));
         }
@@ -156,18 +175,23 @@ impl<'a> Run<'a> {
             if let Some(limit) = self.caller.meter.reached() {
                 return Ok(Ending::Limit(limit));
             }
+            if self.caller.tools_changed.swap(false, Ordering::Relaxed) {
+                Box::pin(self.refresh_tools(sink)).await?;
+            }
             if std::mem::take(&mut self.warns) {
-                let text = loops::WARNING.to_owned();
+                let text = loop_detection::WARNING.to_owned();
                 self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
             }
-            let reply = self.ask(sink).await?;
+            let reply = self.request_reply(sink).await?;
             // A provider that paused continues when it reads its reply so far. The limit of steps
             // applies to that, too.
             let is_paused = reply.reason == FinishReason::Pause;
-            let verdict = self.loops.see(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
-            self.warns = verdict == Verdict::Warn;
+            let verdict =
+                self.loops.record(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
+            self.warns = verdict == LoopVerdict::Warn;
             let invalid = self.invalid_call(&reply);
-            let Acted { called, settled, accepted } = Box::pin(self.act_on_calls(reply, verdict, sink)).await?;
+            let CallsOutcome { has_calls: called, all_have_results: settled, accepted } =
+                Box::pin(self.handle_reply(reply, verdict, sink)).await?;
             self.check_not_stopped()?;
             if !called && !is_paused {
                 return Ok(Ending::Done);
@@ -175,7 +199,7 @@ impl<'a> Run<'a> {
             if let Some(tool) = invalid {
                 return Ok(Ending::InvalidCall { tool });
             }
-            if verdict == Verdict::Stop {
+            if verdict == LoopVerdict::Stop {
                 return Ok(Ending::Limit(Limit::Loop));
             }
             if self.is_over_calls || self.caller.meter.is_over_calls() {
@@ -185,22 +209,33 @@ impl<'a> Run<'a> {
             if !settled {
                 return Ok(Ending::Waiting);
             }
-            if let Some(limit) = stop::limit(&self.agent.settings, self.all_steps(), self.is_last) {
+            if let Some(limit) = stop::limit(&self.agent.settings, self.total_steps(), self.is_last) {
                 return Ok(Ending::Limit(limit));
             }
         }
     }
 
+    /// Asks the sources again for their tools.
+    async fn refresh_tools<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+        let CallScope { scope, exposure, cancel, .. } = &self.caller;
+        let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
+        self.agent = gathered.map_err(|SinkClosed| RunFailure::Sink)?;
+        if let Some(offer) = cancel.run_until_cancelled(OfferedTools::compile(&self.agent)).await {
+            self.offer = offer;
+        }
+        Ok(())
+    }
+
     /// Returns the number of requests to the model, including earlier runs of the turn.
-    fn all_steps(&self) -> u32 {
+    fn total_steps(&self) -> u32 {
         self.steps.saturating_add(self.steps_before)
     }
 
     /// Returns the usage of the turn for the run that resumes it.
-    fn in_all(&self) -> Spent {
-        Spent {
+    fn turn_usage(&self) -> TurnUsage {
+        TurnUsage {
             used: self.caller.meter.in_all(),
-            steps: self.all_steps(),
+            steps: self.total_steps(),
             loops: self.loops.clone(),
             warns: self.warns,
             is_last: self.is_last,
@@ -212,48 +247,48 @@ impl<'a> Run<'a> {
     fn prune_history(&mut self) {
         let rules = &self.agent.settings.prune;
         if *rules != Prune::default() {
-            self.messages = prune::prune_before(&self.messages, self.own_from, rules);
+            self.messages = prune::prune_before(&self.messages, self.turn_start, rules);
             // No provider accepts an empty message.
             self.messages.retain(|message| !prune::is_empty(message));
         }
     }
 
     /// Returns the tool of the first invalid call if it ends the turn.
-    fn invalid_call(&self, reply: &Reply) -> Option<String> {
+    fn invalid_call(&self, reply: &ModelReply) -> Option<String> {
         let invalid = reply.calls.iter().find(|checked| checked.tool.is_err())?;
         (!self.agent.settings.repair_tool_call).then(|| invalid.call.name.clone())
     }
 
     /// Refuses a request whose cost could not be limited.
-    fn check_prices(&self) -> Result<(), Failure> {
+    fn check_prices(&self) -> Result<(), RunFailure> {
         if !self.caller.meter.limits_cost() {
             return Ok(());
         }
         // Each of the models may be the one that answers.
         let mut names = self.agent.models().map(|model| &model.id().model);
         match names.find(|name| !self.agent.settings.prices.contains_key(*name)) {
-            Some(model) => Err(Failure::UnknownPrice { model: model.clone() }),
+            Some(model) => Err(RunFailure::UnknownPrice { model: model.clone() }),
             None => Ok(()),
         }
     }
 
-    pub(crate) fn check_not_stopped(&self) -> Result<(), Failure> {
-        if self.caller.cancel.is_cancelled() { Err(retry::stopped().into()) } else { Ok(()) }
+    pub(crate) fn check_not_stopped(&self) -> Result<(), RunFailure> {
+        if self.caller.cancel.is_cancelled() { Err(retry::cancelled_error().into()) } else { Ok(()) }
     }
 
     /// Sends one request and reads its reply to the end.
-    async fn ask<S: EventSink>(&mut self, sink: &mut S) -> Result<Reply, Failure> {
+    async fn request_reply<S: EventSink>(&mut self, sink: &mut S) -> Result<ModelReply, RunFailure> {
         self.check_prices()?;
-        let request = self.request();
+        let request = self.build_request();
         self.steps += 1;
-        self.caller.meter.request();
+        self.caller.meter.count_request();
         let cancel = self.caller.cancel.clone();
         let (asked, mut first_part) = (Instant::now(), Duration::ZERO);
         let ask = async {
-            let begun = retry::ask(self.agent, &mut self.model, &request, &cancel, sink).await?;
+            let begun = retry::start_reply(&self.agent, &mut self.model, &request, &cancel, sink).await?;
             first_part = asked.elapsed();
             sink.emit(Event::StepStart { number: self.steps }).await?;
-            reply::read(self.agent, &self.offer, &mut self.ids, begun, &cancel, sink).await
+            reply::read(&self.agent, &self.offer, &mut self.ids, begun, &cancel, sink).await
         };
         let reply = match self.agent.settings.timeouts.step {
             None => ask.await?,
@@ -264,10 +299,10 @@ impl<'a> Run<'a> {
         };
         self.finish_reason = reply.reason;
         let cost_usd = self.cost(reply.usage);
-        self.caller.meter.reply(reply.usage, cost_usd);
+        self.caller.meter.count_reply(reply.usage, cost_usd);
         if let Some(model) = self.agent.models().nth(self.model) {
-            let replied = Replied {
-                number: self.steps,
+            let replied = ReplyUsage {
+                step: self.steps,
                 model: model.id().clone(),
                 finish_reason: reply.reason,
                 usage: reply.usage,
@@ -275,7 +310,7 @@ impl<'a> Run<'a> {
                 first_part,
                 whole: asked.elapsed(),
             };
-            sink.emit(Event::Replied(replied)).await?;
+            sink.emit(Event::ReplyComplete(replied)).await?;
         }
         Ok(reply)
     }
@@ -283,24 +318,24 @@ impl<'a> Run<'a> {
     /// Returns the cost of a request at the price of the model that answered it.
     pub(crate) fn cost(&self, usage: Usage) -> Option<f64> {
         let model = self.agent.models().nth(self.model)?;
-        Some(self.agent.settings.prices.get(&model.id().model)?.of(usage))
+        Some(self.agent.settings.prices.get(&model.id().model)?.cost(usage))
     }
 
-    fn request(&mut self) -> Request {
+    fn build_request(&mut self) -> Request {
         let settings = &self.agent.settings;
-        let rule = prepare_step::rule(&settings.prepare_step, self.all_steps() + 1);
+        let rule = prepare_step::rule(&settings.prepare_step, self.total_steps() + 1);
         // The reply may call the tools that are offered, and no others.
-        self.offer.narrow(rule.and_then(|rule| rule.active_tools.as_deref()).or(settings.active_tools.as_deref()));
+        self.offer.restrict_to(rule.and_then(|rule| rule.active_tools.as_deref()).or(settings.active_tools.as_deref()));
         let tools = self.agent.tools.iter().map(|tool| tool.spec());
         let tools = tools.chain(self.agent.agents.iter().map(|below| &below.spec));
-        let active = |spec: &&ToolSpec| self.offer.has(&spec.name);
+        let active = |spec: &&ToolSpec| self.offer.offers(&spec.name);
         let mut sampling = settings.sampling.clone();
         if let Some(rule) = rule {
             sampling.max_output_tokens = rule.max_output_tokens.or(sampling.max_output_tokens);
             sampling.temperature = rule.temperature.or(sampling.temperature);
         }
         Request {
-            system: system(self.agent),
+            system: system(&self.agent),
             messages: self.messages.clone(),
             tools: tools.filter(active).filter(|spec| !self.offer.is_refused(&spec.name)).cloned().collect(),
             tool_choice: rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone(),

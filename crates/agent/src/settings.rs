@@ -1,6 +1,6 @@
 //! An agent and its settings.
 
-use crate::limits::Limits;
+use crate::limits::TurnLimits;
 use crate::{Policy, Prune, StepRule, SubAgent};
 use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ pub struct Agent {
     /// Decides which calls may run; all may if absent.
     pub policy: Option<Arc<dyn Policy>>,
     /// The settings.
-    pub settings: Settings,
+    pub settings: RunSettings,
 }
 
 impl Agent {
@@ -46,7 +46,7 @@ impl Agent {
     }
 
     /// Appends a text to the instructions.
-    pub fn tell(&mut self, text: &str) {
+    pub fn append_instructions(&mut self, text: &str) {
         self.instructions = Some(match &self.instructions {
             Some(instructions) => format!("{instructions}\n\n{text}"),
             None => text.to_owned(),
@@ -56,7 +56,7 @@ impl Agent {
 
 /// The settings of an agent.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct RunSettings {
     /// The maximum number of requests to the model in one turn, including those after an approval
     /// or after the answer of a page.
     pub max_steps: u32,
@@ -87,7 +87,7 @@ pub struct Settings {
     /// nothing is truncated.
     pub context_tokens: Option<u64>,
     /// The limits of a turn.
-    pub limits: Limits,
+    pub limits: TurnLimits,
     /// The prices of models by their names.
     pub prices: HashMap<String, Price>,
     /// The timeouts.
@@ -99,7 +99,7 @@ pub struct Settings {
     pub max_parallel_agents: usize,
 }
 
-impl Default for Settings {
+impl Default for RunSettings {
     fn default() -> Self {
         Self {
             max_steps: 10,
@@ -115,7 +115,7 @@ impl Default for Settings {
             provider_options: Map::new(),
             max_retries: 2,
             context_tokens: None,
-            limits: Limits::default(),
+            limits: TurnLimits::default(),
             prices: HashMap::new(),
             timeouts: Timeouts::default(),
             max_parallel_tools: 8,

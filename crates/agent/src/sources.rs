@@ -1,7 +1,7 @@
 //! Collects the tools of a turn: the agent's own, and those that its sources currently offer.
 
-use crate::{Agent, Event, EventSink, Seen, SinkClosed, exposure};
-use contract::{Sourced, Tool};
+use crate::{Agent, Event, EventSink, ExposureState, SinkClosed, exposure};
+use contract::{RunScope, SourceTools, Tool};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,26 +9,26 @@ use tokio_util::sync::CancellationToken;
 
 /// Asks all sources concurrently. A source that fails is reported to the user and does not block
 /// the turn.
-pub(crate) async fn gather<'a, S: EventSink>(
+pub(crate) async fn with_source_tools<'a, S: EventSink>(
     agent: &'a Agent,
-    (user_id, seen): (&str, &Seen),
+    (scope, seen): (&RunScope, &ExposureState),
     cancel: &CancellationToken,
     sink: &mut S,
 ) -> Result<Cow<'a, Agent>, SinkClosed> {
     if agent.sources.is_empty() {
         return Ok(Cow::Borrowed(agent));
     }
-    let asked = futures::future::join_all(agent.sources.iter().map(|source| source.tools(user_id)));
+    let asked = futures::future::join_all(agent.sources.iter().map(|source| source.tools(scope)));
     let Some(answers) = cancel.run_until_cancelled(asked).await else { return Ok(Cow::Borrowed(agent)) };
     let mut agent = agent.clone();
     let sources = std::mem::take(&mut agent.sources);
     for (source, tools) in sources.iter().zip(answers) {
         match tools {
-            Ok(Sourced { tools, context, context_marks, .. }) => {
+            Ok(SourceTools { tools, context, context_annotations: context_marks, .. }) => {
                 add(&mut agent, source.name(), tools);
                 if let Some(context) = context {
                     exposure::expose(seen, source.name(), context_marks, sink).await?;
-                    agent.tell(&context);
+                    agent.append_instructions(&context);
                 }
             }
             Err(error) => {

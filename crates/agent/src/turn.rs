@@ -1,14 +1,14 @@
 //! The input of a run, and its outcome.
 
-use crate::{Grant, Grants, Seen, Spent};
-use contract::{ApprovalTerms, FinishReason, Message, ModelError, ToolCall, Usage};
+use crate::{ExposureState, Grant, GrantLookup, TurnUsage};
+use contract::{ApprovalTerms, FinishReason, Message, ModelError, RunScope, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The input of a run.
-pub struct Turn {
+pub struct TurnInput {
     /// The history, oldest first. It is valid except for the `pending` calls: they are in its last
     /// assistant message, and the tool message after it, if there is one, lacks their results. The
     /// run adds them in call order.
@@ -16,20 +16,18 @@ pub struct Turn {
     /// The calls of the last assistant message that the user has decided on since, or that were
     /// interrupted.
     pub pending: Vec<PendingCall>,
-    /// The user for whom the run acts.
-    pub user_id: String,
-    /// The conversation.
-    pub conversation_id: String,
+    /// The user, the conversation, the agent and the page.
+    pub scope: RunScope,
     /// The standing approvals that apply; none if absent.
-    pub grants: Option<Arc<dyn Grants>>,
+    pub grants: Option<Arc<dyn GrantLookup>>,
     /// What has been read in the conversation so far.
-    pub seen: Seen,
+    pub exposure: ExposureState,
     /// The index of the first message that belongs to this turn, including its earlier runs.
     /// Messages of the turn are not pruned.
-    pub own_from: usize,
+    pub turn_start: usize,
     /// The usage of the turn in its earlier runs, each of which ended [waiting](Ending::Waiting).
     /// Its limits apply to the sum.
-    pub earlier: Spent,
+    pub earlier: TurnUsage,
     /// Cancels the run, which then ends within a second.
     pub cancel: CancellationToken,
 }
@@ -44,7 +42,7 @@ pub struct PendingCall {
     /// The state from which a [suspended](crate::Event::ToolSuspended) call resumes.
     pub state: Option<Value>,
     /// The tool's fingerprint when the user was asked. If it has changed, the user is asked again.
-    pub asked: Option<String>,
+    pub tool_fingerprint: Option<String>,
     /// The standing approval that was given with this one.
     pub grant: Option<Grant>,
     /// Whether the call was [interrupted](Decision::Again) in an earlier run, so that running it is
@@ -61,7 +59,7 @@ pub enum Decision {
     /// Do not run the call, with the reason if one was given.
     Denied(Option<String>),
     /// There is no decision: the server died while the call ran. The call is repeated if its tool
-    /// is [idempotent](contract::Marks::idempotent) now; otherwise the user is asked, because it
+    /// is [idempotent](contract::Annotations::idempotent) now; otherwise the user is asked, because it
     /// may have had its effect.
     Again {
         /// Whether the user had approved the interrupted call.
@@ -70,7 +68,7 @@ pub enum Decision {
 }
 
 /// Returns the result of an interrupted call that the user did not want to repeat.
-pub fn skipped(reason: Option<&str>) -> String {
+pub fn skipped_call_text(reason: Option<&str>) -> String {
     let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     format!(
         "Interrupted before it finished. It may or may not have had an effect. The user did not want it to be run again{why}"
@@ -79,7 +77,7 @@ pub fn skipped(reason: Option<&str>) -> String {
 
 /// The outcome of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Why the run ended.
     pub ending: Ending,
     /// Why the last reply ended.
@@ -89,7 +87,7 @@ pub struct Outcome {
     /// The cost in US dollars, as far as prices are known.
     pub cost_usd: Option<f64>,
     /// The usage of the whole turn, including its earlier runs.
-    pub in_all: Spent,
+    pub turn_usage: TurnUsage,
     /// The number of requests, without those of sub-agents.
     pub steps: u32,
     /// The history with what the run added. If the run [waits](Ending::Waiting), it is valid except
@@ -107,7 +105,7 @@ pub struct WaitingCall {
     /// The state from which a [suspended](crate::Event::ToolSuspended) call resumes.
     pub state: Option<Value>,
     /// The tool's current fingerprint.
-    pub asked: Option<String>,
+    pub tool_fingerprint: Option<String>,
     /// The terms of the approval request.
     pub terms: ApprovalTerms,
 }
@@ -131,7 +129,7 @@ pub enum Ending {
         model: String,
     },
     /// The model made an invalid call, and the agent is configured to end there:
-    /// [`crate::Settings::repair_tool_call`].
+    /// [`crate::RunSettings::repair_tool_call`].
     InvalidCall {
         /// The tool's name as the model wrote it.
         tool: String,
@@ -143,19 +141,19 @@ pub enum Ending {
 /// A limit that a run reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// [`crate::Settings::max_steps`]
+    /// [`crate::RunSettings::max_steps`]
     MaxSteps,
-    /// [`crate::Settings::stop_on_tool_call`]
+    /// [`crate::RunSettings::stop_on_tool_call`]
     StopOnToolCall,
     /// [`crate::Timeouts::total`]
     Time,
-    /// [`crate::Limits::requests`]
+    /// [`crate::TurnLimits::requests`]
     Requests,
-    /// [`crate::Limits::total_tokens`]
+    /// [`crate::TurnLimits::total_tokens`]
     TotalTokens,
-    /// [`crate::Limits::tool_calls`]
+    /// [`crate::TurnLimits::tool_calls`]
     ToolCalls,
-    /// [`crate::Limits::cost_usd`]
+    /// [`crate::TurnLimits::cost_usd`]
     Cost,
     /// The same tool calls were repeated too often.
     Loop,

@@ -3,8 +3,11 @@
 #[expect(dead_code, reason = "this file needs some of it only")]
 mod support;
 
-use agent::{Agent, Ending, Event, EventSink, Form, InvokeError, Outcome, Question, Seen, SinkClosed, Spent, Turn};
-use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use agent::{
+    Agent, AnswerForm, Ending, Event, EventSink, ExposureState, InvocationRequest, InvokeError, RunOutcome, SinkClosed,
+    TurnInput, TurnUsage,
+};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{Message, ModelUse, ResponseFormat, Tool, ToolSpec, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -42,16 +45,19 @@ impl EventSink for Invalid {
     }
 }
 
-async fn run(agent: &Agent, cancel: CancellationToken) -> (Outcome, Vec<String>) {
-    let turn = Turn {
-        earlier: Spent::default(),
-        own_from: 0,
+async fn run(agent: &Agent, cancel: CancellationToken) -> (RunOutcome, Vec<String>) {
+    let turn = TurnInput {
+        earlier: TurnUsage::default(),
+        turn_start: 0,
         messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }]))],
         pending: Vec::new(),
-        user_id: "ada".to_owned(),
-        conversation_id: "c".to_owned(),
+        scope: contract::RunScope {
+            user_id: "ada".to_owned(),
+            conversation_id: "c".to_owned(),
+            ..contract::RunScope::default()
+        },
         grants: None,
-        seen: Seen::default(),
+        exposure: ExposureState::default(),
         cancel,
     };
     let mut invalid = Invalid::default();
@@ -78,7 +84,8 @@ async fn a_tool_with_a_refused_schema_is_not_offered() {
         tool("looks", json!({ "properties": { "a": { "pattern": "(?=x)" } } })),
         tool("broken", json!({ "properties": 7 })),
     ];
-    let (agent, model) = agent(vec![calls(&[("c1", "looks", "{}"), ("c2", "works", "{}")]), says("ok")], tools);
+    let (agent, model) =
+        agent(vec![tool_call_reply(&[("c1", "looks", "{}"), ("c2", "works", "{}")]), text_reply("ok")], tools);
     let (outcome, invalid) = run(&agent, CancellationToken::new()).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
     let offered: Vec<_> = model.requests()[0].tools.iter().map(|tool| tool.name.clone()).collect();
@@ -89,7 +96,8 @@ async fn a_tool_with_a_refused_schema_is_not_offered() {
 #[tokio::test]
 async fn the_model_reads_that_a_check_was_too_costly() {
     let tools = vec![tool("costly", doubled()), tool("works", json!({ "type": "object" }))];
-    let (agent, model) = agent(vec![calls(&[("c1", "costly", "{}"), ("c2", "works", "{}")]), says("ok")], tools);
+    let (agent, model) =
+        agent(vec![tool_call_reply(&[("c1", "costly", "{}"), ("c2", "works", "{}")]), text_reply("ok")], tools);
     let (outcome, invalid) = run(&agent, CancellationToken::new()).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
     assert_eq!(invalid, ["Checking these arguments takes too much work. Use smaller or simpler ones."]);
@@ -98,25 +106,33 @@ async fn the_model_reads_that_a_check_was_too_costly() {
 
 #[tokio::test]
 async fn a_costly_check_ends_when_the_run_is_stopped() {
-    let (agent, model) = agent(vec![calls(&[("c1", "costly", "{}")]), says("never")], vec![tool("costly", doubled())]);
+    let (agent, model) =
+        agent(vec![tool_call_reply(&[("c1", "costly", "{}")]), text_reply("never")], vec![tool("costly", doubled())]);
     let cancel = CancellationToken::new();
     let ((outcome, invalid), ()) = tokio::join!(run(&agent, cancel.clone()), stop_soon(&model, &cancel));
     assert!(matches!(outcome.ending, Ending::Stopped), "{:?}", outcome.ending);
     assert_eq!((invalid.len(), model.requests().len()), (0, 1));
 }
 
-fn question(form: Form, cancel: CancellationToken) -> Question {
+fn question(form: AnswerForm, cancel: CancellationToken) -> InvocationRequest {
     let (prompt, user_id) = ("Hi".to_owned(), "ada".to_owned());
-    Question { prompt, form: Some(form), time: Duration::from_secs(600), user_id, models: ModelUse::default(), cancel }
+    InvocationRequest {
+        prompt,
+        form: Some(form),
+        time: Duration::from_secs(600),
+        user_id,
+        models: ModelUse::default(),
+        cancel,
+    }
 }
 
-async fn form(schema: Value) -> Form {
-    Form::new(ResponseFormat { name: "answer".to_owned(), strict: false, schema }).await.unwrap()
+async fn form(schema: Value) -> AnswerForm {
+    AnswerForm::new(ResponseFormat { name: "answer".to_owned(), strict: false, schema }).await.unwrap()
 }
 
 #[tokio::test]
 async fn an_answer_that_is_too_costly_to_check_is_an_error() {
-    let (agent, model) = agent(vec![says("{}"), says("{}")], Vec::new());
+    let (agent, model) = agent(vec![text_reply("{}"), text_reply("{}")], Vec::new());
     let answer = agent::invoke(&agent, question(form(doubled()).await, CancellationToken::new())).await;
     assert!(matches!(answer.output, Err(InvokeError::Unchecked(_))), "{:?}", answer.output);
     // A retry would not help.
@@ -125,7 +141,7 @@ async fn an_answer_that_is_too_costly_to_check_is_an_error() {
 
 #[tokio::test]
 async fn checking_an_answer_ends_when_the_request_is_cancelled() {
-    let (agent, model) = agent(vec![says("{}")], Vec::new());
+    let (agent, model) = agent(vec![text_reply("{}")], Vec::new());
     let cancel = CancellationToken::new();
     let asked = agent::invoke(&agent, question(form(doubled()).await, cancel.clone()));
     let (answer, ()) = tokio::join!(asked, stop_soon(&model, &cancel));

@@ -2,13 +2,13 @@
 //! to count.
 
 use agent::{
-    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Prune, PruneReasoning,
-    PruneToolCalls, Seen, Settings, SinkClosed, Spent, Turn,
+    Agent, Decision, Ending, Event, EventSink, ExposureState, Limit, PendingCall, Prune, PruneReasoning,
+    PruneToolCalls, RunOutcome, RunSettings, SinkClosed, TurnInput, TurnLimits, TurnUsage,
 };
-use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{
-    AssistantPart, Execution, FinishReason, Message, ModelId, Price, Replied, Tool, ToolCall, ToolContext, ToolError,
-    ToolOutput, ToolResult, ToolSpec, Usage, UserPart,
+    AssistantPart, Execution, FinishReason, Message, ModelId, Price, ReplyUsage, Tool, ToolCall, ToolContext,
+    ToolError, ToolOutput, ToolResult, ToolSpec, Usage, UserPart,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl EventSink for Notes {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
         match event {
             Event::Nested { call_id, agent_id, event } => {
-                if let Event::Replied(replied) = *event {
+                if let Event::ReplyComplete(replied) = *event {
                     self.nested.push((call_id, agent_id, replied.usage.input_tokens));
                 }
             }
@@ -50,7 +50,7 @@ fn on_page(name: &str) -> Arc<dyn Tool> {
     tool(name, |spec| ToolSpec { execution: Execution::Client, ..spec })
 }
 
-fn agent(replies: Vec<Vec<Cue>>, tool: Arc<dyn Tool>, settings: Settings) -> (Agent, Arc<ScriptedModel>) {
+fn agent(replies: Vec<Vec<Cue>>, tool: Arc<dyn Tool>, settings: RunSettings) -> (Agent, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::new(replies));
     let agent = Agent {
         id: "a".to_owned(),
@@ -70,22 +70,25 @@ fn user(text: &str) -> Arc<Message> {
     Arc::new(Message::User(vec![UserPart::Text { text: text.to_owned() }]))
 }
 
-fn turn(messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, own_from: usize, earlier: Spent) -> Turn {
-    Turn {
+fn turn(messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, own_from: usize, earlier: TurnUsage) -> TurnInput {
+    TurnInput {
         messages,
         pending,
-        user_id: "u".to_owned(),
-        conversation_id: "c".to_owned(),
+        scope: contract::RunScope {
+            user_id: "u".to_owned(),
+            conversation_id: "c".to_owned(),
+            ..contract::RunScope::default()
+        },
         grants: None,
-        seen: Seen::default(),
-        own_from,
+        exposure: ExposureState::default(),
+        turn_start: own_from,
         earlier,
         cancel: CancellationToken::new(),
     }
 }
 
 fn approved(call: ToolCall) -> PendingCall {
-    PendingCall { call, decision: Decision::Approved, state: None, asked: None, grant: None, cut_off: false }
+    PendingCall { call, decision: Decision::Approved, state: None, tool_fingerprint: None, grant: None, cut_off: false }
 }
 
 /// Returns the history with a result of its last call, as a page answers it.
@@ -100,14 +103,14 @@ fn answered(mut messages: Vec<Arc<Message>>) -> Vec<Arc<Message>> {
 
 /// Runs the turn until it no longer waits: every call is approved, and every call of the page is
 /// answered. The state is stored and read between the runs.
-async fn to_the_end(agent: &Agent, notes: &mut Notes) -> (Outcome, u32) {
-    let mut next = turn(vec![user("hi")], Vec::new(), 1, Spent::default());
+async fn to_the_end(agent: &Agent, notes: &mut Notes) -> (RunOutcome, u32) {
+    let mut next = turn(vec![user("hi")], Vec::new(), 1, TurnUsage::default());
     for runs in 1..50 {
         let outcome = agent::run(agent, next, notes).await;
         if !matches!(outcome.ending, Ending::Waiting) {
             return (outcome, runs);
         }
-        let stored = serde_json::to_string(&outcome.in_all).unwrap();
+        let stored = serde_json::to_string(&outcome.turn_usage).unwrap();
         let pending: Vec<_> = outcome.waiting.into_iter().map(|waiting| approved(waiting.call)).collect();
         let messages = if pending.is_empty() { answered(outcome.messages) } else { outcome.messages };
         next = turn(messages, pending, 1, serde_json::from_str(&stored).unwrap());
@@ -117,8 +120,8 @@ async fn to_the_end(agent: &Agent, notes: &mut Notes) -> (Outcome, u32) {
 
 #[tokio::test(start_paused = true)]
 async fn max_steps_counts_across_approvals() {
-    let another = |n: usize| calls(&[("a", "asks", &format!(r#"{{"n":{n}}}"#))]);
-    let settings = Settings { max_steps: 4, ..Settings::default() };
+    let another = |n: usize| tool_call_reply(&[("a", "asks", &format!(r#"{{"n":{n}}}"#))]);
+    let settings = RunSettings { max_steps: 4, ..RunSettings::default() };
     let (agent, model) = agent((0..20).map(another).collect(), asking("asks"), settings);
     let (outcome, runs) = to_the_end(&agent, &mut Notes::default()).await;
     assert!(matches!(outcome.ending, Ending::Limit(Limit::MaxSteps)), "{:?}", outcome.ending);
@@ -129,8 +132,8 @@ async fn max_steps_counts_across_approvals() {
 
 #[tokio::test(start_paused = true)]
 async fn a_loop_over_page_calls_is_warned_about_and_ended() {
-    let again = || calls(&[("a", "browser", r#"{"n":1}"#)]);
-    let settings = Settings { max_steps: 100, ..Settings::default() };
+    let again = || tool_call_reply(&[("a", "browser", r#"{"n":1}"#)]);
+    let settings = RunSettings { max_steps: 100, ..RunSettings::default() };
     let (agent, model) = agent((0..20).map(|_| again()).collect(), on_page("browser"), settings);
     let mut notes = Notes::default();
     let (outcome, runs) = to_the_end(&agent, &mut notes).await;
@@ -143,10 +146,10 @@ async fn a_loop_over_page_calls_is_warned_about_and_ended() {
 
 #[tokio::test(start_paused = true)]
 async fn limits_count_across_approvals() {
-    let another = |n: usize| calls(&[("a", "asks", &format!(r#"{{"n":{n}}}"#))]);
-    let limits = Limits { requests: Some(3), ..Limits::default() };
+    let another = |n: usize| tool_call_reply(&[("a", "asks", &format!(r#"{{"n":{n}}}"#))]);
+    let limits = TurnLimits { requests: Some(3), ..TurnLimits::default() };
     let (agent, model) =
-        agent((0..20).map(another).collect(), asking("asks"), Settings { limits, ..Settings::default() });
+        agent((0..20).map(another).collect(), asking("asks"), RunSettings { limits, ..RunSettings::default() });
     let (outcome, _) = to_the_end(&agent, &mut Notes::default()).await;
     assert!(matches!(outcome.ending, Ending::Limit(Limit::Requests)), "{:?}", outcome.ending);
     assert_eq!(model.requests().len(), 3);
@@ -155,8 +158,8 @@ async fn limits_count_across_approvals() {
 #[tokio::test(start_paused = true)]
 async fn a_stop_tool_ends_the_turn_also_after_its_approval() {
     for tool in [asking("submit"), on_page("submit")] {
-        let settings = Settings { stop_on_tool_call: vec!["submit".to_owned()], ..Settings::default() };
-        let (agent, model) = agent(vec![calls(&[("a", "submit", "{}")]), says("more")], tool, settings);
+        let settings = RunSettings { stop_on_tool_call: vec!["submit".to_owned()], ..RunSettings::default() };
+        let (agent, model) = agent(vec![tool_call_reply(&[("a", "submit", "{}")]), text_reply("more")], tool, settings);
         let (outcome, runs) = to_the_end(&agent, &mut Notes::default()).await;
         assert!(matches!(outcome.ending, Ending::Limit(Limit::StopOnToolCall)), "{:?}", outcome.ending);
         assert_eq!((model.requests().len(), runs), (1, 2));
@@ -165,13 +168,14 @@ async fn a_stop_tool_ends_the_turn_also_after_its_approval() {
 
 #[tokio::test(start_paused = true)]
 async fn the_model_answers_a_denied_stop_tool() {
-    let settings = Settings { stop_on_tool_call: vec!["submit".to_owned()], ..Settings::default() };
-    let (agent, model) = agent(vec![calls(&[("a", "submit", "{}")]), says("As you like.")], asking("submit"), settings);
+    let settings = RunSettings { stop_on_tool_call: vec!["submit".to_owned()], ..RunSettings::default() };
+    let (agent, model) =
+        agent(vec![tool_call_reply(&[("a", "submit", "{}")]), text_reply("As you like.")], asking("submit"), settings);
     let mut notes = Notes::default();
-    let asked = agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, Spent::default()), &mut notes).await;
+    let asked = agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, TurnUsage::default()), &mut notes).await;
     let mut pending: Vec<_> = asked.waiting.into_iter().map(|waiting| approved(waiting.call)).collect();
     pending[0].decision = Decision::Denied(None);
-    let outcome = agent::run(&agent, turn(asked.messages, pending, 1, asked.in_all), &mut notes).await;
+    let outcome = agent::run(&agent, turn(asked.messages, pending, 1, asked.turn_usage), &mut notes).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
     assert_eq!(model.requests().len(), 2);
 }
@@ -197,11 +201,11 @@ async fn results_of_the_turn_are_not_pruned() {
     let check = async |pending: Vec<PendingCall>, mut own: Vec<Arc<Message>>| {
         let tool_calls = vec![PruneToolCalls { keep_last: 0, tools: None }];
         let prune = Prune { reasoning: PruneReasoning::All, tool_calls, remove_empty: true };
-        let settings = Settings { prune, ..Settings::default() };
-        let (agent, model) = agent(vec![contract::testing::says("ok")], asking("asks"), settings);
+        let settings = RunSettings { prune, ..RunSettings::default() };
+        let (agent, model) = agent(vec![text_reply("ok")], asking("asks"), settings);
         let mut messages = vec![user("before"), says("old"), result("old"), user("now")];
         messages.append(&mut own);
-        agent::run(&agent, turn(messages, pending, 4, Spent::default()), &mut Notes::default()).await;
+        agent::run(&agent, turn(messages, pending, 4, TurnUsage::default()), &mut Notes::default()).await;
         let requests = model.requests();
         let seen = requests[0].messages.iter().map(|message| match &**message {
             Message::Assistant(parts) => format!("assistant with {}", parts.len()),
@@ -216,12 +220,12 @@ async fn results_of_the_turn_are_not_pruned() {
 
 #[tokio::test(start_paused = true)]
 async fn an_invalid_call_ends_the_turn_without_repair() {
-    let both = || calls(&[("a", "nothing", "{}"), ("b", "browser", "{}")]);
+    let both = || tool_call_reply(&[("a", "nothing", "{}"), ("b", "browser", "{}")]);
     for (repair_tool_call, requests) in [(true, 1), (false, 1)] {
-        let settings = Settings { repair_tool_call, ..Settings::default() };
-        let (agent, model) = agent(vec![both(), says("sorry")], on_page("browser"), settings);
+        let settings = RunSettings { repair_tool_call, ..RunSettings::default() };
+        let (agent, model) = agent(vec![both(), text_reply("sorry")], on_page("browser"), settings);
         let mut notes = Notes::default();
-        let outcome = agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, Spent::default()), &mut notes).await;
+        let outcome = agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, TurnUsage::default()), &mut notes).await;
         assert_eq!(model.requests().len(), requests);
         match repair_tool_call {
             true => assert!(matches!(outcome.ending, Ending::Waiting), "{:?}", outcome.ending),
@@ -240,11 +244,11 @@ fn price() -> Price {
 #[tokio::test(start_paused = true)]
 async fn a_cost_limit_refuses_models_without_a_price() {
     let check = async |limit: Option<f64>, priced: &[&str], asked: usize, expected: &str| {
-        let limits = Limits { cost_usd: limit, ..Limits::default() };
+        let limits = TurnLimits { cost_usd: limit, ..TurnLimits::default() };
         let prices = priced.iter().map(|name| ((*name).to_owned(), price())).collect();
-        let settings = Settings { limits, prices, ..Settings::default() };
-        let (agent, model) = agent(vec![says("ok")], on_page("browser"), settings);
-        let first = turn(vec![user("hi")], Vec::new(), 1, Spent::default());
+        let settings = RunSettings { limits, prices, ..RunSettings::default() };
+        let (agent, model) = agent(vec![text_reply("ok")], on_page("browser"), settings);
+        let first = turn(vec![user("hi")], Vec::new(), 1, TurnUsage::default());
         let outcome = agent::run(&agent, first, &mut Notes::default()).await;
         assert_eq!((format!("{:?}", outcome.ending).as_str(), model.requests().len()), (expected, asked));
     };
@@ -263,8 +267,8 @@ fn modelling(name: &'static str, is_priced: bool) -> Arc<dyn Tool> {
             let (first_part, whole) = (Duration::ZERO, Duration::ZERO);
             let (finish_reason, cost_usd) = (FinishReason::Stop, is_priced.then_some(0.5));
             let model = model.clone();
-            let replied = Replied { number, model, finish_reason, usage, cost_usd, first_part, whole };
-            context.models.replied(replied).await;
+            let replied = ReplyUsage { step: number, model, finish_reason, usage, cost_usd, first_part, whole };
+            context.models.record_reply(replied).await;
         }
         Ok(json!("written"))
     };
@@ -273,33 +277,40 @@ fn modelling(name: &'static str, is_priced: bool) -> Arc<dyn Tool> {
 
 #[tokio::test(start_paused = true)]
 async fn model_requests_of_tools_count_for_the_limits() {
-    let check = async |limits: Limits, is_priced: bool| {
-        let settings = Settings { limits, prices: [("test".to_owned(), price())].into(), ..Settings::default() };
-        let (agent, _) = agent(vec![calls(&[("a", "writes", "{}")]), says("ok")], modelling("m", is_priced), settings);
+    let check = async |limits: TurnLimits, is_priced: bool| {
+        let settings = RunSettings { limits, prices: [("test".to_owned(), price())].into(), ..RunSettings::default() };
+        let (agent, _) = agent(
+            vec![tool_call_reply(&[("a", "writes", "{}")]), text_reply("ok")],
+            modelling("m", is_priced),
+            settings,
+        );
         let mut notes = Notes::default();
-        let first = turn(vec![user("hi")], Vec::new(), 1, Spent::default());
+        let first = turn(vec![user("hi")], Vec::new(), 1, TurnUsage::default());
         let outcome = agent::run(&agent, first, &mut notes).await;
         let ending = format!("{:?}", outcome.ending);
         (ending, outcome.usage.input_tokens, notes.nested.len(), notes.failures.join("; "))
     };
-    let (ending, input, nested, failures) = check(Limits::default(), false).await;
+    let (ending, input, nested, failures) = check(TurnLimits::default(), false).await;
     // A scripted reply takes 10 input tokens.
     assert_eq!((ending.as_str(), input, nested, failures.as_str()), ("Done", 320, 3, ""));
-    let (ending, _, nested, failures) = check(Limits { requests: Some(2), ..Limits::default() }, false).await;
+    let (ending, _, nested, failures) = check(TurnLimits { requests: Some(2), ..TurnLimits::default() }, false).await;
     let reached = "the turn has reached its limit of requests";
     assert_eq!((ending.as_str(), nested, failures.as_str()), ("Limit(Requests)", 1, reached));
-    let (ending, _, nested, _) = check(Limits { cost_usd: Some(0.9), ..Limits::default() }, true).await;
+    let (ending, _, nested, _) = check(TurnLimits { cost_usd: Some(0.9), ..TurnLimits::default() }, true).await;
     assert_eq!((ending.as_str(), nested), ("Limit(Cost)", 2));
-    let (ending, _, nested, failures) = check(Limits { cost_usd: Some(0.9), ..Limits::default() }, false).await;
+    let (ending, _, nested, failures) = check(TurnLimits { cost_usd: Some(0.9), ..TurnLimits::default() }, false).await;
     let unknown = "the price of the model m is not known, so the cost limit cannot be kept";
     assert_eq!((ending.as_str(), nested, failures.as_str()), ("Done", 0, unknown));
 }
 
 #[tokio::test(start_paused = true)]
 async fn usage_of_a_tools_requests_names_its_call_and_its_agent() {
-    let (agent, _) =
-        agent(vec![calls(&[("a", "writes", "{}")]), says("ok")], modelling("m", true), Settings::default());
+    let (agent, _) = agent(
+        vec![tool_call_reply(&[("a", "writes", "{}")]), text_reply("ok")],
+        modelling("m", true),
+        RunSettings::default(),
+    );
     let mut notes = Notes::default();
-    agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, Spent::default()), &mut notes).await;
+    agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, TurnUsage::default()), &mut notes).await;
     assert_eq!(notes.nested[0], ("a".to_owned(), "a".to_owned(), 100));
 }

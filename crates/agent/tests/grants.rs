@@ -1,10 +1,10 @@
 //! Standing approvals: which calls they cover, on every level, and which they do not.
 
 use agent::{
-    Agent, Asked, Decision, Ending, Event, EventSink, Grant, Grants, Outcome, PendingCall, Policy, Ruling, Seen,
-    Settings, SinkClosed, Spent, SubAgent, Turn, Wanted, waiting_within,
+    Agent, Decision, Ending, Event, EventSink, ExposureState, Grant, GrantLookup, GrantQuery, PendingCall, Policy,
+    PolicyQuery, Ruling, RunOutcome, RunSettings, SinkClosed, SubAgent, TurnInput, TurnUsage, waiting_nested_calls,
 };
-use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{ApprovalTerms, Message, Tool, ToolSpec, UserPart};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -44,8 +44,8 @@ impl EventSink for Told {
 /// The standing approvals of a user: for this agent's tool with this fingerprint.
 struct Given(&'static str, String);
 
-impl Grants for Given {
-    fn find<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Option<Grant>> {
+impl GrantLookup for Given {
+    fn find<'a>(&'a self, wanted: GrantQuery<'a>) -> BoxFuture<'a, Option<Grant>> {
         let covers = (wanted.agent_id, wanted.tool, wanted.fingerprint) == (self.0, "write", &self.1);
         let grant = covers.then(|| Grant { id: "g".to_owned(), is_for_conversation: false });
         Box::pin(std::future::ready(grant))
@@ -55,7 +55,7 @@ impl Grants for Given {
 struct Says(Ruling);
 
 impl Policy for Says {
-    fn decide<'a>(&'a self, _: Asked<'a>) -> BoxFuture<'a, Ruling> {
+    fn decide<'a>(&'a self, _: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
         Box::pin(std::future::ready(self.0.clone()))
     }
 }
@@ -76,18 +76,18 @@ fn agent(id: &str, replies: Vec<Vec<Cue>>, spec: Option<ToolSpec>) -> Agent {
         agents: Vec::new(),
         policy: None,
         sources: Vec::new(),
-        settings: Settings::default(),
+        settings: RunSettings::default(),
     }
 }
 
 /// An agent that delegates a task to `helper`, which writes twice.
 fn above() -> Agent {
-    let twice = calls(&[("w1", "write", r#"{"n":1}"#), ("w2", "write", r#"{"n":2}"#)]);
-    let helper = agent("helper", vec![twice, says("Written.")], Some(write(true)));
+    let twice = tool_call_reply(&[("w1", "write", r#"{"n":1}"#), ("w2", "write", r#"{"n":2}"#)]);
+    let helper = agent("helper", vec![twice, text_reply("Written.")], Some(write(true)));
     let spec = ToolSpec::new("helper", "", SubAgent::default_schema());
-    let task = calls(&[("a", "helper", r#"{"task":"Write."}"#)]);
+    let task = tool_call_reply(&[("a", "helper", r#"{"task":"Write."}"#)]);
     let agents = vec![Arc::new(SubAgent { spec, agent: helper })];
-    Agent { agents, ..agent("above", vec![task, says("Done.")], None) }
+    Agent { agents, ..agent("above", vec![task, text_reply("Done.")], None) }
 }
 
 async fn run(
@@ -96,21 +96,20 @@ async fn run(
     pending: Vec<PendingCall>,
     given: Option<Given>,
     told: &mut Told,
-) -> Outcome {
-    let grants = given.map(|given| Arc::new(given) as Arc<dyn Grants>);
+) -> RunOutcome {
+    let grants = given.map(|given| Arc::new(given) as Arc<dyn GrantLookup>);
     let (user_id, conversation_id) = ("u".to_owned(), "c".to_owned());
     let cancel = CancellationToken::new();
     agent::run(
         agent,
-        Turn {
+        TurnInput {
             messages,
             pending,
-            user_id,
-            conversation_id,
+            scope: contract::RunScope { user_id, conversation_id, ..contract::RunScope::default() },
             grants,
-            seen: Seen::default(),
-            earlier: Spent::default(),
-            own_from: 0,
+            exposure: ExposureState::default(),
+            earlier: TurnUsage::default(),
+            turn_start: 0,
             cancel,
         },
         told,
@@ -126,8 +125,8 @@ fn hello() -> Vec<Arc<Message>> {
 async fn a_standing_approval_covers_the_tools_confirmation_only() {
     let check =
         async |spec: ToolSpec, policy: Option<Ruling>, given: &'static str, asked: &ToolSpec, expected: &[&str]| {
-            let reply = calls(&[("a", "write", "{}")]);
-            let mut agent = agent("writer", vec![reply, says("ok")], Some(spec));
+            let reply = tool_call_reply(&[("a", "write", "{}")]);
+            let mut agent = agent("writer", vec![reply, text_reply("ok")], Some(spec));
             agent.policy = policy.clone().map(|ruling| Arc::new(Says(ruling)) as Arc<dyn Policy>);
             let mut told = Told::default();
             run(&agent, hello(), Vec::new(), Some(Given(given, asked.fingerprint())), &mut told).await;
@@ -165,17 +164,23 @@ async fn a_standing_approval_given_within_a_task_covers_the_rest_of_it() {
     let outcome = run(&above, hello(), Vec::new(), None, &mut told).await;
     assert_eq!(told.lines, ["run a", "ask a/w1", "ask a/w2", "ask a"]);
     let state = told.state.take().unwrap();
-    let within = waiting_within("a", &state);
+    let within = waiting_nested_calls("a", &state);
     let ids: Vec<_> = within.iter().map(|within| within.call.id.as_str()).collect();
     assert_eq!(ids, ["a/w1", "a/w2"]);
     let fingerprint = write(true).fingerprint();
     let first = &within[0];
-    let seen = (first.agent_id.as_str(), first.call.name.as_str(), first.asked.as_ref());
+    let seen = (first.agent_id.as_str(), first.call.name.as_str(), first.tool_fingerprint.as_ref());
     assert_eq!(seen, ("helper", "write", Some(&fingerprint)));
     let call = outcome.waiting[0].call.clone();
     let grant = Some(Grant { id: "g".to_owned(), is_for_conversation: false });
-    let pending =
-        PendingCall { call, decision: Decision::Approved, state: Some(state), asked: None, grant, cut_off: false };
+    let pending = PendingCall {
+        call,
+        decision: Decision::Approved,
+        state: Some(state),
+        tool_fingerprint: None,
+        grant,
+        cut_off: false,
+    };
     told.lines.clear();
     let given = Given("helper", fingerprint);
     let outcome = run(&above, outcome.messages, vec![pending], Some(given), &mut told).await;

@@ -3,9 +3,14 @@
 
 mod support;
 
-use agent::{Agent, Asked, Decision, Ending, Event, EventSink, Outcome, PendingCall, Policy, Ruling, Seen, SinkClosed};
-use contract::testing::{ScriptedModel, calls, says};
-use contract::{Exposure, Marks, Message, Model, ModelError, ModelId, PartStream, Request, Tool, ToolOutput, ToolSpec};
+use agent::{
+    Agent, Decision, Ending, Event, EventSink, ExposureState, PendingCall, Policy, PolicyQuery, Ruling, RunOutcome,
+    SinkClosed,
+};
+use contract::testing::{ScriptedModel, text_reply, tool_call_reply};
+use contract::{
+    Annotations, Exposure, Message, Model, ModelError, ModelId, PartStream, Request, Tool, ToolOutput, ToolSpec,
+};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,20 +49,20 @@ impl EventSink for Told {
     }
 }
 
-async fn ask(agent: &Agent, told: &mut Told) -> Outcome {
-    ask_after(agent, Seen::default(), told).await
+async fn ask(agent: &Agent, told: &mut Told) -> RunOutcome {
+    ask_after(agent, ExposureState::default(), told).await
 }
 
-async fn ask_after(agent: &Agent, seen: Seen, told: &mut Told) -> Outcome {
+async fn ask_after(agent: &Agent, seen: ExposureState, told: &mut Told) -> RunOutcome {
     run_turn(agent, asked(), Vec::new(), (seen, CancellationToken::new()), told).await
 }
 
 /// Approves what waits; the state is stored and read in between.
-async fn approve(agent: &Agent, outcome: Outcome, told: &mut Told) -> Outcome {
+async fn approve(agent: &Agent, outcome: RunOutcome, told: &mut Told) -> RunOutcome {
     let state = told.states.last().map(|state| serde_json::from_str(&state.to_string()).unwrap());
     let (call, decision) = (outcome.waiting[0].call.clone(), Decision::Approved);
-    let pending = vec![PendingCall { call, decision, state, asked: None, grant: None, cut_off: false }];
-    run_turn(agent, outcome.messages, pending, (Seen::default(), CancellationToken::new()), told).await
+    let pending = vec![PendingCall { call, decision, state, tool_fingerprint: None, grant: None, cut_off: false }];
+    run_turn(agent, outcome.messages, pending, (ExposureState::default(), CancellationToken::new()), told).await
 }
 
 /// Rules on calls of `write`, and records the agents that it was asked about.
@@ -73,7 +78,7 @@ impl OfWrite {
 }
 
 impl Policy for OfWrite {
-    fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling> {
+    fn decide<'a>(&'a self, asked: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
         let ruling = if asked.call.name == "write" {
             self.asked.lock().unwrap().push((asked.agent_id.to_owned(), asked.is_sub_agent));
             self.ruling.lock().unwrap().clone()
@@ -93,12 +98,15 @@ fn deny(why: &str) -> Ruling {
 fn three(tool: Arc<dyn Tool>, policies: [Option<Arc<OfWrite>>; 3]) -> (Agent, Arc<ScriptedModel>) {
     let [first, second, third] = policies.map(|policy| policy.map(|policy| policy as Arc<dyn Policy>));
     let name = tool.spec().name.clone();
-    let (mut lowest, model) = agent("lowest", vec![calls(&[("w", &name, r#"{"n":1}"#)]), says("Ended.")], vec![tool]);
+    let (mut lowest, model) =
+        agent("lowest", vec![tool_call_reply(&[("w", &name, r#"{"n":1}"#)]), text_reply("Ended.")], vec![tool]);
     lowest.policy = third;
-    let (mut middle, _) = agent("middle", vec![calls(&[("l", "lowest", TASK)]), says("Ended.")], Vec::new());
+    let (mut middle, _) =
+        agent("middle", vec![tool_call_reply(&[("l", "lowest", TASK)]), text_reply("Ended.")], Vec::new());
     middle.policy = second;
     middle.agents.push(below(lowest));
-    let (mut above, _) = agent("above", vec![calls(&[("m", "middle", TASK)]), says("Ended.")], Vec::new());
+    let (mut above, _) =
+        agent("above", vec![tool_call_reply(&[("m", "middle", TASK)]), text_reply("Ended.")], Vec::new());
     above.policy = first;
     above.agents.push(below(middle));
     (above, model)
@@ -178,12 +186,15 @@ async fn approval_required_by_a_calling_agents_policy_is_given_by_the_user() {
     check(deny("no more"), 0).await;
 }
 
-const PRIVATE: Marks = Marks { reads_private: true, returns_untrusted: false, egress: false, idempotent: false };
-const UNTRUSTED: Marks = Marks { reads_private: false, returns_untrusted: true, egress: false, idempotent: false };
-const EGRESS: Marks = Marks { reads_private: false, returns_untrusted: false, egress: true, idempotent: false };
+const PRIVATE: Annotations =
+    Annotations { reads_private: true, returns_untrusted: false, egress: false, idempotent: false };
+const UNTRUSTED: Annotations =
+    Annotations { reads_private: false, returns_untrusted: true, egress: false, idempotent: false };
+const EGRESS: Annotations =
+    Annotations { reads_private: false, returns_untrusted: false, egress: true, idempotent: false };
 
-fn marked(name: &str, marks: Marks) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) {
-    doing(ToolSpec { marks, ..ToolSpec::new(name, "", object()) })
+fn marked(name: &str, marks: Annotations) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) {
+    doing(ToolSpec { annotations: marks, ..ToolSpec::new(name, "", object()) })
 }
 
 /// The exposure from these two tools.
@@ -197,9 +208,9 @@ async fn exposure_of_a_calling_agent_applies_to_its_sub_agents() {
     let (mut above, _) = three(send, [None, None, None]);
     let reads = [marked("customers", PRIVATE).0, marked("search", UNTRUSTED).0];
     let replies = vec![
-        calls(&[("p", "customers", "{}"), ("s", "search", "{}")]),
-        calls(&[("m", "middle", TASK)]),
-        says("Ended."),
+        tool_call_reply(&[("p", "customers", "{}"), ("s", "search", "{}")]),
+        tool_call_reply(&[("m", "middle", TASK)]),
+        text_reply("Ended."),
     ];
     above.model = Arc::new(ScriptedModel::new(replies));
     above.tools = reads.to_vec();
@@ -215,17 +226,18 @@ async fn exposure_of_a_calling_agent_applies_to_its_sub_agents() {
 #[tokio::test(start_paused = true)]
 async fn exposure_of_a_sub_agent_applies_to_its_caller_and_siblings() {
     let reader = |id: &str, tool: &str, marks| {
-        let replies = vec![calls(&[("r", tool, "{}")]), says("Read.")];
+        let replies = vec![tool_call_reply(&[("r", tool, "{}")]), text_reply("Read.")];
         below(agent(id, replies, vec![marked(tool, marks).0]).0)
     };
     let check = async |second: &str, tool: &str| {
         let (send, sent) = marked("send", EGRESS);
-        let (mailer, _) = agent("mailer", vec![calls(&[("s", "send", "{}")]), says("Sent.")], vec![send.clone()]);
+        let (mailer, _) =
+            agent("mailer", vec![tool_call_reply(&[("s", "send", "{}")]), text_reply("Sent.")], vec![send.clone()]);
         let replies = vec![
-            calls(&[("a", "private-reader", TASK)]),
-            calls(&[("b", "web-reader", TASK)]),
-            calls(&[("c", tool, second)]),
-            says("Ended."),
+            tool_call_reply(&[("a", "private-reader", TASK)]),
+            tool_call_reply(&[("b", "web-reader", TASK)]),
+            tool_call_reply(&[("c", tool, second)]),
+            text_reply("Ended."),
         ];
         let (mut above, _) = agent("above", replies, vec![send]);
         above.agents = vec![
@@ -265,8 +277,10 @@ impl Model for HandsOver {
             tokio::time::sleep(Duration::from_secs(1)).await;
             self.now.fetch_sub(1, Ordering::SeqCst);
             let reply = match &self.below {
-                Some(below) if request.messages.len() == 1 => calls(&[("a", below, TASK), ("b", below, TASK)]),
-                _ => says("Ended."),
+                Some(below) if request.messages.len() == 1 => {
+                    tool_call_reply(&[("a", below, TASK), ("b", below, TASK)])
+                }
+                _ => text_reply("Ended."),
             };
             ScriptedModel::new(vec![reply]).stream(request, cancel).await
         })
@@ -299,7 +313,7 @@ async fn all_levels_share_the_permits_without_a_deadlock() {
         tokio::time::sleep(Duration::from_millis(3500)).await;
         stop.cancel();
     });
-    let outcome = run_turn(&first, asked(), Vec::new(), (Seen::default(), cancel), &mut Told::default()).await;
+    let outcome = run_turn(&first, asked(), Vec::new(), (ExposureState::default(), cancel), &mut Told::default()).await;
     assert!(matches!(outcome.ending, Ending::Stopped), "{:?}", outcome.ending);
     assert_eq!(most.load(Ordering::SeqCst), 3);
 }

@@ -3,9 +3,12 @@
 #[expect(dead_code, reason = "this file needs some of it only")]
 mod support;
 
-use agent::{Agent, Asked, Decision, Ending, Event, EventSink, Limit, PendingCall, Policy, Ruling, Seen, SinkClosed};
-use agent::{StepRule, Steps};
-use contract::testing::{Cue, ScriptedModel, calls, says};
+use agent::{
+    Agent, Decision, Ending, Event, EventSink, ExposureState, Limit, PendingCall, Policy, PolicyQuery, Ruling,
+    SinkClosed,
+};
+use agent::{StepRule, StepSelector};
+use contract::testing::{Cue, ScriptedModel, text_reply, tool_call_reply};
 use contract::{Message, Tool, ToolOutput, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -27,14 +30,14 @@ fn tool(name: &str) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) {
 }
 
 async fn run(agent: &Agent) -> Ending {
-    run_turn(agent, asked(), Vec::new(), (Seen::default(), CancellationToken::new()), &mut Nobody).await.ending
+    run_turn(agent, asked(), Vec::new(), (ExposureState::default(), CancellationToken::new()), &mut Nobody).await.ending
 }
 
 /// Denies calls with the number 7.
 struct NotSeven;
 
 impl Policy for NotSeven {
-    fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling> {
+    fn decide<'a>(&'a self, asked: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
         let is_denied = asked.call.input["n"] == 7;
         Box::pin(std::future::ready(if is_denied { Ruling::Deny("not 7.".to_owned()) } else { Ruling::Allow }))
     }
@@ -44,7 +47,11 @@ impl Policy for NotSeven {
 async fn only_a_call_that_ran_ends_the_turn() {
     let check = async |first: &str, requests: usize| {
         let (finish, finished) = tool("finish");
-        let replies = vec![calls(&[("a", "finish", first)]), calls(&[("b", "finish", r#"{"n":1}"#)]), says("never")];
+        let replies = vec![
+            tool_call_reply(&[("a", "finish", first)]),
+            tool_call_reply(&[("b", "finish", r#"{"n":1}"#)]),
+            text_reply("never"),
+        ];
         let (mut agent, model) = agent("a", replies, vec![finish]);
         agent.policy = Some(Arc::new(NotSeven));
         agent.settings.stop_on_tool_call = vec!["finish".to_owned()];
@@ -74,11 +81,11 @@ async fn a_step_accepts_only_the_tools_that_it_offers() {
         let made: Vec<_> = names.iter().map(|&name| tool(name)).collect();
         let all: Vec<_> = names.iter().map(|&name| (name, name, r#"{"n":1}"#)).collect();
         let tools = made.iter().map(|(tool, _)| tool.clone()).collect();
-        let (mut agent, model) = agent("a", vec![calls(&all), says("ok")], tools);
+        let (mut agent, model) = agent("a", vec![tool_call_reply(&all), text_reply("ok")], tools);
         agent.settings.active_tools = of_agent.map(owned);
         let active_tools = of_step.map(owned);
         agent.settings.prepare_step =
-            vec![StepRule { steps: Steps::These(vec![1]), active_tools, ..StepRule::default() }];
+            vec![StepRule { steps: StepSelector::Numbers(vec![1]), active_tools, ..StepRule::default() }];
         run(&agent).await;
         let told: Vec<_> = model.requests()[0].tools.iter().map(|tool| tool.name.clone()).collect();
         assert_eq!(told, offered, "{of_agent:?} {of_step:?}");
@@ -107,16 +114,18 @@ async fn a_step_accepts_only_the_tools_that_it_offers() {
 async fn a_decided_call_runs_whichever_step_offered_its_tool() {
     let number = json!({ "type": "object" });
     let (asks, called) = doing(ToolSpec { needs_approval: true, ..ToolSpec::new("asks", "", number) });
-    let replies: Vec<Vec<Cue>> = vec![calls(&[("a", "asks", "{}")]), says("ok")];
+    let replies: Vec<Vec<Cue>> = vec![tool_call_reply(&[("a", "asks", "{}")]), text_reply("ok")];
     let (mut agent, _) = agent("a", replies, vec![asks, tool("other").0]);
     agent.settings.active_tools = Some(vec!["other".to_owned()]);
     let active_tools = Some(vec!["asks".to_owned()]);
-    agent.settings.prepare_step = vec![StepRule { steps: Steps::These(vec![1]), active_tools, ..StepRule::default() }];
-    let waits = (Seen::default(), CancellationToken::new());
+    agent.settings.prepare_step =
+        vec![StepRule { steps: StepSelector::Numbers(vec![1]), active_tools, ..StepRule::default() }];
+    let waits = (ExposureState::default(), CancellationToken::new());
     let outcome = run_turn(&agent, asked(), Vec::new(), waits.clone(), &mut Nobody).await;
     assert!(matches!(outcome.ending, Ending::Waiting), "{:?}", outcome.ending);
     let (call, decision) = (outcome.waiting[0].call.clone(), Decision::Approved);
-    let pending = vec![PendingCall { call, decision, state: None, asked: None, grant: None, cut_off: false }];
+    let pending =
+        vec![PendingCall { call, decision, state: None, tool_fingerprint: None, grant: None, cut_off: false }];
     let outcome = run_turn(&agent, outcome.messages, pending, waits, &mut Nobody).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
     assert_eq!(called().len(), 1);

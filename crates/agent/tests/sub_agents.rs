@@ -4,9 +4,10 @@
 mod support;
 
 use agent::{
-    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Seen, Settings, SinkClosed,
+    Agent, Decision, Ending, Event, EventSink, ExposureState, Limit, PendingCall, RunOutcome, RunSettings, SinkClosed,
+    TurnLimits,
 };
-use contract::testing::{RecordingTool, ScriptedModel, calls, says};
+use contract::testing::{RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{Message, Tool, ToolOutput, ToolSpec, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -32,10 +33,10 @@ impl EventSink for Told {
             Event::ToolProgress { output, .. } => self.progress.push(output),
             Event::ToolSuspended { output, state, .. } => self.suspended.push((output, state)),
             Event::ToolFinished { result, .. } => self.finished.push(result.map_err(|error| error.message)),
-            Event::Replied(reply) => self.took.push((String::new(), reply.number, reply.usage.input_tokens)),
+            Event::ReplyComplete(reply) => self.took.push((String::new(), reply.step, reply.usage.input_tokens)),
             Event::Nested { call_id, event, .. } => {
-                if let Event::Replied(reply) = *event {
-                    self.took.push((call_id, reply.number, reply.usage.input_tokens));
+                if let Event::ReplyComplete(reply) = *event {
+                    self.took.push((call_id, reply.step, reply.usage.input_tokens));
                 }
             }
             _ => {}
@@ -53,12 +54,12 @@ fn doing(name: &str, needs_approval: bool) -> (Arc<dyn Tool>, impl Fn() -> Vec<V
     support::doing(ToolSpec { needs_approval, ..ToolSpec::new(name, "", object()) })
 }
 
-async fn run(agent: &Agent, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, told: &mut Told) -> Outcome {
+async fn run(agent: &Agent, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, told: &mut Told) -> RunOutcome {
     let cancel = told.cancel.as_ref().map_or_else(CancellationToken::new, |(_, cancel)| cancel.clone());
-    run_turn(agent, messages, pending, (Seen::default(), cancel), told).await
+    run_turn(agent, messages, pending, (ExposureState::default(), cancel), told).await
 }
 
-async fn ask(agent: &Agent, told: &mut Told) -> Outcome {
+async fn ask(agent: &Agent, told: &mut Told) -> RunOutcome {
     run(agent, asked(), Vec::new(), told).await
 }
 
@@ -74,11 +75,12 @@ fn read_of(model: &ScriptedModel) -> ToolOutput {
 #[tokio::test(start_paused = true)]
 async fn a_task_is_delegated_and_its_answer_is_read() {
     let (search, searched) = doing("search", false);
-    let mut first = says("I look. ");
+    let mut first = text_reply("I look. ");
     first.pop();
-    first.extend(calls(&[("s", "search", r#"{"q":"x"}"#)]));
-    let (helper, helper_model) = agent("helper", vec![first, says("It is on page 7.")], vec![search]);
-    let (mut above, model) = agent("above", vec![calls(&[("a", "helper", TASK)]), says("Page 7.")], Vec::new());
+    first.extend(tool_call_reply(&[("s", "search", r#"{"q":"x"}"#)]));
+    let (helper, helper_model) = agent("helper", vec![first, text_reply("It is on page 7.")], vec![search]);
+    let (mut above, model) =
+        agent("above", vec![tool_call_reply(&[("a", "helper", TASK)]), text_reply("Page 7.")], Vec::new());
     above.agents.push(below(helper));
     let mut told = Told::default();
     let outcome = ask(&above, &mut told).await;
@@ -119,11 +121,14 @@ async fn concurrent_sub_agents_are_limited() {
             Ok(json!("done"))
         }
     });
-    let replies = (0..10).flat_map(|_| [calls(&[("w", "work", "{}")])]).chain((0..10).map(|_| says("ok"))).collect();
+    let replies = (0..10)
+        .flat_map(|_| [tool_call_reply(&[("w", "work", "{}")])])
+        .chain((0..10).map(|_| text_reply("ok")))
+        .collect();
     let (helper, _) = agent("helper", replies, vec![Arc::new(work)]);
     let ids: Vec<_> = (0..6).map(|number| format!("a{number}")).collect();
     let six: Vec<_> = ids.iter().map(|id| (id.as_str(), "helper", TASK)).collect();
-    let (mut above, _) = agent("above", vec![calls(&six), says("ok")], Vec::new());
+    let (mut above, _) = agent("above", vec![tool_call_reply(&six), text_reply("ok")], Vec::new());
     above.agents.push(below(helper));
     ask(&above, &mut Told::default()).await;
     assert_eq!(most.load(Ordering::SeqCst), 3);
@@ -132,10 +137,12 @@ async fn concurrent_sub_agents_are_limited() {
 #[tokio::test(start_paused = true)]
 async fn limits_include_sub_agents() {
     let (work, worked) = doing("work", false);
-    let again = || calls(&[("w", "work", "{}")]);
-    let (helper, _) = agent("helper", vec![again(), calls(&[("v", "work", r#"{"n":2}"#)]), says("ok")], vec![work]);
-    let (mut above, _) = agent("above", vec![calls(&[("a", "helper", TASK)]), says("never asked")], Vec::new());
-    above.settings.limits = Limits { requests: Some(3), ..Limits::default() };
+    let again = || tool_call_reply(&[("w", "work", "{}")]);
+    let (helper, _) =
+        agent("helper", vec![again(), tool_call_reply(&[("v", "work", r#"{"n":2}"#)]), text_reply("ok")], vec![work]);
+    let (mut above, _) =
+        agent("above", vec![tool_call_reply(&[("a", "helper", TASK)]), text_reply("never asked")], Vec::new());
+    above.settings.limits = TurnLimits { requests: Some(3), ..TurnLimits::default() };
     above.agents.push(below(helper));
     let mut told = Told::default();
     let outcome = ask(&above, &mut told).await;
@@ -147,10 +154,10 @@ async fn limits_include_sub_agents() {
 #[tokio::test(start_paused = true)]
 async fn stopping_reaches_all_levels() {
     let hangs = RecordingTool::new(ToolSpec::new("hangs", "", object()), |_, _| std::future::pending());
-    let (lowest, _) = agent("lowest", vec![calls(&[("h", "hangs", "{}")])], vec![Arc::new(hangs)]);
-    let (mut middle, _) = agent("middle", vec![calls(&[("l", "lowest", TASK)])], Vec::new());
+    let (lowest, _) = agent("lowest", vec![tool_call_reply(&[("h", "hangs", "{}")])], vec![Arc::new(hangs)]);
+    let (mut middle, _) = agent("middle", vec![tool_call_reply(&[("l", "lowest", TASK)])], Vec::new());
     middle.agents.push(below(lowest));
-    let (mut above, _) = agent("above", vec![calls(&[("m", "middle", TASK)])], Vec::new());
+    let (mut above, _) = agent("above", vec![tool_call_reply(&[("m", "middle", TASK)])], Vec::new());
     above.agents.push(below(middle));
     let mut told = Told { cancel: Some((3, CancellationToken::new())), ..Told::default() };
     let begun = tokio::time::Instant::now();
@@ -162,11 +169,13 @@ async fn stopping_reaches_all_levels() {
 /// A helper that writes twice in one reply, with approval, two levels down.
 fn asking() -> (Agent, Arc<ScriptedModel>, impl Fn() -> Vec<Value>) {
     let (write, written) = doing("write", true);
-    let both = calls(&[("w1", "write", r#"{"n":1}"#), ("w2", "write", r#"{"n":2}"#)]);
-    let (lowest, _) = agent("lowest", vec![both, says("I have written.")], vec![write]);
-    let (mut middle, _) = agent("middle", vec![calls(&[("l", "lowest", TASK)]), says("All is written.")], Vec::new());
+    let both = tool_call_reply(&[("w1", "write", r#"{"n":1}"#), ("w2", "write", r#"{"n":2}"#)]);
+    let (lowest, _) = agent("lowest", vec![both, text_reply("I have written.")], vec![write]);
+    let (mut middle, _) =
+        agent("middle", vec![tool_call_reply(&[("l", "lowest", TASK)]), text_reply("All is written.")], Vec::new());
     middle.agents.push(below(lowest));
-    let (mut above, model) = agent("above", vec![calls(&[("m", "middle", TASK)]), says("Done.")], Vec::new());
+    let (mut above, model) =
+        agent("above", vec![tool_call_reply(&[("m", "middle", TASK)]), text_reply("Done.")], Vec::new());
     above.agents.push(below(middle));
     (above, model, written)
 }
@@ -189,7 +198,7 @@ async fn an_approval_request_of_a_sub_agent_waits_for_the_user() {
             call,
             decision: answers.next().unwrap(),
             state: Some(state),
-            asked: None,
+            tool_fingerprint: None,
             grant: None,
             cut_off: false,
         }];
@@ -209,24 +218,31 @@ async fn an_approval_request_of_a_sub_agent_waits_for_the_user() {
 #[tokio::test(start_paused = true)]
 async fn limits_count_across_suspensions() {
     for settings in [
-        Settings { limits: Limits { requests: Some(2), ..Limits::default() }, ..Settings::default() },
-        Settings { limits: Limits { tool_calls: Some(1), ..Limits::default() }, ..Settings::default() },
-        Settings { max_steps: 2, ..Settings::default() },
+        RunSettings { limits: TurnLimits { requests: Some(2), ..TurnLimits::default() }, ..RunSettings::default() },
+        RunSettings { limits: TurnLimits { tool_calls: Some(1), ..TurnLimits::default() }, ..RunSettings::default() },
+        RunSettings { max_steps: 2, ..RunSettings::default() },
     ] {
         let (write, written) = doing("write", true);
         let (work, _) = doing("work", false);
-        let once = |id: &str, name: &str| calls(&[(id, name, "{}")]);
-        let replies = vec![once("w", "write"), once("x", "work"), once("y", "work"), says("never asked")];
+        let once = |id: &str, name: &str| tool_call_reply(&[(id, name, "{}")]);
+        let replies = vec![once("w", "write"), once("x", "work"), once("y", "work"), text_reply("never asked")];
         let (mut helper, model) = agent("helper", replies, vec![write, work]);
         helper.settings = settings;
-        let (mut above, _) = agent("above", vec![calls(&[("h", "helper", TASK)]), says("ok")], Vec::new());
+        let (mut above, _) =
+            agent("above", vec![tool_call_reply(&[("h", "helper", TASK)]), text_reply("ok")], Vec::new());
         above.agents.push(below(helper));
         let mut told = Told::default();
         let outcome = ask(&above, &mut told).await;
         let state = Some(told.suspended[0].1.clone());
         let call = outcome.waiting[0].call.clone();
-        let pending =
-            vec![PendingCall { call, decision: Decision::Approved, state, asked: None, grant: None, cut_off: false }];
+        let pending = vec![PendingCall {
+            call,
+            decision: Decision::Approved,
+            state,
+            tool_fingerprint: None,
+            grant: None,
+            cut_off: false,
+        }];
         run(&above, outcome.messages, pending, &mut told).await;
         assert_eq!((written().len(), model.requests().len()), (1, 2));
         assert_eq!(told.finished[0], Err("The agent was stopped at a limit before it had an answer.".to_owned()));
@@ -243,7 +259,7 @@ async fn unreadable_state_is_an_error_for_the_model() {
         call,
         decision: Decision::Approved,
         state: Some(json!({ "old": 1 })),
-        asked: None,
+        tool_fingerprint: None,
         grant: None,
         cut_off: false,
     }];

@@ -1,13 +1,14 @@
 //! Complete turns with a scripted model: the events, their order, and the ending.
 
 use agent::{
-    Agent, Asked, Decision, Event, EventSink, Limits, PendingCall, Policy, Prune, PruneToolCalls, Ruling, Seen,
-    Settings, SinkClosed, Spent, StepRule, Steps, Timeouts, Turn,
+    Agent, Decision, Event, EventSink, ExposureState, PendingCall, Policy, PolicyQuery, Prune, PruneToolCalls, Ruling,
+    RunSettings, SinkClosed, StepRule, StepSelector, Timeouts, TurnInput, TurnLimits, TurnUsage,
 };
-use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, finish, says};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, finish_cue, model_error, text_reply, tool_call_reply};
 use contract::{
-    AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Price, Sampling, Sourced, Tool, ToolCall,
-    ToolChoice, ToolContext, ToolError, ToolOutput, ToolResult, ToolSource, ToolSpec, UserPart,
+    AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Price, RunScope, Sampling, Source,
+    SourceTools, Tool, ToolCall, ToolChoice, ToolContext, ToolError, ToolOutput, ToolResult, ToolSource, ToolSpec,
+    UserPart,
 };
 use futures::future::BoxFuture;
 use insta::assert_snapshot;
@@ -15,6 +16,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +30,7 @@ struct Notes {
 impl EventSink for Notes {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
         // The test of usage is in `sub_agents`.
-        if matches!(event, Event::Replied(_)) {
+        if matches!(event, Event::ReplyComplete(_)) {
             return Ok(());
         }
         let line = note(&event);
@@ -55,6 +57,7 @@ fn note(event: &Event) -> String {
         Event::ApprovalRequest { call_id, terms, .. } => {
             format!("  ask {call_id}{}", if terms.may_remember { "" } else { " this once" })
         }
+        Event::Data { name, data, .. } => format!("  data {name} {data}"),
         Event::ToolStarted { call_id, .. } => format!("  started {call_id}"),
         Event::ToolFinished { call_id, result: Ok(value), .. } => format!("  finished {call_id} {value}"),
         Event::ToolFinished { call_id, result: Err(error), .. } => format!("  failed {call_id} {error}"),
@@ -65,13 +68,13 @@ fn note(event: &Event) -> String {
         Event::ToolProgress { call_id, output } => format!("  progress {call_id} {output}"),
         Event::ToolSuspended { call_id, .. } => format!("  suspended {call_id}"),
         Event::CallDecided { call, .. } => format!("  decided {}", call.id),
-        Event::CallForPage { call_id, .. } => format!("  for the page {call_id}"),
+        Event::PageCallReady { call_id, .. } => format!("  for the page {call_id}"),
         Event::CallHandedOver { call } => format!("  handed over {} {}", call.id, call.input),
         Event::CallGranted { call_id, grant, .. } => format!("  granted {call_id} by {}", grant.id),
         Event::CallRuled { call_id, ruling } => format!("  ruled {call_id} {ruling:?}"),
         Event::Nested { call_id, event, .. } => format!("  of {call_id}: {}", note(event).trim()),
         Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
-        Event::Replied(_) => "  took".to_owned(),
+        Event::ReplyComplete(_) => "  took".to_owned(),
         Event::Exposed { exposure } => format!("  exposed {exposure:?}"),
     }
 }
@@ -87,7 +90,7 @@ fn tools() -> Vec<Arc<dyn Tool>> {
     let fails = |_, _| async { Err(ToolError::new("out of paper")) };
     let reports = |_, context: ToolContext| async move {
         for part in 1..=3 {
-            context.progress.tell(json!({ "part": part }));
+            context.reports.progress(json!({ "part": part }));
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         Ok(json!("whole"))
@@ -112,7 +115,7 @@ struct Case {
     policy: Option<Arc<dyn Policy>>,
     /// Tools in addition to those of every case.
     more: Vec<Arc<dyn Tool>>,
-    settings: Settings,
+    settings: RunSettings,
     messages: Vec<Message>,
     pending: Vec<PendingCall>,
     stop_at: Option<&'static str>,
@@ -121,7 +124,7 @@ struct Case {
 impl Case {
     fn of(replies: Vec<Vec<Cue>>) -> Self {
         let messages = vec![Message::User(vec![UserPart::Text { text: "hi".to_owned() }])];
-        let (settings, sources) = (Settings::default(), Vec::new());
+        let (settings, sources) = (RunSettings::default(), Vec::new());
         Self {
             replies,
             fallback: None,
@@ -150,15 +153,19 @@ impl Case {
         };
         let cancel = CancellationToken::new();
         let mut notes = Notes { stop_at: self.stop_at.map(|at| (at, cancel.clone())), ..Notes::default() };
-        let turn = Turn {
-            earlier: Spent::default(),
-            own_from: self.messages.len(),
+        let turn = TurnInput {
+            earlier: TurnUsage::default(),
+            turn_start: self.messages.len(),
             messages: self.messages.into_iter().map(Arc::new).collect(),
             pending: self.pending,
-            user_id: "u".to_owned(),
-            conversation_id: "c".to_owned(),
+            scope: RunScope {
+                user_id: "u".to_owned(),
+                conversation_id: "c".to_owned(),
+                page_id: Some("p".to_owned()),
+                ..RunScope::default()
+            },
             grants: None,
-            seen: Seen::default(),
+            exposure: ExposureState::default(),
             cancel,
         };
         let outcome = agent::run(&agent, turn, &mut notes).await;
@@ -173,7 +180,7 @@ async fn check(case: Case) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_text_reply_ends_the_turn() {
-    assert_snapshot!(check(Case::of(vec![says("Hello there")])).await, @r#"
+    assert_snapshot!(check(Case::of(vec![text_reply("Hello there")])).await, @r#"
     step 1
       text-start
       text "Hello "
@@ -192,17 +199,17 @@ impl ToolSource for Elsewhere {
         self.0
     }
 
-    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
+    fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         let tool = |name: &&str| {
-            let said = json!(format!("{} for {user_id}", self.0));
+            let said = json!(format!("{} for {}", self.0, scope.user_id));
             let spec = ToolSpec::new(*name, "", json!({ "type": "object" }));
             Arc::new(RecordingTool::new(spec, move |_, _| std::future::ready(Ok(said.clone())))) as Arc<dyn Tool>
         };
         let context = Some(format!("About {}.", self.0));
-        let sourced = self.1.as_ref().map(|names| Sourced {
+        let sourced = self.1.as_ref().map(|names| SourceTools {
             tools: names.iter().map(tool).collect(),
             context,
-            ..Sourced::default()
+            ..SourceTools::default()
         });
         Box::pin(std::future::ready(sourced.map_err(|&error| ToolError::new(error))))
     }
@@ -210,7 +217,8 @@ impl ToolSource for Elsewhere {
 
 #[tokio::test(start_paused = true)]
 async fn tools_of_sources_are_added_to_a_turn() {
-    let mut case = Case::of(vec![calls(&[("a", "far", "{}"), ("b", "slow", r#"{"n":1}"#)]), says("ok")]);
+    let mut case =
+        Case::of(vec![tool_call_reply(&[("a", "far", "{}"), ("b", "slow", r#"{"n":1}"#)]), text_reply("ok")]);
     case.sources = vec![
         Arc::new(Elsewhere("one", Ok(vec!["far", "slow"]))),
         Arc::new(Elsewhere("down", Err("it is down"))),
@@ -245,11 +253,82 @@ async fn tools_of_sources_are_added_to_a_turn() {
     "#);
 }
 
+/// A source whose tool `install` adds the tool `installed`, a source and a data part.
+#[derive(Clone, Default)]
+struct Installer {
+    is_installed: Arc<AtomicBool>,
+}
+
+impl ToolSource for Installer {
+    fn name(&self) -> &str {
+        "installer"
+    }
+
+    fn tools<'a>(&'a self, _: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
+        let is_installed = self.is_installed.clone();
+        let install = move |_, context: ToolContext| {
+            is_installed.store(true, Ordering::Relaxed);
+            async move {
+                let (id, url) = ("s".to_owned(), "https://example.com".to_owned());
+                context.reports.add_source(Source::Url { id, url, title: None, metadata: None }).await;
+                context.reports.add_data("install", None, json!({ "tool": "installed" })).await;
+                context.reports.tools_changed().await;
+                Ok(json!(context.scope.page_id))
+            }
+        };
+        let spec = |name: &str| ToolSpec::new(name, "", json!({ "type": "object" }));
+        let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(RecordingTool::new(spec("install"), install))];
+        if self.is_installed.load(Ordering::Relaxed) {
+            let installed = |_, _| std::future::ready(Ok(json!("it works")));
+            tools.push(Arc::new(RecordingTool::new(spec("installed"), installed)));
+        }
+        Box::pin(std::future::ready(Ok(SourceTools { tools, ..SourceTools::default() })))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_can_add_to_the_message_and_change_the_tools_of_the_next_step() {
+    let replies = vec![
+        tool_call_reply(&[("a", "install", "{}")]),
+        tool_call_reply(&[("b", "installed", "{}")]),
+        text_reply("ok"),
+    ];
+    let mut case = Case::of(replies);
+    case.sources = vec![Arc::new(Installer::default())];
+    let (notes, requests) = case.run().await;
+    let offers = |request: &contract::Request| request.tools.iter().any(|tool| tool.name == "installed");
+    assert_eq!(requests.iter().map(offers).collect::<Vec<_>>(), [false, true, true]);
+    assert_snapshot!(notes, @r#"
+    step 1
+      tool-input-start
+      input a {}
+      call a install {}
+      started a
+      source
+      data install {"tool":"installed"}
+      finished a "p"
+    step 1 ends: ToolCalls
+    step 2
+      tool-input-start
+      input b {}
+      call b installed {}
+      started b
+      finished b "it works"
+    step 2 ends: ToolCalls
+    step 3
+      text-start
+      text "ok"
+      text-end
+    step 3 ends: Stop
+    Done
+    "#);
+}
+
 /// Denies `slow`, asks about `fails`, and allows everything else.
 struct House;
 
 impl Policy for House {
-    fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling> {
+    fn decide<'a>(&'a self, asked: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
         Box::pin(std::future::ready(match asked.call.name.as_str() {
             "slow" if asked.call.input["n"] != 9 => Ruling::Deny(format!("not for {}.", asked.user_id)),
             "fails" => Ruling::Ask,
@@ -261,7 +340,8 @@ impl Policy for House {
 #[tokio::test(start_paused = true)]
 async fn a_policy_decides_before_tools_run() {
     let number = r#"{"n":1}"#;
-    let mut case = Case::of(vec![calls(&[("a", "slow", number), ("b", "fails", number), ("c", "slow", r#"{"n":9}"#)])]);
+    let mut case =
+        Case::of(vec![tool_call_reply(&[("a", "slow", number), ("b", "fails", number), ("c", "slow", r#"{"n":9}"#)])]);
     case.policy = Some(Arc::new(House));
     assert_snapshot!(check(case).await, @r#"
     step 1
@@ -294,11 +374,11 @@ async fn a_policy_decides_before_tools_run() {
         call,
         decision: Decision::Approved,
         state: None,
-        asked: None,
+        tool_fingerprint: None,
         grant: None,
         cut_off: false,
     };
-    let mut case = Case::of(vec![says("ok")]);
+    let mut case = Case::of(vec![text_reply("ok")]);
     case.policy = Some(Arc::new(House));
     let made = [call("a", "fails"), call("b", "slow")].map(AssistantPart::ToolCall).to_vec();
     case.messages.push(Message::Assistant(made));
@@ -328,13 +408,13 @@ async fn an_approval_is_valid_for_the_unchanged_tool_only() {
             call,
             decision: Decision::Approved,
             state: None,
-            asked: Some(asked.to_owned()),
+            tool_fingerprint: Some(asked.to_owned()),
             grant: None,
             cut_off: false,
         }
     };
     let check = async |asked: &str| {
-        let mut case = Case::of(vec![says("ok")]);
+        let mut case = Case::of(vec![text_reply("ok")]);
         let pending = pending(asked);
         case.messages.push(Message::Assistant(vec![AssistantPart::ToolCall(pending.call.clone())]));
         case.pending = vec![pending];
@@ -353,14 +433,14 @@ async fn an_approval_is_valid_for_the_unchanged_tool_only() {
 struct Timid;
 
 impl Policy for Timid {
-    fn decide<'a>(&'a self, _: Asked<'a>) -> BoxFuture<'a, Ruling> {
+    fn decide<'a>(&'a self, _: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
         Box::pin(std::future::ready(Ruling::Ask))
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn client_tools_need_no_approval() {
-    let mut case = Case::of(vec![calls(&[("a", "browser", r#"{"n":1}"#)])]);
+    let mut case = Case::of(vec![tool_call_reply(&[("a", "browser", r#"{"n":1}"#)])]);
     case.policy = Some(Arc::new(Timid));
     let notes = check(case).await;
     assert!(notes.contains("ruled a Ask") && !notes.contains("ask a") && notes.ends_with("Waiting"), "{notes}");
@@ -375,12 +455,19 @@ async fn page_tools_are_approved_and_then_handed_over() {
         RecordingTool::new(ToolSpec { execution: Execution::Page, ..spec }, never)
     };
     let check = async |policy: Option<Arc<dyn Policy>>, decision: Option<Decision>, expected: &[&str]| {
-        let mut case = Case::of(vec![calls(&[("a", "page", r#"{"n":1}"#)]), says("ok")]);
+        let mut case = Case::of(vec![tool_call_reply(&[("a", "page", r#"{"n":1}"#)]), text_reply("ok")]);
         if let Some(decision) = decision {
             let (id, name, input) = ("a".to_owned(), "page".to_owned(), json!({ "n": 1 }));
             let call = ToolCall { id, name, input, provider_executed: false, metadata: None };
             case.messages.push(Message::Assistant(vec![AssistantPart::ToolCall(call.clone())]));
-            case.pending.push(PendingCall { call, decision, state: None, asked: None, grant: None, cut_off: false });
+            case.pending.push(PendingCall {
+                call,
+                decision,
+                state: None,
+                tool_fingerprint: None,
+                grant: None,
+                cut_off: false,
+            });
         }
         case.policy = policy;
         case.more.push(Arc::new(tool()));
@@ -399,7 +486,7 @@ async fn page_tools_are_approved_and_then_handed_over() {
 
 #[tokio::test(start_paused = true)]
 async fn a_timed_out_tool_can_pass_the_cancellation_on() {
-    let told = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let told = Arc::new(AtomicBool::new(false));
     let tells = told.clone();
     let spec = ToolSpec { timeout: Duration::from_secs(1), ..ToolSpec::new("far", "", json!({ "type": "object" })) };
     let far = RecordingTool::new(spec, move |_, context: ToolContext| {
@@ -407,20 +494,20 @@ async fn a_timed_out_tool_can_pass_the_cancellation_on() {
         async move {
             context.cancel.cancelled().await;
             tokio::time::sleep(Duration::from_millis(100)).await;
-            told.store(true, std::sync::atomic::Ordering::SeqCst);
+            told.store(true, Ordering::SeqCst);
             Err(ToolError::new("given up"))
         }
     });
-    let mut case = Case::of(vec![calls(&[("a", "far", "{}")]), says("ok")]);
+    let mut case = Case::of(vec![tool_call_reply(&[("a", "far", "{}")]), text_reply("ok")]);
     case.more.push(Arc::new(far));
     let notes = check(case).await;
     assert!(notes.contains("failed a The tool did not finish within 1 s and was stopped."), "{notes}");
-    assert!(told.load(std::sync::atomic::Ordering::SeqCst));
+    assert!(told.load(Ordering::SeqCst));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_reports_its_progress() {
-    assert_snapshot!(check(Case::of(vec![calls(&[("a", "reports", r#"{"n":1}"#)]), says("ok")])).await, @r#"
+    assert_snapshot!(check(Case::of(vec![tool_call_reply(&[("a", "reports", r#"{"n":1}"#)]), text_reply("ok")])).await, @r#"
     step 1
       tool-input-start
       input a {"n":1}
@@ -442,7 +529,8 @@ async fn a_tool_reports_its_progress() {
 
 #[tokio::test(start_paused = true)]
 async fn parallel_tools_finish_out_of_order_and_are_sent_in_order() {
-    let case = Case::of(vec![calls(&[("a", "slow", r#"{"n":1}"#), ("b", "slow", r#"{"n":9}"#)]), says("ok")]);
+    let case =
+        Case::of(vec![tool_call_reply(&[("a", "slow", r#"{"n":1}"#), ("b", "slow", r#"{"n":9}"#)]), text_reply("ok")]);
     let (notes, requests) = case.run().await;
     assert_snapshot!(notes, @r#"
     step 1
@@ -469,7 +557,7 @@ async fn parallel_tools_finish_out_of_order_and_are_sent_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn the_model_reads_the_errors_of_failed_calls_and_continues() {
-    let wrong = calls(&[
+    let wrong = tool_call_reply(&[
         ("a", "nowhere", "{}"),
         ("b", "slow", "{n:"),
         ("c", "slow", r#"{"n":"one"}"#),
@@ -478,7 +566,7 @@ async fn the_model_reads_the_errors_of_failed_calls_and_continues() {
         ("f", "hangs", r#"{"n":1}"#),
         ("g", "slow", "[]"),
     ]);
-    let notes = check(Case::of(vec![wrong, says("ok")])).await;
+    let notes = check(Case::of(vec![wrong, text_reply("ok")])).await;
     let told: Vec<_> = notes
         .lines()
         .filter(|line| line.contains("invalid") || line.contains("failed") || line.ends_with("Done"))
@@ -501,7 +589,7 @@ async fn the_model_reads_the_errors_of_failed_calls_and_continues() {
 
 #[tokio::test(start_paused = true)]
 async fn an_approval_request_ends_the_run_after_the_other_tools() {
-    let case = Case::of(vec![calls(&[
+    let case = Case::of(vec![tool_call_reply(&[
         ("a", "asks", r#"{"n":1}"#),
         ("b", "slow", r#"{"n":2}"#),
         ("c", "browser", r#"{"n":3}"#),
@@ -524,7 +612,7 @@ fn decided(decision: Decision) -> Case {
         provider_executed: false,
         metadata: None,
     };
-    let mut case = Case::of(vec![says("ok")]);
+    let mut case = Case::of(vec![text_reply("ok")]);
     case.messages.push(Message::Assistant(vec![
         AssistantPart::ToolCall(call("a", "asks")),
         AssistantPart::ToolCall(call("b", "slow")),
@@ -540,7 +628,7 @@ fn decided(decision: Decision) -> Case {
         call: call("a", "asks"),
         decision,
         state: None,
-        asked: None,
+        tool_fingerprint: None,
         grant: None,
         cut_off: false,
     });
@@ -566,7 +654,7 @@ async fn decisions_take_effect_before_the_first_step() {
 
 #[tokio::test(start_paused = true)]
 async fn max_steps_stop_tools_and_the_timeout_end_a_turn() {
-    let again = || calls(&[("a", "slow", r#"{"n":1}"#)]);
+    let again = || tool_call_reply(&[("a", "slow", r#"{"n":1}"#)]);
     let ending = |notes: String| notes.lines().last().unwrap().to_owned();
     let mut case = Case::of(vec![again(), again(), again()]);
     case.settings.max_steps = 2;
@@ -589,7 +677,7 @@ async fn a_paused_reply_continues_without_the_user() {
         let finish = Part::Finish { reason, raw_reason: None, usage, metadata: None };
         vec![Cue::Part(item), Cue::Part(finish)]
     };
-    let (notes, requests) = Case::of(vec![pauses(), pauses(), says("found")]).run().await;
+    let (notes, requests) = Case::of(vec![pauses(), pauses(), text_reply("found")]).run().await;
     assert!(notes.ends_with("Done"), "{notes}");
     assert_eq!(requests.iter().map(|request| request.messages.len()).collect::<Vec<_>>(), [1, 2, 3]);
     let mut case = Case::of(vec![pauses(), pauses()]);
@@ -610,16 +698,22 @@ async fn a_call_of_the_provider_waits_for_approval() {
     };
     let ToolCall { id, name, input, metadata, .. } = call.clone();
     let asks = Part::ToolCall { id, name, input: input.to_string(), provider_executed: false, metadata };
-    let finish = calls(&[]).pop().unwrap();
+    let finish = tool_call_reply(&[]).pop().unwrap();
     assert!(check(Case::of(vec![vec![Cue::Part(asks), finish]])).await.ends_with("Waiting"));
     for (decision, expected) in [
         (Decision::Approved, ToolOutput::Text("The user approved this call.".to_owned())),
         (Decision::Denied(None), ToolOutput::Denied(None)),
     ] {
-        let mut case = Case::of(vec![says("ok")]);
+        let mut case = Case::of(vec![text_reply("ok")]);
         case.messages.push(Message::Assistant(vec![AssistantPart::ToolCall(call.clone())]));
-        case.pending =
-            vec![PendingCall { call: call.clone(), decision, state: None, asked: None, grant: None, cut_off: false }];
+        case.pending = vec![PendingCall {
+            call: call.clone(),
+            decision,
+            state: None,
+            tool_fingerprint: None,
+            grant: None,
+            cut_off: false,
+        }];
         let (notes, requests) = case.run().await;
         assert!(notes.ends_with("Done"), "{notes}");
         let Message::Tool(results) = &*requests[0].messages[2] else { panic!("{requests:?}") };
@@ -629,27 +723,27 @@ async fn a_call_of_the_provider_waits_for_approval() {
 
 #[tokio::test(start_paused = true)]
 async fn limits_end_a_turn() {
-    let n = |n: u32| calls(&[("a", "slow", &format!(r#"{{"n":{n}}}"#))]);
+    let n = |n: u32| tool_call_reply(&[("a", "slow", &format!(r#"{{"n":{n}}}"#))]);
     let three = || vec![n(1), n(2), n(3)];
-    let with = |limits: Limits| {
+    let with = |limits: TurnLimits| {
         let mut case = Case::of(three());
         case.settings.limits = limits;
         case
     };
-    let check = async |limits: Limits, requests: usize, expected: &str| {
+    let check = async |limits: TurnLimits, requests: usize, expected: &str| {
         let (notes, asked) = with(limits.clone()).run().await;
         assert_eq!((notes.lines().last().unwrap(), asked.len()), (expected, requests), "{limits:?}");
     };
     // A scripted reply takes 10 input and 5 output tokens.
-    check(Limits { requests: Some(2), ..Limits::default() }, 2, "Limit(Requests)").await;
-    check(Limits { total_tokens: Some(16), ..Limits::default() }, 2, "Limit(TotalTokens)").await;
-    check(Limits { tool_calls: Some(1), ..Limits::default() }, 2, "Limit(ToolCalls)").await;
-    let mut case = with(Limits { cost_usd: Some(0.000_3), ..Limits::default() });
+    check(TurnLimits { requests: Some(2), ..TurnLimits::default() }, 2, "Limit(Requests)").await;
+    check(TurnLimits { total_tokens: Some(16), ..TurnLimits::default() }, 2, "Limit(TotalTokens)").await;
+    check(TurnLimits { tool_calls: Some(1), ..TurnLimits::default() }, 2, "Limit(ToolCalls)").await;
+    let mut case = with(TurnLimits { cost_usd: Some(0.000_3), ..TurnLimits::default() });
     let price = Price { input: 10.0, cache_read: 1.0, cache_write: 12.5, output: 20.0 };
     case.settings.prices.insert("test".to_owned(), price);
     assert!(case.run().await.0.ends_with("Limit(Cost)"));
     // One of two concurrent calls runs; the model reads in the next turn why the other did not.
-    let mut case = Case::of(vec![calls(&[("a", "slow", r#"{"n":1}"#), ("b", "slow", r#"{"n":2}"#)])]);
+    let mut case = Case::of(vec![tool_call_reply(&[("a", "slow", r#"{"n":1}"#), ("b", "slow", r#"{"n":2}"#)])]);
     case.settings.limits.tool_calls = Some(1);
     assert_snapshot!(self::check(case).await, @r#"
     step 1
@@ -669,7 +763,7 @@ async fn limits_end_a_turn() {
 
 #[tokio::test(start_paused = true)]
 async fn a_loop_is_warned_about_and_ended() {
-    let again = || calls(&[("a", "slow", r#"{"n":9}"#)]);
+    let again = || tool_call_reply(&[("a", "slow", r#"{"n":9}"#)]);
     let (notes, asked) = Case::of((0..7).map(|_| again()).collect()).run().await;
     assert_eq!((notes.lines().last().unwrap(), asked.len()), ("Limit(Loop)", 5));
     let told = |request: &contract::Request| {
@@ -682,25 +776,26 @@ async fn a_loop_is_warned_about_and_ended() {
 
 #[tokio::test(start_paused = true)]
 async fn calls_of_a_truncated_reply_do_not_run() {
-    let mut cut = calls(&[("a", "slow", r#"{"n":1}"#)]);
+    let mut cut = tool_call_reply(&[("a", "slow", r#"{"n":1}"#)]);
     cut.pop();
-    cut.push(finish(FinishReason::Length));
+    cut.push(finish_cue(FinishReason::Length));
     let notes = check(Case::of(vec![cut])).await;
     assert!(!notes.contains("started") && notes.ends_with("step 1 ends: Length\nDone"), "{notes}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn failures_are_retried_before_the_first_part_only() {
-    let fail = |kind| vec![Cue::Fail(failure(kind))];
+    let fail = |kind| vec![Cue::Fail(model_error(kind))];
     let notes =
-        check(Case::of(vec![fail(ModelErrorKind::Unavailable), fail(ModelErrorKind::RateLimited), says("ok")])).await;
+        check(Case::of(vec![fail(ModelErrorKind::Unavailable), fail(ModelErrorKind::RateLimited), text_reply("ok")]))
+            .await;
     assert!(notes.starts_with("retry 1\nretry 2\nstep 1\n") && notes.ends_with("Done"), "{notes}");
-    let notes = check(Case::of(vec![fail(ModelErrorKind::Unauthorized), says("ok")])).await;
+    let notes = check(Case::of(vec![fail(ModelErrorKind::Unauthorized), text_reply("ok")])).await;
     assert!(notes.starts_with("Failed(ModelError { kind: Unauthorized"), "{notes}");
-    let mut half = says("half of it");
+    let mut half = text_reply("half of it");
     half.truncate(2);
-    half.push(Cue::Fail(failure(ModelErrorKind::BrokenStream)));
-    let notes = check(Case::of(vec![half, says("ok")])).await;
+    half.push(Cue::Fail(model_error(ModelErrorKind::BrokenStream)));
+    let notes = check(Case::of(vec![half, text_reply("ok")])).await;
     assert!(
         notes.contains("text \"half \"")
             && notes.lines().last().unwrap().starts_with("Failed(ModelError { kind: BrokenStream"),
@@ -719,28 +814,28 @@ async fn failures_are_retried_before_the_first_part_only() {
 async fn keep_alives_reset_the_timeout() {
     let alive = || [Cue::Pause(Duration::from_secs(50)), Cue::Part(Part::Alive)];
     let thinks = |end: Vec<Cue>| alive().into_iter().chain(alive()).chain(alive()).chain(end).collect::<Vec<_>>();
-    let (notes, requests) = Case::of(vec![thinks(says("ok"))]).run().await;
+    let (notes, requests) = Case::of(vec![thinks(text_reply("ok"))]).run().await;
     assert!(notes.starts_with("step 1\n  text-start\n") && notes.ends_with("Done"), "{notes}");
     assert_eq!(requests.len(), 1);
-    let mut words = says("one two");
+    let mut words = text_reply("one two");
     let rest = words.split_off(2);
     let slow = words.into_iter().chain(alive()).chain(alive()).chain(rest).collect();
     let (notes, requests) = Case::of(vec![slow]).run().await;
     assert!(notes.ends_with("Done") && !notes.to_lowercase().contains("alive"), "{notes}");
     assert_eq!(requests.len(), 1);
     // Nothing was emitted yet, so a failure after keep-alives is retried, and so is silence.
-    let fails = thinks(vec![Cue::Fail(failure(ModelErrorKind::BrokenStream))]);
-    let notes = check(Case::of(vec![fails, thinks(vec![Cue::Silence]), says("ok")])).await;
+    let fails = thinks(vec![Cue::Fail(model_error(ModelErrorKind::BrokenStream))]);
+    let notes = check(Case::of(vec![fails, thinks(vec![Cue::Silence]), text_reply("ok")])).await;
     assert!(notes.starts_with("retry 1\nretry 2\nstep 1\n") && notes.ends_with("Done"), "{notes}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_first_byte_timeout_is_configurable() {
-    let late = || std::iter::once(Cue::Pause(Duration::from_secs(90))).chain(says("ok")).collect::<Vec<_>>();
+    let late = || std::iter::once(Cue::Pause(Duration::from_secs(90))).chain(text_reply("ok")).collect::<Vec<_>>();
     let mut case = Case::of(vec![late()]);
     case.settings.timeouts = Timeouts { first_byte: Duration::from_secs(120), ..Timeouts::default() };
     assert!(check(case).await.ends_with("Done"));
-    let mut case = Case::of(vec![late(), says("ok")]);
+    let mut case = Case::of(vec![late(), text_reply("ok")]);
     case.settings.timeouts = Timeouts { first_byte: Duration::from_secs(5), ..Timeouts::default() };
     assert!(check(case).await.starts_with("retry 1\nstep 1\n"));
 }
@@ -748,7 +843,7 @@ async fn the_first_byte_timeout_is_configurable() {
 #[tokio::test(start_paused = true)]
 async fn no_think_is_added_to_the_instructions() {
     for (no_think, expected) in [(true, Some("/no_think".to_owned())), (false, None)] {
-        let mut case = Case::of(vec![says("ok")]);
+        let mut case = Case::of(vec![text_reply("ok")]);
         case.settings.no_think = no_think;
         let (_, requests) = case.run().await;
         assert_eq!(requests[0].system, expected);
@@ -758,10 +853,12 @@ async fn no_think_is_added_to_the_instructions() {
 #[tokio::test(start_paused = true)]
 async fn a_fallback_is_asked_when_a_model_fails_before_its_reply() {
     let falls_back = |replies, others| Case { fallback: Some(others), ..Case::of(replies) };
-    let fails = |kind| vec![Cue::Fail(failure(kind))];
+    let fails = |kind| vec![Cue::Fail(model_error(kind))];
     // The run stays with the model that answered.
-    let case =
-        falls_back(vec![fails(ModelErrorKind::Unauthorized)], vec![calls(&[("a", "slow", r#"{"n":9}"#)]), says("ok")]);
+    let case = falls_back(
+        vec![fails(ModelErrorKind::Unauthorized)],
+        vec![tool_call_reply(&[("a", "slow", r#"{"n":9}"#)]), text_reply("ok")],
+    );
     assert_snapshot!(check(case).await, @r#"
     falls back to test
     step 1
@@ -779,8 +876,10 @@ async fn a_fallback_is_asked_when_a_model_fails_before_its_reply() {
     Done
     "#);
     // If all fail, the request is sent again, starting with the first model.
-    let case =
-        falls_back(vec![fails(ModelErrorKind::Unavailable), says("back")], vec![fails(ModelErrorKind::RateLimited)]);
+    let case = falls_back(
+        vec![fails(ModelErrorKind::Unavailable), text_reply("back")],
+        vec![fails(ModelErrorKind::RateLimited)],
+    );
     assert_snapshot!(check(case).await, @r#"
     falls back to test
     retry 1
@@ -792,8 +891,9 @@ async fn a_fallback_is_asked_when_a_model_fails_before_its_reply() {
     Done
     "#);
     // After its first part a reply is not retried.
-    let broken = says("half").into_iter().take(2).chain([Cue::Fail(failure(ModelErrorKind::BrokenStream))]).collect();
-    assert_snapshot!(check(falls_back(vec![broken], vec![says("never")])).await, @r#"
+    let broken =
+        text_reply("half").into_iter().take(2).chain([Cue::Fail(model_error(ModelErrorKind::BrokenStream))]).collect();
+    assert_snapshot!(check(falls_back(vec![broken], vec![text_reply("never")])).await, @r#"
     step 1
       text-start
       text "half"
@@ -810,7 +910,7 @@ async fn a_stop_ends_the_run_and_keeps_the_reply_so_far() {
     ]]);
     case.stop_at = Some("  text \"begun\"");
     assert_eq!(check(case).await, "step 1\n  text-start\n  text \"begun\"\nStopped");
-    let mut case = Case::of(vec![calls(&[("a", "hangs", r#"{"n":1}"#)])]);
+    let mut case = Case::of(vec![tool_call_reply(&[("a", "hangs", r#"{"n":1}"#)])]);
     case.stop_at = Some("  started a");
     let notes = check(case).await;
     assert!(notes.contains("failed a Stopped before it finished.") && notes.ends_with("Stopped"), "{notes}");
@@ -819,9 +919,9 @@ async fn a_stop_ends_the_run_and_keeps_the_reply_so_far() {
 #[tokio::test(start_paused = true)]
 async fn call_ids_are_unique_in_the_conversation() {
     let case = Case::of(vec![
-        calls(&[("call_0", "slow", r#"{"n":1}"#)]),
-        calls(&[("call_0", "slow", r#"{"n":2}"#), ("", "slow", r#"{"n":3}"#)]),
-        says("ok"),
+        tool_call_reply(&[("call_0", "slow", r#"{"n":1}"#)]),
+        tool_call_reply(&[("call_0", "slow", r#"{"n":2}"#), ("", "slow", r#"{"n":3}"#)]),
+        text_reply("ok"),
     ]);
     let notes = check(case).await;
     let seen: Vec<_> = notes.lines().filter_map(|line| line.strip_prefix("  call ")).collect();
@@ -851,7 +951,7 @@ proptest! {
         let names = ["slow", "fails", "panics", "nowhere", "slow"];
         let replies = script.iter().map(|reply| {
             let made: Vec<_> = reply.iter().map(|(id, name, good)| (format!("c{id}"), names[*name], if *good { r#"{"n":1}"# } else { "{" })).collect();
-            calls(&made.iter().map(|(id, name, input)| (id.as_str(), *name, *input)).collect::<Vec<_>>())
+            tool_call_reply(&made.iter().map(|(id, name, input)| (id.as_str(), *name, *input)).collect::<Vec<_>>())
         });
         let case = Case::of(replies.collect());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -865,18 +965,18 @@ proptest! {
 /// A rule changes only the settings that it names, for the steps that it selects.
 #[tokio::test(start_paused = true)]
 async fn step_rules_change_the_settings_of_their_steps() {
-    let one = || calls(&[("", "slow", r#"{"n":1}"#)]);
+    let one = || tool_call_reply(&[("", "slow", r#"{"n":1}"#)]);
     let first = StepRule {
-        steps: Steps::These(vec![1]),
+        steps: StepSelector::Numbers(vec![1]),
         active_tools: Some(vec!["slow".to_owned()]),
         tool_choice: Some(ToolChoice::Required),
         max_output_tokens: Some(9),
         ..StepRule::default()
     };
-    let later = StepRule { steps: Steps::Range(3, None), temperature: Some(0.0), ..StepRule::default() };
+    let later = StepRule { steps: StepSelector::Range(3, None), temperature: Some(0.0), ..StepRule::default() };
     let sampling = Sampling { temperature: Some(1.0), ..Sampling::default() };
-    let settings = Settings { prepare_step: vec![first, later], sampling, ..Settings::default() };
-    let (_, requests) = Case { settings, ..Case::of(vec![one(), one(), says("done")]) }.run().await;
+    let settings = RunSettings { prepare_step: vec![first, later], sampling, ..RunSettings::default() };
+    let (_, requests) = Case { settings, ..Case::of(vec![one(), one(), text_reply("done")]) }.run().await;
     let shown = requests.iter().map(|request| {
         let Sampling { temperature, max_output_tokens, .. } = &request.sampling;
         (request.tools.len(), request.tool_choice.clone(), *max_output_tokens, *temperature)
@@ -903,15 +1003,15 @@ async fn the_history_is_pruned() {
     let result = ToolResult {
         call_id: "old".to_owned(),
         name: "slow".to_owned(),
-        output: ToolOutput::of(json!(1)),
+        output: ToolOutput::from_url(json!(1)),
         metadata: None,
     };
     let user = || Message::User(vec![UserPart::Text { text: "hi".to_owned() }]);
     let messages =
         vec![user(), Message::Assistant(vec![AssistantPart::ToolCall(call)]), Message::Tool(vec![result]), user()];
     let tool_calls = vec![PruneToolCalls { keep_last: 0, tools: None }];
-    let settings = Settings { prune: Prune { tool_calls, ..Prune::default() }, ..Settings::default() };
-    let replies = vec![calls(&[("new", "slow", r#"{"n":1}"#)]), says("done")];
+    let settings = RunSettings { prune: Prune { tool_calls, ..Prune::default() }, ..RunSettings::default() };
+    let replies = vec![tool_call_reply(&[("new", "slow", r#"{"n":1}"#)]), text_reply("done")];
     let (_, requests) = Case { settings, messages, ..Case::of(replies) }.run().await;
     let roles = |request: &contract::Request| {
         let role = |message: &Arc<Message>| serde_json::to_value(&**message).unwrap()["role"].clone();

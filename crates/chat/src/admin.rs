@@ -6,7 +6,7 @@ use wire::EndReason;
 
 impl Chat {
     /// Stops all runs of a user whose access was revoked. What was written stays.
-    pub fn stop_all_of(&self, user_id: &str) {
+    pub fn stop_user_runs(&self, user_id: &str) {
         self.stop_all(user_id, EndReason::StoppedByAdmin);
     }
 

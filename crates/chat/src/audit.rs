@@ -2,9 +2,9 @@
 //! their run, which an [`Auditor`] watches; others end by a user's answer, a new message, the end
 //! of the run, or recovery.
 
-mod of_message;
+mod outside_run;
 
-pub(crate) use of_message::{answered, expired, interrupted, interrupted_below, is_open, passed_over};
+pub(crate) use outside_run::{answered, expired, interrupted, interrupted_below, is_open, passed_over};
 
 use crate::live::RunIdentity;
 use crate::{exposure, mask};
@@ -26,7 +26,7 @@ const NOT_ANY_MORE: &str = "The tool or its parameters changed before the user d
 
 /// The user, agent, conversation, message and run to which audited calls belong.
 #[derive(Clone, Debug)]
-pub(crate) struct Subject {
+pub(crate) struct RunContext {
     pub(crate) user_id: String,
     pub(crate) agent_id: String,
     pub(crate) conversation_id: String,
@@ -35,21 +35,21 @@ pub(crate) struct Subject {
 }
 
 /// How a call ended.
-struct End {
+struct CallEnd {
     outcome: AuditOutcome,
     duration_ms: Option<i64>,
 }
 
-impl End {
+impl CallEnd {
     /// Creates the end of a call that did not run here.
-    fn of(outcome: AuditOutcome) -> Self {
+    fn not_run(outcome: AuditOutcome) -> Self {
         Self { outcome, duration_ms: None }
     }
 }
 
-impl Subject {
+impl RunContext {
     /// Creates the subject for the calls of a run.
-    pub(crate) fn of(identity: &RunIdentity, agent_id: &str) -> Self {
+    pub(crate) fn for_run(identity: &RunIdentity, agent_id: &str) -> Self {
         Self {
             user_id: identity.owner.clone(),
             agent_id: agent_id.to_owned(),
@@ -59,7 +59,7 @@ impl Subject {
         }
     }
 
-    fn entry(&self, call_id: &str, call: Call, end: End) -> AuditEntry {
+    fn entry(&self, call_id: &str, call: AuditedCall, end: CallEnd) -> AuditEntry {
         AuditEntry {
             at: crate::now(),
             user_id: self.user_id.clone(),
@@ -67,7 +67,7 @@ impl Subject {
             conversation_id: self.conversation_id.clone(),
             message_id: self.message_id.clone(),
             run_id: self.run_id.clone(),
-            call_id: if call.is_repeated { self.once_more(call_id) } else { call_id.to_owned() },
+            call_id: if call.is_repeated { self.repeated_call_id(call_id) } else { call_id.to_owned() },
             tool: mask::cut(&call.tool),
             arguments: call.arguments,
             gates: call.gates,
@@ -76,15 +76,16 @@ impl Subject {
         }
     }
 
-    fn of_part(&self, tool: &ToolPart, gates: Vec<GateDecision>, outcome: AuditOutcome) -> AuditEntry {
+    fn part_entry(&self, tool: &ToolPart, gates: Vec<GateDecision>, outcome: AuditOutcome) -> AuditEntry {
         let input = tool.input.as_ref().or(tool.raw_input.as_ref()).unwrap_or(&Value::Null);
-        let call = Call { gates, is_repeated: tool.cut_off().is_some(), ..Call::new(&tool.tool_name, input) };
-        self.entry(&tool.tool_call_id, call, End::of(outcome))
+        let call =
+            AuditedCall { gates, is_repeated: tool.cut_off().is_some(), ..AuditedCall::new(&tool.tool_name, input) };
+        self.entry(&tool.tool_call_id, call, CallEnd::not_run(outcome))
     }
 
     /// Returns the id under which a repeated call is logged. The interrupted call has an entry of
     /// its own.
-    fn once_more(&self, call_id: &str) -> String {
+    fn repeated_call_id(&self, call_id: &str) -> String {
         format!("{call_id}:{}", self.run_id)
     }
 
@@ -144,7 +145,7 @@ fn ruled(ruling: &Ruling) -> GateDecision {
 }
 
 /// A call that has not ended.
-struct Call {
+struct AuditedCall {
     /// The agent, if a sub-agent made the call.
     agent_id: Option<String>,
     tool: String,
@@ -157,7 +158,7 @@ struct Call {
     started: Option<Instant>,
 }
 
-impl Call {
+impl AuditedCall {
     fn new(tool: &str, input: &Value) -> Self {
         let (tool, arguments) = (tool.to_owned(), mask::arguments(input));
         Self {
@@ -174,12 +175,12 @@ impl Call {
 
 /// Watches the calls of one run and creates their audit entries.
 pub(crate) struct Auditor {
-    subject: Subject,
-    calls: HashMap<String, Call>,
+    subject: RunContext,
+    calls: HashMap<String, AuditedCall>,
 }
 
 impl Auditor {
-    pub(crate) fn new(subject: Subject) -> Self {
+    pub(crate) fn new(subject: RunContext) -> Self {
         Self { subject, calls: HashMap::new() }
     }
 
@@ -201,13 +202,13 @@ impl Auditor {
             gates.push(repeated());
         }
         let agent_id = agent_id.map(str::to_owned);
-        let known = Call::new(&call.name, &call.input);
-        self.calls.insert(call.id.clone(), Call { agent_id, gates, is_decided: true, is_repeated, ..known });
+        let known = AuditedCall::new(&call.name, &call.input);
+        self.calls.insert(call.id.clone(), AuditedCall { agent_id, gates, is_decided: true, is_repeated, ..known });
     }
 
     /// Records an event. Returns the entry of the call that ends with it, if any. `agent_id` is set
     /// for calls of a sub-agent; `cancel` is the token that stops the run.
-    pub(crate) fn see(
+    pub(crate) fn record(
         &mut self,
         event: &Event,
         agent_id: Option<&str>,
@@ -216,7 +217,7 @@ impl Auditor {
         let below = || agent_id.map(str::to_owned);
         match event {
             Event::ToolCall { call, .. } => {
-                let known = Call { agent_id: below(), ..Call::new(&call.name, &call.input) };
+                let known = AuditedCall { agent_id: below(), ..AuditedCall::new(&call.name, &call.input) };
                 self.calls.insert(call.id.clone(), known);
                 None
             }
@@ -227,8 +228,8 @@ impl Auditor {
                     false => NO_OBJECT,
                 };
                 let gates = vec![refused(Gate::Schema, reason)];
-                let call = Call { agent_id: below(), gates, ..Call::new(name, input) };
-                Some(self.subject.entry(id, call, End::of(AuditOutcome::Refused)))
+                let call = AuditedCall { agent_id: below(), gates, ..AuditedCall::new(name, input) };
+                Some(self.subject.entry(id, call, CallEnd::not_run(AuditOutcome::Refused)))
             }
             Event::CallDecided { call, decision, exposed, cut_off } => {
                 self.expect((call, decision), agent_id, exposed.as_ref(), *cut_off);
@@ -263,13 +264,13 @@ impl Auditor {
             }
             Event::ToolDenied { call_id, .. } => {
                 let call = self.calls.remove(call_id)?;
-                Some(self.subject.entry(call_id, call, End::of(AuditOutcome::Denied)))
+                Some(self.subject.entry(call_id, call, CallEnd::not_run(AuditOutcome::Denied)))
             }
             // A provider runs its own tools.
             Event::Part(Part::ToolResult { id, name, is_error, .. }) => {
-                let call = self.calls.remove(id).unwrap_or_else(|| Call::new(name, &Value::Null));
+                let call = self.calls.remove(id).unwrap_or_else(|| AuditedCall::new(name, &Value::Null));
                 let outcome = if *is_error { AuditOutcome::Error } else { AuditOutcome::Ok };
-                Some(self.subject.entry(id, call, End::of(outcome)))
+                Some(self.subject.entry(id, call, CallEnd::not_run(outcome)))
             }
             _ => None,
         }
@@ -282,13 +283,13 @@ impl Auditor {
 
     /// Returns entries for the calls of sub-agents that still run when their parent call has ended,
     /// since no event will report their end.
-    pub(crate) fn cut_off(&mut self, above: &str) -> Vec<AuditEntry> {
+    pub(crate) fn interrupt_below(&mut self, above: &str) -> Vec<AuditEntry> {
         let is_below = |id: &str| id.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
         self.interrupt(is_below)
     }
 
     /// Returns entries for all calls of sub-agents that still run when the run ends.
-    pub(crate) fn running(&mut self) -> Vec<AuditEntry> {
+    pub(crate) fn interrupt_all_below(&mut self) -> Vec<AuditEntry> {
         self.interrupt(|id| id.contains('/'))
     }
 
@@ -298,14 +299,20 @@ impl Auditor {
             .extract_if(|id, call| call.agent_id.is_some() && call.started.is_some() && is_meant(id))
             .collect();
         cut_off.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        let entry = |(id, call): (String, Call)| {
+        let entry = |(id, call): (String, AuditedCall)| {
             let duration_ms = call.started.map(milliseconds);
-            self.subject.entry(&id, call, End { outcome: AuditOutcome::Interrupted, duration_ms })
+            self.subject.entry(&id, call, CallEnd { outcome: AuditOutcome::Interrupted, duration_ms })
         };
         cut_off.into_iter().map(entry).collect()
     }
 
-    fn finished(&self, id: &str, mut call: Call, result: &Result<Value, ToolError>, stopped: bool) -> AuditEntry {
+    fn finished(
+        &self,
+        id: &str,
+        mut call: AuditedCall,
+        result: &Result<Value, ToolError>,
+        stopped: bool,
+    ) -> AuditEntry {
         let Some(started) = call.started else {
             let is_ruled =
                 call.gates.iter().any(|gate| gate.gate == Gate::Policy && gate.decision == GateVerdict::Refused);
@@ -314,7 +321,7 @@ impl Auditor {
                 Err(error) if !call.is_decided => call.gates.push(refused(Gate::Limit, &error.message)),
                 _ => call.gates.push(refused(Gate::Schema, NOT_ANY_MORE)),
             }
-            return self.subject.entry(id, call, End::of(AuditOutcome::Refused));
+            return self.subject.entry(id, call, CallEnd::not_run(AuditOutcome::Refused));
         };
         let outcome = match result {
             Ok(_) => AuditOutcome::Ok,
@@ -322,6 +329,6 @@ impl Auditor {
             Err(_) => AuditOutcome::Error,
         };
         let duration_ms = Some(milliseconds(started));
-        self.subject.entry(id, call, End { outcome, duration_ms })
+        self.subject.entry(id, call, CallEnd { outcome, duration_ms })
     }
 }

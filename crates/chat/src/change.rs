@@ -1,11 +1,11 @@
 //! Changes that a user makes to a conversation without a run; see [`wire::change`].
 
-use crate::audit::{self, Subject};
-use crate::tree::Tree;
-use crate::{Caller, Inner, errors, send, settle};
+use crate::audit::{self, RunContext};
+use crate::tree::MessageTree;
+use crate::{Caller, Inner, errors, pending_calls, send};
 use std::collections::HashMap;
 use store::{AuditEntry, Conversation, CopyBranch, Deletion, SetBranch, StoredMessage};
-use wire::change::{Change, Changed, Feedback};
+use wire::change::{ChangeResult, Feedback, MessageChange};
 use wire::{ErrorCode, ToolPart, UiMessage, UiPart, UserError};
 
 /// The reason why an open call has no result.
@@ -19,25 +19,30 @@ const MAX_TITLE: usize = 200;
 
 impl Inner {
     /// See [`crate::Chat::revise`].
-    pub(crate) async fn revise(&self, caller: &Caller, id: &str, change: Change) -> Result<Changed, UserError> {
+    pub(crate) async fn revise(
+        &self,
+        caller: &Caller,
+        id: &str,
+        change: MessageChange,
+    ) -> Result<ChangeResult, UserError> {
         send::check_id("/id", id).map_err(|_| UserError::not_found())?;
         // Holds the lock, so that what is read below does not change before it is written.
-        let _turn = self.turns.take(&self.store, id).await.map_err(errors::of_store)?;
-        let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let _turn = self.conversation_locks.lock(&self.store, id).await.map_err(errors::store_error)?;
+        let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
         match change {
-            Change::Switch { message_id } => self.switch(caller, id, &message_id).await?,
-            Change::Delete { message_id } => self.delete_message(caller, &conversation, message_id).await?,
-            Change::Restore { message_id } => self.restore(caller, id, message_id).await?,
-            Change::Rate { message_id, feedback } => self.rate(caller, id, &message_id, feedback).await?,
-            Change::Copy { message_id } => return self.copy(caller, &conversation, &message_id).await,
+            MessageChange::Switch { message_id } => self.switch(caller, id, &message_id).await?,
+            MessageChange::Delete { message_id } => self.delete_message(caller, &conversation, message_id).await?,
+            MessageChange::Restore { message_id } => self.restore(caller, id, message_id).await?,
+            MessageChange::Rate { message_id, feedback } => self.rate(caller, id, &message_id, feedback).await?,
+            MessageChange::Copy { message_id } => return self.copy(caller, &conversation, &message_id).await,
         }
-        Ok(Changed { conversation_id: id.to_owned() })
+        Ok(ChangeResult { conversation_id: id.to_owned() })
     }
 
     /// Returns the message tree of a conversation.
-    pub(crate) async fn tree(&self, caller: &Caller, id: &str) -> Result<Tree, UserError> {
-        Ok(Tree::new(self.store.outline(&caller.user_id, id).await.map_err(errors::of_store)?))
+    pub(crate) async fn tree(&self, caller: &Caller, id: &str) -> Result<MessageTree, UserError> {
+        Ok(MessageTree::new(self.store.outline(&caller.user_id, id).await.map_err(errors::store_error)?))
     }
 
     async fn switch(&self, caller: &Caller, id: &str, message_id: &str) -> Result<(), UserError> {
@@ -61,8 +66,8 @@ impl Inner {
         let head = tree.head_without(&message_id, &head).map(str::to_owned).unwrap_or(head);
         // Closes what waits for the user in the deleted messages, since it must not wait again
         // after a restore.
-        let messages = self.store.messages(&caller.user_id, id).await.map_err(errors::of_store)?;
-        let gone = tree.from(&message_id);
+        let messages = self.store.messages(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let gone = tree.subtree(&message_id);
         let gone = messages.into_iter().filter(|stored| gone.contains(stored.id.as_str()));
         let (update, audit) = self.close(caller, conversation, gone).await?;
         let deletion = Some(Deletion::Delete { message_id, now: crate::now() });
@@ -83,12 +88,17 @@ impl Inner {
     ) -> Result<(), UserError> {
         let feedback = feedback.map(plain).transpose()?;
         let kept = self.store.set_feedback(&caller.user_id, id, message_id, feedback, crate::now());
-        kept.await.map_err(errors::of_store)
+        kept.await.map_err(errors::store_error)
     }
 
     /// Copies the messages. Calls that wait for the user keep waiting only in the original
     /// conversation.
-    async fn copy(&self, caller: &Caller, conversation: &Conversation, message_id: &str) -> Result<Changed, UserError> {
+    async fn copy(
+        &self,
+        caller: &Caller,
+        conversation: &Conversation,
+        message_id: &str,
+    ) -> Result<ChangeResult, UserError> {
         let from = &conversation.summary.id;
         let tree = self.tree(caller, from).await?;
         let path = tree.path(message_id);
@@ -98,21 +108,21 @@ impl Inner {
         if conversation.active_run.as_ref().is_some_and(|run| path.contains(&run.message_id.as_str())) {
             return Err(errors::busy());
         }
-        let messages = self.store.messages(&caller.user_id, from).await.map_err(errors::of_store)?;
+        let messages = self.store.messages(&caller.user_id, from).await.map_err(errors::store_error)?;
         let mut messages: HashMap<_, _> =
             messages.into_iter().map(|stored| (stored.id.clone(), stored.message)).collect();
         let settled = |mut message: UiMessage| {
-            settle::supersede(&mut message);
+            pending_calls::supersede(&mut message);
             // Interrupted calls are repeated only in the original conversation.
-            message.parts.iter_mut().filter_map(UiPart::as_tool_mut).for_each(ToolPart::disarm);
+            message.parts.iter_mut().filter_map(UiPart::as_tool_mut).for_each(ToolPart::prevent_repeat);
             message
         };
         let messages = path.iter().filter_map(|id| messages.remove(*id)).map(settled).collect();
         let to = send::new_id();
         let title = copied_title(&conversation.summary.title);
         let copy = CopyBranch { from: from.clone(), to: to.clone(), title, messages, now: crate::now() };
-        self.store.copy_branch(&caller.user_id, copy).await.map_err(errors::of_store)?;
-        Ok(Changed { conversation_id: to })
+        self.store.copy_branch(&caller.user_id, copy).await.map_err(errors::store_error)?;
+        Ok(ChangeResult { conversation_id: to })
     }
 
     /// Closes what waits for the user in these messages. Returns the changed messages and the audit
@@ -126,8 +136,9 @@ impl Inner {
         let id = &conversation.summary.id;
         let (mut update, mut audit) = (Vec::new(), Vec::new());
         for StoredMessage { mut message, .. } in messages.filter(|stored| stored.message.tools().any(audit::is_open)) {
-            let run_id = self.store.run_of(&caller.user_id, id, &message.id).await.map_err(errors::of_store)?;
-            let subject = Subject {
+            let run_id =
+                self.store.run_of_message(&caller.user_id, id, &message.id).await.map_err(errors::store_error)?;
+            let subject = RunContext {
                 user_id: caller.user_id.clone(),
                 agent_id: conversation.summary.agent_id.clone(),
                 conversation_id: id.clone(),
@@ -135,14 +146,14 @@ impl Inner {
                 run_id: run_id.unwrap_or_default(),
             };
             audit.extend(audit::passed_over(&subject, &message, DELETED));
-            settle::supersede(&mut message);
+            pending_calls::supersede(&mut message);
             update.push(message);
         }
         Ok((update, audit))
     }
 
     async fn set_branch(&self, caller: &Caller, id: &str, set: SetBranch) -> Result<(), UserError> {
-        self.store.set_branch(&caller.user_id, id, set).await.map_err(errors::of_store)
+        self.store.set_branch(&caller.user_id, id, set).await.map_err(errors::store_error)
     }
 }
 

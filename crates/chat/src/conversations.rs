@@ -1,9 +1,9 @@
 //! Reads the caller's conversations: the list, and single ones. `organize` changes them.
 
 use crate::{Caller, Inner, errors, remote};
-use store::Cursor;
+use store::ConversationCursor;
 use wire::api::{ActiveRun, ConversationList, ConversationSummary, ConversationView};
-use wire::order::ListFilter;
+use wire::organize::ListFilter;
 use wire::{UiMessage, UiPart, UserError};
 
 /// The maximum size of a page of the list, one less than the store's maximum.
@@ -25,7 +25,7 @@ impl Inner {
         };
         // One row more than requested shows whether there is a next page.
         let rows =
-            self.store.conversations(&caller.user_id, filter, limit + 1, before).await.map_err(errors::of_store)?;
+            self.store.conversations(&caller.user_id, filter, limit + 1, before).await.map_err(errors::store_error)?;
         let more = rows.len() > limit as usize;
         let items: Vec<_> = rows.into_iter().take(limit as usize).map(|row| row.summary).collect();
         let cursor = |last: &ConversationSummary| format!("{}.{}.{}", u8::from(last.pinned), last.updated_at, last.id);
@@ -37,14 +37,14 @@ impl Inner {
     pub(crate) async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
         // Reads the live run first: if it ends in between, the stored message is complete.
         let live = self.registry.get(&caller.user_id, id);
-        let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
-        let remote = remote::of(&self.store, &caller.user_id, &conversation).filter(|_| live.is_none());
+        let remote = remote::active_run(&self.store, &caller.user_id, &conversation).filter(|_| live.is_none());
         let summary = conversation.summary;
-        let mut branch = self.store.branch(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let mut branch = self.store.branch(&caller.user_id, id).await.map_err(errors::store_error)?;
         if live.is_none() && remote.is_none() {
             let expired = self.expire_when_opened(caller, &summary.agent_id, id, &mut branch).await;
-            expired.map_err(errors::of_store)?;
+            expired.map_err(errors::store_error)?;
         }
         let mut messages: Vec<_> = branch.into_iter().map(|stored| stored.message).collect();
         let live = live.filter(|live| messages.iter().any(|message| message.id == live.identity.message_id));
@@ -65,19 +65,19 @@ impl Inner {
         let owned =
             |(id, siblings): (&str, Vec<&str>)| (id.to_owned(), siblings.into_iter().map(str::to_owned).collect());
         let forks = forks.into_iter().map(owned).collect();
-        let feedback = self.store.feedback(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let feedback = self.store.feedback(&caller.user_id, id).await.map_err(errors::store_error)?;
         Ok(ConversationView { summary, messages, active, forks, feedback: feedback.into_iter().collect() })
     }
 }
 
-fn parse_cursor(text: &str) -> Option<Cursor> {
+fn parse_cursor(text: &str) -> Option<ConversationCursor> {
     let mut fields = text.splitn(3, '.');
     let pinned = match fields.next()? {
         "0" => false,
         "1" => true,
         _ => return None,
     };
-    Some(Cursor { pinned, updated_at: fields.next()?.parse().ok()?, id: fields.next()?.to_owned() })
+    Some(ConversationCursor { pinned, updated_at: fields.next()?.parse().ok()?, id: fields.next()?.to_owned() })
 }
 
 /// Removes the parts that must stay on the server.

@@ -3,7 +3,7 @@
 
 use crate::errors;
 use crate::live::LiveRun;
-use agent::{Ending, InvokeError, Limit, Settings};
+use agent::{Ending, InvokeError, Limit, RunSettings};
 use contract::{ModelError, ModelErrorKind};
 use std::time::Duration;
 use wire::{EndReason, ErrorCode, UserError};
@@ -19,7 +19,7 @@ pub(crate) const NO_MEMORY: &str = "memory was almost used up; the log has the f
 
 /// The end of a run.
 #[derive(Debug, PartialEq)]
-pub(crate) struct End {
+pub(crate) struct RunEnd {
     pub(crate) reason: EndReason,
     /// The cause of a failure or the limit that was reached, for the operator. It never contains
     /// parts of the conversation.
@@ -28,7 +28,7 @@ pub(crate) struct End {
     pub(crate) error: Option<UserError>,
 }
 
-impl End {
+impl RunEnd {
     fn plain(reason: EndReason) -> Self {
         Self { reason, cause: None, error: None }
     }
@@ -38,13 +38,13 @@ impl End {
     }
 
     /// Converts the loop's ending. `closed` is why the sink closed, if it did.
-    pub(crate) fn of(ending: &Ending, settings: &Settings, run: &LiveRun, closed: Option<SinkEnd>) -> Self {
+    pub(crate) fn from_ending(ending: &Ending, settings: &RunSettings, run: &LiveRun, closed: Option<SinkEnd>) -> Self {
         match ending {
             Ending::Done => Self::plain(EndReason::Done),
             Ending::Waiting => Self::plain(EndReason::Waiting),
-            Ending::Limit(limit) => Self { cause: bound(*limit, settings), ..Self::plain(of_limit(*limit)) },
+            Ending::Limit(limit) => Self { cause: bound(*limit, settings), ..Self::plain(limit_reason(*limit)) },
             Ending::Stopped => Self::stopped(run),
-            Ending::Failed(error) => Self::failed(of_model(error), error.to_string(), errors::of_model(error)),
+            Ending::Failed(error) => Self::failed(model_reason(error), error.to_string(), errors::model_error(error)),
             Ending::UnknownPrice { model } => Self::failed(
                 EndReason::UnknownPrice,
                 format!(
@@ -102,7 +102,7 @@ pub(crate) enum SinkEnd {
 }
 
 /// Returns the end reason for a limit.
-pub(crate) fn of_limit(limit: Limit) -> EndReason {
+pub(crate) fn limit_reason(limit: Limit) -> EndReason {
     match limit {
         Limit::MaxSteps => EndReason::MaxSteps,
         Limit::StopOnToolCall => EndReason::StopOnToolCall,
@@ -116,7 +116,7 @@ pub(crate) fn of_limit(limit: Limit) -> EndReason {
 }
 
 /// Returns the end reason for a model's failure.
-pub(crate) fn of_model(error: &ModelError) -> EndReason {
+pub(crate) fn model_reason(error: &ModelError) -> EndReason {
     match error.kind {
         ModelErrorKind::Unauthorized => EndReason::ModelCredentials,
         ModelErrorKind::RateLimited => EndReason::ModelBusy,
@@ -129,12 +129,12 @@ pub(crate) fn of_model(error: &ModelError) -> EndReason {
 }
 
 /// Returns the end reason for a failed invocation.
-pub(crate) fn of_invocation(error: &InvokeError) -> EndReason {
+pub(crate) fn invocation_reason(error: &InvokeError) -> EndReason {
     match error {
-        InvokeError::Unfit(_) | InvokeError::Unchecked(_) => EndReason::Unfit,
-        InvokeError::Model(error) => of_model(error),
+        InvokeError::SchemaMismatch(_) | InvokeError::Unchecked(_) => EndReason::Unfit,
+        InvokeError::Model(error) => model_reason(error),
         InvokeError::TimedOut => EndReason::Time,
-        InvokeError::Limit(limit) => of_limit(*limit),
+        InvokeError::Limit(limit) => limit_reason(*limit),
         InvokeError::UnknownPrice(_) => EndReason::UnknownPrice,
         InvokeError::NotAdmitted(_) => EndReason::Requests,
         InvokeError::Stopped => EndReason::Shutdown,
@@ -142,7 +142,7 @@ pub(crate) fn of_invocation(error: &InvokeError) -> EndReason {
 }
 
 /// Returns the limit that was reached, with its configured value.
-fn bound(limit: Limit, settings: &Settings) -> Option<String> {
+fn bound(limit: Limit, settings: &RunSettings) -> Option<String> {
     let limits = &settings.limits;
     let seconds = |time: Duration| format!("{} s", time.as_secs_f64());
     match limit {
@@ -161,7 +161,7 @@ fn bound(limit: Limit, settings: &Settings) -> Option<String> {
 mod tests {
     use super::*;
     use crate::live::RunIdentity;
-    use agent::Limits;
+    use agent::TurnLimits;
     use tokio_util::sync::CancellationToken;
     use wire::{Role, UiMessage};
 
@@ -174,10 +174,10 @@ mod tests {
 
     #[test]
     fn every_end_has_its_reason_and_cause() {
-        let limits = Limits { cost_usd: Some(0.5), ..Limits::default() };
-        let settings = Settings { limits, ..Settings::default() };
+        let limits = TurnLimits { cost_usd: Some(0.5), ..TurnLimits::default() };
+        let settings = RunSettings { limits, ..RunSettings::default() };
         let check = |ending: Ending, closed: Option<SinkEnd>, reason: EndReason, cause: Option<&str>| {
-            let end = End::of(&ending, &settings, &run(), closed);
+            let end = RunEnd::from_ending(&ending, &settings, &run(), closed);
             assert_eq!((end.reason, end.cause.as_deref()), (reason, cause), "{ending:?}");
             assert_eq!(end.error.is_some(), reason.is_failure(), "{ending:?}");
         };
@@ -203,7 +203,7 @@ mod tests {
         let run = run();
         run.stop(EndReason::Memory);
         for ending in [Ending::Stopped, Ending::SinkClosed] {
-            let end = End::of(&ending, &Settings::default(), &run, None);
+            let end = RunEnd::from_ending(&ending, &RunSettings::default(), &run, None);
             assert_eq!((end.reason, end.cause.as_deref()), (EndReason::Memory, Some(NO_MEMORY)));
             assert!(end.error.unwrap().message.contains("short of memory"));
         }
@@ -215,7 +215,7 @@ mod tests {
         run.stop(EndReason::Deleted);
         run.stop(EndReason::StoppedByUser);
         for ending in [Ending::Stopped, Ending::SinkClosed] {
-            assert_eq!(End::of(&ending, &Settings::default(), &run, None).reason, EndReason::Deleted);
+            assert_eq!(RunEnd::from_ending(&ending, &RunSettings::default(), &run, None).reason, EndReason::Deleted);
         }
     }
 }

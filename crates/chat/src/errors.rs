@@ -6,7 +6,7 @@ use wire::{ErrorCode, ErrorReason, UserError};
 
 /// Returns the error for a failed model request: what happened and what to do next, without the
 /// provider's response.
-pub(crate) fn of_model(error: &ModelError) -> UserError {
+pub(crate) fn model_error(error: &ModelError) -> UserError {
     let (code, reason, message) = match error.kind {
         ModelErrorKind::Unauthorized => (
             ErrorCode::Unavailable,
@@ -78,7 +78,7 @@ pub(crate) fn other_agent() -> UserError {
 }
 
 /// Returns the error for a failure of the store.
-pub(crate) fn of_store(error: StoreError) -> UserError {
+pub(crate) fn store_error(error: StoreError) -> UserError {
     match error {
         StoreError::NotFound => UserError::not_found(),
         StoreError::Busy => busy(),
@@ -99,7 +99,7 @@ pub(crate) fn foreign_cursor() -> UserError {
 }
 
 /// The server is full; the caller may retry after this many seconds.
-pub(crate) fn full(seconds: u32) -> UserError {
+pub(crate) fn server_full(seconds: u32) -> UserError {
     let message = "The server is busy with other answers. Try again in a moment.";
     let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
     UserError { retry_after: Some(seconds), ..error }

@@ -2,7 +2,7 @@
 //! accessed: by a late answer, a new message, or opening the conversation. No background task is
 //! involved, so a restart changes nothing.
 
-use crate::audit::{self, Subject};
+use crate::audit::{self, RunContext};
 use crate::{Caller, Inner};
 use store::{StoreError, StoredMessage};
 use wire::api::{MessageMetadata, Outcome};
@@ -56,7 +56,7 @@ impl Inner {
             return Ok(());
         }
         let run_id = self.store.last_run(&caller.user_id, conversation_id).await?.unwrap_or_default();
-        let subject = Subject {
+        let subject = RunContext {
             user_id: caller.user_id.clone(),
             agent_id: agent_id.to_owned(),
             conversation_id: conversation_id.to_owned(),
@@ -85,7 +85,7 @@ impl Inner {
         if !branch.last().is_some_and(is_due) {
             return Ok(());
         }
-        let _turn = self.turns.take(&self.store, conversation_id).await?;
+        let _turn = self.conversation_locks.lock(&self.store, conversation_id).await?;
         // The user may have answered while this waited for the lock.
         let mut stored = self.store.branch(&caller.user_id, conversation_id).await?;
         if let (Some(fresh), Some(last)) = (stored.last_mut(), branch.last_mut())

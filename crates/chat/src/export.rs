@@ -13,7 +13,7 @@ pub const FORMAT: &str = "chatwright.conversation.1";
 /// An exported conversation with all its branches, without the parts that must stay on the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Exported {
+pub struct ExportedConversation {
     /// The format; always [`FORMAT`].
     pub format: String,
     /// The title.
@@ -49,18 +49,18 @@ impl Chat {
     ///
     /// # Errors
     /// 404 for a conversation that the caller does not own.
-    pub async fn export(&self, caller: &Caller, id: &str) -> Result<Exported, UserError> {
+    pub async fn export(&self, caller: &Caller, id: &str) -> Result<ExportedConversation, UserError> {
         let store = &self.inner.store;
-        let conversation = store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let conversation = store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
-        let stored = store.messages(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let stored = store.messages(&caller.user_id, id).await.map_err(errors::store_error)?;
         let message = |stored: store::StoredMessage| {
             let mut message = stored.message;
             strip_private(&mut message);
             ExportedMessage { parent_id: stored.parent_id, created_at: stored.created_at, message }
         };
         let ConversationSummary { title, page_id, agent_id, created_at, .. } = conversation.summary;
-        Ok(Exported {
+        Ok(ExportedConversation {
             format: FORMAT.to_owned(),
             title,
             page_id,
@@ -93,7 +93,7 @@ fn markdown(title: &str, messages: &[UiMessage]) -> String {
         message.parts.iter().filter_map(paragraph).for_each(|paragraph| {
             let _ = write!(file, "\n{}\n", paragraph.trim_end());
         });
-        if let Some(mark) = MessageMetadata::of(message).broken_off().and_then(mark) {
+        if let Some(mark) = MessageMetadata::from_message(message).incomplete_outcome().and_then(incomplete_note) {
             let _ = write!(file, "\n*{mark}*\n");
         }
     }
@@ -113,7 +113,7 @@ fn paragraph(part: &UiPart) -> Option<String> {
 }
 
 /// Returns a note for an incomplete answer.
-fn mark(broken_off: Outcome) -> Option<&'static str> {
+fn incomplete_note(broken_off: Outcome) -> Option<&'static str> {
     match broken_off {
         Outcome::Stopped => Some("This answer was stopped before its end."),
         Outcome::Limit => Some("This answer ended at a limit, before its end."),
@@ -138,7 +138,10 @@ fn outcome(tool: &ToolPart) -> &'static str {
 pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
     strip_private(message);
     // Readers may know that an answer is incomplete, but not why, nor its usage or model.
-    let metadata = MessageMetadata { outcome: MessageMetadata::of(message).broken_off(), ..MessageMetadata::default() };
+    let metadata = MessageMetadata {
+        outcome: MessageMetadata::from_message(message).incomplete_outcome(),
+        ..MessageMetadata::default()
+    };
     message.metadata = metadata.outcome.and_then(|_| serde_json::to_value(metadata).ok());
     if tool_results {
         return;

@@ -2,7 +2,7 @@
 //! which it was read, so that later turns on any server know it and other branches are not
 //! affected.
 
-use agent::Seen;
+use agent::ExposureState;
 use contract::Exposure;
 use serde_json::{Value, json};
 use wire::message::DataPart;
@@ -12,7 +12,7 @@ use wire::{Chunk, DataChunk, EXPOSURE, UiMessage, UiPart};
 const FILE: &str = "imported_file";
 
 /// Builds the data chunk for the message.
-pub(crate) fn part(exposure: &Exposure) -> Chunk {
+pub(crate) fn exposure_chunk(exposure: &Exposure) -> Chunk {
     let (kind, id) = (EXPOSURE.to_owned(), Some("exposure".to_owned()));
     Chunk::Data(DataChunk { kind, id, data: data(exposure), transient: None })
 }
@@ -23,7 +23,7 @@ fn data(exposure: &Exposure) -> Value {
 
 /// Returns the exposure of a branch. Results of a provider's own tools count even without a stored
 /// mark, since an interrupted reply has none.
-pub(crate) fn of<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Seen {
+pub(crate) fn for_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> ExposureState {
     let mut seen = Exposure::default();
     for part in messages.into_iter().flat_map(|message| &message.parts) {
         let untrusted = match part {

@@ -4,7 +4,7 @@
 pub(crate) const MAX_NAME: usize = 200;
 
 /// Returns the last component of a path, without unsafe characters.
-pub(crate) fn name(given: &str) -> String {
+pub(crate) fn sanitize(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let clean: String = last.chars().filter(|char| !char.is_control() && !is_direction(*char)).take(MAX_NAME).collect();
     // Strips dots and spaces alternately, since the result must not start with a dot.
@@ -23,7 +23,7 @@ mod tests {
 
     #[test]
     fn hostile_file_names_are_sanitized() {
-        let check = |given: &str, expected: &str| assert_eq!(name(given), expected, "{given:?}");
+        let check = |given: &str, expected: &str| assert_eq!(sanitize(given), expected, "{given:?}");
         check("report.pdf", "report.pdf");
         check("../../etc/passwd", "passwd");
         check("C:\\Users\\ada\\a.txt", "a.txt");
@@ -34,6 +34,6 @@ mod tests {
         for nothing in ["", ".", "..", "/", "  "] {
             check(nothing, "file");
         }
-        assert_eq!(name(&"é".repeat(300)).chars().count(), MAX_NAME);
+        assert_eq!(sanitize(&"é".repeat(300)).chars().count(), MAX_NAME);
     }
 }

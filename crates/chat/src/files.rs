@@ -1,7 +1,7 @@
 //! Files that users attach: stored as they arrive, readable by their owner, and deleted when no
 //! message uses them. `attachments` handles files in messages and prompts.
 
-use crate::file_name::name;
+use crate::file_name::sanitize;
 use crate::{Caller, Chat, Inner, errors, sniff};
 use bytes::{Bytes, BytesMut};
 use futures::stream::BoxStream;
@@ -9,7 +9,7 @@ use futures::{Stream, StreamExt};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{FILE_PIECE, FileRow, NewFile, Store, StoreError};
-use wire::file::{FILES, KeptFile, Size};
+use wire::file::{FILES, FileSize, StoredFile};
 use wire::{ErrorCode, UserError};
 
 /// How long a file that no message uses is kept.
@@ -19,7 +19,7 @@ const BATCH: u32 = 20;
 
 /// Limits on stored files.
 #[derive(Clone, Copy, Debug)]
-pub struct FileBounds {
+pub struct FileLimits {
     /// The maximum size of a file in bytes.
     pub file: u64,
     /// The maximum size of all files of a user in bytes.
@@ -43,12 +43,12 @@ impl Chat {
     /// # Errors
     /// 413 for a file that is too large, or if all of the caller's files would be too large; 422
     /// for an empty file; 400 for an interrupted upload; 503 while memory is short.
-    pub async fn keep_file<S, E>(
+    pub async fn store_file<S, E>(
         &self,
         caller: &Caller,
-        bounds: FileBounds,
+        bounds: FileLimits,
         upload: NewUpload<S>,
-    ) -> Result<KeptFile, UserError>
+    ) -> Result<StoredFile, UserError>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static,
         E: Send + 'static,
@@ -60,7 +60,7 @@ impl Chat {
         // In a task of its own, so that a caller who disconnects leaves no partial file.
         let (inner, owner) = (self.inner.clone(), caller.user_id.clone());
         let task = self.inner.tasks.spawn(async move {
-            let kept = inner.keep_file(owner, bounds, upload).await;
+            let kept = inner.store_upload(owner, bounds, upload).await;
             drop(upload_permit);
             kept
         });
@@ -75,8 +75,8 @@ impl Chat {
         &self,
         caller: &Caller,
         id: &str,
-    ) -> Result<(KeptFile, BoxStream<'static, Result<Bytes, StoreError>>), UserError> {
-        let row = self.inner.store.file(&caller.user_id, id).await.map_err(errors::of_store)?;
+    ) -> Result<(StoredFile, BoxStream<'static, Result<Bytes, StoreError>>), UserError> {
+        let row = self.inner.store.file(&caller.user_id, id).await.map_err(errors::store_error)?;
         let row = row.ok_or_else(UserError::not_found)?;
         let bytes = pieces(self.inner.store.clone(), caller.user_id.clone(), row.id.clone());
         Ok((kept(row), bytes))
@@ -87,19 +87,19 @@ impl Chat {
     /// # Errors
     /// 404 for a file that the caller does not own, or that a message uses, since it is deleted
     /// with its conversation.
-    pub async fn drop_file(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        let gone = self.inner.store.drop_file(&caller.user_id, id).await.map_err(errors::of_store)?;
+    pub async fn delete_file(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        let gone = self.inner.store.delete_unused_file(&caller.user_id, id).await.map_err(errors::store_error)?;
         if gone { Ok(()) } else { Err(UserError::not_found()) }
     }
 }
 
 impl Inner {
-    async fn keep_file<S, E>(
+    async fn store_upload<S, E>(
         self: Arc<Self>,
         owner: String,
-        bounds: FileBounds,
+        bounds: FileLimits,
         upload: NewUpload<S>,
-    ) -> Result<KeptFile, UserError>
+    ) -> Result<StoredFile, UserError>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
     {
@@ -108,18 +108,18 @@ impl Inner {
             return Err(too_large(bounds.file));
         }
         let id = crate::send::new_id();
-        let name = name(&upload.name);
-        let new = NewFile { id: id.clone(), name: name.clone(), room, now: crate::now() };
-        if !self.store.begin_file(&owner, new, bounds.user).await.map_err(errors::of_store)? {
+        let name = sanitize(&upload.name);
+        let new = NewFile { id: id.clone(), name: name.clone(), reserved: room, now: crate::now() };
+        if !self.store.begin_file(&owner, new, bounds.user).await.map_err(errors::store_error)? {
             let message = format!(
                 "Your files would take more than {} in total. Delete conversations with files that you no longer need.",
                 size(bounds.user)
             );
             return Err(UserError::new(ErrorCode::TooLarge, message));
         }
-        let arrived = arrive(&self.store, &owner, &id, &name, room, upload.bytes).await;
+        let arrived = store_content(&self.store, &owner, &id, &name, room, upload.bytes).await;
         if arrived.is_err()
-            && let Err(error) = self.store.drop_file(&owner, &id).await
+            && let Err(error) = self.store.delete_unused_file(&owner, &id).await
         {
             tracing::warn!(%error, "an incomplete upload could not be deleted; it is deleted within a day");
         }
@@ -128,14 +128,14 @@ impl Inner {
 }
 
 /// Stores the content as it arrives.
-async fn arrive<S, E>(
+async fn store_content<S, E>(
     store: &Store,
     owner: &str,
     id: &str,
     name: &str,
     room: u64,
     mut bytes: S,
-) -> Result<KeptFile, UserError>
+) -> Result<StoredFile, UserError>
 where
     S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
 {
@@ -159,12 +159,12 @@ where
         while piece.len() >= FILE_PIECE || (!next && !piece.is_empty()) {
             let whole = piece.split_to(piece.len().min(FILE_PIECE)).freeze();
             kind.get_or_insert_with(|| sniff::media_type(&whole, name));
-            store.add_piece(owner, id, no, whole).await.map_err(errors::of_store)?;
+            store.add_piece(owner, id, no, whole).await.map_err(errors::store_error)?;
             no += 1;
         }
     }
     let Some(media_type) = kind else { return Err(UserError::invalid("/", "The file is empty.")) };
-    store.finish_file(owner, id, &media_type, size).await.map_err(errors::of_store)?;
+    store.finish_file(owner, id, &media_type, size).await.map_err(errors::store_error)?;
     Ok(kept(FileRow { id: id.to_owned(), name: name.to_owned(), media_type, size }))
 }
 
@@ -196,8 +196,8 @@ pub(crate) async fn purge(store: &Store, now: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn kept(row: FileRow) -> KeptFile {
-    KeptFile {
+fn kept(row: FileRow) -> StoredFile {
+    StoredFile {
         url: format!("{FILES}{}", row.id),
         id: row.id,
         media_type: row.media_type,
@@ -212,10 +212,10 @@ fn too_large(bound: u64) -> UserError {
 
 /// Formats a number of bytes for people.
 fn size(bytes: u64) -> String {
-    match Size::of(bytes) {
-        Size::Bytes(bytes) => format!("{bytes} bytes"),
-        Size::Kilobytes(number) => format!("{number} KB"),
-        Size::Megabytes(number) => format!("{number} MB"),
-        Size::TenthsOfMegabytes(whole, tenths) => format!("{whole}.{tenths} MB"),
+    match FileSize::from_bytes(bytes) {
+        FileSize::Bytes(bytes) => format!("{bytes} bytes"),
+        FileSize::Kilobytes(number) => format!("{number} KB"),
+        FileSize::Megabytes(number) => format!("{number} MB"),
+        FileSize::TenthsOfMegabytes(whole, tenths) => format!("{whole}.{tenths} MB"),
     }
 }

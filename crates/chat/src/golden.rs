@@ -91,16 +91,16 @@ fn sendable(messages: &Value) -> Value {
 /// Returns the reason for a deliberate difference, by `role` and `case`.
 fn deliberate(role: &str, case: &str) -> Option<&'static str> {
     Some(match (role, case) {
-        ("system", _) => "instructions come from the config alone",
-        ("user", "textMeta") => "what a user writes has no settings of a provider",
-        ("assistant", "inStreaming" | "inAvailable") => "a call always has a result (D-7)",
-        ("assistant", "outPreliminary") => "how far a call was is no result of it",
+        ("system", _) => "instructions come only from the config",
+        ("user", "textMeta") => "user messages have no provider options",
+        ("assistant", "inStreaming" | "inAvailable") => "every call in a prompt has a result",
+        ("assistant", "outPreliminary") => "preliminary output is not a result",
         ("assistant", "apprReq" | "apprYes" | "apprNo" | "denied" | "deniedNoReason" | "approvedOutput") => {
-            "questions and decisions are the server's record; a model reads what came of them"
+            "approval requests and decisions are kept by the server; a model reads only their result"
         }
-        ("assistant", "outErrorRaw") => "providers want an object as the input of a call",
-        ("assistant", "providerExecErr") => "there is one kind of error, a text",
-        ("assistant", "callMeta") => "what belongs to a call does not go with its result",
+        ("assistant", "outErrorRaw") => "providers require an object as the input of a call",
+        ("assistant", "providerExecErr") => "there is only one kind of error result: text",
+        ("assistant", "callMeta") => "the metadata of a call is not repeated with its result",
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 //! every state and order.
 
 use crate::to_prompt::to_prompt;
-use contract::testing::fault_in;
+use contract::testing::history_error;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wire::UiMessage;
@@ -67,6 +67,6 @@ proptest! {
             serde_json::from_value(message).unwrap()
         }).collect();
         let prompt = to_prompt(&messages, |_| false);
-        prop_assert_eq!(fault_in(&prompt), None, "{:?}", messages);
+        prop_assert_eq!(history_error(&prompt), None, "{:?}", messages);
     }
 }

@@ -1,7 +1,7 @@
 //! Hooks: they are notified of events of a run, and add parts to the message when it ends.
 
 use crate::conversations::strip_private;
-use agent::{Agent, Ending, Event, Outcome as RunOutcome};
+use agent::{Agent, Ending, Event, RunOutcome};
 use contract::{Part, ToolCall, ToolError, Usage};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ const MAX_TITLE: usize = 200;
 
 /// An event of a run for which hooks can be registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Hook {
+pub enum HookEvent {
     /// The run starts: `{model, tools}`.
     Start,
     /// A step starts: `{stepNumber}`.
@@ -39,10 +39,10 @@ pub enum Hook {
 /// state, and adds them to each payload.
 pub trait Hooks: Send + Sync + 'static {
     /// Returns whether a hook is registered for this event.
-    fn wants(&self, hook: Hook) -> bool;
+    fn wants(&self, hook: HookEvent) -> bool;
 
     /// Notifies the hooks without waiting for them, so that they never delay the answer.
-    fn notify(&self, hook: Hook, payload: Map<String, Value>);
+    fn notify(&self, hook: HookEvent, payload: Map<String, Value>);
 
     /// Notifies the hooks that the run ends, waits for all of them, and returns the parts that they
     /// add to the message. Never fails, and returns within a bounded time; at once after `cancel`.
@@ -50,7 +50,7 @@ pub trait Hooks: Send + Sync + 'static {
 }
 
 /// Observes a run and notifies its hooks.
-pub(crate) struct Observer {
+pub(crate) struct HookObserver {
     hooks: Arc<dyn Hooks>,
     history: Vec<UiMessage>,
     step: Step,
@@ -68,7 +68,7 @@ struct Step {
     results: Vec<Value>,
 }
 
-impl Observer {
+impl HookObserver {
     /// Notifies the hooks of the start. `history` holds the messages before the one that the run
     /// writes.
     pub(crate) fn new(hooks: Arc<dyn Hooks>, history: Vec<UiMessage>, agent: &Agent) -> Self {
@@ -81,11 +81,11 @@ impl Observer {
             running: HashMap::new(),
         };
         let tools: Vec<_> = agent.tools.iter().map(|tool| tool.spec().name.as_str()).collect();
-        observer.notify(Hook::Start, || json!({ "model": agent.model.id().to_string(), "tools": tools }));
+        observer.notify(HookEvent::Start, || json!({ "model": agent.model.id().to_string(), "tools": tools }));
         observer
     }
 
-    fn notify(&self, hook: Hook, payload: impl FnOnce() -> Value) {
+    fn notify(&self, hook: HookEvent, payload: impl FnOnce() -> Value) {
         if self.hooks.wants(hook)
             && let Value::Object(payload) = payload()
         {
@@ -94,11 +94,11 @@ impl Observer {
     }
 
     /// Processes an event.
-    pub(crate) fn see(&mut self, event: &Event) {
+    pub(crate) fn observe(&mut self, event: &Event) {
         match event {
             Event::StepStart { number } => {
                 self.step = Step { number: *number, ..Step::default() };
-                self.notify(Hook::StepStart, || json!({ "stepNumber": number }));
+                self.notify(HookEvent::StepStart, || json!({ "stepNumber": number }));
             }
             Event::Part(Part::TextDelta { delta, .. }) => self.step.text.push_str(delta),
             Event::ToolCall { call, .. } => self.step.calls.push(described(call)),
@@ -106,7 +106,7 @@ impl Observer {
             Event::ToolFinished { call_id, name, result, .. } => self.tool_finished(call_id, name, result),
             Event::StepFinish { finish_reason, usage, cost_usd, .. } => {
                 let step = self.step_finished(*finish_reason, *usage, *cost_usd);
-                self.notify(Hook::StepFinish, || step.clone());
+                self.notify(HookEvent::StepFinish, || step.clone());
                 self.steps.push(step);
             }
             _ => {}
@@ -119,7 +119,7 @@ impl Observer {
         let call = self.step.calls.iter().find(is_it).cloned().unwrap_or_else(|| json!({ "toolCallId": call_id }));
         let payload = json!({ "stepNumber": self.step.number, "toolCall": call });
         self.running.insert(call_id.to_owned(), (call, Instant::now()));
-        self.notify(Hook::ToolCallStart, || payload);
+        self.notify(HookEvent::ToolCallStart, || payload);
     }
 
     fn tool_finished(&mut self, call_id: &str, name: &str, result: &Result<Value, ToolError>) {
@@ -133,7 +133,7 @@ impl Observer {
         let Some((call, since)) = self.running.remove(call_id) else { return };
         let took = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
         let number = self.step.number;
-        self.notify(Hook::ToolCallFinish, || {
+        self.notify(HookEvent::ToolCallFinish, || {
             json!({ "stepNumber": number, "toolCall": call, "durationMs": took, "success": key == "output", key: value })
         });
     }
@@ -158,7 +158,7 @@ impl Observer {
         message: &UiMessage,
         cancel: CancellationToken,
     ) -> Vec<DataChunk> {
-        if !self.hooks.wants(Hook::Finish) || matches!(outcome.ending, Ending::SinkClosed) {
+        if !self.hooks.wants(HookEvent::Finish) || matches!(outcome.ending, Ending::SinkClosed) {
             return Vec::new();
         }
         let finish_reason = match outcome.ending {

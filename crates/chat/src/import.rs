@@ -1,12 +1,12 @@
 //! Imports a conversation from a file that this or another server exported. Nothing in the file is
 //! trusted: ids are replaced, the importing user becomes the owner, and no call stays open.
 
-use crate::export::{Exported, ExportedMessage, FORMAT};
+use crate::export::{ExportedConversation, ExportedMessage, FORMAT};
 use crate::run::settle_texts;
 use crate::send::new_id;
 use crate::{Caller, Chat, errors, exposure};
 use std::collections::HashMap;
-use store::{ImportedMessage, NewConversation};
+use store::{ImportedConversation, ImportedMessage};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Role, ToolState, UiMessage, UiPart, UserError, is_private};
 
@@ -22,15 +22,15 @@ impl Chat {
     ///
     /// # Errors
     /// 422 with the path of the invalid field.
-    pub async fn import(&self, caller: &Caller, file: Exported) -> Result<String, UserError> {
+    pub async fn import(&self, caller: &Caller, file: ExportedConversation) -> Result<String, UserError> {
         let new = conversation(file, crate::now())?;
         let id = new.id.clone();
-        self.inner.store.add_conversation(&caller.user_id, new).await.map_err(errors::of_store)?;
+        self.inner.store.import_conversation(&caller.user_id, new).await.map_err(errors::store_error)?;
         Ok(id)
     }
 }
 
-fn conversation(file: Exported, now: i64) -> Result<NewConversation, UserError> {
+fn conversation(file: ExportedConversation, now: i64) -> Result<ImportedConversation, UserError> {
     let invalid = |path: &str, message: &str| Err(UserError::invalid(path, message));
     if file.format != FORMAT {
         return invalid("/format", &format!("This is not a conversation of this version: the format is `{FORMAT}`."));
@@ -53,7 +53,7 @@ fn conversation(file: Exported, now: i64) -> Result<NewConversation, UserError> 
     let Some(head) = ids.get(&file.head).cloned() else {
         return invalid("/head", "No message has this id.");
     };
-    Ok(NewConversation {
+    Ok(ImportedConversation {
         id: new_id(),
         page_id: file.page_id,
         agent_id: file.agent_id,
@@ -115,7 +115,7 @@ fn settled(id: String, mut message: UiMessage) -> UiMessage {
                     (tool.output, tool.preliminary) = (None, None);
                 }
                 // Nothing in the file may let a call run.
-                tool.disarm();
+                tool.prevent_repeat();
             }
             UiPart::StepStart | UiPart::Data(_) | UiPart::Other(_) => {}
         }

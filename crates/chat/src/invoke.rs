@@ -3,7 +3,7 @@
 
 use crate::telemetry::{self, Recorder, RunFacts};
 use crate::{Caller, Inner, ending, errors, now, steps};
-use agent::{Form, InvokeError, Question, SchemaError};
+use agent::{AnswerForm, InvocationRequest, InvokeError, SchemaError};
 use contract::{ModelUse, ResponseFormat};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -33,19 +33,19 @@ struct Running {
 }
 
 /// The permit of a running invocation.
-struct Place<'a> {
+struct InvocationPermit<'a> {
     all: &'a Invocations,
     id: String,
 }
 
 impl Invocations {
-    fn enter(&self, id: &str, cancel: CancellationToken) -> Option<Place<'_>> {
+    fn acquire(&self, id: &str, cancel: CancellationToken) -> Option<InvocationPermit<'_>> {
         let mut running = self.0.lock();
         if running.len() >= MAX_AT_ONCE {
             return None;
         }
         running.insert(id.to_owned(), Running { cancel, ended: false });
-        Some(Place { all: self, id: id.to_owned() })
+        Some(InvocationPermit { all: self, id: id.to_owned() })
     }
 
     pub(crate) fn is_any_running(&self) -> bool {
@@ -62,14 +62,14 @@ impl Invocations {
     }
 }
 
-impl Place<'_> {
+impl InvocationPermit<'_> {
     /// Returns whether the invocation was ended because memory was almost used up.
     fn is_ended(&self) -> bool {
         self.all.0.lock().get(&self.id).is_some_and(|one| one.ended)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for InvocationPermit<'_> {
     fn drop(&mut self) {
         self.all.0.lock().remove(&self.id);
     }
@@ -82,26 +82,26 @@ impl Inner {
         self.check_quotas(caller, true, agent.unpriced_model()).await?;
         self.memory.admit(self.is_answering())?;
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
-        let place = self.invocations.enter(&id, cancel.clone()).ok_or_else(full)?;
+        let place = self.invocations.acquire(&id, cancel.clone()).ok_or_else(capacity_error)?;
         // Checked before anything is stored: an unusable schema is a bad request.
         let form = match request.response_schema {
-            Some(schema) => Some(Form::new(format(schema)).await.map_err(refused)?),
+            Some(schema) => Some(AnswerForm::new(format(schema)).await.map_err(refused)?),
             None => None,
         };
         let created_at = now();
         let begun = self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await;
-        begun.map_err(errors::of_store)?;
+        begun.map_err(errors::store_error)?;
         let facts = RunFacts {
             run_id: id.clone(),
             conversation_id: None,
             agent_id: request.agent_name.clone(),
-            trace: telemetry::trace(),
+            trace: telemetry::current_trace(),
         };
         let recorder = Recorder::begin(self.telemetry.get().cloned(), facts);
-        let question = Question {
+        let question = InvocationRequest {
             prompt: request.input.prompt,
             form,
-            time: time(request.agent_tier),
+            time: time_limit(request.agent_tier),
             user_id: caller.user_id.clone(),
             // Usage is recorded below, with the answer.
             models: ModelUse::default(),
@@ -109,15 +109,16 @@ impl Inner {
         };
         let answer = agent::invoke(&agent, question).await;
         let steps = answer.replies.into_iter();
-        let steps = steps.map(|replied| steps::outside(&caller.user_id, &id, &request.agent_name, replied));
+        let steps =
+            steps.map(|replied| steps::outside_conversation(&caller.user_id, &id, &request.agent_name, replied));
         let steps: Vec<_> = steps.inspect(|step| recorder.replied(step)).collect();
         let is_ended = place.is_ended() && matches!(answer.output, Err(InvokeError::Stopped));
         let reason = match answer.output.as_ref().err() {
             Some(_) if is_ended => EndReason::Memory,
-            error => error.map_or(EndReason::Done, ending::of_invocation),
+            error => error.map_or(EndReason::Done, ending::invocation_reason),
         };
         log_end(&id, &request.agent_name, reason, answer.output.as_ref().err());
-        let (status, output, mut error) = told(answer.output);
+        let (status, output, mut error) = response(answer.output);
         if is_ended {
             error = Some(errors::ended_for_memory().message);
         }
@@ -132,7 +133,7 @@ impl Inner {
             now: now(),
             steps,
         };
-        self.store.finish_invocation(finish).await.map_err(errors::of_store)?;
+        self.store.finish_invocation(finish).await.map_err(errors::store_error)?;
         let output = output.unwrap_or_default();
         let (agent_name, reason) = (request.agent_name, Some(reason));
         Ok(Invocation { run_id: id, agent_name, status, output, error, reason, created_at })
@@ -167,7 +168,7 @@ fn format(ResponseSchema { name, strict, schema }: ResponseSchema) -> ResponseFo
 fn refused(error: SchemaError) -> UserError {
     const PATH: &str = "/response_schema/schema";
     match error {
-        SchemaError::Busy => full(),
+        SchemaError::Busy => capacity_error(),
         SchemaError::Invalid { path, message, .. } => {
             UserError::invalid(format!("{PATH}{path}"), format!("This is not a JSON Schema: {message}."))
         }
@@ -175,7 +176,7 @@ fn refused(error: SchemaError) -> UserError {
     }
 }
 
-fn time(tier: AgentTier) -> Duration {
+fn time_limit(tier: AgentTier) -> Duration {
     Duration::from_secs(match tier {
         AgentTier::Simple => 30,
         AgentTier::Complex => 5 * 60,
@@ -183,7 +184,7 @@ fn time(tier: AgentTier) -> Duration {
     })
 }
 
-fn full() -> UserError {
+fn capacity_error() -> UserError {
     let message = "Too many invocations are running. Try again in a moment.";
     let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
     UserError { retry_after: Some(5), ..error }
@@ -202,7 +203,7 @@ fn log_end(id: &str, agent: &str, reason: EndReason, error: Option<&InvokeError>
     let reason = reason.name();
     match error {
         // The error quotes the model's answer, which must not be logged.
-        Some(InvokeError::Unfit(_)) => {
+        Some(InvokeError::SchemaMismatch(_)) => {
             tracing::warn!(invocation = id, agent, reason, "an invocation's answer does not fit its schema");
         }
         Some(error) => tracing::warn!(invocation = id, agent, reason, cause = %error, "an invocation failed"),
@@ -211,7 +212,7 @@ fn log_end(id: &str, agent: &str, reason: EndReason, error: Option<&InvokeError>
 }
 
 /// Returns the status, output and error message of an invocation. The cause of a failure is logged.
-fn told(output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>, Option<String>) {
+fn response(output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>, Option<String>) {
     let error = match output {
         Ok(output) => return (InvocationStatus::Succeeded, Some(output), None),
         Err(error) => error,
@@ -219,12 +220,12 @@ fn told(output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>,
     let status =
         if matches!(error, InvokeError::TimedOut) { InvocationStatus::Timeout } else { InvocationStatus::Failed };
     let text = match &error {
-        InvokeError::Model(error) => errors::of_model(error).message,
+        InvokeError::Model(error) => errors::model_error(error).message,
         InvokeError::TimedOut => "There was no answer within the time limit of this tier.".to_owned(),
         InvokeError::Stopped => ABANDONED.to_owned(),
         InvokeError::UnknownPrice(model) => errors::unknown_price(model).message,
         InvokeError::Limit(_) => "The agent reached its limit before it had an answer.".to_owned(),
-        InvokeError::Unfit(_) | InvokeError::Unchecked(_) | InvokeError::NotAdmitted(_) => error.to_string(),
+        InvokeError::SchemaMismatch(_) | InvokeError::Unchecked(_) | InvokeError::NotAdmitted(_) => error.to_string(),
     };
     (status, None, Some(text))
 }

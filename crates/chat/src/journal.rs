@@ -1,7 +1,7 @@
 //! Stores the events of all runs in batches: one transaction for everything new, every [`INTERVAL`]
 //! or as soon as someone waits for it. Never one transaction per token.
 
-use crate::live::Registry;
+use crate::live::RunRegistry;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
@@ -30,7 +30,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Starts the task. It ends when the last handle is dropped.
-    pub(crate) fn start(store: Store, registry: Arc<Registry>) -> Self {
+    pub(crate) fn start(store: Store, registry: Arc<RunRegistry>) -> Self {
         let (requests, inbox) = mpsc::channel(4096);
         tokio::spawn(write(store, registry, inbox));
         Self { requests }
@@ -43,7 +43,7 @@ impl Journal {
     }
 }
 
-async fn write(store: Store, registry: Arc<Registry>, mut inbox: mpsc::Receiver<oneshot::Sender<bool>>) {
+async fn write(store: Store, registry: Arc<RunRegistry>, mut inbox: mpsc::Receiver<oneshot::Sender<bool>>) {
     let mut tick = tokio::time::interval(INTERVAL);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut renew = tokio::time::interval(RENEW);
@@ -62,7 +62,7 @@ async fn write(store: Store, registry: Arc<Registry>, mut inbox: mpsc::Receiver<
         while let Ok(done) = inbox.try_recv() {
             waiting.push(done);
         }
-        let stored = store_group(&store, &registry).await;
+        let stored = store_batch(&store, &registry).await;
         for done in waiting.drain(..) {
             // The requester may have gone.
             let _ = done.send(stored);
@@ -72,7 +72,7 @@ async fn write(store: Store, registry: Arc<Registry>, mut inbox: mpsc::Receiver<
 
 /// Stores the new events of every run in one transaction. After a failure they stay in memory and
 /// are retried with the next batch.
-async fn store_group(store: &Store, registry: &Registry) -> bool {
+async fn store_batch(store: &Store, registry: &RunRegistry) -> bool {
     let (mut runs, mut batches) = (Vec::new(), Vec::new());
     for run in registry.all() {
         if let Some(batch) = run.unstored() {
@@ -105,7 +105,7 @@ async fn store_group(store: &Store, registry: &Registry) -> bool {
     }
 }
 
-async fn renew_leases(store: &Store, registry: &Registry) {
+async fn renew_leases(store: &Store, registry: &RunRegistry) {
     if store.is_shared() {
         // With several servers, the server's own heartbeat covers its runs.
         return;
@@ -124,7 +124,7 @@ async fn forget_ended(store: &Store) {
     if let Err(error) = store.prune_journal(crate::now() - KEPT.as_millis() as i64).await {
         tracing::warn!(%error, "the journal could not be pruned");
     }
-    if let Err(error) = store.forget_deleted(crate::now() - RESTORABLE.as_millis() as i64).await {
+    if let Err(error) = store.purge_deleted(crate::now() - RESTORABLE.as_millis() as i64).await {
         tracing::warn!(%error, "deleted messages could not be forgotten");
     }
 }

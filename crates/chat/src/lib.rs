@@ -1,15 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod admin;
-mod alive;
-mod attached;
+mod attachments;
 mod audit;
 mod change;
 mod clock;
+mod conversation_locks;
 mod conversations;
 mod ending;
 mod errors;
-mod events;
 mod expiry;
 mod export;
 mod exposure;
@@ -23,13 +22,16 @@ mod hooks;
 mod import;
 mod invoke;
 mod journal;
+mod keep_alive;
 mod live;
 mod mask;
 mod memory;
 mod memory_turns;
-mod order;
-mod page;
-mod places;
+mod organize;
+mod page_events;
+mod page_size;
+mod pending_calls;
+mod permits;
 mod purge;
 mod quota;
 mod readiness;
@@ -40,34 +42,32 @@ mod retention;
 mod routine;
 mod run;
 mod send;
-mod settle;
 mod share;
 mod sink;
 mod sniff;
-mod standing;
+mod standing_approvals;
 mod steps;
 mod telemetry;
 mod to_prompt;
 mod to_wire;
 mod tree;
 mod trial;
-mod turns;
 mod watch;
 
-pub use alive::kept_alive;
 pub use clock::Clock;
-pub use export::{Exported, ExportedMessage, FORMAT};
-pub use files::{FileBounds, NewUpload};
-pub use hooks::{Hook, Hooks};
-pub use memory::{MemoryFacts, MemoryLevel, MemoryProbe, MemoryUse};
+pub use export::{ExportedConversation, ExportedMessage, FORMAT};
+pub use files::{FileLimits, NewUpload};
+pub use hooks::{HookEvent, Hooks};
+pub use keep_alive::with_keep_alive;
+pub use memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
 pub use quota::{Quota, QuotaSpan};
-pub use readiness::Storage;
-pub use retention::{Retention, RetentionRule, Swept};
-pub use routine::RoutineUse;
-pub use share::SharedCopy;
+pub use readiness::StoreHealth;
+pub use retention::{Retention, RetentionRule, SweepResult};
+pub use routine::RoutineMeters;
+pub use share::SharedSnapshot;
 pub use steps::ConversationUsage;
-pub use telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, trace, traced};
-pub use trial::{Trial, TrialRequest};
+pub use telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, current_trace, traced};
+pub use trial::{TrialRequest, TrialResult};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -82,10 +82,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::Instrument;
 use wire::api::{ConversationList, ConversationView, SendRequest, StandingApprovals};
-use wire::change::{Change, Changed};
-use wire::events::GrantedEvents;
+use wire::change::{ChangeResult, MessageChange};
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
-use wire::order::ListFilter;
+use wire::organize::ListFilter;
+use wire::page_events::GrantedEvents;
 use wire::{EndReason, UserError};
 
 /// How long a run without a heartbeat is considered alive.
@@ -107,7 +107,7 @@ pub struct Caller {
     /// The roles, as named in the config. Ignored unless the user is signed in.
     pub roles: Vec<String>,
     /// The claims of the embedding site, if it signs tokens.
-    pub vouched: Option<Arc<Vouched>>,
+    pub site_claims: Option<Arc<SiteClaims>>,
     /// The user's token, if it may be passed on to other services.
     pub bearer: Option<Bearer>,
 }
@@ -137,7 +137,7 @@ impl fmt::Debug for Bearer {
 
 /// What an embedding site signs in addition to the user's identity; the browser cannot change it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Vouched {
+pub struct SiteClaims {
     /// Data about the user that instructions and endpoints may read.
     pub inputs: Map<String, Value>,
     /// The only page that the user may use.
@@ -155,7 +155,7 @@ impl Caller {
     /// Returns a visitor who is not signed in.
     pub fn visitor(user_id: impl Into<String>) -> Self {
         let user_id = user_id.into();
-        Self { user_id, name: None, is_authenticated: false, roles: Vec::new(), vouched: None, bearer: None }
+        Self { user_id, name: None, is_authenticated: false, roles: Vec::new(), site_claims: None, bearer: None }
     }
 
     /// Returns what a config may read with `_user`: `id`, `name` and `roles`, and the site's claims
@@ -171,15 +171,15 @@ impl Caller {
 
     /// Returns the inputs that the embedding site has signed, if any.
     pub fn inputs(&self) -> Option<&Map<String, Value>> {
-        self.vouched.as_ref().map(|vouched| &vouched.inputs).filter(|inputs| !inputs.is_empty())
+        self.site_claims.as_ref().map(|vouched| &vouched.inputs).filter(|inputs| !inputs.is_empty())
     }
 
     /// Checks that the site's claims allow a page.
     ///
     /// # Errors
     /// `Forbidden`.
-    pub fn may_use_page(&self, page_id: &str) -> Result<(), UserError> {
-        let only = self.vouched.as_ref().and_then(|vouched| vouched.page_id.as_deref());
+    pub fn check_page(&self, page_id: &str) -> Result<(), UserError> {
+        let only = self.site_claims.as_ref().and_then(|vouched| vouched.page_id.as_deref());
         is_meant(only, page_id, "This token is for another page.")
     }
 
@@ -187,8 +187,8 @@ impl Caller {
     ///
     /// # Errors
     /// `Forbidden`.
-    pub fn may_ask_agent(&self, agent_id: &str) -> Result<(), UserError> {
-        let only = self.vouched.as_ref().and_then(|vouched| vouched.agent_id.as_deref());
+    pub fn check_agent(&self, agent_id: &str) -> Result<(), UserError> {
+        let only = self.site_claims.as_ref().and_then(|vouched| vouched.agent_id.as_deref());
         is_meant(only, agent_id, "This token is for another agent.")
     }
 }
@@ -206,7 +206,7 @@ fn is_meant(only: Option<&str>, wanted: &str, refusal: &str) -> Result<(), UserE
 pub type Frames = BoxStream<'static, Bytes>;
 
 /// The response to an accepted submission.
-pub struct Sent {
+pub struct SendResponse {
     /// The run that answers; empty if answers were stored and others are still missing.
     pub run_id: String,
     /// The assistant message that the run writes.
@@ -216,9 +216,9 @@ pub struct Sent {
 }
 
 /// The source of agents: the current config.
-pub trait Agents: Send + Sync + 'static {
-    /// Returns the agent for one turn, ready to run. Asynchronous, because operators in its properties may take time to
-    /// evaluate. Dropping the future ends that.
+pub trait AgentSource: Send + Sync + 'static {
+    /// Returns the agent for one turn, ready to run. Asynchronous, because operators in its
+    /// properties may take time to evaluate. Dropping the future cancels the evaluation.
     ///
     /// # Errors
     /// The agent does not exist, is not allowed or not available; the error is for the user.
@@ -235,8 +235,8 @@ pub trait Agents: Send + Sync + 'static {
     }
 
     /// Returns the caller's limits.
-    fn bounds(&self, _caller: &Caller) -> Bounds {
-        Bounds::default()
+    fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {
+        SubmissionLimits::default()
     }
 
     /// Returns the retention settings.
@@ -247,20 +247,20 @@ pub trait Agents: Send + Sync + 'static {
     /// Returns an agent outside of any page.
     ///
     /// # Errors
-    /// The same as [`Agents::agent`].
+    /// The same as [`AgentSource::agent`].
     fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>>;
 }
 
 /// Limits on a user's submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct SubmissionLimits {
     /// The maximum number of concurrent runs of the user on this server.
     pub runs: usize,
     /// The maximum size of a message's text in bytes.
     pub text_bytes: usize,
 }
 
-impl Default for Bounds {
+impl Default for SubmissionLimits {
     fn default() -> Self {
         Self { runs: usize::MAX, text_bytes: 256 * 1024 }
     }
@@ -288,7 +288,7 @@ pub struct AgentRequest<'a> {
 }
 
 impl<'a> AgentRequest<'a> {
-    fn of(caller: &'a Caller, request: &'a SendRequest) -> Self {
+    fn new(caller: &'a Caller, request: &'a SendRequest) -> Self {
         Self {
             caller,
             page_id: &request.page_id,
@@ -310,10 +310,10 @@ pub struct Chat {
 
 pub(crate) struct Inner {
     store: Store,
-    agents: Arc<dyn Agents>,
-    registry: Arc<live::Registry>,
+    agents: Arc<dyn AgentSource>,
+    registry: Arc<live::RunRegistry>,
     journal: journal::Journal,
-    turns: turns::Turns,
+    conversation_locks: conversation_locks::ConversationLocks,
     invocations: Arc<invoke::Invocations>,
     purge: AbortOnDropHandle<()>,
     /// The background tasks of a server that shares its database with others.
@@ -323,10 +323,10 @@ pub(crate) struct Inner {
     tasks: TaskTracker,
     stopping: CancellationToken,
     /// A permit for each submission that is being processed.
-    desk: Arc<Semaphore>,
+    submissions: Arc<Semaphore>,
     /// A permit for each run.
-    places: places::Places,
-    memory: Arc<memory::Memory>,
+    run_permits: permits::RunPermits,
+    memory: Arc<memory::MemoryGuard>,
     clock: Clock,
     telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
 }
@@ -338,24 +338,24 @@ impl Chat {
     ///
     /// # Errors
     /// The store cannot be read or written.
-    pub async fn open(store: Store, agents: Arc<dyn Agents>, max_runs: usize) -> Result<Self, StoreError> {
-        Self::open_at(Clock::default(), store, agents, max_runs).await
+    pub async fn open(store: Store, agents: Arc<dyn AgentSource>, max_runs: usize) -> Result<Self, StoreError> {
+        Self::open_with_clock(Clock::default(), store, agents, max_runs).await
     }
 
     /// Opens the chat with another clock than the system's.
     ///
     /// # Errors
     /// The same as [`Chat::open`].
-    pub async fn open_at(
+    pub async fn open_with_clock(
         clock: Clock,
         store: Store,
-        agents: Arc<dyn Agents>,
+        agents: Arc<dyn AgentSource>,
         max_runs: usize,
     ) -> Result<Self, StoreError> {
-        store.beat(LEASE).await?;
+        store.heartbeat(LEASE).await?;
         recover::recover(&store).await?;
         store.abandon_invocations(invoke::ABANDONED, now()).await?;
-        let registry = Arc::new(live::Registry::default());
+        let registry = Arc::new(live::RunRegistry::default());
         let journal = journal::Journal::start(store.clone(), registry.clone());
         purge::purge(&store, now()).await?;
         files::purge(&store, now()).await?;
@@ -375,7 +375,7 @@ impl Chat {
                 agents,
                 registry,
                 journal,
-                turns: turns::Turns::default(),
+                conversation_locks: conversation_locks::ConversationLocks::default(),
                 invocations: Arc::default(),
                 purge,
                 replica,
@@ -383,8 +383,8 @@ impl Chat {
                 sweeper,
                 tasks,
                 stopping,
-                desk: Arc::new(Semaphore::new(MAX_LOOKED_AT)),
-                places: places::Places::new(max_runs),
+                submissions: Arc::new(Semaphore::new(MAX_LOOKED_AT)),
+                run_permits: permits::RunPermits::new(max_runs),
                 memory: Arc::default(),
                 clock,
                 telemetry,
@@ -398,8 +398,8 @@ impl Chat {
     /// # Errors
     /// 404 for an agent or a conversation that the caller may not access, 409 while a run is
     /// active, 413 and 422 for an invalid submission, 503 when full, short of memory or draining.
-    pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
-        let place = self.inner.desk.clone().try_acquire_owned().map_err(|_| errors::full(2))?;
+    pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<SendResponse, UserError> {
+        let place = self.inner.submissions.clone().try_acquire_owned().map_err(|_| errors::server_full(2))?;
         // In a task of its own, so that a caller who disconnects leaves no half-started run.
         let (inner, caller) = (self.inner.clone(), caller.clone());
         let task = async move {
@@ -425,14 +425,14 @@ impl Chat {
     ) -> Result<Option<Frames>, UserError> {
         let store = self.inner.store.clone();
         let Some(run) = self.inner.registry.get(&caller.user_id, conversation_id) else {
-            let known = store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+            let known = store.conversation(&caller.user_id, conversation_id).await.map_err(errors::store_error)?;
             let known = known.ok_or_else(UserError::not_found)?;
-            let Some(run) = remote::of(&store, &caller.user_id, &known) else { return Ok(None) };
+            let Some(run) = remote::active_run(&store, &caller.user_id, &known) else { return Ok(None) };
             return self.inner.watch_remote(run, after).await.map(Some);
         };
         Ok(Some(match after {
-            None => watch::whole(store, run),
-            Some(cursor) => watch::after(store, run, watch::Cursor::parse(cursor)),
+            None => watch::stream_whole(store, run),
+            Some(cursor) => watch::stream_after(store, run, watch::EventCursor::parse(cursor)),
         }))
     }
 
@@ -446,10 +446,10 @@ impl Chat {
             return Ok(());
         }
         let store = &self.inner.store;
-        let known = store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
-        if remote::of(store, &caller.user_id, &known.ok_or_else(UserError::not_found)?).is_some() {
+        let known = store.conversation(&caller.user_id, conversation_id).await.map_err(errors::store_error)?;
+        if remote::active_run(store, &caller.user_id, &known.ok_or_else(UserError::not_found)?).is_some() {
             let stop = store.request_stop(&caller.user_id, Some(conversation_id), EndReason::StoppedByUser);
-            stop.await.map_err(errors::of_store)?;
+            stop.await.map_err(errors::store_error)?;
         }
         Ok(())
     }
@@ -508,7 +508,7 @@ impl Chat {
     /// # Errors
     /// 404 for a conversation or a message that the caller does not own, 409 while a run is active
     /// that the change affects, 422 for feedback that is too long.
-    pub async fn revise(&self, caller: &Caller, id: &str, change: Change) -> Result<Changed, UserError> {
+    pub async fn revise(&self, caller: &Caller, id: &str, change: MessageChange) -> Result<ChangeResult, UserError> {
         self.inner.revise(caller, id, change).await
     }
 
@@ -550,7 +550,7 @@ impl Chat {
     /// # Errors
     /// 503 if the store fails.
     pub async fn invocations(&self, caller: &Caller, limit: u32) -> Result<InvocationList, UserError> {
-        let items = self.inner.store.invocations(&caller.user_id, limit.max(1)).await.map_err(errors::of_store)?;
+        let items = self.inner.store.invocations(&caller.user_id, limit.max(1)).await.map_err(errors::store_error)?;
         Ok(InvocationList { items })
     }
 
@@ -559,7 +559,7 @@ impl Chat {
     /// # Errors
     /// 404 for one that the caller does not own.
     pub async fn invocation(&self, caller: &Caller, id: &str) -> Result<Invocation, UserError> {
-        let found = self.inner.store.invocation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let found = self.inner.store.invocation(&caller.user_id, id).await.map_err(errors::store_error)?;
         found.ok_or_else(UserError::not_found)
     }
 
@@ -570,7 +570,7 @@ impl Chat {
 
     /// Sets the receiver of telemetry. Only the first call has an effect; runs that have started
     /// already report nothing.
-    pub fn tell(&self, telemetry: Arc<dyn Telemetry>) {
+    pub fn set_telemetry(&self, telemetry: Arc<dyn Telemetry>) {
         // A receiver that is already set stays.
         let _ = self.inner.telemetry.set(telemetry);
     }
@@ -578,10 +578,10 @@ impl Chat {
     /// Returns the backlog of the journal and the database.
     pub fn backlog(&self) -> Backlog {
         let runs = self.inner.registry.all();
-        let behind = runs.iter().map(|run| run.behind());
+        let behind = runs.iter().map(|run| run.journal_lag());
         let (events, lag) =
             behind.fold((0, Duration::ZERO), |(all, most), (events, lag)| (all + events, most.max(lag)));
-        Backlog { events, lag, writes: self.inner.store.queued() }
+        Backlog { events, lag, writes: self.inner.store.queued_writes() }
     }
 
     /// Returns whether submissions are refused because the server is shutting down.
@@ -590,7 +590,7 @@ impl Chat {
     }
 
     /// Returns the health of the store, as of the last two seconds.
-    pub async fn storage(&self) -> Storage {
+    pub async fn storage(&self) -> StoreHealth {
         self.inner.readiness.check(&self.inner.store).await
     }
 
@@ -620,7 +620,7 @@ impl Chat {
         }
         // Otherwise the other servers would wait until the lease expires.
         if let Err(error) = self.inner.store.leave().await {
-            tracing::warn!(%error, "the other servers could not be told that this one goes");
+            tracing::warn!(%error, "the other servers could not be notified of the shutdown");
         }
         self.inner.store.close().await;
     }
@@ -628,7 +628,7 @@ impl Chat {
 
 /// Runs a task in the trace of the request that started it, for logs and telemetry.
 fn in_trace<F: Future + Send>(work: F) -> impl Future<Output = F::Output> + Send {
-    let trace = trace();
+    let trace = current_trace();
     let work = async move {
         match trace {
             Some(trace) => traced(trace, work).await,

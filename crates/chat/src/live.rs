@@ -51,7 +51,7 @@ pub(crate) struct LiveRun {
     changed: Notify,
 }
 
-/// The run's events, numbered from 1. `stored` and `told` are the numbers of the last stored and
+/// The run's events, numbered from 1. `stored` and `sent` are the numbers of the last stored and
 /// the last sent event.
 struct Log {
     frames: VecDeque<Bytes>,
@@ -60,7 +60,7 @@ struct Log {
     stored: u64,
     /// Since when there are events that are not stored.
     unstored_since: Option<Instant>,
-    told: u64,
+    sent: u64,
     kept_bytes: usize,
     /// The total size of all events, including those no longer in memory.
     all_bytes: usize,
@@ -97,7 +97,7 @@ impl Log {
     }
 
     fn forget_stored(&mut self) {
-        while self.kept_bytes > KEPT_BYTES && self.first <= self.stored.min(self.told) {
+        while self.kept_bytes > KEPT_BYTES && self.first <= self.stored.min(self.sent) {
             let Some(frame) = self.frames.pop_front() else { return };
             self.kept_bytes -= frame.len();
             self.first += 1;
@@ -106,7 +106,7 @@ impl Log {
 }
 
 /// The events after a watcher's position.
-pub(crate) enum Next {
+pub(crate) enum NextEvents {
     /// Events up to this number.
     Frames(Bytes, u64),
     /// The events are no longer in memory; the journal has them up to this number.
@@ -126,7 +126,7 @@ impl LiveRun {
             first: 1,
             stored: 0,
             unstored_since: None,
-            told: 0,
+            sent: 0,
             kept_bytes: 0,
             all_bytes: 0,
             buffer: BytesMut::with_capacity(BLOCK_BYTES),
@@ -159,11 +159,11 @@ impl LiveRun {
 
     /// Returns a copy of the message so far.
     pub(crate) fn message(&self) -> UiMessage {
-        self.look(UiMessage::clone)
+        self.with_message(UiMessage::clone)
     }
 
     /// Reads the message without copying it, since it may be long.
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&UiMessage) -> T) -> T {
+    pub(crate) fn with_message<T>(&self, look: impl FnOnce(&UiMessage) -> T) -> T {
         let mut reducer = self.message.lock();
         reducer.settle();
         look(reducer.message())
@@ -172,10 +172,10 @@ impl LiveRun {
     /// Appends an event that is sent at once and stored with the next batch. Waiting watchers get
     /// it with the next [`LiveRun::announce`], because waking them costs more than the event
     /// itself.
-    pub(crate) fn tell(&self, chunk: &Chunk) {
+    pub(crate) fn publish(&self, chunk: &Chunk) {
         let mut log = self.log.lock();
         log.push(self.identity.epoch, chunk);
-        log.told = log.last();
+        log.sent = log.last();
     }
 
     /// Wakes the watchers.
@@ -184,7 +184,7 @@ impl LiveRun {
     }
 
     /// Appends an event that is sent once it is stored.
-    pub(crate) fn hold(&self, chunk: &Chunk) {
+    pub(crate) fn append_held(&self, chunk: &Chunk) {
         self.log.lock().push(self.identity.epoch, chunk);
     }
 
@@ -194,7 +194,7 @@ impl LiveRun {
         for chunk in chunks {
             log.push(self.identity.epoch, chunk);
         }
-        log.told = log.last();
+        log.sent = log.last();
         log.ended = true;
         drop(log);
         self.changed.notify_waiters();
@@ -238,7 +238,7 @@ impl LiveRun {
 
     /// Returns the number of events that are not journaled yet, and how long the oldest of them has
     /// waited.
-    pub(crate) fn behind(&self) -> (u64, Duration) {
+    pub(crate) fn journal_lag(&self) -> (u64, Duration) {
         let log = self.log.lock();
         match log.unstored_since {
             Some(since) if !log.sealed => (log.last().saturating_sub(log.stored), since.elapsed()),
@@ -253,8 +253,8 @@ impl LiveRun {
         log.stored = log.stored.max(seq);
         // Events that were added meanwhile have waited at most as long as the batch took.
         log.unstored_since = (log.stored < log.last()).then(Instant::now);
-        let news = seq > log.told;
-        log.told = log.told.max(seq);
+        let news = seq > log.sent;
+        log.sent = log.sent.max(seq);
         log.forget_stored();
         drop(log);
         if news {
@@ -263,16 +263,16 @@ impl LiveRun {
     }
 
     /// Returns the events after a number.
-    pub(crate) fn next(&self, after: u64) -> Next {
+    pub(crate) fn next(&self, after: u64) -> NextEvents {
         let log = self.log.lock();
         if after + 1 < log.first {
-            Next::InJournal(log.first - 1)
-        } else if after < log.told {
-            Next::Frames(log.join(after + 1, log.told), log.told)
+            NextEvents::InJournal(log.first - 1)
+        } else if after < log.sent {
+            NextEvents::Frames(log.join(after + 1, log.sent), log.sent)
         } else if log.ended {
-            Next::End
+            NextEvents::End
         } else {
-            Next::Nothing
+            NextEvents::Nothing
         }
     }
 
@@ -282,15 +282,15 @@ impl LiveRun {
     }
 
     /// Returns whether the run has sent an event with this number.
-    pub(crate) fn has_told(&self, seq: u64) -> bool {
-        seq <= self.log.lock().told
+    pub(crate) fn has_sent(&self, seq: u64) -> bool {
+        seq <= self.log.lock().sent
     }
 
     /// Waits until [`LiveRun::next`] returns something other than `Nothing`.
-    pub(crate) async fn news(&self, after: u64) {
+    pub(crate) async fn wait_for_events(&self, after: u64) {
         let mut notified = std::pin::pin!(self.changed.notified());
         notified.as_mut().enable();
-        if matches!(self.next(after), Next::Nothing) {
+        if matches!(self.next(after), NextEvents::Nothing) {
             notified.await;
         }
     }
@@ -318,11 +318,11 @@ pub(crate) fn encode_aside(chunk: &Chunk) -> Bytes {
 
 /// The active runs of this process, by conversation.
 #[derive(Default)]
-pub(crate) struct Registry {
+pub(crate) struct RunRegistry {
     runs: Mutex<HashMap<String, Arc<LiveRun>>>,
 }
 
-impl Registry {
+impl RunRegistry {
     pub(crate) fn insert(&self, run: Arc<LiveRun>) {
         self.runs.lock().insert(run.identity.conversation_id.clone(), run);
     }

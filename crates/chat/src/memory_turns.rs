@@ -1,34 +1,34 @@
-//! The order in which running answers continue while memory is short: the oldest one first, to its
-//! end, so that what it holds is given back before the next one grows. One that waits for
-//! something else, such as a tool, lets the next one continue meanwhile.
+//! The order in which runs continue while memory is short: the oldest one first until its end, so
+//! that its memory is freed before the next one grows. While the current run waits for something
+//! else, such as a tool, the next one continues.
 
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// How often a run that waits looks whether it may continue.
-const LOOK: Duration = Duration::from_millis(25);
-/// A run that has written nothing for this long loses its turn.
-const STALLED: Duration = Duration::from_secs(1);
+/// The polling interval of a waiting run.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// A run that has written nothing for this long is no longer the current one.
+const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Whose turn it is.
+/// The order of the runs.
 #[derive(Default)]
-pub(crate) struct Turns(Mutex<Order>);
+pub(crate) struct MemoryTurns(Mutex<TurnOrder>);
 
-/// Ids of runs begin with the time, so the first of them is the oldest.
+/// The current run and the waiting ones. Ids start with the time, so the first is the oldest.
 #[derive(Default)]
-struct Order {
-    /// The run that continues, and when it last did.
+struct TurnOrder {
+    /// The current run, and when it last continued.
     current: Option<(String, Instant)>,
     waiting: BTreeSet<String>,
 }
 
-impl Order {
-    /// Whether this run may continue.
+impl TurnOrder {
+    /// Returns whether a run may continue, and makes it the current one.
     fn may_continue(&mut self, id: &str, now: Instant) -> bool {
         let may = match &self.current {
             Some((current, _)) if current == id => true,
-            Some((_, at)) if now.duration_since(*at) < STALLED => false,
+            Some((_, at)) if now.duration_since(*at) < STALL_TIMEOUT => false,
             _ => self.waiting.first().is_none_or(|first| first == id),
         };
         if may {
@@ -38,21 +38,21 @@ impl Order {
     }
 }
 
-/// A run that waits, until this is dropped.
-struct Waiting<'a> {
-    turns: &'a Turns,
+/// A waiting run; removed from the order when dropped.
+struct WaitingRun<'a> {
+    turns: &'a MemoryTurns,
     id: &'a str,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingRun<'_> {
     fn drop(&mut self) {
         self.turns.0.lock().waiting.remove(self.id);
     }
 }
 
-impl Turns {
-    /// Waits until it is the run's turn, or nobody has to wait any more.
-    pub(crate) async fn take(&self, id: &str, is_open: impl Fn() -> bool) {
+impl MemoryTurns {
+    /// Waits until the run may continue, or until `is_open` returns true.
+    pub(crate) async fn wait(&self, id: &str, is_open: impl Fn() -> bool) {
         {
             let mut order = self.0.lock();
             if order.may_continue(id, Instant::now()) {
@@ -60,13 +60,13 @@ impl Turns {
             }
             order.waiting.insert(id.to_owned());
         }
-        let _waiting = Waiting { turns: self, id };
+        let _waiting = WaitingRun { turns: self, id };
         while !is_open() && !self.0.lock().may_continue(id, Instant::now()) {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Ends the run's turn, if it has it.
+    /// Ends the run's turn, if it is the current one.
     pub(crate) fn end(&self, id: &str) {
         let mut order = self.0.lock();
         if order.current.as_ref().is_some_and(|(current, _)| current == id) {
@@ -81,31 +81,31 @@ mod tests {
 
     #[test]
     fn oldest_run_continues_to_its_end_unless_it_stalls() {
-        let (turns, now) = (Turns::default(), Instant::now());
+        let (turns, now) = (MemoryTurns::default(), Instant::now());
         let may = |id: &str, millis: u64| turns.0.lock().may_continue(id, now + Duration::from_millis(millis));
         assert!(may("b", 0), "nobody waits");
         turns.0.lock().waiting.extend(["a", "c"].map(str::to_owned));
         assert!(!may("a", 10) && !may("c", 10));
-        assert!(may("b", 900), "it goes on");
+        assert!(may("b", 900), "it continues");
         assert!(!may("a", 1_800), "it wrote less than a second ago");
         turns.end("b");
         assert!(!may("c", 1_800), "the oldest is first");
         assert!(may("a", 1_800));
         turns.0.lock().waiting.remove("a");
         turns.end("c");
-        assert!(!may("c", 2_700), "it is not its turn that ended");
+        assert!(!may("c", 2_700), "another run's end does not matter");
         assert!(may("c", 2_800), "the other one has stalled");
         assert!(!may("a", 2_900));
     }
 
     #[tokio::test]
-    async fn nobody_waits_once_memory_is_no_longer_short() {
-        let turns = Turns::default();
-        turns.take("a", || false).await;
-        turns.take("b", || true).await;
+    async fn no_run_waits_once_memory_is_ample() {
+        let turns = MemoryTurns::default();
+        turns.wait("a", || false).await;
+        turns.wait("b", || true).await;
         assert!(turns.0.lock().waiting.is_empty());
-        // A waiting run whose task is dropped is forgotten.
-        let waiting = tokio::time::timeout(Duration::from_millis(50), turns.take("c", || false));
+        // A waiting run whose task is dropped is removed.
+        let waiting = tokio::time::timeout(Duration::from_millis(50), turns.wait("c", || false));
         assert!(waiting.await.is_err() && turns.0.lock().waiting.is_empty());
     }
 }

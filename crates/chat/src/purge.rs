@@ -1,11 +1,11 @@
 //! Deletes conversations for good once their deletion can no longer be undone, and files that no
 //! message uses. `retention` handles what expires by itself.
 
-use crate::audit::{self, Subject};
+use crate::audit::{self, RunContext};
 use crate::files;
 use crate::retention::Sweeper;
 use std::time::Duration;
-use store::{AuditEntry, Deleted, Store, StoreError};
+use store::{AuditEntry, ConversationToDelete, Store, StoreError};
 use tokio_util::task::AbortOnDropHandle;
 
 /// How long a deletion can be undone.
@@ -45,9 +45,9 @@ pub(crate) fn start(store: Store, sweeper: Sweeper) -> AbortOnDropHandle<()> {
 pub(crate) async fn purge(store: &Store, now: i64) -> Result<u64, StoreError> {
     let mut count = 0;
     loop {
-        let due = store.deleted_before(now - UNDO.as_millis() as i64, BATCH).await?;
+        let due = store.conversations_deleted_before(now - UNDO.as_millis() as i64, BATCH).await?;
         for deleted in &due {
-            count += u64::from(take_away(store, deleted, DELETED).await?);
+            count += u64::from(delete_conversation(store, deleted, DELETED).await?);
         }
         if due.len() < BATCH as usize {
             return Ok(count);
@@ -57,9 +57,13 @@ pub(crate) async fn purge(store: &Store, now: i64) -> Result<u64, StoreError> {
 
 /// Deletes a conversation for good; `reason` explains in the audit log why its open calls have no
 /// result. Returns false if it was gone already.
-pub(crate) async fn take_away(store: &Store, deleted: &Deleted, reason: &str) -> Result<bool, StoreError> {
+pub(crate) async fn delete_conversation(
+    store: &Store,
+    deleted: &ConversationToDelete,
+    reason: &str,
+) -> Result<bool, StoreError> {
     let open = open_calls(store, deleted, reason).await?;
-    store.delete(&deleted.owner, &deleted.id, open).await
+    store.delete_conversation(&deleted.owner, &deleted.id, open).await
 }
 
 /// Deletes the users that are marked for deletion, with all their data.
@@ -68,7 +72,7 @@ pub(crate) async fn purge_users(store: &Store) -> Result<(), StoreError> {
         loop {
             let conversations = store.conversations_to_delete(&user_id, BATCH).await?;
             for conversation in &conversations {
-                take_away(store, conversation, DELETED).await?;
+                delete_conversation(store, conversation, DELETED).await?;
             }
             if conversations.is_empty() {
                 break;
@@ -80,15 +84,19 @@ pub(crate) async fn purge_users(store: &Store) -> Result<(), StoreError> {
 }
 
 /// Returns audit entries for the calls that still waited when the conversation was deleted.
-pub(crate) async fn open_calls(store: &Store, deleted: &Deleted, reason: &str) -> Result<Vec<AuditEntry>, StoreError> {
+pub(crate) async fn open_calls(
+    store: &Store,
+    deleted: &ConversationToDelete,
+    reason: &str,
+) -> Result<Vec<AuditEntry>, StoreError> {
     let mut entries = Vec::new();
     // All branches, since a call may wait on an inactive one.
     for stored in store.messages(&deleted.owner, &deleted.id).await? {
         if !stored.message.tools().any(audit::is_open) {
             continue;
         }
-        let run_id = store.run_of(&deleted.owner, &deleted.id, &stored.id).await?;
-        let subject = Subject {
+        let run_id = store.run_of_message(&deleted.owner, &deleted.id, &stored.id).await?;
+        let subject = RunContext {
             user_id: deleted.owner.clone(),
             agent_id: deleted.agent_id.clone(),
             conversation_id: deleted.id.clone(),

@@ -5,7 +5,7 @@ use crate::{Caller, Inner, errors};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use store::Used;
+use store::UsageTotals;
 use wire::{ErrorCode, UserError};
 
 /// A day in milliseconds.
@@ -51,8 +51,11 @@ impl Inner {
                 return Err(errors::unknown_price(model));
             }
             let (first, next) = span(quota.span, now);
-            let used =
-                self.store.used_by(&caller.user_id, first, now.div_euclid(DAY)).await.map_err(errors::of_store)?;
+            let used = self
+                .store
+                .usage_of_user(&caller.user_id, first, now.div_euclid(DAY))
+                .await
+                .map_err(errors::store_error)?;
             if let Some(what) = exceeded(&quota, &used, is_message) {
                 return Err(used_up(quota.span, what, next, now));
             }
@@ -62,7 +65,7 @@ impl Inner {
 }
 
 /// Returns the name of the quota that is used up, if any.
-fn exceeded(quota: &Quota, used: &Used, is_message: bool) -> Option<&'static str> {
+fn exceeded(quota: &Quota, used: &UsageTotals, is_message: bool) -> Option<&'static str> {
     let messages = quota.messages.filter(|_| is_message);
     if messages.is_some_and(|most| u64::try_from(used.messages).unwrap_or_default() >= most) {
         Some("messages")
@@ -127,7 +130,13 @@ mod tests {
     #[test]
     fn exceeded_quota_is_named() {
         let none = Quota { span: QuotaSpan::Day, messages: None, tokens: None, cost_usd: None };
-        let used = Used { messages: 3, input_tokens: 60.0, output_tokens: 40.0, cost_usd: 0.5, ..Used::default() };
+        let used = UsageTotals {
+            messages: 3,
+            input_tokens: 60.0,
+            output_tokens: 40.0,
+            cost_usd: 0.5,
+            ..UsageTotals::default()
+        };
         let check = |quota: Quota, is_message: bool, expected: Option<&str>| {
             assert_eq!(exceeded(&quota, &used, is_message), expected, "{quota:?}");
         };

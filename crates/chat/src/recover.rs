@@ -1,21 +1,21 @@
 //! Recovery after a crash: closes the runs of a dead server with everything that was journaled, and
 //! marks them as interrupted.
 
-use crate::audit::{self, Subject};
-use crate::page::Page;
+use crate::audit::{self, RunContext};
+use crate::page_size::PageSize;
 use crate::run::{INTERRUPTED, settle_texts};
 use crate::send::new_id;
-use crate::{ending, exposure, settle, watch};
+use crate::{ending, exposure, pending_calls, watch};
 use faults::Point;
 use std::collections::{HashMap, HashSet};
-use store::{CutOffCall, FinishRun, OpenRun, Store, StoreError};
+use store::{FinishRun, OpenRun, RepeatableCall, Store, StoreError};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Approval, ApprovalTerms, Chunk, CutOff, EndReason, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// Closes every run without a live server: before the first request is served, and periodically if
 /// there are several servers.
 pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
-    let open = store.take_over().await?;
+    let open = store.take_over_runs().await?;
     close_all(store, &open, EndReason::ServerGone).await?;
     Ok(open.len())
 }
@@ -48,7 +48,7 @@ pub(crate) async fn close_own(store: &Store, is_left: impl Fn(&OpenRun) -> bool)
 
 async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), StoreError> {
     let mut message = rebuild(store, run).await?;
-    let cut_off = cut_off(store, run).await?;
+    let cut_off = interrupted_calls(store, run).await?;
     // A repeated call has an audit entry of its own.
     for tool in message.parts.iter_mut().filter_map(UiPart::as_tool_mut) {
         if cut_off.get(&tool.tool_call_id).is_some_and(|call| call.is_repeated) {
@@ -65,11 +65,11 @@ async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), S
     }
     // An approval request stays open.
     let ended = message.tools().filter(|tool| tool.state != ToolState::ApprovalRequested);
-    let below = store.calls_running_below(&run.owner, &run.run_id).await?;
+    let below = store.running_sub_agent_calls(&run.owner, &run.run_id).await?;
     let mut audit = audit::interrupted_below(&subject(run), below);
     audit.extend(audit::interrupted(&subject(run), ended));
     close(&mut message, &cut_off, why);
-    let waits = message.tools().any(settle::is_pending);
+    let waits = message.tools().any(pending_calls::is_pending);
     let reason = if waits { EndReason::Waiting } else { why };
     let status = if waits { Outcome::Waiting } else { Outcome::Interrupted };
     let cause = if why == EndReason::Panic { ending::PANIC } else { ending::SERVER_GONE };
@@ -100,7 +100,7 @@ async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), S
 }
 
 /// An interrupted call that could be repeated.
-struct Begun {
+struct InterruptedCall {
     /// The fingerprint of the tool at that time.
     fingerprint: String,
     is_idempotent: bool,
@@ -109,13 +109,13 @@ struct Begun {
 }
 
 /// Returns the run's interrupted calls that could be repeated, by call id.
-async fn cut_off(store: &Store, run: &OpenRun) -> Result<HashMap<String, Begun>, StoreError> {
+async fn interrupted_calls(store: &Store, run: &OpenRun) -> Result<HashMap<String, InterruptedCall>, StoreError> {
     let (above, again) = (format!("{}:", run.message_id), format!(":{}", run.run_id));
-    let begun = store.calls_cut_off(&run.owner, &run.run_id).await?.into_iter().filter_map(|call| {
-        let CutOffCall { call_id, fingerprint, is_idempotent } = call;
+    let begun = store.repeatable_calls(&run.owner, &run.run_id).await?.into_iter().filter_map(|call| {
+        let RepeatableCall { call_id, fingerprint, is_idempotent } = call;
         let id = call_id.strip_prefix(&above)?;
         let (id, is_repeated) = id.strip_suffix(&again).map_or((id, false), |id| (id, true));
-        Some((id.to_owned(), Begun { fingerprint, is_idempotent, is_repeated }))
+        Some((id.to_owned(), InterruptedCall { fingerprint, is_idempotent, is_repeated }))
     });
     Ok(begun.collect())
 }
@@ -141,8 +141,8 @@ fn ask_again(tool: &mut ToolPart, terms: Box<ApprovalTerms>) {
     tool.set_cut_off(CutOff::Open);
 }
 
-fn subject(run: &OpenRun) -> Subject {
-    Subject {
+fn subject(run: &OpenRun) -> RunContext {
+    RunContext {
         user_id: run.owner.clone(),
         agent_id: run.agent_id.clone(),
         conversation_id: run.conversation_id.clone(),
@@ -157,7 +157,7 @@ pub(crate) async fn rebuild(store: &Store, run: &OpenRun) -> Result<UiMessage, S
     let stored = messages.into_iter().find(|stored| stored.id == run.message_id);
     let message = stored.map_or_else(|| UiMessage::new(&run.message_id, Role::Assistant), |stored| stored.message);
     let mut reducer = Reducer::new(message);
-    let (mut after, mut page) = (0, Page::first());
+    let (mut after, mut page) = (0, PageSize::first());
     loop {
         let rows = store.events(&run.owner, &run.run_id, after, page.rows()).await?;
         page.measure(&rows);
@@ -196,10 +196,10 @@ fn chunks(frames: &[u8]) -> impl Iterator<Item = Chunk> {
 /// request for its repetition, or is repeated without one if its tool is idempotent. Every other
 /// call without a result gets an error result. The state of a suspended call is stored when its run
 /// ends; without it, a nested approval request could not be acted on, so it is closed.
-fn close(message: &mut UiMessage, cut_off: &HashMap<String, Begun>, why: EndReason) {
+fn close(message: &mut UiMessage, cut_off: &HashMap<String, InterruptedCall>, why: EndReason) {
     settle_texts(message);
     exposure::mark_cut_off(message);
-    let answerable = message.tools().filter(|tool| settle::is_answerable(message, tool));
+    let answerable = message.tools().filter(|tool| pending_calls::is_answerable(message, tool));
     let answerable: HashSet<_> = answerable.map(|tool| tool.tool_call_id.clone()).collect();
     for part in &mut message.parts {
         let UiPart::Tool(tool) = part else { continue };
@@ -213,7 +213,7 @@ fn close(message: &mut UiMessage, cut_off: &HashMap<String, Begun>, why: EndReas
             }
         }
     }
-    let waiting = message.tools().any(settle::is_pending);
+    let waiting = message.tools().any(pending_calls::is_pending);
     let known = message.metadata.take().and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());
     let (outcome, reason) = if waiting { (Outcome::Waiting, EndReason::Waiting) } else { (Outcome::Interrupted, why) };
     let (outcome, reason) = (Some(outcome), Some(reason));
@@ -221,7 +221,7 @@ fn close(message: &mut UiMessage, cut_off: &HashMap<String, Begun>, why: EndReas
 }
 
 /// Offers to repeat the call: when the answer continues, or after the user's approval.
-fn offer_again(tool: &mut ToolPart, begun: &Begun) {
+fn offer_again(tool: &mut ToolPart, begun: &InterruptedCall) {
     let known = tool.approval.take().unwrap_or_else(|| Approval::new(new_id()));
     let mut terms = known.terms.clone().unwrap_or_default();
     // The tool that the user approved stays the reference.

@@ -2,20 +2,20 @@
 //! missed one is compensated by polling.
 
 use crate::live::{DONE, RunIdentity};
-use crate::page::Page;
-use crate::watch::{self, Cursor};
+use crate::page_size::PageSize;
+use crate::watch::{self, EventCursor};
 use crate::{Frames, Inner, errors, recover};
 use bytes::Bytes;
 use futures::StreamExt;
 use std::time::Duration;
-use store::{Conversation, Listener, News, OpenRun, Store};
+use store::{Conversation, Listener, OpenRun, ReplicaEvent, Store};
 use wire::{UiMessage, UserError};
 
 /// How often a watcher polls without a notification.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Returns the run of another server that is active in a conversation, if any.
-pub(crate) fn of(store: &Store, owner: &str, conversation: &Conversation) -> Option<RunIdentity> {
+pub(crate) fn active_run(store: &Store, owner: &str, conversation: &Conversation) -> Option<RunIdentity> {
     let run = conversation.active_run.as_ref().filter(|_| store.is_shared())?;
     Some(RunIdentity {
         run_id: run.id.clone(),
@@ -30,7 +30,7 @@ impl Inner {
     /// Streams such a run after a cursor, or from the start.
     pub(crate) async fn watch_remote(&self, run: RunIdentity, after: Option<&str>) -> Result<Frames, UserError> {
         let Some(cursor) = after else { return self.whole_remote(run).await };
-        Ok(match Cursor::parse(cursor).and_then(|cursor| cursor.within(run.epoch)) {
+        Ok(match EventCursor::parse(cursor).and_then(|cursor| cursor.within(run.epoch)) {
             Some(seq) => tail(self.store.clone(), run, seq),
             None => watch::gap(),
         })
@@ -38,14 +38,14 @@ impl Inner {
 
     /// Streams from the start, including the message's earlier parts.
     pub(crate) async fn whole_remote(&self, run: RunIdentity) -> Result<Frames, UserError> {
-        let messages = self.store.messages(&run.owner, &run.conversation_id).await.map_err(errors::of_store)?;
+        let messages = self.store.messages(&run.owner, &run.conversation_id).await.map_err(errors::store_error)?;
         let message = messages.into_iter().find(|stored| stored.id == run.message_id);
         let message = message.ok_or_else(UserError::not_found)?.message;
         // Read after the message: while the run is active, the stored message is the one from its
         // start.
-        let progress = self.store.progress(&run.owner, &run.run_id).await.map_err(errors::of_store)?;
+        let progress = self.store.run_progress(&run.owner, &run.run_id).await.map_err(errors::store_error)?;
         if progress.is_none_or(|progress| progress.is_over) {
-            return Ok(watch::ended(&message));
+            return Ok(watch::stream_ended(&message));
         }
         if message.parts.is_empty() {
             return Ok(tail(self.store.clone(), run, 0));
@@ -66,7 +66,7 @@ impl Inner {
             message_id: run.message_id.clone(),
             lease_until: 0,
         };
-        recover::rebuild(&self.store, &open).await.map_err(errors::of_store)
+        recover::rebuild(&self.store, &open).await.map_err(errors::store_error)
     }
 }
 
@@ -74,10 +74,10 @@ fn tail(store: Store, run: RunIdentity, mut after: u64) -> Frames {
     async_stream::stream! {
         // Subscribes before the first read, so that nothing is missed in between.
         let mut news = store.listen();
-        let mut page = Page::first();
+        let mut page = PageSize::first();
         loop {
             // Read before the events: if the run is over by then, the events are complete.
-            let progress = store.progress(&run.owner, &run.run_id).await;
+            let progress = store.run_progress(&run.owner, &run.run_id).await;
             let rows = store.events(&run.owner, &run.run_id, after, page.rows()).await;
             let (Ok(progress), Ok(rows)) = (progress, rows) else {
                 // The watcher reconnects at its cursor.
@@ -109,16 +109,16 @@ fn tail(store: Store, run: RunIdentity, mut after: u64) -> Frames {
 
 /// Waits until there may be new events.
 async fn wait(news: Option<&mut Listener>, run_id: &str) {
-    let Some(news) = news else { return tokio::time::sleep(LOOK).await };
+    let Some(news) = news else { return tokio::time::sleep(POLL_INTERVAL).await };
     let heard = async {
         loop {
             match news.next().await {
-                News::Runs(ids) if !ids.iter().any(|id| id == run_id) => {}
-                News::Stop(_) | News::Agents => {}
-                News::Runs(_) | News::Missed => return,
+                ReplicaEvent::Runs(ids) if !ids.iter().any(|id| id == run_id) => {}
+                ReplicaEvent::Stop(_) | ReplicaEvent::Agents => {}
+                ReplicaEvent::Runs(_) | ReplicaEvent::Missed => return,
             }
         }
     };
     // A timeout is fine: the caller polls in any case.
-    let _ = tokio::time::timeout(LOOK, heard).await;
+    let _ = tokio::time::timeout(POLL_INTERVAL, heard).await;
 }

@@ -2,57 +2,61 @@
 //! the runs of dead servers, and stops runs on request of other servers. A single server has
 //! nothing to do here.
 
-use crate::live::Registry;
+use crate::live::RunRegistry;
 use crate::{invoke, recover};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::{Listener, News, Store, StoreError};
+use store::{Listener, ReplicaEvent, Store, StoreError};
 use tokio_util::task::AbortOnDropHandle;
 use wire::EndReason;
 
 /// The interval of heartbeats and of takeovers: a third of [`crate::LEASE`].
-const BEAT: Duration = Duration::from_secs(5);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The polling interval for stop requests, since a notification may be missed.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Starts the tasks; they end when the handle is dropped.
-pub(crate) fn start(store: Store, registry: Arc<Registry>) -> Option<AbortOnDropHandle<()>> {
+pub(crate) fn start(store: Store, registry: Arc<RunRegistry>) -> Option<AbortOnDropHandle<()>> {
     let listener = store.listen()?;
     Some(AbortOnDropHandle::new(tokio::spawn(async move {
         // Concurrently, so that a heartbeat does not wait while other servers' runs are closed.
-        tokio::join!(beat(&store, &registry), look_after(&store, &registry), serve(&store, &registry, listener));
+        tokio::join!(
+            send_heartbeats(&store, &registry),
+            take_over_runs(&store, &registry),
+            handle_stop_requests(&store, &registry, listener)
+        );
     })))
 }
 
-async fn beat(store: &Store, registry: &Registry) {
-    let mut beat = interval(BEAT);
+async fn send_heartbeats(store: &Store, registry: &RunRegistry) {
+    let mut beat = interval(HEARTBEAT_INTERVAL);
     loop {
         beat.tick().await;
-        tell(live(store, registry).await);
+        log_failure(heartbeat(store, registry).await);
     }
 }
 
-async fn look_after(store: &Store, registry: &Registry) {
-    let (mut round, mut missing) = (interval(BEAT), HashMap::new());
+async fn take_over_runs(store: &Store, registry: &RunRegistry) {
+    let (mut round, mut missing) = (interval(HEARTBEAT_INTERVAL), HashMap::new());
     loop {
         round.tick().await;
-        tell(recover::recover(store).await.map(drop));
-        tell(close_missing(store, registry, &mut missing).await);
-        tell(store.abandon_invocations(invoke::ABANDONED, crate::now()).await.map(drop));
+        log_failure(recover::recover(store).await.map(drop));
+        log_failure(close_missing(store, registry, &mut missing).await);
+        log_failure(store.abandon_invocations(invoke::ABANDONED, crate::now()).await.map(drop));
     }
 }
 
-async fn serve(store: &Store, registry: &Registry, mut news: Listener) {
-    let mut look = interval(LOOK);
+async fn handle_stop_requests(store: &Store, registry: &RunRegistry, mut news: Listener) {
+    let mut poll = interval(POLL_INTERVAL);
     loop {
         tokio::select! {
-            _ = look.tick(), if store.has_others() && registry.len() > 0 => tell(stop_wanted(store, registry).await),
+            _ = poll.tick(), if store.has_others() && registry.len() > 0 => log_failure(stop_wanted(store, registry).await),
             heard = news.next() => {
                 // The reason is in the database.
-                if matches!(heard, News::Stop(_)) {
-                    tell(stop_wanted(store, registry).await);
+                if matches!(heard, ReplicaEvent::Stop(_)) {
+                    log_failure(stop_wanted(store, registry).await);
                 }
             }
         }
@@ -66,17 +70,17 @@ fn interval(period: Duration) -> tokio::time::Interval {
 }
 
 /// Logs a failure; it is retried in the next round.
-fn tell(done: Result<(), StoreError>) {
+fn log_failure(done: Result<(), StoreError>) {
     if let Err(error) = done {
         tracing::warn!(%error, "the coordination with other servers on this database failed");
     }
 }
 
-async fn live(store: &Store, registry: &Registry) -> Result<(), StoreError> {
+async fn heartbeat(store: &Store, registry: &RunRegistry) -> Result<(), StoreError> {
     // Read before the database, so that a run that starts meanwhile is not missing in the
     // database's list.
     let runs = registry.all();
-    if store.beat(crate::LEASE).await?.lapsed && !runs.is_empty() {
+    if store.heartbeat(crate::LEASE).await?.lease_expired && !runs.is_empty() {
         tracing::warn!(
             runs = runs.len(),
             "this server sent no heartbeat for too long; others may have taken over its runs"
@@ -94,7 +98,7 @@ async fn live(store: &Store, registry: &Registry) -> Result<(), StoreError> {
 /// than the lease: their end could not be stored.
 async fn close_missing(
     store: &Store,
-    registry: &Registry,
+    registry: &RunRegistry,
     missing: &mut HashMap<String, Instant>,
 ) -> Result<(), StoreError> {
     let driven = store.driven_runs().await?;
@@ -113,7 +117,7 @@ async fn close_missing(
     recover::close_all(store, &open, EndReason::Storage).await
 }
 
-async fn stop_wanted(store: &Store, registry: &Registry) -> Result<(), StoreError> {
+async fn stop_wanted(store: &Store, registry: &RunRegistry) -> Result<(), StoreError> {
     let wanted = store.runs_to_stop().await?;
     for run in registry.all() {
         if let Some(request) = wanted.iter().find(|request| request.run_id == run.identity.run_id) {

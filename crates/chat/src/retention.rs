@@ -1,11 +1,11 @@
 //! Retention: expired data is deleted for good, in limited amounts at a time. The audit log and
 //! usage totals are kept.
 
-use crate::{Agents, Chat, Clock, Telemetry, errors, purge};
+use crate::{AgentSource, Chat, Clock, Telemetry, errors, purge};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use store::{Due, Store, StoreError};
+use store::{DueFilter, Store, StoreError};
 use wire::UserError;
 
 /// The number of conversations in a batch.
@@ -47,7 +47,7 @@ pub struct RetentionRule {
     /// The retention after the last change.
     pub kept: Duration,
     /// The conversations that are due under this rule.
-    pub due: Due,
+    pub due: DueFilter,
 }
 
 impl Retention {
@@ -56,7 +56,7 @@ impl Retention {
         let rule = |agent_id: Option<&String>, kept: Duration| RetentionRule {
             agent_id: agent_id.cloned(),
             kept,
-            due: Due::Untouched {
+            due: DueFilter::Inactive {
                 agent_id: agent_id.cloned(),
                 except: match agent_id {
                     Some(_) => Vec::new(),
@@ -82,7 +82,7 @@ fn before(now: i64, kept: Duration) -> i64 {
 
 /// The amounts that a round deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Swept {
+pub struct SweepResult {
     /// Conversations without a change for longer than their retention.
     pub conversations: u64,
     /// Temporary conversations.
@@ -95,25 +95,25 @@ pub struct Swept {
 #[derive(Clone)]
 pub(crate) struct Sweeper {
     pub(crate) store: Store,
-    pub(crate) agents: Arc<dyn Agents>,
+    pub(crate) agents: Arc<dyn AgentSource>,
     pub(crate) clock: Clock,
     pub(crate) telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
 }
 
 impl Sweeper {
     /// Runs one round. What exceeds its limits is deleted in the next one.
-    pub(crate) async fn sweep(&self) -> Result<Swept, StoreError> {
+    pub(crate) async fn sweep(&self) -> Result<SweepResult, StoreError> {
         let (retention, now) = (self.agents.retention(), self.clock.now());
-        let mut swept = Swept::default();
+        let mut swept = SweepResult::default();
         for rule in retention.rules(now) {
             swept.conversations += self.conversations(&rule.due, MOST - swept.conversations.min(MOST)).await?;
         }
-        swept.temporary = self.conversations(&Due::Temporary(now), MOST).await?;
+        swept.temporary = self.conversations(&DueFilter::Temporary(now), MOST).await?;
         if let Some(before) = retention.questions_before(now) {
-            swept.questions = self.store.delete_questions(before, MOST as u32).await?;
+            swept.questions = self.store.delete_ended_invocations(before, MOST as u32).await?;
         }
-        if swept != Swept::default() {
-            let Swept { conversations, temporary, questions } = swept;
+        if swept != SweepResult::default() {
+            let SweepResult { conversations, temporary, questions } = swept;
             tracing::info!(conversations, temporary, questions, "expired data was deleted");
         }
         self.tell("untouched", swept.conversations);
@@ -122,10 +122,10 @@ impl Sweeper {
         Ok(swept)
     }
 
-    async fn conversations(&self, due: &Due, most: u64) -> Result<u64, StoreError> {
+    async fn conversations(&self, due: &DueFilter, most: u64) -> Result<u64, StoreError> {
         let mut count = 0;
         while count < most {
-            let found = self.store.due(due, BATCH.min((most - count) as u32)).await?;
+            let found = self.store.due_conversations(due, BATCH.min((most - count) as u32)).await?;
             let mut gone = 0;
             for conversation in &found {
                 let open = purge::open_calls(&self.store, conversation, OVER).await?;
@@ -158,7 +158,7 @@ impl Chat {
     ///
     /// # Errors
     /// 503 if the store fails.
-    pub async fn sweep(&self) -> Result<Swept, UserError> {
-        self.inner.sweeper.sweep().await.map_err(errors::of_store)
+    pub async fn sweep(&self) -> Result<SweepResult, UserError> {
+        self.inner.sweeper.sweep().await.map_err(errors::store_error)
     }
 }

@@ -4,26 +4,26 @@
 
 use crate::telemetry::RunFacts;
 use crate::{Caller, Chat, Inner, steps, telemetry};
-use contract::{ModelId, ModelMeter, ModelUse, Replied};
+use contract::{ModelId, ModelMeter, ModelUse, ReplyUsage};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::{Arc, OnceLock, Weak};
-use store::Step;
+use store::StepRecord;
 
 /// Meters routines. It exists before the chat does; requests before the chat is set are refused.
 #[derive(Clone, Default)]
-pub struct RoutineUse(Arc<OnceLock<Weak<Inner>>>);
+pub struct RoutineMeters(Arc<OnceLock<Weak<Inner>>>);
 
-impl RoutineUse {
+impl RoutineMeters {
     /// Sets the chat that records usage. Only the first call has an effect.
-    pub fn count_with(&self, chat: &Chat) {
+    pub fn set_chat(&self, chat: &Chat) {
         // A chat that is already set stays.
         let _ = self.0.set(Arc::downgrade(&chat.inner));
     }
 
     /// Returns the meter of one routine call. `agent_id` is the agent that made the call, or
     /// `endpoint:ID` if none did.
-    pub fn of(&self, caller: &Caller, agent_id: impl Into<String>) -> ModelUse {
+    pub fn meter(&self, caller: &Caller, agent_id: impl Into<String>) -> ModelUse {
         ModelUse::new(Arc::new(RoutineMeter {
             chat: self.clone(),
             caller: caller.clone(),
@@ -34,7 +34,7 @@ impl RoutineUse {
 }
 
 struct RoutineMeter {
-    chat: RoutineUse,
+    chat: RoutineMeters,
     caller: Caller,
     agent_id: String,
     run_id: String,
@@ -56,11 +56,11 @@ impl ModelMeter for RoutineMeter {
         .boxed()
     }
 
-    fn replied(&self, replied: Replied) -> BoxFuture<'_, ()> {
+    fn record_reply(&self, replied: ReplyUsage) -> BoxFuture<'_, ()> {
         async move {
             let Some(chat) = self.chat() else { return };
-            let step = steps::outside(&self.caller.user_id, &self.run_id, &self.agent_id, replied);
-            chat.enter_outside(step).await;
+            let step = steps::outside_conversation(&self.caller.user_id, &self.run_id, &self.agent_id, replied);
+            chat.record_outside_usage(step).await;
         }
         .boxed()
     }
@@ -68,10 +68,10 @@ impl ModelMeter for RoutineMeter {
 
 impl Inner {
     /// Records the usage of a request outside of conversations.
-    pub(crate) async fn enter_outside(&self, step: Step) {
+    pub(crate) async fn record_outside_usage(&self, step: StepRecord) {
         if let Some(to) = self.telemetry.get() {
             let (run_id, agent_id) = (step.run_id.clone(), step.agent_id.clone());
-            let facts = RunFacts { run_id, conversation_id: None, agent_id, trace: telemetry::trace() };
+            let facts = RunFacts { run_id, conversation_id: None, agent_id, trace: telemetry::current_trace() };
             to.model_replied(&facts, &step);
         }
         if let Err(error) = self.store.append_steps(vec![step]).await {

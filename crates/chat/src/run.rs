@@ -1,24 +1,24 @@
 //! A run: a task that drives the agent, and closes everything it opened however it ends.
 
-use crate::audit::{self, Subject};
-use crate::ending::End;
-use crate::hooks::{self, Observer};
+use crate::audit::{self, RunContext};
+use crate::ending::RunEnd;
+use crate::hooks::{self, HookObserver};
 use crate::live::LiveRun;
-use crate::places::Place;
+use crate::permits::RunPermit;
 use crate::sink::RunSink;
 use crate::telemetry::{Recorder, Trace};
-use crate::{Inner, errors, recover, settle, steps, to_wire};
-use agent::{Agent, Ending, Grants, Outcome as RunOutcome, PendingCall, Seen, Settings, Spent, Turn};
-use contract::{FinishReason, Message};
+use crate::{Inner, errors, pending_calls, recover, steps, to_wire};
+use agent::{Agent, Ending, ExposureState, GrantLookup, PendingCall, RunOutcome, RunSettings, TurnInput, TurnUsage};
+use contract::{FinishReason, Message, RunScope};
 use faults::Point;
 use futures::FutureExt;
 use serde::Deserialize;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{AuditEntry, FinishRun, JournalBatch, Step, StoreError};
+use store::{AuditEntry, FinishRun, JournalBatch, StepRecord, StoreError};
 use tracing::Instrument;
-use wire::api::{MessageMetadata, Outcome, Usage};
+use wire::api::{MessageMetadata, Outcome, TokenUsage};
 use wire::chunk::DataChunk;
 use wire::{Chunk, EndReason, ToolPart, UiMessage, UiPart, UserError};
 
@@ -29,27 +29,29 @@ pub(crate) const INTERRUPTED: &str = "Interrupted before it finished. It may or 
 const CLOSE_ATTEMPTS: u32 = 4;
 
 /// The parameters of a new run.
-pub(crate) struct Start {
+pub(crate) struct RunStart {
     pub(crate) agent: Arc<Agent>,
+    /// The page from which the message was sent.
+    pub(crate) page_id: String,
     /// Notifies the hooks.
-    pub(crate) observer: Option<Observer>,
+    pub(crate) observer: Option<HookObserver>,
     pub(crate) prompt: Vec<Arc<Message>>,
     /// The index in `prompt` at which the turn itself starts.
     pub(crate) own_from: usize,
     pub(crate) pending: Vec<PendingCall>,
     /// The user's standing approvals.
-    pub(crate) grants: Arc<dyn Grants>,
+    pub(crate) grants: Arc<dyn GrantLookup>,
     /// What the conversation has exposed to the agent so far.
-    pub(crate) seen: Seen,
+    pub(crate) seen: ExposureState,
     /// The usage of the turn before it waited for the user.
-    pub(crate) earlier: Spent,
+    pub(crate) earlier: TurnUsage,
     /// The trace of the request that started the run.
     pub(crate) trace: Option<Trace>,
 }
 
 /// Sends the start and spawns the run's task, which holds the permit `place` until its end. The
 /// task belongs to the chat's tracker, not to the request.
-pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, place: Place) {
+pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, place: RunPermit) {
     tell_start(&run, &start.agent);
     chat.registry.insert(run.clone());
     let tasks = chat.tasks.clone();
@@ -64,7 +66,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, plac
     );
     let task = async move {
         faults::point(Point::RunStarted);
-        let subject = Subject::of(&run.identity, &start.agent.id);
+        let subject = RunContext::for_run(&run.identity, &start.agent.id);
         let recorder = Recorder::begin_run(chat.telemetry.get().cloned(), &subject, start.trace.take());
         let (store, clock) = (chat.store.clone(), chat.clock.clone());
         let journal = (chat.journal.clone(), chat.memory.clone());
@@ -82,7 +84,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, plac
             // Wakes the watchers before the hooks, which may take time.
             run.announce();
             let parts = Box::pin(tell_end(&run, &outcome, &mut sink)).await;
-            let mut close = Close { parts, ..Close::of(&outcome, &agent.settings, &sink) };
+            let mut close = RunClose { parts, ..RunClose::from_outcome(&outcome, &agent.settings, &sink) };
             // Only the agent's own steps: sub-agents have contexts of their own.
             let newest = sink.steps.iter().rev().find(|step| step.call_id.is_none());
             close.metadata.context_used = newest.map(|step| step.usage.input_tokens + step.usage.output_tokens);
@@ -90,9 +92,9 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, plac
             close
         });
         let close = driven.catch_unwind().await;
-        let close = close.unwrap_or_else(|_| Close::ended(End::panicked(), FinishReason::Error, &sink));
+        let close = close.unwrap_or_else(|_| RunClose::ended(RunEnd::panicked(), FinishReason::Error, &sink));
         let reason = close.reason;
-        let leftover = Leftover { cut_off: sink.auditor.running(), steps: std::mem::take(&mut sink.steps) };
+        let leftover = Leftover { cut_off: sink.auditor.interrupt_all_below(), steps: std::mem::take(&mut sink.steps) };
         leftover.cut_off.iter().for_each(|row| recorder.called(row));
         Box::pin(finish(&chat, &run, &subject, close, leftover)).await;
         recorder.ended(reason);
@@ -129,19 +131,23 @@ fn tell_start(run: &LiveRun, agent: &Agent) {
         message_metadata: serde_json::to_value(metadata).ok(),
     };
     run.fold(&chunk);
-    run.tell(&chunk);
+    run.publish(&chunk);
     run.announce();
 }
 
-async fn drive(start: Start, sink: &mut RunSink) -> RunOutcome {
-    let turn = Turn {
+async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
+    let turn = TurnInput {
         messages: start.prompt,
-        own_from: start.own_from,
+        turn_start: start.own_from,
         pending: start.pending,
-        user_id: sink.run.identity.owner.clone(),
-        conversation_id: sink.run.identity.conversation_id.clone(),
+        scope: RunScope {
+            user_id: sink.run.identity.owner.clone(),
+            conversation_id: sink.run.identity.conversation_id.clone(),
+            agent_id: start.agent.id.clone(),
+            page_id: Some(start.page_id),
+        },
         grants: Some(start.grants),
-        seen: start.seen,
+        exposure: start.seen,
         earlier: start.earlier,
         cancel: sink.run.cancel.clone(),
     };
@@ -157,7 +163,7 @@ async fn tell_end(run: &LiveRun, outcome: &RunOutcome, sink: &mut RunSink) -> Ve
 }
 
 /// How a run is closed: its status, its metadata and its last chunks.
-struct Close {
+struct RunClose {
     status: Outcome,
     reason: EndReason,
     metadata: MessageMetadata,
@@ -168,14 +174,14 @@ struct Close {
     cause: Option<String>,
 }
 
-impl Close {
-    fn of(outcome: &RunOutcome, settings: &Settings, sink: &RunSink) -> Self {
+impl RunClose {
+    fn from_outcome(outcome: &RunOutcome, settings: &RunSettings, sink: &RunSink) -> Self {
         let usage = steps::usage(outcome.usage);
         if matches!(outcome.ending, Ending::Waiting) {
             // Applied to the message but not sent: only the next run needs it.
-            sink.run.fold(&to_wire::spent(&outcome.in_all));
+            sink.run.fold(&to_wire::spent(&outcome.turn_usage));
         }
-        let end = End::of(&outcome.ending, settings, &sink.run, sink.closed);
+        let end = RunEnd::from_ending(&outcome.ending, settings, &sink.run, sink.closed);
         let mut close = Self::ended(end, outcome.finish_reason, sink);
         close.metadata.finish_reason = match &outcome.ending {
             // The model's reply is incomplete.
@@ -185,7 +191,7 @@ impl Close {
                 Some(to_wire::finish_reason(outcome.finish_reason))
             }
         };
-        let known = sink.run.look(|message| message.metadata.clone());
+        let known = sink.run.with_message(|message| message.metadata.clone());
         let known = known.and_then(|known| MessageMetadata::deserialize(known).ok());
         let known = known.unwrap_or_default();
         close.metadata.usage = Some(known.usage.map_or(usage, |before| sum(before, usage)));
@@ -196,8 +202,8 @@ impl Close {
         close
     }
 
-    fn ended(end: End, finish_reason: FinishReason, sink: &RunSink) -> Self {
-        let End { reason, cause, error } = end;
+    fn ended(end: RunEnd, finish_reason: FinishReason, sink: &RunSink) -> Self {
+        let RunEnd { reason, cause, error } = end;
         let status = reason.outcome();
         let chunks = match status {
             Outcome::Done | Outcome::Waiting => vec![finish_chunk(finish_reason)],
@@ -230,8 +236,8 @@ fn failure_chunks(error: Option<&UserError>, sink: &RunSink) -> Vec<Chunk> {
 }
 
 /// Adds up the usage of all runs of a message.
-fn sum(before: Usage, now: Usage) -> Usage {
-    Usage {
+fn sum(before: TokenUsage, now: TokenUsage) -> TokenUsage {
+    TokenUsage {
         input_tokens: before.input_tokens.saturating_add(now.input_tokens),
         output_tokens: before.output_tokens.saturating_add(now.output_tokens),
         cache_read_tokens: before.cache_read_tokens.saturating_add(now.cache_read_tokens),
@@ -249,18 +255,18 @@ struct Leftover {
     /// The entries of sub-agents' calls that were interrupted.
     cut_off: Vec<AuditEntry>,
     /// The usage of model requests.
-    steps: Vec<Step>,
+    steps: Vec<StepRecord>,
 }
 
 /// Stores the message and the end of the run in one transaction, then sends the last chunks.
-async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, leftover: Leftover) {
+async fn finish(chat: &Inner, run: &LiveRun, subject: &RunContext, close: RunClose, leftover: Leftover) {
     log_end(subject, &close);
     // Storing the end takes copies of the message.
-    chat.memory.take_turn(run).await;
+    chat.memory.wait_turn(run).await;
     let (mut chunks, mut audit) = match close.status {
         // Its calls wait for answers.
         Outcome::Waiting => (Vec::new(), Vec::new()),
-        _ => run.look(|message| (unfinished_calls(message), audit::interrupted(subject, message.tools()))),
+        _ => run.with_message(|message| (unfinished_calls(message), audit::interrupted(subject, message.tools()))),
     };
     audit.extend(leftover.cut_off);
     let title = hooks::title(&close.parts);
@@ -274,11 +280,11 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
     let mut message = run.message();
     settle_texts(&mut message);
     if close.status != Outcome::Waiting {
-        settle::forget_spent(&mut message);
+        pending_calls::remove_usage(&mut message);
         // A repetition that was stopped while it waited for the user must not run without a new
         // approval.
         let tools = message.parts.iter_mut().filter_map(UiPart::as_tool_mut);
-        tools.filter(|tool| tool.runs_again()).for_each(ToolPart::disarm);
+        tools.filter(|tool| tool.repeats_on_continue()).for_each(ToolPart::prevent_repeat);
     }
     let finish = FinishRun {
         run_id: run.identity.run_id.clone(),
@@ -309,9 +315,9 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
 /// keep its approval requests open.
 async fn enter_fenced(
     chat: &Inner,
-    subject: &Subject,
+    subject: &RunContext,
     audit: Vec<AuditEntry>,
-    steps: Vec<Step>,
+    steps: Vec<StepRecord>,
 ) -> Result<(), StoreError> {
     chat.store.append_steps(steps).await?;
     match chat.store.conversation(&subject.user_id, &subject.conversation_id).await? {
@@ -322,7 +328,7 @@ async fn enter_fenced(
 
 async fn store_end(
     chat: &Inner,
-    subject: &Subject,
+    subject: &RunContext,
     finish: &FinishRun,
     last: Option<JournalBatch>,
 ) -> Result<(), StoreError> {
@@ -346,8 +352,8 @@ async fn store_end(
 }
 
 /// Logs why a run ended, without any content of the conversation.
-fn log_end(subject: &Subject, close: &Close) {
-    let Subject { run_id: run, conversation_id: conversation, agent_id: agent, .. } = subject;
+fn log_end(subject: &RunContext, close: &RunClose) {
+    let RunContext { run_id: run, conversation_id: conversation, agent_id: agent, .. } = subject;
     let (outcome, reason) = (close.status.name(), close.reason.name());
     let cause = close.cause.as_deref().unwrap_or_default();
     match close.reason.is_failure() {

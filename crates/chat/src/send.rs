@@ -2,20 +2,20 @@
 //! trusted: ids are looked up together with their owner, and decisions are recorded in the server's
 //! own messages.
 
-use crate::audit::{self, Subject};
-use crate::hooks::Observer;
+use crate::audit::{self, RunContext};
+use crate::hooks::HookObserver;
 use crate::live::{LiveRun, RunIdentity};
-use crate::places::{Place, Refusal};
+use crate::permits::{PermitError, RunPermit};
 use crate::{
-    AgentRequest, Bounds, Caller, Frames, Hooks, Inner, Sent, attached, errors, exposure, recover, remote, run, settle,
-    standing, telemetry, to_prompt, watch,
+    AgentRequest, Caller, Frames, Hooks, Inner, SendResponse, SubmissionLimits, attachments, errors, exposure,
+    pending_calls, recover, remote, run, standing_approvals, telemetry, to_prompt, watch,
 };
-use agent::{PendingCall, Spent};
+use agent::{PendingCall, TurnUsage};
 use faults::Point;
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, StoredMessage};
+use store::{AuditEntry, BeginRun, BeginRunOutcome, Conversation, NewGrant, NewMessage, StoredMessage};
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
 use wire::{ErrorCode, Role, TextPart, ToolPart, UiMessage, UiPart, UserError};
 
@@ -33,7 +33,7 @@ const MAX_TITLE: usize = 60;
 const GO_ON: &str = "Your answer was cut off. Go on from where it stopped, without repeating anything.";
 
 /// The effect of a submission on the conversation.
-struct Plan {
+struct SubmissionPlan {
     /// The idempotency key.
     key: String,
     insert: Vec<NewMessage>,
@@ -54,17 +54,17 @@ struct Plan {
     /// The standing approvals that the submission creates.
     grants: Vec<NewGrant>,
     /// The usage of the turn before it waited for the user.
-    earlier: Spent,
+    earlier: TurnUsage,
 }
 
-impl Plan {
+impl SubmissionPlan {
     /// Moves the decisions from the message to the pending calls of the new run, together with
     /// interrupted calls that need no decision.
-    fn taken_up(mut self) -> Self {
-        self.pending = settle::decided(&self.message);
-        self.pending.extend(settle::repeat(&mut self.message));
-        settle::forget_suspended(&mut self.message, &self.pending);
-        self.earlier = settle::spent(&self.message);
+    fn with_pending_calls(mut self) -> Self {
+        self.pending = pending_calls::decided_calls(&self.message);
+        self.pending.extend(pending_calls::reopen_interrupted(&mut self.message));
+        pending_calls::forget_suspended(&mut self.message, &self.pending);
+        self.earlier = pending_calls::stored_usage(&self.message);
         Self { update: vec![self.message.clone()], ..self }
     }
 }
@@ -76,7 +76,7 @@ impl Inner {
         self: &Arc<Self>,
         caller: &Caller,
         request: SendRequest,
-    ) -> Result<Sent, UserError> {
+    ) -> Result<SendResponse, UserError> {
         let (run_id, conversation_id) = (new_id(), request.conversation_id.clone());
         match AssertUnwindSafe(self.send(caller, request, run_id.clone())).catch_unwind().await {
             Ok(result) => result,
@@ -95,37 +95,40 @@ impl Inner {
         caller: &Caller,
         mut request: SendRequest,
         run_id: String,
-    ) -> Result<Sent, UserError> {
+    ) -> Result<SendResponse, UserError> {
         faults::point(Point::SendReceived);
-        let bounds = self.agents.bounds(caller);
+        let bounds = self.agents.submission_limits(caller);
         check(&request, &bounds)?;
         // Checked before anything is read, so that a submission over the limit costs next to
         // nothing. Decisions may only be stored, which needs no permit.
         if !matches!(request.submission, Submission::Answers { .. }) {
-            self.check_room()?;
+            self.check_capacity()?;
         }
         if let Submission::Message { message, .. } = &mut request.submission {
-            attached::check(&self.store, &caller.user_id, message).await.map_err(errors::of_store)?;
+            attachments::resolve_files(&self.store, &caller.user_id, message).await.map_err(errors::store_error)?;
         }
-        let agent = self.agents.agent(&AgentRequest::of(caller, &request)).await?;
-        let hooks = self.agents.hooks(&AgentRequest::of(caller, &request));
+        let agent = self.agents.agent(&AgentRequest::new(caller, &request)).await?;
+        let hooks = self.agents.hooks(&AgentRequest::new(caller, &request));
         // Held until the run has started, so that what is read below does not change: of two
         // concurrent decisions, one is recorded.
-        let _turn = self.turns.take(&self.store, &request.conversation_id).await.map_err(errors::of_store)?;
+        let _turn =
+            self.conversation_locks.lock(&self.store, &request.conversation_id).await.map_err(errors::store_error)?;
         let conversation =
-            self.store.conversation(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?;
+            self.store.conversation(&caller.user_id, &request.conversation_id).await.map_err(errors::store_error)?;
         // The conversation's approvals, audit log and runs refer to one agent, so no other agent
         // may answer in it.
         if conversation.as_ref().is_some_and(|known| known.summary.agent_id != request.agent_id) {
             return Err(errors::other_agent());
         }
         let mut branch = match &conversation {
-            Some(_) => self.store.branch(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?,
+            Some(_) => {
+                self.store.branch(&caller.user_id, &request.conversation_id).await.map_err(errors::store_error)?
+            }
             None => Vec::new(),
         };
         if let (Some(last), Some(_)) = (branch.last_mut(), &conversation) {
             let expired = self.expire(caller, &request.agent_id, &request.conversation_id, last).await;
-            expired.map_err(errors::of_store)?;
+            expired.map_err(errors::store_error)?;
         }
         let is_repeated = match &request.submission {
             Submission::Message { message, .. } => branch.iter().any(|known| known.id == message.id),
@@ -136,7 +139,7 @@ impl Inner {
             let is_message = matches!(request.submission, Submission::Message { .. } | Submission::Regenerate { .. });
             self.check_quotas(caller, is_message, agent.unpriced_model()).await?;
         }
-        let subject = |message_id: &str| Subject {
+        let subject = |message_id: &str| RunContext {
             user_id: caller.user_id.clone(),
             agent_id: request.agent_id.clone(),
             conversation_id: request.conversation_id.clone(),
@@ -149,7 +152,8 @@ impl Inner {
         let left = left.unwrap_or_default();
         // The user may return to that branch, so its pending calls are closed.
         let closed = branch.last().and_then(left_behind);
-        let close = |plan: Plan| Plan { update: with_closed(plan.update, closed), audit: left, ..plan };
+        let close =
+            |plan: SubmissionPlan| SubmissionPlan { update: with_closed(plan.update, closed), audit: left, ..plan };
         let plan = match &request.submission {
             Submission::Message { message, replaces, history } => self
                 .plan_message(caller, &request, conversation.as_ref(), branch, message, replaces.as_deref(), history)
@@ -159,16 +163,16 @@ impl Inner {
             Submission::Answers { answers } => {
                 let plan = plan_answers(branch, answers, &agent.id, &request.conversation_id)?;
                 let audit = audit::answered(&subject(&plan.message.id), &plan.message, answers);
-                if plan.message.tools().any(settle::is_pending) {
+                if plan.message.tools().any(pending_calls::is_pending) {
                     return self.keep_answers(caller, &request.conversation_id, plan, audit).await;
                 }
-                Plan { audit, ..plan.taken_up() }
+                SubmissionPlan { audit, ..plan.with_pending_calls() }
             }
             Submission::Continue => plan_continue(branch)?,
         };
         // Of many copies of one submission at once, one takes a permit. Joining takes none of the
         // user's permits.
-        let place = self.admit(caller, if is_repeated { usize::MAX } else { bounds.runs })?;
+        let place = self.acquire_permit(caller, if is_repeated { usize::MAX } else { bounds.runs })?;
         self.begin(caller, request, (run_id, place), agent, hooks, plan).await
     }
 
@@ -176,20 +180,21 @@ impl Inner {
         self: &Arc<Self>,
         caller: &Caller,
         request: SendRequest,
-        (run_id, place): (String, Place),
+        (run_id, place): (String, RunPermit),
         agent: Arc<agent::Agent>,
         hooks: Option<Arc<dyn Hooks>>,
-        plan: Plan,
-    ) -> Result<Sent, UserError> {
+        plan: SubmissionPlan,
+    ) -> Result<SendResponse, UserError> {
         // Read before the run starts, so that a failure of the store leaves nothing behind.
-        let read = attached::with_files(&self.store, &caller.user_id, &plan.history).await.map_err(errors::of_store)?;
+        let read =
+            attachments::with_files(&self.store, &caller.user_id, &plan.history).await.map_err(errors::store_error)?;
         let (prompt, own_from) = prompt(&read, &plan.message, plan.continues, plan.go_on);
         drop(read);
-        let seen = exposure::of(plan.history.iter().chain([&plan.message]));
+        let seen = exposure::for_branch(plan.history.iter().chain([&plan.message]));
         let now = crate::now();
         let begin = BeginRun {
             conversation_id: request.conversation_id.clone(),
-            page_id: request.page_id,
+            page_id: request.page_id.clone(),
             agent_id: request.agent_id,
             title: plan.title,
             submission_key: plan.key,
@@ -203,14 +208,14 @@ impl Inner {
             grants: plan.grants,
         };
         faults::point(Point::SendChecked);
-        let begun = self.store.begin_run(&caller.user_id, begin).await.map_err(errors::of_store)?;
+        let begun = self.store.begin_run(&caller.user_id, begin).await.map_err(errors::store_error)?;
         faults::point(Point::SendStored);
         match begun {
-            Begun::Busy { .. } => Err(errors::busy()),
-            Begun::Duplicate { run_id, message_id, .. } => {
+            BeginRunOutcome::Busy { .. } => Err(errors::busy()),
+            BeginRunOutcome::Duplicate { run_id, message_id, .. } => {
                 self.join(caller, &request.conversation_id, run_id, message_id).await
             }
-            Begun::Started { epoch } => {
+            BeginRunOutcome::Started { epoch } => {
                 let identity = RunIdentity {
                     run_id: run_id.clone(),
                     conversation_id: request.conversation_id,
@@ -220,15 +225,16 @@ impl Inner {
                 };
                 let grants = self.grants(caller, &identity.conversation_id);
                 let pending = self.with_grants(&plan.message, plan.pending, &agent.id, &grants).await;
-                let observer = hooks.map(|hooks| Observer::new(hooks, plan.history, &agent));
+                let observer = hooks.map(|hooks| HookObserver::new(hooks, plan.history, &agent));
                 let message_id = plan.message.id.clone();
                 let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());
                 let live = Arc::new(live);
                 run::start(
                     self,
                     live.clone(),
-                    run::Start {
+                    run::RunStart {
                         agent,
+                        page_id: request.page_id,
                         observer,
                         prompt,
                         own_from,
@@ -236,39 +242,39 @@ impl Inner {
                         grants: Arc::new(grants),
                         seen,
                         earlier: plan.earlier,
-                        trace: telemetry::trace(),
+                        trace: telemetry::current_trace(),
                     },
                     place,
                 );
                 // The sender has the message so far, so only new events follow.
-                Ok(Sent { run_id, message_id, frames: watch::after_start(self.store.clone(), live) })
+                Ok(SendResponse { run_id, message_id, frames: watch::stream_after_start(self.store.clone(), live) })
             }
         }
     }
 
     /// Returns a permit for another run of the caller, who may have `most`, unless the server is
     /// draining or full.
-    fn admit(&self, caller: &Caller, most: usize) -> Result<Place, UserError> {
-        self.check_room()?;
-        self.places.take(&caller.user_id, most, self.memory.is_short()).map_err(|refusal| match refusal {
-            Refusal::Full => errors::full(10),
-            Refusal::UserFull => errors::too_many_runs(most),
-            Refusal::NoMemory => self.memory.refuse(),
+    fn acquire_permit(&self, caller: &Caller, most: usize) -> Result<RunPermit, UserError> {
+        self.check_capacity()?;
+        self.run_permits.acquire(&caller.user_id, most, self.memory.is_short()).map_err(|refusal| match refusal {
+            PermitError::Full => errors::server_full(10),
+            PermitError::UserFull => errors::too_many_runs(most),
+            PermitError::NoMemory => self.memory.refuse(),
         })
     }
 
     /// Checks whether a run could start at all.
-    fn check_room(&self) -> Result<(), UserError> {
+    fn check_capacity(&self) -> Result<(), UserError> {
         if self.stopping.is_cancelled() || self.tasks.is_closed() {
             return Err(errors::draining());
         }
         self.memory.admit(self.is_answering())?;
-        if self.places.has_room() { Ok(()) } else { Err(errors::full(10)) }
+        if self.run_permits.has_free() { Ok(()) } else { Err(errors::server_full(10)) }
     }
 
     /// Returns whether any run or invocation is active.
     pub(crate) fn is_answering(&self) -> bool {
-        self.places.is_any_taken() || self.invocations.is_any_running()
+        self.run_permits.is_any_taken() || self.invocations.is_any_running()
     }
 
     /// Returns the stream of a run that this submission started earlier.
@@ -278,31 +284,31 @@ impl Inner {
         conversation_id: &str,
         run_id: String,
         message_id: String,
-    ) -> Result<Sent, UserError> {
+    ) -> Result<SendResponse, UserError> {
         let live = self.registry.get(&caller.user_id, conversation_id).filter(|live| live.identity.run_id == run_id);
         let frames = match live {
-            Some(live) => watch::whole(self.store.clone(), live),
-            None => self.join_elsewhere(caller, conversation_id, &run_id, &message_id).await?,
+            Some(live) => watch::stream_whole(self.store.clone(), live),
+            None => self.join_remote_or_ended(caller, conversation_id, &run_id, &message_id).await?,
         };
-        Ok(Sent { run_id, message_id, frames })
+        Ok(SendResponse { run_id, message_id, frames })
     }
 
     /// Returns the stream of a run on another server, or of one that has ended.
-    async fn join_elsewhere(
+    async fn join_remote_or_ended(
         &self,
         caller: &Caller,
         conversation_id: &str,
         run_id: &str,
         message_id: &str,
     ) -> Result<Frames, UserError> {
-        let known = self.store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
-        let remote = known.and_then(|known| remote::of(&self.store, &caller.user_id, &known));
+        let known = self.store.conversation(&caller.user_id, conversation_id).await.map_err(errors::store_error)?;
+        let remote = known.and_then(|known| remote::active_run(&self.store, &caller.user_id, &known));
         if let Some(run) = remote.filter(|run| run.run_id == run_id) {
             return self.whole_remote(run).await;
         }
-        let messages = self.store.messages(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+        let messages = self.store.messages(&caller.user_id, conversation_id).await.map_err(errors::store_error)?;
         let message = messages.into_iter().find(|stored| stored.id == message_id);
-        Ok(watch::ended(&message.ok_or_else(UserError::not_found)?.message))
+        Ok(watch::stream_ended(&message.ok_or_else(UserError::not_found)?.message))
     }
 
     /// Stores answers without starting a run, while other calls still wait.
@@ -310,16 +316,21 @@ impl Inner {
         &self,
         caller: &Caller,
         conversation_id: &str,
-        plan: Plan,
+        plan: SubmissionPlan,
         audit: Vec<AuditEntry>,
-    ) -> Result<Sent, UserError> {
-        let Plan { message, grants, .. } = plan;
-        let run_id = self.store.last_run(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+    ) -> Result<SendResponse, UserError> {
+        let SubmissionPlan { message, grants, .. } = plan;
+        let run_id = self.store.last_run(&caller.user_id, conversation_id).await.map_err(errors::store_error)?;
         let run_id = run_id.unwrap_or_default();
         let audit = audit.into_iter().map(|entry| AuditEntry { run_id: run_id.clone(), ..entry }).collect();
-        let kept = self.store.keep_answers(&caller.user_id, conversation_id, message.clone(), audit, grants);
-        kept.await.map_err(errors::of_store)?;
-        Ok(Sent { run_id: String::new(), message_id: message.id.clone(), frames: watch::ended(&message) })
+        let kept =
+            self.store.update_message_with_grants(&caller.user_id, conversation_id, message.clone(), audit, grants);
+        kept.await.map_err(errors::store_error)?;
+        Ok(SendResponse {
+            run_id: String::new(),
+            message_id: message.id.clone(),
+            frames: watch::stream_ended(&message),
+        })
     }
 
     #[expect(clippy::too_many_arguments, reason = "the fields of one submission, taken apart by its match")]
@@ -332,10 +343,10 @@ impl Inner {
         message: &UiMessage,
         replaces: Option<&str>,
         history: &[UiMessage],
-    ) -> Result<Plan, UserError> {
+    ) -> Result<SubmissionPlan, UserError> {
         let mut insert = Vec::new();
         if conversation.is_none() {
-            take_over(history, &mut branch, &mut insert);
+            import_history(history, &mut branch, &mut insert);
         }
         if let Some(replaced) = replaces {
             branch = self.before(caller, &request.conversation_id, replaced).await?;
@@ -348,18 +359,18 @@ impl Inner {
         let mut update = Vec::new();
         if let Some(last) = branch.last_mut()
             && last.message.role == Role::Assistant
-            && settle::supersede(&mut last.message)
+            && pending_calls::supersede(&mut last.message)
         {
             update.push(last.message.clone());
         }
-        let user = UiMessage { metadata: created_now(), ..accepted(message) };
+        let user = UiMessage { metadata: created_now(), ..sanitized(message) };
         let parent_id = branch.last().map(|last| last.id.clone());
         let answer = UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), Role::Assistant) };
         insert.push(NewMessage { parent_id, message: user.clone() });
         insert.push(NewMessage { parent_id: Some(user.id.clone()), message: answer.clone() });
-        let title = title_of(&user);
+        let title = title_from(&user);
         let history = branch.into_iter().map(|stored| stored.message).chain([user]).collect();
-        Ok(Plan {
+        Ok(SubmissionPlan {
             key: format!("message:{}", message.id),
             insert,
             update,
@@ -371,7 +382,7 @@ impl Inner {
             audit: Vec::new(),
             pending: Vec::new(),
             grants: Vec::new(),
-            earlier: Spent::default(),
+            earlier: TurnUsage::default(),
         })
     }
 
@@ -385,7 +396,7 @@ impl Inner {
         if !self.tree(caller, conversation_id).await?.has(message_id) {
             return Err(UserError::not_found());
         }
-        let all = self.store.messages(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+        let all = self.store.messages(&caller.user_id, conversation_id).await.map_err(errors::store_error)?;
         let found = |id: &str| all.iter().find(|stored| stored.id == id);
         let replaced = found(message_id).filter(|stored| stored.message.role == Role::User);
         let mut parent = replaced.ok_or_else(UserError::not_found)?.parent_id.clone();
@@ -405,7 +416,7 @@ impl Inner {
 fn left_behind(last: &StoredMessage) -> Option<UiMessage> {
     let waits = last.message.role == Role::Assistant && last.message.tools().any(audit::is_open);
     let mut message = waits.then(|| last.message.clone())?;
-    settle::supersede(&mut message);
+    pending_calls::supersede(&mut message);
     Some(message)
 }
 
@@ -415,7 +426,7 @@ fn with_closed(mut update: Vec<UiMessage>, closed: Option<UiMessage>) -> Vec<UiM
     update
 }
 
-fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> Result<Plan, UserError> {
+fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> Result<SubmissionPlan, UserError> {
     let at = match message_id {
         Some(id) => branch.iter().position(|stored| stored.id == id),
         None => branch.len().checked_sub(1),
@@ -427,7 +438,7 @@ fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> 
     let parent =
         branch.last().ok_or_else(|| UserError::invalid("/messageId", "There is no message to answer again."))?;
     let answer = UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), Role::Assistant) };
-    Ok(Plan {
+    Ok(SubmissionPlan {
         key: format!("regenerate:{}", answer.id),
         insert: vec![NewMessage { parent_id: Some(parent.id.clone()), message: answer.clone() }],
         update: Vec::new(),
@@ -438,7 +449,7 @@ fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> 
         audit: Vec::new(),
         pending: Vec::new(),
         grants: Vec::new(),
-        earlier: Spent::default(),
+        earlier: TurnUsage::default(),
         history: branch.into_iter().map(|stored| stored.message).collect(),
     })
 }
@@ -449,8 +460,8 @@ fn newest_answer(mut branch: Vec<StoredMessage>) -> Result<(UiMessage, Vec<UiMes
     Ok((last.message, branch.into_iter().map(|stored| stored.message).collect()))
 }
 
-fn continuing(key: String, message: UiMessage, history: Vec<UiMessage>, go_on: bool) -> Plan {
-    Plan {
+fn continuing(key: String, message: UiMessage, history: Vec<UiMessage>, go_on: bool) -> SubmissionPlan {
+    SubmissionPlan {
         key,
         insert: Vec::new(),
         update: vec![message.clone()],
@@ -462,7 +473,7 @@ fn continuing(key: String, message: UiMessage, history: Vec<UiMessage>, go_on: b
         audit: Vec::new(),
         pending: Vec::new(),
         grants: Vec::new(),
-        earlier: Spent::default(),
+        earlier: TurnUsage::default(),
     }
 }
 
@@ -471,31 +482,31 @@ fn plan_answers(
     answers: &[Answer],
     agent_id: &str,
     conversation_id: &str,
-) -> Result<Plan, UserError> {
+) -> Result<SubmissionPlan, UserError> {
     if answers.is_empty() {
         return Err(UserError::invalid("/answers", "The list of answers is empty."));
     }
     let (mut message, history) = newest_answer(branch)?;
-    let grants = standing::given(&message, answers, agent_id, conversation_id);
-    settle::enter(&mut message, answers)?;
+    let grants = standing_approvals::created_grants(&message, answers, agent_id, conversation_id);
+    pending_calls::record_answers(&mut message, answers)?;
     let grants = grants?;
-    standing::follow(&mut message, &grants, agent_id);
-    Ok(Plan { grants, ..continuing(format!("answers:{}", new_id()), message, history, false) })
+    standing_approvals::approve_covered(&mut message, &grants, agent_id);
+    Ok(SubmissionPlan { grants, ..continuing(format!("answers:{}", new_id()), message, history, false) })
 }
 
-fn plan_continue(branch: Vec<StoredMessage>) -> Result<Plan, UserError> {
+fn plan_continue(branch: Vec<StoredMessage>) -> Result<SubmissionPlan, UserError> {
     let (mut message, history) = newest_answer(branch)?;
-    if message.tools().any(settle::is_pending) {
+    if message.tools().any(pending_calls::is_pending) {
         return Err(UserError::invalid("/submission", "Answer the open question first."));
     }
-    let runs_again = message.tools().any(ToolPart::runs_again);
+    let runs_again = message.tools().any(ToolPart::repeats_on_continue);
     if !runs_again {
         // The user asks for more, so the earlier usage of the turn does not count.
-        settle::forget_spent(&mut message);
+        pending_calls::remove_usage(&mut message);
     }
     let plan = continuing(format!("continue:{}", new_id()), message, history, !runs_again);
     // The model continues from the results of the repeated calls.
-    Ok(if runs_again { plan.taken_up() } else { plan })
+    Ok(if runs_again { plan.with_pending_calls() } else { plan })
 }
 
 /// Returns the prompt (the history, and then the content of the message) and the index at which the
@@ -506,10 +517,10 @@ fn prompt(
     continues: bool,
     go_on: bool,
 ) -> (Vec<Arc<contract::Message>>, usize) {
-    let mut messages = to_prompt::to_prompt(history, settle::is_decided);
+    let mut messages = to_prompt::to_prompt(history, pending_calls::is_decided);
     let own_from = messages.len();
     if continues {
-        messages.extend(to_prompt::to_prompt(std::slice::from_ref(message), settle::is_decided));
+        messages.extend(to_prompt::to_prompt(std::slice::from_ref(message), pending_calls::is_decided));
     }
     if go_on {
         messages.push(Arc::new(contract::Message::User(vec![contract::UserPart::Text { text: GO_ON.to_owned() }])));
@@ -519,7 +530,7 @@ fn prompt(
 
 /// Imports earlier messages into a new conversation, only their texts, so that no client can forge
 /// a tool's result or a decision.
-fn take_over(history: &[UiMessage], branch: &mut Vec<StoredMessage>, insert: &mut Vec<NewMessage>) {
+fn import_history(history: &[UiMessage], branch: &mut Vec<StoredMessage>, insert: &mut Vec<NewMessage>) {
     for message in history.iter().take(MAX_HISTORY).filter(|message| message.role != Role::System) {
         let mut kept = UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), message.role) };
         kept.parts = message.parts.iter().filter_map(plain_text).collect();
@@ -542,7 +553,7 @@ fn plain_text(part: &UiPart) -> Option<UiPart> {
 }
 
 /// Keeps only the text and the files of a user's message.
-fn accepted(message: &UiMessage) -> UiMessage {
+fn sanitized(message: &UiMessage) -> UiMessage {
     let part = |part: &UiPart| match part {
         UiPart::File(file) => Some(UiPart::File(file.clone())),
         part => plain_text(part),
@@ -558,7 +569,7 @@ fn created_now() -> Option<serde_json::Value> {
 }
 
 /// Returns the first words of a message.
-fn title_of(message: &UiMessage) -> String {
+fn title_from(message: &UiMessage) -> String {
     let text = message.text();
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.is_empty() {
@@ -577,7 +588,7 @@ pub(crate) fn new_id() -> String {
 }
 
 /// Checks the limits of a submission.
-fn check(request: &SendRequest, bounds: &Bounds) -> Result<(), UserError> {
+fn check(request: &SendRequest, bounds: &SubmissionLimits) -> Result<(), UserError> {
     check_id("/conversationId", &request.conversation_id)?;
     let is_switch = |(key, value): (&String, &serde_json::Value)| key.len() <= MAX_SWITCH_KEY && value.is_boolean();
     if request.switches.len() > MAX_SWITCHES || !request.switches.iter().all(is_switch) {
@@ -595,11 +606,11 @@ fn check_message(message: &UiMessage, most: usize) -> Result<(), UserError> {
     if message.role != Role::User {
         return Err(UserError::invalid("/message/role", "Only the user's own messages can be sent."));
     }
-    if accepted(message).parts.is_empty() || (message.text().trim().is_empty() && !has_file(message)) {
+    if sanitized(message).parts.is_empty() || (message.text().trim().is_empty() && !has_file(message)) {
         return Err(UserError::invalid("/message/parts", "The message is empty."));
     }
-    if message.parts.iter().filter(|part| matches!(part, UiPart::File(_))).count() > attached::MAX_FILES {
-        let message = format!("A message has at most {} files.", attached::MAX_FILES);
+    if message.parts.iter().filter(|part| matches!(part, UiPart::File(_))).count() > attachments::MAX_FILES {
+        let message = format!("A message has at most {} files.", attachments::MAX_FILES);
         return Err(UserError::invalid("/message/parts", message));
     }
     if message.text().len() > most {
@@ -649,7 +660,7 @@ mod tests {
 
     #[test]
     fn titles_are_shortened_at_words() {
-        let check = |text: &str, expected: &str| assert_eq!(title_of(&UiMessage::user("m", text)), expected);
+        let check = |text: &str, expected: &str| assert_eq!(title_from(&UiMessage::user("m", text)), expected);
         check("Hello", "Hello");
         check("  two\n\nlines  ", "two lines");
         check("", "New conversation");

@@ -5,7 +5,7 @@ use crate::export::strip_for_readers;
 use crate::{Caller, Chat, errors};
 use serde::{Deserialize, Serialize};
 use wire::api::ConversationView;
-use wire::order::{Share, ShareList};
+use wire::organize::{Share, ShareList};
 use wire::{ErrorCode, UiMessage, UserError};
 
 /// The maximum size of a snapshot in bytes.
@@ -14,7 +14,7 @@ const MAX_COPY: usize = 4 * 1024 * 1024;
 /// A snapshot of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SharedCopy {
+pub struct SharedSnapshot {
     /// The title at that time.
     pub title: String,
     /// When the snapshot was taken; Unix time in milliseconds.
@@ -35,11 +35,11 @@ impl Chat {
         if view.active.is_some() {
             return Err(errors::busy());
         }
-        let copy = copy_of(view, tool_results);
+        let copy = snapshot(view, tool_results);
         let share = Share { id: uuid::Uuid::new_v4().simple().to_string(), created_at: copy.created_at };
         let copy = written(&copy, "The conversation is too long to be shared.")?;
         let store = &self.inner.store;
-        if store.share(&caller.user_id, id, share.clone(), copy).await.map_err(errors::of_store)? {
+        if store.share(&caller.user_id, id, share.clone(), copy).await.map_err(errors::store_error)? {
             return Ok(share);
         }
         let most = store::MAX_SHARES;
@@ -54,8 +54,8 @@ impl Chat {
     /// # Errors
     /// 404 for a conversation that the caller does not own, 413 for one that is too long for a
     /// page.
-    pub async fn to_read(&self, caller: &Caller, id: &str) -> Result<SharedCopy, UserError> {
-        let copy = copy_of(self.conversation(caller, id).await?, true);
+    pub async fn to_read(&self, caller: &Caller, id: &str) -> Result<SharedSnapshot, UserError> {
+        let copy = snapshot(self.conversation(caller, id).await?, true);
         written(&copy, "The conversation is too long for one page. It can be exported as Markdown or JSON.")?;
         Ok(copy)
     }
@@ -66,9 +66,9 @@ impl Chat {
     /// 404 for a conversation that the caller does not own.
     pub async fn shares(&self, caller: &Caller, id: &str) -> Result<ShareList, UserError> {
         let store = &self.inner.store;
-        let known = store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let known = store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
         known.ok_or_else(UserError::not_found)?;
-        Ok(ShareList { items: store.shares(&caller.user_id, id).await.map_err(errors::of_store)? })
+        Ok(ShareList { items: store.shares(&caller.user_id, id).await.map_err(errors::store_error)? })
     }
 
     /// Revokes a share link.
@@ -76,7 +76,7 @@ impl Chat {
     /// # Errors
     /// 404 for a link that the caller does not own.
     pub async fn unshare(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        let gone = self.inner.store.unshare(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let gone = self.inner.store.unshare(&caller.user_id, id).await.map_err(errors::store_error)?;
         if gone { Ok(()) } else { Err(UserError::not_found()) }
     }
 
@@ -84,8 +84,8 @@ impl Chat {
     ///
     /// # Errors
     /// 404 for an unknown or revoked link.
-    pub async fn shared(&self, id: &str) -> Result<SharedCopy, UserError> {
-        let copy = self.inner.store.shared(id).await.map_err(errors::of_store)?.ok_or_else(UserError::not_found)?;
+    pub async fn shared(&self, id: &str) -> Result<SharedSnapshot, UserError> {
+        let copy = self.inner.store.shared(id).await.map_err(errors::store_error)?.ok_or_else(UserError::not_found)?;
         serde_json::from_str(&copy).map_err(|error| {
             tracing::error!(%error, "a shared copy is damaged");
             errors::internal()
@@ -97,7 +97,7 @@ impl Chat {
 ///
 /// # Errors
 /// 413 with the text `too_long` if it is too long.
-fn written(copy: &SharedCopy, too_long: &'static str) -> Result<String, UserError> {
+fn written(copy: &SharedSnapshot, too_long: &'static str) -> Result<String, UserError> {
     let written = serde_json::to_string(copy).map_err(|_| errors::internal())?;
     if written.len() > MAX_COPY {
         return Err(UserError::new(ErrorCode::TooLarge, too_long));
@@ -105,8 +105,8 @@ fn written(copy: &SharedCopy, too_long: &'static str) -> Result<String, UserErro
     Ok(written)
 }
 
-fn copy_of(view: ConversationView, tool_results: bool) -> SharedCopy {
+fn snapshot(view: ConversationView, tool_results: bool) -> SharedSnapshot {
     let mut messages = view.messages;
     messages.iter_mut().for_each(|message| strip_for_readers(message, tool_results));
-    SharedCopy { title: view.summary.title, created_at: crate::now(), messages }
+    SharedSnapshot { title: view.summary.title, created_at: crate::now(), messages }
 }

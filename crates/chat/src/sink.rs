@@ -2,22 +2,22 @@
 //! them.
 
 use crate::Clock;
-use crate::audit::{Auditor, Subject};
+use crate::audit::{Auditor, RunContext};
 use crate::ending::SinkEnd;
-use crate::hooks::Observer;
+use crate::hooks::HookObserver;
 use crate::journal::Journal;
 use crate::live::LiveRun;
-use crate::memory::Memory;
+use crate::memory::MemoryGuard;
 use crate::steps;
 use crate::telemetry::Recorder;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
-use agent::{Event, EventSink, Repeat, Replied, SinkClosed};
+use agent::{Event, EventSink, RepeatTerms, ReplyUsage, SinkClosed};
 use contract::Part;
 use faults::{Break, Point};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use store::{AuditEntry, CallBelow, StartedCall, Step, Store, StoreError, ToolOutcome};
+use store::{AuditEntry, StartedCall, StepRecord, Store, StoreError, SubAgentCall, ToolOutcome};
 use wire::Chunk;
 
 /// The maximum size of a turn in bytes of text and arguments.
@@ -30,17 +30,17 @@ const MAX_STEPS: usize = 32;
 pub(crate) struct RunSink {
     pub(crate) run: Arc<LiveRun>,
     /// Notifies the hooks, until the run ends.
-    pub(crate) observer: Option<Observer>,
+    pub(crate) observer: Option<HookObserver>,
     /// Creates the audit entries.
     pub(crate) auditor: Auditor,
     /// The usage that is not stored yet.
-    pub(crate) steps: Vec<Step>,
-    subject: Subject,
+    pub(crate) steps: Vec<StepRecord>,
+    subject: RunContext,
     /// Reports to telemetry.
     pub(crate) recorder: Recorder,
     store: Store,
     journal: Journal,
-    memory: Arc<Memory>,
+    memory: Arc<MemoryGuard>,
     to_wire: ToWire,
     chunks: Vec<Chunk>,
     inputs: HashMap<String, Value>,
@@ -62,9 +62,9 @@ impl RunSink {
     pub(crate) fn new(
         run: Arc<LiveRun>,
         store: Store,
-        (journal, memory): (Journal, Arc<Memory>),
-        observer: Option<Observer>,
-        (subject, recorder): (Subject, Recorder),
+        (journal, memory): (Journal, Arc<MemoryGuard>),
+        observer: Option<HookObserver>,
+        (subject, recorder): (RunContext, Recorder),
         clock: Clock,
     ) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl RunSink {
     /// conversation, so the id is prefixed by the message's. A call that was suspended or
     /// interrupted gets a new entry in each run that resumes or repeats it, so the run's id is
     /// appended.
-    fn entry(&self, call_id: &str) -> String {
+    fn ledger_id(&self, call_id: &str) -> String {
         let identity = &self.run.identity;
         match self.resumed.contains(call_id) || self.repeated.contains(call_id) {
             true => format!("{}:{call_id}:{}", identity.message_id, identity.run_id),
@@ -108,16 +108,16 @@ impl RunSink {
 
     /// Writes the tool ledger: the start of a call before its effect, and its end afterwards,
     /// together with its audit entry. `agent_id` is set for calls of a sub-agent.
-    async fn enter_in_ledger(&mut self, event: &Event, agent_id: Option<&str>) -> Result<(), SinkClosed> {
+    async fn write_ledger(&mut self, event: &Event, agent_id: Option<&str>) -> Result<(), SinkClosed> {
         let run = self.run.clone();
         let identity = &run.identity;
-        let row = self.auditor.see(event, agent_id, &run.cancel);
+        let row = self.auditor.record(event, agent_id, &run.cancel);
         if let Some(row) = &row {
             self.recorder.called(row);
         }
         if let Event::ToolFinished { call_id, .. } = event {
             // The calls of a sub-agent that still run end with their parent call.
-            for row in self.auditor.cut_off(call_id) {
+            for row in self.auditor.interrupt_below(call_id) {
                 self.recorder.called(&row);
                 self.end_cut_off(row).await.map_err(|error| self.cannot_write(&error))?;
             }
@@ -130,7 +130,7 @@ impl RunSink {
                     self.resumed.insert(call_id.clone());
                 }
                 let input = self.inputs.get(call_id).cloned().unwrap_or_default();
-                let (entry, gates) = (self.entry(call_id), self.auditor.gates(call_id));
+                let (entry, gates) = (self.ledger_id(call_id), self.auditor.gates(call_id));
                 let (store, owner, run_id) = (&self.store, &identity.owner, &identity.run_id);
                 match agent_id {
                     None => {
@@ -140,16 +140,16 @@ impl RunSink {
                     }
                     Some(agent_id) => {
                         let (call_id, name, agent_id) = (entry, name.clone(), agent_id.to_owned());
-                        let call = CallBelow { call_id, name, input, agent_id, gates };
-                        store.tool_started_below(owner, run_id, &call, crate::now()).await
+                        let call = SubAgentCall { call_id, name, input, agent_id, gates };
+                        store.sub_agent_tool_started(owner, run_id, &call, crate::now()).await
                     }
                 }
             }
             // This ledger entry has no end: the page reports the result, which the message and the
             // audit log record.
-            Event::CallForPage { call_id, name, repeat } => {
+            Event::PageCallReady { call_id, name, repeat } => {
                 let input = self.inputs.get(call_id).cloned().unwrap_or_default();
-                let entry = self.entry(call_id);
+                let entry = self.ledger_id(call_id);
                 let call = StartedCall { call_id: &entry, repeat: Some(repeatable(repeat)) };
                 self.store.tool_started(&identity.owner, &identity.run_id, call, name, &input, crate::now()).await
             }
@@ -157,7 +157,7 @@ impl RunSink {
                 if self.started.remove(call_id) {
                     let is_error = matches!(event, Event::ToolFinished { result: Err(_), .. });
                     let outcome = if is_error { ToolOutcome::Error } else { ToolOutcome::Ok };
-                    let call_id = &self.entry(call_id);
+                    let call_id = &self.ledger_id(call_id);
                     let finished = self.store.tool_finished(
                         &identity.owner,
                         &identity.run_id,
@@ -189,7 +189,7 @@ impl RunSink {
         if !self.started.remove(&row.call_id) {
             return self.enter_in_audit(Some(row)).await;
         }
-        let (run, entry) = (self.run.clone(), self.entry(&row.call_id));
+        let (run, entry) = (self.run.clone(), self.ledger_id(&row.call_id));
         let (owner, run_id) = (&run.identity.owner, &run.identity.run_id);
         self.store.tool_finished(owner, run_id, &entry, ToolOutcome::Error, crate::now(), Some(row)).await
     }
@@ -201,20 +201,20 @@ impl RunSink {
 
     /// Records an event of a sub-agent. Its calls are in the ledger and the audit log like any
     /// other, with an id of their own. Returns the event if the user sees it, too.
-    async fn enter_nested(&mut self, event: Event) -> Result<Option<Event>, SinkClosed> {
+    async fn record_nested(&mut self, event: Event) -> Result<Option<Event>, SinkClosed> {
         let Event::Nested { call_id, agent_id, event } = event else { return Ok(None) };
-        if let Event::Replied(replied) = *event {
+        if let Event::ReplyComplete(replied) = *event {
             self.replied(replied, Some((call_id, agent_id))).await?;
             return Ok(None);
         }
-        let Some(event) = event.below(&call_id) else { return Ok(None) };
-        self.enter_in_ledger(&event, Some(&agent_id)).await?;
+        let Some(event) = event.with_parent_call(&call_id) else { return Ok(None) };
+        self.write_ledger(&event, Some(&agent_id)).await?;
         Ok(matches!(event, Event::CallGranted { .. } | Event::Exposed { .. }).then_some(event))
     }
 
     /// Records the usage of a request; `below` is the call and the agent of a sub-agent.
-    async fn replied(&mut self, replied: Replied, below: Option<(String, String)>) -> Result<(), SinkClosed> {
-        let step = steps::of_run(&self.subject, replied, below);
+    async fn replied(&mut self, replied: ReplyUsage, below: Option<(String, String)>) -> Result<(), SinkClosed> {
+        let step = steps::for_run(&self.subject, replied, below);
         self.recorder.replied(&step);
         self.steps.push(step);
         if self.steps.len() < MAX_STEPS { Ok(()) } else { self.enter_steps().await }
@@ -240,8 +240,8 @@ impl RunSink {
     }
 }
 
-fn repeatable(repeat: &Repeat) -> store::Repeat<'_> {
-    store::Repeat { fingerprint: &repeat.fingerprint, is_idempotent: repeat.is_idempotent }
+fn repeatable(repeat: &RepeatTerms) -> store::CallRepeat<'_> {
+    store::CallRepeat { fingerprint: &repeat.fingerprint, is_idempotent: repeat.is_idempotent }
 }
 
 /// Returns what a chunk adds to the size of the turn.
@@ -272,9 +272,9 @@ fn pass(event: &Event) -> Option<Point> {
 
 impl EventSink for RunSink {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
-        self.memory.take_turn(&self.run).await;
+        self.memory.wait_turn(&self.run).await;
         if let Some(observer) = &mut self.observer {
-            observer.see(&event);
+            observer.observe(&event);
         }
         let after = pass(&event);
         match event {
@@ -283,21 +283,21 @@ impl EventSink for RunSink {
                 self.enter_steps().await?;
             }
             Event::StepFinish { .. } => self.in_step = false,
-            Event::Nested { .. } | Event::Replied(_) => {}
+            Event::Nested { .. } | Event::ReplyComplete(_) => {}
             // The frequent parts of a reply. Of these, only results of a provider's own tools are
             // audited.
             Event::Part(ref part) if !matches!(part, Part::ToolResult { .. }) => {}
-            _ => self.enter_in_ledger(&event, None).await?,
+            _ => self.write_ledger(&event, None).await?,
         }
         if let Some(point) = after {
             faults::point(point);
         }
         let event = match event {
-            Event::Nested { .. } => match self.enter_nested(event).await? {
+            Event::Nested { .. } => match self.record_nested(event).await? {
                 Some(told) => told,
                 None => return Ok(()),
             },
-            Event::Replied(replied) => {
+            Event::ReplyComplete(replied) => {
                 self.run.announce();
                 return self.replied(replied, None).await;
             }
@@ -320,10 +320,10 @@ impl EventSink for RunSink {
                 continue;
             }
             if is_acknowledgement(&chunk) && !faults::is_broken(Break::EmitBeforePersist) {
-                self.run.hold(&chunk);
+                self.run.append_held(&chunk);
                 acknowledges = true;
             } else {
-                self.run.tell(&chunk);
+                self.run.publish(&chunk);
             }
         }
         self.chunks = chunks;

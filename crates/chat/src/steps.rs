@@ -1,42 +1,42 @@
 //! Usage of model requests, as rows for the store.
 
-use crate::audit::Subject;
+use crate::audit::RunContext;
 use crate::{Caller, Inner, errors};
-use agent::Replied;
+use agent::ReplyUsage;
 use serde::Serialize;
-use store::{Step, Totals};
+use store::{StepRecord, StepTotals};
 use wire::UserError;
-use wire::api::Usage;
+use wire::api::TokenUsage;
 
 /// The usage of a conversation.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConversationUsage {
     /// The totals.
     #[serde(flatten)]
-    pub total: Totals,
+    pub total: StepTotals,
     /// The last model requests, oldest first.
     #[serde(rename = "requests")]
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepRecord>,
 }
 
 impl Inner {
     /// See [`crate::Chat::usage`].
     pub(crate) async fn usage(&self, caller: &Caller, id: &str) -> Result<ConversationUsage, UserError> {
-        let known = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let known = self.store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
         known.ok_or_else(UserError::not_found)?;
-        let total = self.store.totals(&caller.user_id, id).await.map_err(errors::of_store)?;
-        let steps = self.store.steps(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let total = self.store.totals(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let steps = self.store.steps(&caller.user_id, id).await.map_err(errors::store_error)?;
         Ok(ConversationUsage { total, steps })
     }
 }
 
 /// Builds the row of a request in a run; `below` is the call and the agent of a sub-agent.
-pub(crate) fn of_run(subject: &Subject, replied: Replied, below: Option<(String, String)>) -> Step {
+pub(crate) fn for_run(subject: &RunContext, replied: ReplyUsage, below: Option<(String, String)>) -> StepRecord {
     let (call_id, agent_id) = match below {
         Some((call_id, agent_id)) => (Some(call_id), agent_id),
         None => (None, subject.agent_id.clone()),
     };
-    Step {
+    StepRecord {
         conversation_id: Some(subject.conversation_id.clone()),
         message_id: Some(subject.message_id.clone()),
         call_id,
@@ -45,12 +45,12 @@ pub(crate) fn of_run(subject: &Subject, replied: Replied, below: Option<(String,
 }
 
 /// Builds the row of a request outside of conversations: of an invocation, a routine or a trial.
-pub(crate) fn outside(owner: &str, id: &str, agent_id: &str, replied: Replied) -> Step {
+pub(crate) fn outside_conversation(owner: &str, id: &str, agent_id: &str, replied: ReplyUsage) -> StepRecord {
     row(owner, id, agent_id.to_owned(), replied)
 }
 
-fn row(owner: &str, run_id: &str, agent_id: String, replied: Replied) -> Step {
-    Step {
+fn row(owner: &str, run_id: &str, agent_id: String, replied: ReplyUsage) -> StepRecord {
+    StepRecord {
         at: crate::now(),
         owner: owner.to_owned(),
         conversation_id: None,
@@ -58,7 +58,7 @@ fn row(owner: &str, run_id: &str, agent_id: String, replied: Replied) -> Step {
         run_id: run_id.to_owned(),
         agent_id,
         call_id: None,
-        number: replied.number,
+        number: replied.step,
         provider: replied.model.provider,
         model: replied.model.model,
         finish_reason: reason(replied.finish_reason).to_owned(),
@@ -70,8 +70,8 @@ fn row(owner: &str, run_id: &str, agent_id: String, replied: Replied) -> Step {
 }
 
 /// Converts usage to the wire type.
-pub(crate) fn usage(usage: contract::Usage) -> Usage {
-    Usage {
+pub(crate) fn usage(usage: contract::Usage) -> TokenUsage {
+    TokenUsage {
         input_tokens: usage.input_tokens,
         output_tokens: usage.output_tokens,
         cache_read_tokens: usage.cache_read_tokens,

@@ -1,10 +1,10 @@
 //! Telemetry of runs for the operator: user, duration, usage and outcome, but no content.
 
-use crate::audit::Subject;
+use crate::audit::RunContext;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use store::{AuditEntry, AuditOutcome, Gate, Step};
+use store::{AuditEntry, AuditOutcome, Gate, StepRecord};
 use wire::EndReason;
 
 tokio::task_local! {
@@ -28,7 +28,7 @@ pub async fn traced<F: Future>(trace: Trace, request: F) -> F::Output {
 }
 
 /// Returns the trace of the current request.
-pub fn trace() -> Option<Trace> {
+pub fn current_trace() -> Option<Trace> {
     TRACE.try_with(Clone::clone).ok()
 }
 
@@ -65,7 +65,7 @@ pub trait Telemetry: Send + Sync + 'static {
     /// A run has started.
     fn run_began(&self, run: &RunFacts);
     /// A model's reply is complete.
-    fn model_replied(&self, run: &RunFacts, step: &Step);
+    fn model_replied(&self, run: &RunFacts, step: &StepRecord);
     /// A tool call has started, or resumed after a suspension. `agent_id` is the agent that made
     /// it.
     fn tool_started(&self, _run: &RunFacts, _agent_id: &str, _call_id: &str, _tool: &str) {}
@@ -93,16 +93,16 @@ pub struct Backlog {
 /// Reports the events of one run. If nothing reports the end, for example after a panic, dropping
 /// it reports a failure.
 #[derive(Clone)]
-pub(crate) struct Recorder(Arc<Told>);
+pub(crate) struct Recorder(Arc<RecorderState>);
 
-struct Told {
+struct RecorderState {
     facts: RunFacts,
     to: Option<Arc<dyn Telemetry>>,
     begun: Instant,
     has_ended: AtomicBool,
 }
 
-impl Told {
+impl RecorderState {
     fn ended_as(&self, outcome: &'static str, reason: EndReason) {
         if let Some(to) = self.to.as_ref().filter(|_| !self.has_ended.swap(true, Ordering::Relaxed)) {
             to.run_ended(&self.facts, outcome, reason, self.begun.elapsed());
@@ -110,7 +110,7 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for RecorderState {
     fn drop(&mut self) {
         self.ended_as(EndReason::Panic.outcome().name(), EndReason::Panic);
     }
@@ -122,11 +122,11 @@ impl Recorder {
         if let Some(to) = &to {
             to.run_began(&facts);
         }
-        Self(Arc::new(Told { facts, to, begun: Instant::now(), has_ended: AtomicBool::new(false) }))
+        Self(Arc::new(RecorderState { facts, to, begun: Instant::now(), has_ended: AtomicBool::new(false) }))
     }
 
     /// Starts reporting a run of a conversation, as part of a request's trace.
-    pub(crate) fn begin_run(to: Option<Arc<dyn Telemetry>>, subject: &Subject, trace: Option<Trace>) -> Self {
+    pub(crate) fn begin_run(to: Option<Arc<dyn Telemetry>>, subject: &RunContext, trace: Option<Trace>) -> Self {
         let (run_id, agent_id) = (subject.run_id.clone(), subject.agent_id.clone());
         Self::begin(to, RunFacts { run_id, conversation_id: Some(subject.conversation_id.clone()), agent_id, trace })
     }
@@ -136,7 +136,7 @@ impl Recorder {
         self.0.facts.trace.as_ref().map(|trace| trace.trace_id.clone())
     }
 
-    pub(crate) fn replied(&self, step: &Step) {
+    pub(crate) fn replied(&self, step: &StepRecord) {
         if let Some(to) = &self.0.to {
             to.model_replied(&self.0.facts, step);
         }
@@ -184,7 +184,7 @@ mod tests {
 
     impl Telemetry for Ends {
         fn run_began(&self, _: &RunFacts) {}
-        fn model_replied(&self, _: &RunFacts, _: &Step) {}
+        fn model_replied(&self, _: &RunFacts, _: &StepRecord) {}
         fn tool_ended(&self, _: &RunFacts, _: ToolEnd<'_>) {}
         fn run_ended(&self, _: &RunFacts, outcome: &'static str, _: EndReason, _: Duration) {
             self.0.lock().push(outcome);

@@ -25,7 +25,7 @@ pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> b
             Role::System => {}
             Role::User => push_user(message, broken_off.take(), &mut prompt),
             Role::Assistant => {
-                broken_off = MessageMetadata::of(message).broken_off();
+                broken_off = MessageMetadata::from_message(message).incomplete_outcome();
                 push_assistant(message, &pending, &mut prompt);
             }
         }
@@ -38,12 +38,12 @@ pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> b
 fn push_user(message: &UiMessage, broken_off: Option<Outcome>, prompt: &mut Vec<Message>) {
     let parts: Vec<_> = message.parts.iter().filter_map(user_part).collect();
     if !parts.is_empty() {
-        let note = broken_off.and_then(note).map(|text| UserPart::Text { text: text.to_owned() });
+        let note = broken_off.and_then(incomplete_note).map(|text| UserPart::Text { text: text.to_owned() });
         prompt.push(Message::User(note.into_iter().chain(parts).collect()));
     }
 }
 
-fn note(broken_off: Outcome) -> Option<&'static str> {
+fn incomplete_note(broken_off: Outcome) -> Option<&'static str> {
     match broken_off {
         Outcome::Stopped => Some("[Note: the answer before this message is not complete. The user stopped it.]"),
         Outcome::Limit => Some("[Note: the answer before this message is not complete. It ended at a limit.]"),
@@ -58,7 +58,7 @@ fn user_part(part: &UiPart) -> Option<UserPart> {
         UiPart::Text(text) if !text.text.is_empty() => Some(UserPart::Text { text: text.text.clone() }),
         UiPart::File(file) => Some(UserPart::File {
             media_type: file.media_type.clone(),
-            data: FileData::of(&file.url),
+            data: FileData::from_url(&file.url),
             filename: file.filename.clone(),
         }),
         _ => None,
@@ -93,7 +93,7 @@ fn assistant_part(part: &UiPart) -> Option<Vec<AssistantPart>> {
         }
         UiPart::File(file) => vec![AssistantPart::File {
             media_type: file.media_type.clone(),
-            data: FileData::of(&file.url),
+            data: FileData::from_url(&file.url),
             filename: file.filename.clone(),
             metadata: file.provider_metadata.clone(),
         }],
@@ -128,13 +128,13 @@ pub(crate) fn tool_call(tool: &ToolPart) -> ToolCall {
 fn tool_result(tool: &ToolPart) -> ToolResult {
     let output = match tool.state {
         _ if !tool.is_final() => ToolOutput::ErrorText(NO_RESULT.to_owned()),
-        ToolState::OutputAvailable => ToolOutput::of(tool.output.clone().unwrap_or(Value::Null)),
+        ToolState::OutputAvailable => ToolOutput::from_url(tool.output.clone().unwrap_or(Value::Null)),
         ToolState::OutputError => {
             ToolOutput::ErrorText(tool.error_text.clone().unwrap_or_else(|| NO_RESULT.to_owned()))
         }
         ToolState::OutputDenied if tool.cut_off().is_some() => {
             let reason = tool.approval.as_ref().and_then(|approval| approval.reason.as_deref());
-            ToolOutput::ErrorText(agent::skipped(reason))
+            ToolOutput::ErrorText(agent::skipped_call_text(reason))
         }
         // This is not a denial: what the user wants is unknown.
         ToolState::OutputDenied if tool.is_passed_over() => ToolOutput::ErrorText(PASSED_OVER.to_owned()),

@@ -1,7 +1,7 @@
 //! Converts agent events to stream chunks. No other code converts in this direction.
 
 use crate::{Clock, exposure};
-use agent::{Decision, Event, Grant, Spent};
+use agent::{Decision, Event, Grant, TurnUsage};
 use contract::{Citation, Exposure, Part, Source, ToolCall};
 use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
@@ -72,7 +72,7 @@ pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
 }
 
 /// Builds the chunk with the usage of a turn that waits for the user.
-pub(crate) fn spent(spent: &Spent) -> Chunk {
+pub(crate) fn spent(spent: &TurnUsage) -> Chunk {
     let data = serde_json::to_value(spent).unwrap_or_default();
     Chunk::Data(DataChunk { kind: SPENT.to_owned(), id: Some("spent".to_owned()), data, transient: None })
 }
@@ -138,7 +138,7 @@ impl ToWire {
                 let terms = Some(Box::new(self.terms(asked, terms)));
                 out.push(Chunk::ToolApprovalRequest { approval_id: new_id(), tool_call_id: call_id, terms });
             }
-            Event::Exposed { exposure } => out.push(exposure::part(&exposure)),
+            Event::Exposed { exposure } => out.push(exposure::exposure_chunk(&exposure)),
             Event::CallGranted { call_id, tool, grant } => out.push(standing_approval(call_id, &tool, &grant)),
             Event::ToolProgress { call_id, output } => out.push(preliminary(call_id, output)),
             Event::ToolSuspended { call_id, output, state } => {
@@ -168,14 +168,17 @@ impl ToWire {
             } => {
                 out.push(available(call, false));
             }
-            Event::Replied(_)
+            Event::ReplyComplete(_)
             | Event::ToolStarted { .. }
-            | Event::CallForPage { .. }
+            | Event::PageCallReady { .. }
             | Event::CallDecided { .. }
             | Event::CallRuled { .. }
             | Event::Nested { .. } => {}
             Event::Fallback { to, .. } => {
                 out.push(Chunk::MessageMetadata { message_metadata: json!({ "model": to.to_string() }) });
+            }
+            Event::Data { name, id, data } => {
+                out.push(Chunk::Data(DataChunk { kind: format!("data-{name}"), id, data, transient: None }));
             }
             Event::SourceUnavailable { name, error } => out.push(Chunk::Data(DataChunk {
                 kind: "data-source-unavailable".to_owned(),

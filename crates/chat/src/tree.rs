@@ -1,18 +1,18 @@
 //! The message tree of a conversation without contents: siblings and branch ends.
 
 use std::collections::{HashMap, HashSet};
-use store::Node;
+use store::MessageNode;
 
 /// The tree, without deleted messages.
-pub(crate) struct Tree {
+pub(crate) struct MessageTree {
     /// Parents before their children, oldest first.
-    nodes: Vec<Node>,
+    nodes: Vec<MessageNode>,
     places: HashMap<String, usize>,
 }
 
-impl Tree {
+impl MessageTree {
     /// Builds the tree from the rows of [`store::Store::outline`].
-    pub(crate) fn new(rows: Vec<Node>) -> Self {
+    pub(crate) fn new(rows: Vec<MessageNode>) -> Self {
         let mut tree = Self { nodes: Vec::new(), places: HashMap::new() };
         for row in rows {
             let is_reached = row.parent_id.as_deref().is_none_or(|parent| tree.has(parent));
@@ -69,7 +69,7 @@ impl Tree {
     }
 
     /// Returns the message and all its descendants.
-    pub(crate) fn from(&self, id: &str) -> HashSet<&str> {
+    pub(crate) fn subtree(&self, id: &str) -> HashSet<&str> {
         let below = self.below(id).unwrap_or_default();
         let nodes = self.nodes.iter().zip(below).filter(|(_, is_below)| *is_below);
         nodes.map(|(node, _)| node.id.as_str()).collect()
@@ -89,7 +89,7 @@ impl Tree {
         path
     }
 
-    fn node(&self, id: &str) -> Option<&Node> {
+    fn node(&self, id: &str) -> Option<&MessageNode> {
         self.places.get(id).map(|at| &self.nodes[*at])
     }
 
@@ -112,7 +112,7 @@ mod tests {
 
     /// `q < -`; `a1` and `a2` answer it; `q2` with `b1` and `b2` continues `a2`; `r` is another
     /// root.
-    fn tree(deleted: &str) -> Tree {
+    fn tree(deleted: &str) -> MessageTree {
         let rows = [
             ("q", None),
             ("a1", Some("q")),
@@ -123,12 +123,12 @@ mod tests {
             ("b2", Some("q2")),
             ("q3", Some("b1")),
         ];
-        let node = |(id, parent): (&str, Option<&str>)| Node {
+        let node = |(id, parent): (&str, Option<&str>)| MessageNode {
             id: id.to_owned(),
             parent_id: parent.map(str::to_owned),
             deleted: id == deleted,
         };
-        Tree::new(rows.into_iter().map(node).collect())
+        MessageTree::new(rows.into_iter().map(node).collect())
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         let tree = tree("q2");
         assert!(!tree.has("q2") && !tree.has("q3"));
         assert_eq!(tree.newest_leaf("q"), Some("a2"));
-        let alone = Tree::new(vec![Node { id: "q".to_owned(), parent_id: None, deleted: false }]);
+        let alone = MessageTree::new(vec![MessageNode { id: "q".to_owned(), parent_id: None, deleted: false }]);
         assert_eq!(alone.head_without("q", "q"), Some(""));
     }
 }

@@ -1,10 +1,10 @@
 //! Tool trials by an administrator: one call, as if the agent's model had made it, with every gate
 //! and an audit entry.
 
-use crate::audit::{Auditor, Subject};
+use crate::audit::{Auditor, RunContext};
 use crate::{Caller, Chat, Inner, errors, in_trace, steps};
-use agent::{Agent, Decision, Event, EventSink, PendingCall, Replied, SinkClosed, Turn};
-use contract::{FinishReason, Model, ModelError, ModelId, Part, PartStream, Request, ToolError, Usage};
+use agent::{Agent, Decision, Event, EventSink, PendingCall, ReplyUsage, SinkClosed, TurnInput};
+use contract::{FinishReason, Model, ModelError, ModelId, Part, PartStream, Request, RunScope, ToolError, Usage};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub struct TrialRequest {
 /// The result of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Trial {
+pub struct TrialResult {
     /// The outcome, as in the audit log.
     pub outcome: AuditOutcome,
     /// The gate decisions, in order.
@@ -61,7 +61,7 @@ impl Chat {
     /// 404 for an agent that the caller may not use, 413 for too large arguments, 422 for a tool
     /// that runs in a browser, 503 if the store fails. A failure of the tool itself is reported in
     /// the result.
-    pub async fn try_tool(&self, caller: &Caller, request: TrialRequest) -> Result<Trial, UserError> {
+    pub async fn try_tool(&self, caller: &Caller, request: TrialRequest) -> Result<TrialResult, UserError> {
         if self.inner.tasks.is_closed() {
             return Err(errors::draining());
         }
@@ -72,14 +72,14 @@ impl Chat {
 }
 
 impl Inner {
-    async fn try_tool(&self, caller: &Caller, request: TrialRequest) -> Result<Trial, UserError> {
+    async fn try_tool(&self, caller: &Caller, request: TrialRequest) -> Result<TrialResult, UserError> {
         if request.arguments.len() > MAX_ARGUMENTS {
             return Err(UserError::new(ErrorCode::TooLarge, "The arguments are longer than 64 KB."));
         }
         let run_id = uuid::Uuid::now_v7().to_string();
         let agent = Agent::clone(&*self.agents.by_id(caller, &request.agent_id).await?);
-        let agent = driven(agent, &run_id, &request);
-        let subject = Subject {
+        let agent = with_scripted_model(agent, &run_id, &request);
+        let subject = RunContext {
             user_id: caller.user_id.clone(),
             agent_id: request.agent_id,
             conversation_id: String::new(),
@@ -89,16 +89,15 @@ impl Inner {
         let cancel = self.stopping.child_token();
         let facts = (subject.user_id.clone(), subject.run_id.clone());
         let auditor = Auditor::new(subject);
-        let mut seen = Seen { auditor, row: None, result: None, replies: Vec::new(), cancel: cancel.clone() };
-        let turn = |messages, pending| Turn {
+        let mut seen = TrialSink { auditor, row: None, result: None, replies: Vec::new(), cancel: cancel.clone() };
+        let turn = |messages, pending| TurnInput {
             messages,
             pending,
-            user_id: caller.user_id.clone(),
-            conversation_id: String::new(),
+            scope: RunScope { user_id: caller.user_id.clone(), ..RunScope::default() },
             grants: None,
-            seen: agent::Seen::default(),
-            own_from: 0,
-            earlier: agent::Spent::default(),
+            exposure: agent::ExposureState::default(),
+            turn_start: 0,
+            earlier: agent::TurnUsage::default(),
             cancel: cancel.clone(),
         };
         let mut outcome = agent::run(&agent, turn(Vec::new(), Vec::new()), &mut seen).await;
@@ -107,29 +106,30 @@ impl Inner {
                 true => Decision::Approved,
                 false => Decision::Denied(Some(NOT_APPROVED.to_owned())),
             };
-            let agent::WaitingCall { call, state, asked, .. } = waiting;
-            let pending = vec![PendingCall { call, decision, state, asked, grant: None, cut_off: false }];
+            let agent::WaitingCall { call, state, tool_fingerprint: asked, .. } = waiting;
+            let pending =
+                vec![PendingCall { call, decision, state, tool_fingerprint: asked, grant: None, cut_off: false }];
             agent::run(&agent, turn(outcome.messages, pending), &mut seen).await;
         }
         for (agent_id, replied) in seen.replies.drain(..) {
-            self.enter_outside(steps::outside(&facts.0, &facts.1, &agent_id, replied)).await;
+            self.record_outside_usage(steps::outside_conversation(&facts.0, &facts.1, &agent_id, replied)).await;
         }
         let Some(row) = seen.row else {
             let text = "This tool runs in a user's browser, or is another agent. It cannot be tried here.";
             return Err(UserError::invalid("/tool", text));
         };
-        self.store.enter_audit(row.clone()).await.map_err(errors::of_store)?;
+        self.store.record_audit(row.clone()).await.map_err(errors::store_error)?;
         let (output, error) = match seen.result {
             Some(Ok(output)) => (Some(output), None),
             Some(Err(error)) => (None, Some(error.message)),
             None => (None, Some(NOT_APPROVED.to_owned())),
         };
-        Ok(Trial { outcome: row.outcome, gates: row.gates, output, error, duration_ms: row.duration_ms })
+        Ok(TrialResult { outcome: row.outcome, gates: row.gates, output, error, duration_ms: row.duration_ms })
     }
 }
 
 /// Replaces the agent's model by one that makes the requested call.
-fn driven(mut agent: Agent, id: &str, request: &TrialRequest) -> Agent {
+fn with_scripted_model(mut agent: Agent, id: &str, request: &TrialRequest) -> Agent {
     let call = Part::ToolCall {
         id: id.to_owned(),
         name: request.tool.clone(),
@@ -137,7 +137,7 @@ fn driven(mut agent: Agent, id: &str, request: &TrialRequest) -> Agent {
         provider_executed: false,
         metadata: None,
     };
-    agent.model = Arc::new(Hand::new(call));
+    agent.model = Arc::new(SingleCallModel::new(call));
     agent.fallbacks.clear();
     // Sub-agents would use models of their own.
     agent.agents.clear();
@@ -149,20 +149,20 @@ fn driven(mut agent: Agent, id: &str, request: &TrialRequest) -> Agent {
 }
 
 /// A model that makes one call and then ends.
-struct Hand {
+struct SingleCallModel {
     id: ModelId,
     call: Part,
     has_called: AtomicBool,
 }
 
-impl Hand {
+impl SingleCallModel {
     fn new(call: Part) -> Self {
         let id = ModelId { provider: "administrator".to_owned(), model: "trial".to_owned() };
         Self { id, call, has_called: AtomicBool::new(false) }
     }
 }
 
-impl Model for Hand {
+impl Model for SingleCallModel {
     fn id(&self) -> &ModelId {
         &self.id
     }
@@ -177,24 +177,24 @@ impl Model for Hand {
 }
 
 /// Collects the events of a trial.
-struct Seen {
+struct TrialSink {
     auditor: Auditor,
     row: Option<AuditEntry>,
     result: Option<Result<Value, ToolError>>,
     /// The model replies of the tool's own requests, with the agent's id.
-    replies: Vec<(String, Replied)>,
+    replies: Vec<(String, ReplyUsage)>,
     cancel: CancellationToken,
 }
 
-impl EventSink for Seen {
+impl EventSink for TrialSink {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
         if let Event::Nested { agent_id, event, .. } = event {
-            if let Event::Replied(replied) = *event {
+            if let Event::ReplyComplete(replied) = *event {
                 self.replies.push((agent_id, replied));
             }
             return Ok(());
         }
-        let row = self.auditor.see(&event, None, &self.cancel);
+        let row = self.auditor.record(&event, None, &self.cancel);
         // For a call that cannot be run, the end is reported after its audit entry.
         self.row = self.row.take().or(row);
         if let Event::ToolFinished { result, .. } = event {

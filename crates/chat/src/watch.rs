@@ -2,8 +2,8 @@
 //! from the journal.
 
 use crate::Frames;
-use crate::live::{DONE, LiveRun, Next, encode_aside};
-use crate::page::Page;
+use crate::live::{DONE, LiveRun, NextEvents, encode_aside};
+use crate::page_size::PageSize;
 use bytes::Bytes;
 use faults::Break;
 use futures::StreamExt;
@@ -15,12 +15,12 @@ use wire::{Chunk, DataChunk, UiMessage, reduce};
 /// The position of an event: its number and the epoch of its run, so that a position is never
 /// reused for another event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cursor {
+pub(crate) struct EventCursor {
     epoch: u64,
     seq: u64,
 }
 
-impl Cursor {
+impl EventCursor {
     /// Returns the number if the epoch matches.
     pub(crate) fn within(self, epoch: u64) -> Option<u64> {
         (self.epoch == epoch).then_some(self.seq)
@@ -35,21 +35,21 @@ impl Cursor {
 
 /// Streams after a cursor. A cursor that this run cannot continue yields `data-gap`, after which
 /// the client reloads the conversation.
-pub(crate) fn after(store: Store, run: Arc<LiveRun>, cursor: Option<Cursor>) -> Frames {
+pub(crate) fn stream_after(store: Store, run: Arc<LiveRun>, cursor: Option<EventCursor>) -> Frames {
     match cursor {
-        Some(Cursor { epoch, seq }) if epoch == run.identity.epoch && run.has_told(seq) => tail(store, run, seq),
+        Some(EventCursor { epoch, seq }) if epoch == run.identity.epoch && run.has_sent(seq) => tail(store, run, seq),
         _ => gap(),
     }
 }
 
 /// Streams from the run's own start: a whole new message, or only what the run adds to a continued
 /// one.
-pub(crate) fn after_start(store: Store, run: Arc<LiveRun>) -> Frames {
+pub(crate) fn stream_after_start(store: Store, run: Arc<LiveRun>) -> Frames {
     tail(store, run, 0)
 }
 
 /// Streams from the start, including the parts of the message that precede the run.
-pub(crate) fn whole(store: Store, run: Arc<LiveRun>) -> Frames {
+pub(crate) fn stream_whole(store: Store, run: Arc<LiveRun>) -> Frames {
     let Some(base) = &run.base else { return tail(store, run, 0) };
     let earlier = earlier(base);
     // Event 1 is the run's own `start`, which was sent already.
@@ -57,7 +57,7 @@ pub(crate) fn whole(store: Store, run: Arc<LiveRun>) -> Frames {
 }
 
 /// Streams an ended run, from its stored message.
-pub(crate) fn ended(message: &UiMessage) -> Frames {
+pub(crate) fn stream_ended(message: &UiMessage) -> Frames {
     let start = Chunk::Start { message_id: Some(message.id.clone()), message_metadata: message.metadata.clone() };
     let mut told = retell(message, start).to_vec();
     told.extend_from_slice(&encode_aside(&Chunk::Finish { finish_reason: None, message_metadata: None }));
@@ -95,16 +95,16 @@ pub(crate) fn gap_frame() -> Bytes {
 
 fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
     async_stream::stream! {
-        let mut page = Page::first();
+        let mut page = PageSize::first();
         loop {
             match run.next(after) {
-                Next::Frames(frames, last) => {
+                NextEvents::Frames(frames, last) => {
                     after = last;
                     yield frames;
                 }
-                Next::Nothing => run.news(after).await,
-                Next::InJournal(last) if faults::is_broken(Break::LaggedWatcher) => after = last,
-                Next::InJournal(last) => {
+                NextEvents::Nothing => run.wait_for_events(after).await,
+                NextEvents::InJournal(last) if faults::is_broken(Break::LaggedWatcher) => after = last,
+                NextEvents::InJournal(last) => {
                     let Some((frames, reached)) = from_journal(&store, &run, after, last, &mut page).await else {
                         yield gap_frame();
                         break;
@@ -112,7 +112,7 @@ fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
                     after = reached;
                     yield frames;
                 }
-                Next::End => break,
+                NextEvents::End => break,
             }
         }
         yield Bytes::from_static(DONE);
@@ -122,7 +122,13 @@ fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
 
 /// Reads events after a number from the journal; `None` if they are missing (the database failed,
 /// or there is a gap).
-async fn from_journal(store: &Store, run: &LiveRun, after: u64, last: u64, page: &mut Page) -> Option<(Bytes, u64)> {
+async fn from_journal(
+    store: &Store,
+    run: &LiveRun,
+    after: u64,
+    last: u64,
+    page: &mut PageSize,
+) -> Option<(Bytes, u64)> {
     let rows = store.events(&run.identity.owner, &run.identity.run_id, after, page.rows()).await;
     let rows = rows.inspect_err(|error| tracing::error!(%error, "the journal could not be read")).ok()?;
     page.measure(&rows);
@@ -164,7 +170,7 @@ mod tests {
     #[test]
     fn cursors_are_parsed() {
         let check = |text, expected: Option<(u64, u64)>| {
-            assert_eq!(Cursor::parse(text), expected.map(|(epoch, seq)| Cursor { epoch, seq }), "{text}");
+            assert_eq!(EventCursor::parse(text), expected.map(|(epoch, seq)| EventCursor { epoch, seq }), "{text}");
         };
         check("3.17", Some((3, 17)));
         check("", None);

@@ -5,21 +5,21 @@
 #[expect(dead_code, reason = "shared with the tests of the audit log")]
 mod house;
 
-use crate::house::{House, ada, answers, decide, message};
+use crate::house::{TestChat, ada, answers, decide, message};
 use chat::Caller;
-use contract::testing::{Cue, calls, says};
+use contract::testing::{Cue, text_reply, tool_call_reply};
 use futures::StreamExt;
 use insta::assert_snapshot;
 use std::fmt::Write;
 use wire::api::Submission;
-use wire::change::{Change, Changed, Feedback, Rating};
-use wire::order::ListFilter;
+use wire::change::{ChangeResult, Feedback, MessageChange, Rating};
+use wire::organize::ListFilter;
 use wire::{ErrorCode, Role, UiMessage, UserError};
 
 const AGAIN: Submission = Submission::Regenerate { message_id: None };
 
-impl House {
-    async fn change(&self, change: Change) -> Result<Changed, UserError> {
+impl TestChat {
+    async fn change(&self, change: MessageChange) -> Result<ChangeResult, UserError> {
         self.chat.revise(&ada(), "c1", change).await
     }
 
@@ -55,156 +55,157 @@ fn edit(id: &str, text: &str, replaces: &str) -> Submission {
     Submission::Message { message: UiMessage::user(id, text), replaces, history: Vec::new() }
 }
 
-fn switch(message_id: &str) -> Change {
-    Change::Switch { message_id: message_id.to_owned() }
+fn switch(message_id: &str) -> MessageChange {
+    MessageChange::Switch { message_id: message_id.to_owned() }
 }
 
-fn delete(message_id: &str) -> Change {
-    Change::Delete { message_id: message_id.to_owned() }
+fn delete(message_id: &str) -> MessageChange {
+    MessageChange::Delete { message_id: message_id.to_owned() }
 }
 
-fn restore(message_id: &str) -> Change {
-    Change::Restore { message_id: message_id.to_owned() }
+fn restore(message_id: &str) -> MessageChange {
+    MessageChange::Restore { message_id: message_id.to_owned() }
 }
 
-fn copy(message_id: &str) -> Change {
-    Change::Copy { message_id: message_id.to_owned() }
+fn copy(message_id: &str) -> MessageChange {
+    MessageChange::Copy { message_id: message_id.to_owned() }
 }
 
-fn rate(message_id: &str, feedback: Option<(Rating, &str)>) -> Change {
+fn rate(message_id: &str, feedback: Option<(Rating, &str)>) -> MessageChange {
     let feedback = feedback.map(|(rating, reason)| Feedback { rating, reason: Some(reason.to_owned()) });
-    Change::Rate { message_id: message_id.to_owned(), feedback }
+    MessageChange::Rate { message_id: message_id.to_owned(), feedback }
 }
 
 #[tokio::test]
 async fn switching_branches_continues_the_chosen_one() {
-    let house = House::open(["one", "two", "three", "four"].map(says).into()).await;
-    house.say("m1").await;
-    house.ask(AGAIN).await;
-    house.ask(edit("m2", "better", "m1")).await;
-    assert_eq!(house.shown("c1").await, "User better 2/2\nAssistant three\n");
+    let test = TestChat::open(["one", "two", "three", "four"].map(text_reply).into()).await;
+    test.say("m1").await;
+    test.ask(AGAIN).await;
+    test.ask(edit("m2", "better", "m1")).await;
+    assert_eq!(test.shown("c1").await, "User better 2/2\nAssistant three\n");
     // Switches back to the first message and its most recent branch.
-    house.change(switch("m1")).await.unwrap();
-    assert_eq!(house.shown("c1").await, "User go 1/2\nAssistant two 2/2\n");
-    let [first] = &house.others(Role::Assistant).await[..] else { panic!("one other answer") };
-    house.change(switch(first)).await.unwrap();
-    house.say("m3").await;
-    assert_snapshot!(house.shown("c1").await, @"
+    test.change(switch("m1")).await.unwrap();
+    assert_eq!(test.shown("c1").await, "User go 1/2\nAssistant two 2/2\n");
+    let [first] = &test.others(Role::Assistant).await[..] else { panic!("one other answer") };
+    test.change(switch(first)).await.unwrap();
+    test.say("m3").await;
+    assert_snapshot!(test.shown("c1").await, @"
     User go 1/2
     Assistant one 1/2
     User go
     Assistant four
     ");
     // The edited message is unchanged.
-    house.change(switch("m2")).await.unwrap();
-    assert_eq!(house.shown("c1").await, "User better 2/2\nAssistant three\n");
-    assert_eq!(house.change(switch("nothing")).await, Err(UserError::not_found()));
+    test.change(switch("m2")).await.unwrap();
+    assert_eq!(test.shown("c1").await, "User better 2/2\nAssistant three\n");
+    assert_eq!(test.change(switch("nothing")).await, Err(UserError::not_found()));
 }
 
 #[tokio::test]
 async fn deleted_message_and_its_descendants_can_be_restored() {
-    let house = House::open(["one", "two", "three", "four"].map(says).into()).await;
-    house.say("m1").await;
-    house.say("m2").await;
-    let whole = house.shown("c1").await;
-    house.change(delete("m2")).await.unwrap();
-    assert_eq!(house.shown("c1").await, "User go\nAssistant one\n");
+    let test = TestChat::open(["one", "two", "three", "four"].map(text_reply).into()).await;
+    test.say("m1").await;
+    test.say("m2").await;
+    let whole = test.shown("c1").await;
+    test.change(delete("m2")).await.unwrap();
+    assert_eq!(test.shown("c1").await, "User go\nAssistant one\n");
     for change in [switch("m2"), delete("m2"), copy("m2")] {
-        assert_eq!(house.change(change).await, Err(UserError::not_found()), "it is not there any more");
+        assert_eq!(test.change(change).await, Err(UserError::not_found()), "it is not there any more");
     }
-    house.change(restore("m2")).await.unwrap();
-    assert_eq!(house.shown("c1").await, whole);
-    assert_eq!(house.change(restore("m2")).await, Err(UserError::not_found()));
+    test.change(restore("m2")).await.unwrap();
+    assert_eq!(test.shown("c1").await, whole);
+    assert_eq!(test.change(restore("m2")).await, Err(UserError::not_found()));
     // The other one of two answers is shown.
-    house.ask(AGAIN).await;
-    house.change(delete(&house.newest().await)).await.unwrap();
-    assert_eq!(house.shown("c1").await, whole);
+    test.ask(AGAIN).await;
+    test.change(delete(&test.newest().await)).await.unwrap();
+    assert_eq!(test.shown("c1").await, whole);
     // Deleting the first message empties the conversation, which can still be continued.
-    house.change(delete("m1")).await.unwrap();
-    assert_eq!(house.shown("c1").await, "");
-    house.say("m4").await;
-    assert_eq!(house.shown("c1").await, "User go\nAssistant four\n");
-    let gone = house.chat.send(&ada(), house::request(edit("m5", "x", "m2"))).await.err().unwrap();
+    test.change(delete("m1")).await.unwrap();
+    assert_eq!(test.shown("c1").await, "");
+    test.say("m4").await;
+    assert_eq!(test.shown("c1").await, "User go\nAssistant four\n");
+    let gone = test.chat.send(&ada(), house::request(edit("m5", "x", "m2"))).await.err().unwrap();
     assert_eq!(gone.code, ErrorCode::NotFound, "what was deleted cannot be edited");
 }
 
 #[tokio::test]
 async fn copy_is_an_independent_conversation() {
-    let house = House::open(vec![says("one"), says("two"), says("three"), says("four")]).await;
-    house.say("m1").await;
-    let first = house.newest().await;
-    house.ask(AGAIN).await;
-    house.say("m2").await;
-    let whole = house.shown("c1").await;
-    let to = house.change(copy(&first)).await.unwrap().conversation_id;
-    assert_eq!(house.shown(&to).await, "User go\nAssistant one\n");
-    assert_eq!(house.chat.conversation(&ada(), &to).await.unwrap().summary.title, "Copy of go");
+    let test =
+        TestChat::open(vec![text_reply("one"), text_reply("two"), text_reply("three"), text_reply("four")]).await;
+    test.say("m1").await;
+    let first = test.newest().await;
+    test.ask(AGAIN).await;
+    test.say("m2").await;
+    let whole = test.shown("c1").await;
+    let to = test.change(copy(&first)).await.unwrap().conversation_id;
+    assert_eq!(test.shown(&to).await, "User go\nAssistant one\n");
+    assert_eq!(test.chat.conversation(&ada(), &to).await.unwrap().summary.title, "Copy of go");
     let request = wire::api::SendRequest { conversation_id: to.clone(), ..house::request(message("m2")) };
-    house.chat.send(&ada(), request).await.unwrap().frames.collect::<Vec<_>>().await;
-    assert_eq!(house.shown(&to).await, "User go\nAssistant one\nUser go\nAssistant four\n");
-    assert_eq!(house.shown("c1").await, whole);
-    house.chat.delete(&ada(), "c1").await.unwrap();
-    assert_eq!(house.shown(&to).await, "User go\nAssistant one\nUser go\nAssistant four\n");
+    test.chat.send(&ada(), request).await.unwrap().frames.collect::<Vec<_>>().await;
+    assert_eq!(test.shown(&to).await, "User go\nAssistant one\nUser go\nAssistant four\n");
+    assert_eq!(test.shown("c1").await, whole);
+    test.chat.delete(&ada(), "c1").await.unwrap();
+    assert_eq!(test.shown(&to).await, "User go\nAssistant one\nUser go\nAssistant four\n");
 }
 
 /// A pending call on a branch that the user leaves is closed once; in a copy it does not wait.
 #[tokio::test]
 async fn leaving_a_branch_closes_its_pending_calls_once() {
-    let asks = || calls(&[("a", "pay", "{}")]);
+    let asks = || tool_call_reply(&[("a", "pay", "{}")]);
     let check = async |leave: Submission| {
-        let house = House::open(vec![asks(), says("two")]).await;
-        house.say("m1").await;
-        let asking = house.newest().await;
-        let copied = house.change(copy(&asking)).await.unwrap().conversation_id;
-        assert_eq!(house.shown(&copied).await, "User go\nAssistant OutputDenied\n");
-        assert_eq!(house.log().await, "");
-        house.ask(leave).await;
-        assert_eq!(house.log().await.lines().count(), 1, "{}", house.log().await);
-        house.change(switch(&asking)).await.unwrap();
-        assert!(house.shown("c1").await.contains("OutputDenied"));
-        let late = house.chat.send(&ada(), house::request(answers(vec![decide("a", true)]))).await.err().unwrap();
+        let test = TestChat::open(vec![asks(), text_reply("two")]).await;
+        test.say("m1").await;
+        let asking = test.newest().await;
+        let copied = test.change(copy(&asking)).await.unwrap().conversation_id;
+        assert_eq!(test.shown(&copied).await, "User go\nAssistant OutputDenied\n");
+        assert_eq!(test.log().await, "");
+        test.ask(leave).await;
+        assert_eq!(test.log().await.lines().count(), 1, "{}", test.log().await);
+        test.change(switch(&asking)).await.unwrap();
+        assert!(test.shown("c1").await.contains("OutputDenied"));
+        let late = test.chat.send(&ada(), house::request(answers(vec![decide("a", true)]))).await.err().unwrap();
         assert_eq!(late.code, ErrorCode::Invalid);
     };
     check(AGAIN).await;
     check(edit("m2", "else", "m1")).await;
 
-    let house = House::open(vec![asks(), says("two")]).await;
-    house.say("m1").await;
-    house.change(delete("m1")).await.unwrap();
-    assert_snapshot!(house.log().await, @"a pay {} denied [approval asked, approval denied ada The user deleted the message.]");
-    house.change(restore("m1")).await.unwrap();
-    assert_eq!(house.shown("c1").await, "User go\nAssistant OutputDenied\n");
+    let test = TestChat::open(vec![asks(), text_reply("two")]).await;
+    test.say("m1").await;
+    test.change(delete("m1")).await.unwrap();
+    assert_snapshot!(test.log().await, @"a pay {} denied [approval asked, approval denied ada The user deleted the message.]");
+    test.change(restore("m1")).await.unwrap();
+    assert_eq!(test.shown("c1").await, "User go\nAssistant OutputDenied\n");
 }
 
 #[tokio::test]
 async fn branches_cannot_change_during_a_run() {
-    let mut endless = says("begun ");
+    let mut endless = text_reply("begun ");
     endless.truncate(2);
     endless.push(Cue::Silence);
-    let house = House::open(vec![says("one"), endless]).await;
-    house.say("m1").await;
-    let first = house.newest().await;
-    let sent = house.begin(AGAIN).await;
+    let test = TestChat::open(vec![text_reply("one"), endless]).await;
+    test.say("m1").await;
+    let first = test.newest().await;
+    let sent = test.begin(AGAIN).await;
     for change in [switch(&first), delete(&first), delete(&sent.message_id), restore(&first), copy(&sent.message_id)] {
         assert_eq!(
-            house.change(change.clone()).await.err().map(|error| error.code),
+            test.change(change.clone()).await.err().map(|error| error.code),
             Some(ErrorCode::Busy),
             "{change:?}"
         );
     }
-    house.change(rate(&first, Some((Rating::Up, "")))).await.unwrap();
-    let copied = house.change(copy(&first)).await.unwrap().conversation_id;
-    assert_eq!(house.shown(&copied).await, "User go\nAssistant one\n");
+    test.change(rate(&first, Some((Rating::Up, "")))).await.unwrap();
+    let copied = test.change(copy(&first)).await.unwrap().conversation_id;
+    assert_eq!(test.shown(&copied).await, "User go\nAssistant one\n");
 }
 
 #[tokio::test]
 async fn feedback_is_stored_and_validated() {
-    let house = House::open(vec![says("one")]).await;
-    house.say("m1").await;
-    let answer = house.newest().await;
+    let test = TestChat::open(vec![text_reply("one")]).await;
+    test.say("m1").await;
+    let answer = test.newest().await;
     let check = async |feedback: Option<(Rating, &str)>, expected: &str| {
-        house.change(rate(&answer, feedback)).await.unwrap();
-        let view = house.chat.conversation(&ada(), "c1").await.unwrap();
+        test.change(rate(&answer, feedback)).await.unwrap();
+        let view = test.chat.conversation(&ada(), "c1").await.unwrap();
         let feedback = serde_json::to_value(&view).unwrap()["feedback"].to_string();
         assert_eq!(feedback.replace(&answer, "m"), expected);
     };
@@ -212,31 +213,31 @@ async fn feedback_is_stored_and_validated() {
     check(Some((Rating::Up, " ")), r#"{"m":{"rating":"up"}}"#).await;
     check(None, "null").await;
     check(None, "null").await;
-    let refused = house.change(rate(&answer, Some((Rating::Up, &"x".repeat(2001))))).await.err().unwrap();
+    let refused = test.change(rate(&answer, Some((Rating::Up, &"x".repeat(2001))))).await.err().unwrap();
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/feedback/reason")));
     for other in ["m1", "nothing"] {
         for feedback in [None, Some((Rating::Up, ""))] {
-            assert_eq!(house.change(rate(other, feedback)).await, Err(UserError::not_found()), "{other}");
+            assert_eq!(test.change(rate(other, feedback)).await, Err(UserError::not_found()), "{other}");
         }
     }
 }
 
 #[tokio::test]
 async fn changes_by_other_users_are_rejected() {
-    let house = House::open(vec![says("secret")]).await;
-    house.say("m1").await;
-    let answer = house.newest().await;
-    house.change(rate(&answer, Some((Rating::Down, "mine")))).await.unwrap();
+    let test = TestChat::open(vec![text_reply("secret")]).await;
+    test.say("m1").await;
+    let answer = test.newest().await;
+    test.change(rate(&answer, Some((Rating::Down, "mine")))).await.unwrap();
     let eve = Caller { user_id: "eve".to_owned(), ..ada() };
-    let before = house.shown("c1").await;
+    let before = test.shown("c1").await;
     for id in ["m1", &answer, "nothing"] {
         for change in [switch(id), delete(id), restore(id), copy(id), rate(id, None), rate(id, Some((Rating::Up, "")))]
         {
-            let seen = house.chat.revise(&eve, "c1", change.clone()).await;
+            let seen = test.chat.revise(&eve, "c1", change.clone()).await;
             assert_eq!(seen, Err(UserError::not_found()), "{change:?}");
         }
     }
-    assert_eq!(house.shown("c1").await, before);
-    assert_eq!(house.chat.conversation(&ada(), "c1").await.unwrap().feedback.len(), 1);
-    assert!(house.chat.conversations(&eve, ListFilter::default(), 10, None).await.unwrap().items.is_empty());
+    assert_eq!(test.shown("c1").await, before);
+    assert_eq!(test.chat.conversation(&ada(), "c1").await.unwrap().feedback.len(), 1);
+    assert!(test.chat.conversations(&eve, ListFilter::default(), 10, None).await.unwrap().items.is_empty());
 }

@@ -1,9 +1,9 @@
 //! Whole conversations with a real store: what is sent, what is stored, who has access, and what
 //! remains after a crash.
 
-use agent::{Agent, Settings};
-use chat::{AgentRequest, Agents, Caller, Chat, Frames, Sent};
-use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, says};
+use agent::{Agent, RunSettings};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Frames, SendResponse};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, model_error, text_reply, tool_call_reply};
 use contract::{Execution, Message, ModelErrorKind, Part, Tool, ToolSpec};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -15,13 +15,13 @@ use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
 use wire::api::{Answer, ConversationView, Outcome, SendRequest, Submission};
-use wire::change::Change;
-use wire::order::{ConversationChange, ListFilter};
+use wire::change::MessageChange;
+use wire::organize::{ConversationChange, ListFilter};
 use wire::{Chunk, ErrorCode, Reducer, Role, ToolState, UiMessage, UiPart, UserError};
 
 /// A server with one agent. Dropping it without `shutdown` simulates a crash: nothing more is
 /// written.
-struct House {
+struct TestChat {
     chat: Chat,
     model: Arc<ScriptedModel>,
     effects: Arc<Mutex<Vec<Value>>>,
@@ -30,7 +30,7 @@ struct House {
 
 struct OneAgent(Arc<Agent>);
 
-impl Agents for OneAgent {
+impl AgentSource for OneAgent {
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         self.by_id(request.caller, request.agent_id)
     }
@@ -42,7 +42,7 @@ impl Agents for OneAgent {
     }
 }
 
-impl House {
+impl TestChat {
     async fn open(replies: Vec<Vec<Cue>>) -> Self {
         Self::reopen(Arc::new(TempDir::new().unwrap()), replies).await
     }
@@ -59,7 +59,7 @@ impl House {
         let browser =
             RecordingTool::new(ToolSpec { execution: Execution::Client, ..ToolSpec::new("page", "", schema) }, work);
         let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(acts), Arc::new(hangs), Arc::new(browser)];
-        let settings = Settings { max_retries: 0, max_steps: 3, ..Settings::default() };
+        let settings = RunSettings { max_retries: 0, max_steps: 3, ..RunSettings::default() };
         let agent = Agent {
             id: "helper".to_owned(),
             model: model.clone(),
@@ -71,13 +71,13 @@ impl House {
             tools,
             settings,
         };
-        let url = test_postgres::database_of(folder.path()).await;
+        let url = test_postgres::database_for(folder.path()).await;
         let store = Store::open(&url).await.unwrap();
         let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
         Self { chat, model, effects, folder }
     }
 
-    async fn send(&self, submission: Submission) -> Result<Sent, UserError> {
+    async fn send(&self, submission: Submission) -> Result<SendResponse, UserError> {
         self.chat.send(&ada(), request("c1", submission)).await
     }
 
@@ -176,8 +176,8 @@ fn kept(view: &ConversationView) -> String {
 
 #[tokio::test]
 async fn turn_is_streamed_and_stored() {
-    let house = House::open(vec![says("Hello Ada")]).await;
-    assert_snapshot!(told(&house.ask(message("m1", "Who am I?")).await), @r#"
+    let test = TestChat::open(vec![text_reply("Hello Ada")]).await;
+    assert_snapshot!(told(&test.ask(message("m1", "Who am I?")).await), @r#"
     start
     start-step
     text-start
@@ -188,11 +188,11 @@ async fn turn_is_streamed_and_stored() {
     message-metadata
     finish "stop"
     "#);
-    assert_snapshot!(kept(&house.view().await), @r#"
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "Who am I?"
     Assistant "done": "Hello Ada"
     "#);
-    let list = house.chat.conversations(&ada(), ListFilter::default(), 10, None).await.unwrap();
+    let list = test.chat.conversations(&ada(), ListFilter::default(), 10, None).await.unwrap();
     assert_eq!(
         list.items.iter().map(|item| (item.title.as_str(), item.running)).collect::<Vec<_>>(),
         [("Who am I?", false)]
@@ -201,9 +201,9 @@ async fn turn_is_streamed_and_stored() {
 
 #[tokio::test]
 async fn repeated_message_joins_the_same_run() {
-    let house = House::open(vec![says("once")]).await;
-    let first = house.ask(message("m1", "hi")).await;
-    let again = house.ask(message("m1", "hi")).await;
+    let test = TestChat::open(vec![text_reply("once")]).await;
+    let first = test.ask(message("m1", "hi")).await;
+    let again = test.ask(message("m1", "hi")).await;
     let text = |chunks: &[Chunk]| {
         chunks
             .iter()
@@ -211,23 +211,23 @@ async fn repeated_message_joins_the_same_run() {
             .collect::<String>()
     };
     assert_eq!((text(&first), text(&again)), ("once".to_owned(), "once".to_owned()));
-    assert_eq!(house.model.requests().len(), 1);
-    assert_eq!(house.view().await.messages.len(), 2);
+    assert_eq!(test.model.requests().len(), 1);
+    assert_eq!(test.view().await.messages.len(), 2);
 }
 
 #[tokio::test]
 async fn fifty_concurrent_sends_of_a_message_start_one_run() {
-    let house = House::open(vec![says("once")]).await;
-    let sends = (0..50).map(|_| house.send(message("m1", "hi")));
+    let test = TestChat::open(vec![text_reply("once")]).await;
+    let sends = (0..50).map(|_| test.send(message("m1", "hi")));
     let runs: Vec<_> = futures::future::join_all(sends).await.into_iter().map(|sent| sent.unwrap().run_id).collect();
     assert!(runs.iter().all(|run| *run == runs[0]));
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert_eq!((house.model.requests().len(), house.view().await.messages.len()), (1, 2));
+    assert_eq!((test.model.requests().len(), test.view().await.messages.len()), (1, 2));
 }
 
 /// An answer that starts and never ends.
 fn endless() -> Vec<Cue> {
-    let mut endless = says("begun ");
+    let mut endless = text_reply("begun ");
     endless.truncate(2);
     endless.push(Cue::Silence);
     endless
@@ -237,33 +237,33 @@ fn endless() -> Vec<Cue> {
 /// another.
 #[tokio::test]
 async fn concurrent_runs_are_limited() {
-    let (house, ada) = (House::open((0..30).map(|_| endless()).collect()).await, ada());
+    let (test, ada) = (TestChat::open((0..30).map(|_| endless()).collect()).await, ada());
     let ids: Vec<_> = (0..20).map(|number| format!("c{number}")).collect();
-    let sends = ids.iter().map(|id| house.chat.send(&ada, request(id, message("m1", "hi"))));
+    let sends = ids.iter().map(|id| test.chat.send(&ada, request(id, message("m1", "hi"))));
     let sent = futures::future::join_all(sends).await;
     let refused: Vec<_> = sent.iter().filter_map(|sent| sent.as_ref().err()).collect();
-    assert_eq!((refused.len(), house.chat.active_runs()), (12, 8));
+    assert_eq!((refused.len(), test.chat.active_runs()), (12, 8));
     assert!(refused.iter().all(|error| error.code == ErrorCode::Unavailable && error.retry_after == Some(10)));
     // Refused submissions left nothing behind, and another run can start as soon as one has ended.
     let there = ids.iter().zip(&sent).find(|(_, sent)| sent.is_ok()).unwrap().0;
     let gone = ids.iter().zip(&sent).find(|(_, sent)| sent.is_err()).unwrap().0;
-    assert_eq!(house.chat.conversation(&ada, gone).await.err().unwrap().code, ErrorCode::NotFound);
-    house.chat.stop(&ada, there).await.unwrap();
+    assert_eq!(test.chat.conversation(&ada, gone).await.err().unwrap().code, ErrorCode::NotFound);
+    test.chat.stop(&ada, there).await.unwrap();
     let begun = std::time::Instant::now();
-    while house.chat.send(&ada, request(gone, message("m1", "hi"))).await.is_err() {
+    while test.chat.send(&ada, request(gone, message("m1", "hi"))).await.is_err() {
         assert!(begun.elapsed() < Duration::from_secs(60));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert!(house.chat.send(&ada, request("more", message("m1", "hi"))).await.is_err());
+    assert!(test.chat.send(&ada, request("more", message("m1", "hi"))).await.is_err());
 }
 
 /// Of many submissions at once, the first 512 are processed, and the others are refused at once.
 #[tokio::test]
 async fn submissions_over_the_limit_are_refused_at_once() {
-    let (house, ada) = (House::open((0..8).map(|_| endless()).collect()).await, ada());
+    let (test, ada) = (TestChat::open((0..8).map(|_| endless()).collect()).await, ada());
     let check = async |from: usize, rush: usize, expected: usize| {
         let ids: Vec<_> = (from..from + rush).map(|number| format!("c{number}")).collect();
-        let sends = ids.iter().map(|id| house.chat.send(&ada, request(id, message("m1", "hi"))));
+        let sends = ids.iter().map(|id| test.chat.send(&ada, request(id, message("m1", "hi"))));
         let sent = futures::future::join_all(sends).await;
         let at_once = sent.iter().filter(|sent| sent.as_ref().is_err_and(|error| error.retry_after == Some(2)));
         assert_eq!(at_once.count(), expected, "{rush}");
@@ -272,22 +272,22 @@ async fn submissions_over_the_limit_are_refused_at_once() {
     check(1_000, 512, 0).await;
     check(2_000, 513, 1).await;
     check(3_000, 600, 88).await;
-    assert_eq!(house.chat.active_runs(), 8);
+    assert_eq!(test.chat.active_runs(), 8);
 }
 
 #[tokio::test]
 async fn second_run_is_refused_and_stop_keeps_the_partial_answer() {
-    let house = House::open(vec![endless(), says("next")]).await;
-    let sent = house.send(message("m1", "hi")).await.unwrap();
-    let busy = house.send(message("m2", "and?")).await.err().unwrap();
+    let test = TestChat::open(vec![endless(), text_reply("next")]).await;
+    let sent = test.send(message("m1", "hi")).await.unwrap();
+    let busy = test.send(message("m2", "and?")).await.err().unwrap();
     assert_eq!(busy.code, ErrorCode::Busy);
     tokio::time::sleep(Duration::from_millis(50)).await;
-    house.chat.stop(&ada(), "c1").await.unwrap();
+    test.chat.stop(&ada(), "c1").await.unwrap();
     let chunks = read(sent.frames).await;
     assert!(matches!(chunks.last(), Some(Chunk::Abort { .. })), "{chunks:?}");
-    house.chat.stop(&ada(), "c1").await.unwrap();
-    house.ask(message("m3", "go on")).await;
-    assert_snapshot!(kept(&house.view().await), @r#"
+    test.chat.stop(&ada(), "c1").await.unwrap();
+    test.ask(message("m3", "go on")).await;
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "hi"
     Assistant "stopped": "begun "
     User null: "go on"
@@ -297,36 +297,37 @@ async fn second_run_is_refused_and_stop_keeps_the_partial_answer() {
 
 #[tokio::test]
 async fn watchers_see_the_same_stream_whenever_they_join() {
-    let slow =
-        says("one two three four").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();
-    let house = House::open(vec![slow]).await;
-    let sent = house.send(message("m1", "count")).await.unwrap();
+    let slow = text_reply("one two three four")
+        .into_iter()
+        .flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue])
+        .collect();
+    let test = TestChat::open(vec![slow]).await;
+    let sent = test.send(message("m1", "count")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    let late = house.chat.watch(&ada(), "c1", None).await.unwrap().unwrap();
-    let after = house.chat.watch(&ada(), "c1", Some("1.4")).await.unwrap().unwrap();
-    let foreign = house.chat.watch(&ada(), "c1", Some("7.4")).await.unwrap().unwrap();
-    let unreadable = house.chat.watch(&ada(), "c1", Some("../x")).await.unwrap().unwrap();
+    let late = test.chat.watch(&ada(), "c1", None).await.unwrap().unwrap();
+    let after = test.chat.watch(&ada(), "c1", Some("1.4")).await.unwrap().unwrap();
+    let foreign = test.chat.watch(&ada(), "c1", Some("7.4")).await.unwrap().unwrap();
+    let unreadable = test.chat.watch(&ada(), "c1", Some("../x")).await.unwrap().unwrap();
     let (first, late, after) = futures::join!(read(sent.frames), read(late), read(after));
     assert_eq!(first, late);
     assert_eq!(first[4..], after);
     for gap in [foreign, unreadable] {
         assert_eq!(told(&read(gap).await), "data-gap\n");
     }
-    assert!(house.chat.watch(&ada(), "c1", None).await.unwrap().is_none(), "the run is over");
+    assert!(test.chat.watch(&ada(), "c1", None).await.unwrap().is_none(), "the run is over");
 }
 
 #[tokio::test]
 async fn conversations_of_other_users_are_not_found() {
-    let house = House::open(vec![says("secret")]).await;
-    house.ask(message("m1", "hi")).await;
+    let test = TestChat::open(vec![text_reply("secret")]).await;
+    test.ask(message("m1", "hi")).await;
     let eve = caller("eve");
     let not_found = |result: Result<(), UserError>| assert_eq!(result, Err(UserError::not_found()));
-    not_found(house.chat.conversation(&eve, "c1").await.map(drop));
-    not_found(house.chat.watch(&eve, "c1", None).await.map(drop));
-    not_found(house.chat.stop(&eve, "c1").await);
+    not_found(test.chat.conversation(&eve, "c1").await.map(drop));
+    not_found(test.chat.watch(&eve, "c1", None).await.map(drop));
+    not_found(test.chat.stop(&eve, "c1").await);
     not_found(
-        house
-            .chat
+        test.chat
             .change(
                 &eve,
                 vec!["c1".to_owned()],
@@ -334,28 +335,34 @@ async fn conversations_of_other_users_are_not_found() {
             )
             .await,
     );
-    not_found(house.chat.delete(&eve, "c1").await);
+    not_found(test.chat.delete(&eve, "c1").await);
     for submission in [message("m2", "and?"), Submission::Continue, Submission::Regenerate { message_id: None }] {
-        not_found(house.chat.send(&eve, request("c1", submission)).await.map(drop));
+        not_found(test.chat.send(&eve, request("c1", submission)).await.map(drop));
     }
-    assert!(house.chat.conversations(&eve, ListFilter::default(), 10, None).await.unwrap().items.is_empty());
-    assert_eq!(house.model.requests().len(), 1);
+    assert!(test.chat.conversations(&eve, ListFilter::default(), 10, None).await.unwrap().items.is_empty());
+    assert_eq!(test.model.requests().len(), 1);
 }
 
 /// Any submission to another agent than the conversation's is refused; another page is allowed.
 #[tokio::test]
 async fn send_to_another_agent_is_refused() {
-    let house = House::open(vec![says("hello"), calls(&[("a", "act", "{}")]), says("done"), says("mine")]).await;
+    let test = TestChat::open(vec![
+        text_reply("hello"),
+        tool_call_reply(&[("a", "act", "{}")]),
+        text_reply("done"),
+        text_reply("mine"),
+    ])
+    .await;
     let to_second = |conversation: &str, submission| SendRequest {
         agent_id: "second".to_owned(),
         ..request(conversation, submission)
     };
     let refused = async |conversation: &str, submission: Submission| {
-        let error = house.chat.send(&ada(), to_second(conversation, submission)).await.err().unwrap();
+        let error = test.chat.send(&ada(), to_second(conversation, submission)).await.err().unwrap();
         assert_eq!((error.code, error.code.status()), (ErrorCode::OtherAgent, 409));
     };
-    house.ask(message("m1", "hi")).await;
-    house.ask(message("m2", "act")).await;
+    test.ask(message("m1", "hi")).await;
+    test.ask(message("m2", "act")).await;
     let edit = |id: &str| {
         let replaces = Some("m1".to_owned());
         Submission::Message { message: UiMessage::user(id, "hello"), replaces, history: Vec::new() }
@@ -371,28 +378,28 @@ async fn send_to_another_agent_is_refused() {
     ] {
         refused("c1", submission).await;
     }
-    assert_eq!((house.model.requests().len(), house.effects.lock().unwrap().len()), (2, 0));
-    let from = house.view().await.messages[1].id.clone();
-    let copy = house.chat.revise(&ada(), "c1", Change::Copy { message_id: from }).await.unwrap().conversation_id;
+    assert_eq!((test.model.requests().len(), test.effects.lock().unwrap().len()), (2, 0));
+    let from = test.view().await.messages[1].id.clone();
+    let copy = test.chat.revise(&ada(), "c1", MessageChange::Copy { message_id: from }).await.unwrap().conversation_id;
     refused(&copy, message("m5", "and here?")).await;
     let on_another_page = SendRequest { page_id: "q".to_owned(), ..request("c1", approve("a", true)) };
-    read(house.chat.send(&ada(), on_another_page).await.unwrap().frames).await;
-    assert_eq!(house.effects.lock().unwrap().len(), 1);
+    read(test.chat.send(&ada(), on_another_page).await.unwrap().frames).await;
+    assert_eq!(test.effects.lock().unwrap().len(), 1);
     // The other agent answers in a conversation of its own.
-    let sent = house.chat.send(&ada(), to_second("c2", message("m6", "hi"))).await.unwrap();
+    let sent = test.chat.send(&ada(), to_second("c2", message("m6", "hi"))).await.unwrap();
     read(sent.frames).await;
 }
 
 #[tokio::test]
 async fn approval_is_requested_recorded_and_applied_once() {
-    let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
-    house.ask(message("m1", "act")).await;
-    let view = house.view().await;
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "act", r#"{"n":1}"#)]), text_reply("done")]).await;
+    test.ask(message("m1", "act")).await;
+    let view = test.view().await;
     assert_eq!(view.messages[1].tools().next().unwrap().state, ToolState::ApprovalRequested);
     let forged = Answer::Output { tool_call_id: "a".to_owned(), output: json!("forged") };
-    let refused = house.send(Submission::Answers { answers: vec![forged] }).await.err().unwrap();
+    let refused = test.send(Submission::Answers { answers: vec![forged] }).await.err().unwrap();
     assert_eq!(refused.code, ErrorCode::Invalid);
-    assert_snapshot!(told(&house.ask(approve("a", true)).await), @r#"
+    assert_snapshot!(told(&test.ask(approve("a", true)).await), @r#"
     start
     tool-output-available "a" {"did":{"n":1}}
     start-step
@@ -403,59 +410,66 @@ async fn approval_is_requested_recorded_and_applied_once() {
     message-metadata
     finish "stop"
     "#);
-    assert_eq!(house.send(approve("a", true)).await.err().unwrap().code, ErrorCode::Invalid);
-    assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 1 })]);
+    assert_eq!(test.send(approve("a", true)).await.err().unwrap().code, ErrorCode::Invalid);
+    assert_eq!(*test.effects.lock().unwrap(), [json!({ "n": 1 })]);
 }
 
 #[tokio::test]
 async fn model_reads_a_denial() {
-    let house = House::open(vec![calls(&[("a", "act", "{}")]), says("as you wish")]).await;
-    house.ask(message("m1", "act")).await;
-    let chunks = house.ask(approve("a", false)).await;
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "act", "{}")]), text_reply("as you wish")]).await;
+    test.ask(message("m1", "act")).await;
+    let chunks = test.ask(approve("a", false)).await;
     assert!(told(&chunks).starts_with("start\ntool-output-denied \"a\"\nstart-step\n"));
-    let sent = serde_json::to_string(&**house.model.requests()[1].messages.last().unwrap()).unwrap();
+    let sent = serde_json::to_string(&**test.model.requests()[1].messages.last().unwrap()).unwrap();
     assert!(sent.contains(r#"{"type":"denied","value":"not now"}"#), "{sent}");
-    assert!(house.effects.lock().unwrap().is_empty());
+    assert!(test.effects.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn new_message_closes_pending_calls() {
-    let house = House::open(vec![calls(&[("a", "act", "{}"), ("b", "page", "{}")]), says("moving on")]).await;
-    house.ask(message("m1", "act")).await;
-    house.ask(message("m2", "never mind")).await;
-    assert_snapshot!(kept(&house.view().await), @r#"
+    let test =
+        TestChat::open(vec![tool_call_reply(&[("a", "act", "{}"), ("b", "page", "{}")]), text_reply("moving on")])
+            .await;
+    test.ask(message("m1", "act")).await;
+    test.ask(message("m2", "never mind")).await;
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "act"
     Assistant "waiting": act OutputDenied , page OutputError The user did not answer and sent a new message instead.
     User null: "never mind"
     Assistant "done": "moving on"
     "#);
-    assert!(house.effects.lock().unwrap().is_empty());
+    assert!(test.effects.lock().unwrap().is_empty());
 }
 
 /// This is not a denial: what the user wants is unknown.
 #[tokio::test]
 async fn undecided_call_is_not_reported_as_denied() {
-    let both = calls(&[("a", "act", "{}"), ("b", "act", "{}")]);
-    let house = House::open(vec![both, says("moving on")]).await;
-    house.ask(message("m1", "act")).await;
-    house.ask(approve("b", false)).await;
-    house.ask(message("m2", "never mind")).await;
-    let view = house.view().await;
+    let both = tool_call_reply(&[("a", "act", "{}"), ("b", "act", "{}")]);
+    let test = TestChat::open(vec![both, text_reply("moving on")]).await;
+    test.ask(message("m1", "act")).await;
+    test.ask(approve("b", false)).await;
+    test.ask(message("m2", "never mind")).await;
+    let view = test.view().await;
     let approvals: Vec<_> = view.messages[1].tools().map(|tool| json!(tool.approval)).collect();
     assert_eq!((&approvals[0]["approved"], &approvals[0]["passedOver"]), (&json!(false), &json!(true)));
     assert_eq!((&approvals[1]["reason"], &approvals[1]["passedOver"]), (&json!("not now"), &Value::Null));
-    let read = serde_json::to_string(&house.model.requests()[1].messages).unwrap();
+    let read = serde_json::to_string(&test.model.requests()[1].messages).unwrap();
     let passed = r#""output":{"type":"error-text","value":"The user did not answer and sent a new message instead."}"#;
     assert!(read.contains(passed) && read.contains(r#"{"type":"denied","value":"not now"}"#), "{read}");
 }
 
 #[tokio::test]
 async fn model_reads_that_an_answer_is_incomplete() {
-    let house = House::open(vec![vec![Cue::Fail(failure(ModelErrorKind::Refused))], says("now"), says("more")]).await;
-    house.ask(message("m1", "hello")).await;
-    house.ask(message("m2", "again")).await;
-    house.ask(message("m3", "and again")).await;
-    let asked = |at: usize| serde_json::to_string(&house.model.requests()[at].messages).unwrap();
+    let test = TestChat::open(vec![
+        vec![Cue::Fail(model_error(ModelErrorKind::Refused))],
+        text_reply("now"),
+        text_reply("more"),
+    ])
+    .await;
+    test.ask(message("m1", "hello")).await;
+    test.ask(message("m2", "again")).await;
+    test.ask(message("m3", "and again")).await;
+    let asked = |at: usize| serde_json::to_string(&test.model.requests()[at].messages).unwrap();
     let note = "[Note: the answer before this message is not complete. It failed.]";
     assert_eq!(asked(1).matches(note).count(), 1, "{}", asked(1));
     assert!(asked(1).find(note) > asked(1).find("hello") && asked(1).find(note) < asked(1).find("again"));
@@ -464,29 +478,30 @@ async fn model_reads_that_an_answer_is_incomplete() {
 
 #[tokio::test]
 async fn browser_output_resumes_the_run_and_joiners_get_the_whole_message() {
-    let slow = says("thank you").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();
-    let house = House::open(vec![calls(&[("a", "page", "{}")]), slow]).await;
-    house.ask(message("m1", "write")).await;
+    let slow =
+        text_reply("thank you").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "page", "{}")]), slow]).await;
+    test.ask(message("m1", "write")).await;
     let output = Answer::Output { tool_call_id: "a".to_owned(), output: json!({ "ok": true }) };
-    let sent = house.send(Submission::Answers { answers: vec![output] }).await.unwrap();
-    let joined = house.chat.watch(&ada(), "c1", None).await.unwrap().unwrap();
+    let sent = test.send(Submission::Answers { answers: vec![output] }).await.unwrap();
+    let joined = test.chat.watch(&ada(), "c1", None).await.unwrap().unwrap();
     let (news, whole) = futures::join!(read(sent.frames), read(joined));
     assert!(told(&news).starts_with("start\nstart-step\n"), "{}", told(&news));
     let mut reducer = Reducer::new(UiMessage::new("", Role::Assistant));
     for chunk in &whole {
         reducer.apply(chunk).unwrap();
     }
-    let stored = house.view().await.messages.pop().unwrap();
+    let stored = test.view().await.messages.pop().unwrap();
     assert_eq!(reducer.into_message().text(), stored.text());
     assert!(told(&whole).contains(r#"tool-output-available "a" {"ok":true}"#));
 }
 
 #[tokio::test]
 async fn edits_and_regenerations_create_branches() {
-    let house = House::open(vec![says("one"), says("two"), says("three")]).await;
-    house.ask(message("m1", "first")).await;
-    house.ask(Submission::Regenerate { message_id: None }).await;
-    assert_snapshot!(kept(&house.view().await), @r#"
+    let test = TestChat::open(vec![text_reply("one"), text_reply("two"), text_reply("three")]).await;
+    test.ask(message("m1", "first")).await;
+    test.ask(Submission::Regenerate { message_id: None }).await;
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "first"
     Assistant "done": "two"
     "#);
@@ -495,26 +510,28 @@ async fn edits_and_regenerations_create_branches() {
         replaces: Some("m1".to_owned()),
         history: Vec::new(),
     };
-    house.ask(edit).await;
-    assert_snapshot!(kept(&house.view().await), @r#"
+    test.ask(edit).await;
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "better"
     Assistant "done": "three"
     "#);
-    let sent = |at: usize| house.model.requests()[at].messages.len();
+    let sent = |at: usize| test.model.requests()[at].messages.len();
     assert_eq!([sent(0), sent(1), sent(2)], [1, 1, 1], "no branch sees another");
 }
 
 #[tokio::test]
 async fn failed_answer_can_be_retried() {
-    let house = House::open(vec![vec![Cue::Fail(failure(ModelErrorKind::Unauthorized))], says("now it works")]).await;
-    let chunks = house.ask(message("m1", "hi")).await;
+    let test =
+        TestChat::open(vec![vec![Cue::Fail(model_error(ModelErrorKind::Unauthorized))], text_reply("now it works")])
+            .await;
+    let chunks = test.ask(message("m1", "hi")).await;
     assert_snapshot!(told(&chunks), @r#"
     start
     message-metadata
     error "The model provider refused the credentials. Tell whoever runs this site, then try again."
     "#);
-    house.ask(Submission::Regenerate { message_id: None }).await;
-    assert_snapshot!(kept(&house.view().await), @r#"
+    test.ask(Submission::Regenerate { message_id: None }).await;
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "hi"
     Assistant "done": "now it works"
     "#);
@@ -522,44 +539,44 @@ async fn failed_answer_can_be_retried() {
 
 #[tokio::test]
 async fn limit_ends_with_an_empty_step() {
-    let again = || calls(&[("x", "nowhere", "{}")]);
-    let house = House::open(vec![again(), again(), again()]).await;
-    let chunks = house.ask(message("m1", "loop")).await;
+    let again = || tool_call_reply(&[("x", "nowhere", "{}")]);
+    let test = TestChat::open(vec![again(), again(), again()]).await;
+    let chunks = test.ask(message("m1", "loop")).await;
     assert!(told(&chunks).ends_with("start-step\nfinish-step\nfinish \"tool-calls\"\n"), "{}", told(&chunks));
 }
 
 #[tokio::test]
 async fn crash_loses_nothing_that_was_sent() {
-    let mut half = says("half an answer");
+    let mut half = text_reply("half an answer");
     half.truncate(3);
     half.push(Cue::Silence);
-    let house = House::open(vec![half]).await;
-    let sent = house.send(message("m1", "hi")).await.unwrap();
+    let test = TestChat::open(vec![half]).await;
+    let sent = test.send(message("m1", "hi")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(400)).await;
-    let folder = house.folder.clone();
+    let folder = test.folder.clone();
     // The run of the old process never ends; the new one must not wait for it.
     drop(sent);
-    let house = House::reopen(folder, vec![says("and the rest")]).await;
-    assert_snapshot!(kept(&house.view().await), @r#"
+    let test = TestChat::reopen(folder, vec![text_reply("and the rest")]).await;
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "hi"
     Assistant "interrupted": "half an "
     "#);
-    house.ask(Submission::Continue).await;
-    assert_snapshot!(kept(&house.view().await), @r#"
+    test.ask(Submission::Continue).await;
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "hi"
     Assistant "done": "half an ", "and the rest"
     "#);
-    let last = house.model.requests()[0].messages.last().unwrap().clone();
+    let last = test.model.requests()[0].messages.last().unwrap().clone();
     assert!(matches!(&*last, Message::User(_)), "the model is told to go on: {last:?}");
 }
 
 #[tokio::test]
 async fn crash_during_a_tool_call_does_not_repeat_it() {
-    let house = House::open(vec![calls(&[("a", "hang", "{}")])]).await;
-    let _sent = house.send(message("m1", "hang")).await.unwrap();
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "hang", "{}")])]).await;
+    let _sent = test.send(message("m1", "hang")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let house = House::reopen(house.folder.clone(), vec![]).await;
-    assert_snapshot!(kept(&house.view().await), @r#"
+    let test = TestChat::reopen(test.folder.clone(), vec![]).await;
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "hang"
     Assistant "waiting": hang ApprovalRequested
     "#);
@@ -567,9 +584,9 @@ async fn crash_during_a_tool_call_does_not_repeat_it() {
 
 #[tokio::test]
 async fn decision_on_another_request_is_rejected() {
-    let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
-    house.ask(message("m1", "act")).await;
-    let open = house.view().await.messages[1].tools().next().unwrap().approval.clone().unwrap().id;
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "act", r#"{"n":1}"#)]), text_reply("done")]).await;
+    test.ask(message("m1", "act")).await;
+    let open = test.view().await.messages[1].tools().next().unwrap().approval.clone().unwrap().id;
     let decide = |approval_id: &str| {
         let (tool_call_id, approval_id) = ("a".to_owned(), Some(approval_id.to_owned()));
         let answer = Answer::Approval {
@@ -583,17 +600,17 @@ async fn decision_on_another_request_is_rejected() {
         };
         Submission::Answers { answers: vec![answer] }
     };
-    let refused = house.send(decide("an earlier one")).await.err().unwrap();
+    let refused = test.send(decide("an earlier one")).await.err().unwrap();
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/approvalId")));
-    assert!(house.effects.lock().unwrap().is_empty());
-    house.ask(decide(&open)).await;
-    assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 1 })]);
+    assert!(test.effects.lock().unwrap().is_empty());
+    test.ask(decide(&open)).await;
+    assert_eq!(*test.effects.lock().unwrap(), [json!({ "n": 1 })]);
 }
 
 #[tokio::test]
 async fn approval_of_other_arguments_than_the_stored_ones_is_refused() {
-    let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
-    house.ask(message("m1", "act")).await;
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "act", r#"{"n":1}"#)]), text_reply("done")]).await;
+    test.ask(message("m1", "act")).await;
     let decide = |shown: Value, approved: bool| Submission::Answers {
         answers: vec![Answer::Approval {
             tool_call_id: "a".to_owned(),
@@ -605,19 +622,19 @@ async fn approval_of_other_arguments_than_the_stored_ones_is_refused() {
             remember: None,
         }],
     };
-    let refused = house.send(decide(json!({ "n": 2 }), true)).await.err().unwrap();
+    let refused = test.send(decide(json!({ "n": 2 }), true)).await.err().unwrap();
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Conflict, Some("/answers/0/inputHash")));
     assert_eq!(refused.code.status(), 409);
-    assert!(house.effects.lock().unwrap().is_empty());
+    assert!(test.effects.lock().unwrap().is_empty());
     // The call still waits, and can be decided on with its stored arguments.
-    house.ask(decide(json!({ "n": 1 }), true)).await;
-    assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 1 })]);
+    test.ask(decide(json!({ "n": 1 }), true)).await;
+    assert_eq!(*test.effects.lock().unwrap(), [json!({ "n": 1 })]);
 }
 
 #[tokio::test]
 async fn edited_arguments_are_run_and_recorded() {
-    let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
-    house.ask(message("m1", "act")).await;
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "act", r#"{"n":1}"#)]), text_reply("done")]).await;
+    test.ask(message("m1", "act")).await;
     let changed = |input: Value| {
         let (tool_call_id, input) = ("a".to_owned(), Some(input));
         Submission::Answers {
@@ -632,25 +649,25 @@ async fn edited_arguments_are_run_and_recorded() {
             }],
         }
     };
-    let refused = house.send(changed(json!([1]))).await.err().unwrap();
+    let refused = test.send(changed(json!([1]))).await.err().unwrap();
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/input")));
-    house.ask(changed(json!({ "n": 7 }))).await;
-    assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 7 })]);
+    test.ask(changed(json!({ "n": 7 }))).await;
+    assert_eq!(*test.effects.lock().unwrap(), [json!({ "n": 7 })]);
     // The record shows what ran, to the user and to the model.
-    let view = house.view().await;
+    let view = test.view().await;
     assert_eq!(view.messages[1].tools().next().unwrap().input, Some(json!({ "n": 7 })));
-    let asked = serde_json::to_string(&house.model.requests()[1].messages).unwrap();
+    let asked = serde_json::to_string(&test.model.requests()[1].messages).unwrap();
     assert!(asked.contains(r#""input":{"n":7}"#), "{asked}");
 }
 
 #[tokio::test]
 async fn pending_approval_survives_a_restart() {
-    let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)])]).await;
-    house.ask(message("m1", "act")).await;
-    let house = House::reopen(house.folder.clone(), vec![says("done")]).await;
-    house.ask(approve("a", true)).await;
-    assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 1 })]);
-    assert_snapshot!(kept(&house.view().await), @r#"
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "act", r#"{"n":1}"#)])]).await;
+    test.ask(message("m1", "act")).await;
+    let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")]).await;
+    test.ask(approve("a", true)).await;
+    assert_eq!(*test.effects.lock().unwrap(), [json!({ "n": 1 })]);
+    assert_snapshot!(kept(&test.view().await), @r#"
     User null: "act"
     Assistant "done": act OutputAvailable , "done"
     "#);
@@ -664,19 +681,19 @@ async fn provider_approval_survives_a_restart() {
     let (id, name, input) = ("r".to_owned(), "mcp.add".to_owned(), r#"{"a":1}"#.to_owned());
     let asks = Part::ToolCall { id, name, input, provider_executed: false, metadata };
     let item = Part::ProviderItem { provider: "p".to_owned(), item: json!({ "id": "r" }) };
-    let finish = calls(&[]).pop().unwrap();
-    let house = House::open(vec![vec![Cue::Part(asks), Cue::Part(item), finish]]).await;
-    house.ask(message("m1", "add")).await;
-    let house = House::reopen(house.folder.clone(), vec![says("2")]).await;
-    let chunks = house.ask(approve("r", true)).await;
+    let finish = tool_call_reply(&[]).pop().unwrap();
+    let test = TestChat::open(vec![vec![Cue::Part(asks), Cue::Part(item), finish]]).await;
+    test.ask(message("m1", "add")).await;
+    let test = TestChat::reopen(test.folder.clone(), vec![text_reply("2")]).await;
+    let chunks = test.ask(approve("r", true)).await;
     assert!(told(&chunks).starts_with("start\ntool-output-available \"r\" \"The user approved this call.\"\n"));
-    let sent = &house.model.requests()[0].messages;
+    let sent = &test.model.requests()[0].messages;
     assert_snapshot!(serde_json::to_string(&sent[1..].iter().map(|message| &**message).collect::<Vec<_>>()).unwrap(), @r##"[{"role":"assistant","content":[{"type":"tool-call","id":"r","name":"mcp.add","input":{"a":1},"metadata":{"p":{"approvalRequestId":"r"}}},{"type":"provider-item","provider":"p","item":{"id":"r"}}]},{"role":"tool","content":[{"callId":"r","name":"mcp.add","output":{"type":"text","value":"The user approved this call."}}]}]"##);
 }
 
 #[tokio::test]
 async fn invalid_and_forged_submissions_are_rejected() {
-    let house = House::open(vec![says("ok")]).await;
+    let test = TestChat::open(vec![text_reply("ok")]).await;
     let mut forged = UiMessage::new("h2", Role::Assistant);
     forged.parts.push(UiPart::Tool(Box::new(wire::ToolPart {
         state: ToolState::OutputAvailable,
@@ -685,8 +702,8 @@ async fn invalid_and_forged_submissions_are_rejected() {
     })));
     let history = vec![UiMessage::new("h0", Role::System), UiMessage::user("h1", "earlier"), forged];
     let check = |submission| {
-        let house = &house;
-        async move { house.send(submission).await.err().map(|error| error.code) }
+        let test = &test;
+        async move { test.send(submission).await.err().map(|error| error.code) }
     };
     let bring = |message: UiMessage| Submission::Message { message, replaces: None, history: Vec::new() };
     assert_eq!(check(bring(UiMessage::user("m1", " \n"))).await, Some(ErrorCode::Invalid));
@@ -697,19 +714,20 @@ async fn invalid_and_forged_submissions_are_rejected() {
     assert_eq!(check(bring(UiMessage::user("../m1", "hi"))).await, Some(ErrorCode::Invalid));
     assert_eq!(check(bring(UiMessage::user("m1", "x".repeat(300_000)))).await, Some(ErrorCode::TooLarge));
     assert_eq!(check(Submission::Continue).await, Some(ErrorCode::NotFound));
-    house.ask(Submission::Message { message: UiMessage::user("m1", "now"), replaces: None, history }).await;
-    let sent = &house.model.requests()[0].messages;
+    test.ask(Submission::Message { message: UiMessage::user("m1", "now"), replaces: None, history }).await;
+    let sent = &test.model.requests()[0].messages;
     assert_eq!(sent.len(), 2, "earlier text and the new message, no forged result: {sent:?}");
 }
 
 #[tokio::test]
 async fn drain_finishes_runs_and_refuses_new_ones() {
-    let slow = says("to the end").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();
-    let house = House::open(vec![slow]).await;
-    let sent = house.send(message("m1", "hi")).await.unwrap();
-    let (chunks, ()) = futures::join!(read(sent.frames), house.chat.shutdown(Duration::from_secs(5)));
+    let slow =
+        text_reply("to the end").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();
+    let test = TestChat::open(vec![slow]).await;
+    let sent = test.send(message("m1", "hi")).await.unwrap();
+    let (chunks, ()) = futures::join!(read(sent.frames), test.chat.shutdown(Duration::from_secs(5)));
     assert!(matches!(chunks.last(), Some(Chunk::Finish { .. })));
-    let refused = house.send(message("m2", "more?")).await.err().unwrap();
+    let refused = test.send(message("m2", "more?")).await.err().unwrap();
     assert_eq!((refused.code, refused.retry_after.is_some()), (ErrorCode::Unavailable, true));
 }
 
@@ -718,16 +736,16 @@ async fn late_watchers_read_a_long_reply_from_the_journal() {
     let long: Vec<_> = std::iter::once(Cue::Part(Part::TextStart { id: "t".to_owned() }))
         .chain((0..4000).map(|n| Cue::Part(Part::TextDelta { id: "t".to_owned(), delta: format!("{n:0>100} ") })))
         .chain([Cue::Pause(Duration::from_millis(500))])
-        .chain(says("end"))
+        .chain(text_reply("end"))
         .collect();
-    let house = House::open(vec![long]).await;
-    let sent = house.send(message("m1", "hi")).await.unwrap();
+    let test = TestChat::open(vec![long]).await;
+    let sent = test.send(message("m1", "hi")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let late = house.chat.watch(&ada(), "c1", None).await.unwrap().unwrap();
+    let late = test.chat.watch(&ada(), "c1", None).await.unwrap().unwrap();
     let (first, late) = futures::join!(read(sent.frames), read(late));
     assert_eq!(first, late);
     assert!(first.len() > 4000);
-    let view = house.view().await;
+    let view = test.view().await;
     let outcome = view.messages[1]
         .metadata
         .clone()

@@ -1,8 +1,8 @@
 //! Invocations of agents by programs.
 
-use agent::{Agent, Limits, Settings};
-use chat::{AgentRequest, Agents, Caller, Chat};
-use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, says};
+use agent::{Agent, RunSettings, TurnLimits};
+use chat::{AgentRequest, AgentSource, Caller, Chat};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, model_error, text_reply, tool_call_reply};
 use contract::{Message, ModelErrorKind, Tool, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use wire::{EndReason, UserError};
 
 struct OneAgent(Arc<Agent>);
 
-impl Agents for OneAgent {
+impl AgentSource for OneAgent {
     fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         Box::pin(async move { Err(UserError::not_found()) })
     }
@@ -24,17 +24,17 @@ impl Agents for OneAgent {
     }
 }
 
-struct House {
+struct TestChat {
     chat: Chat,
     model: Arc<ScriptedModel>,
     folder: TempDir,
 }
 
-async fn open(replies: Vec<Vec<Cue>>) -> House {
-    open_with(replies, Settings { max_retries: 0, ..Settings::default() }).await
+async fn open(replies: Vec<Vec<Cue>>) -> TestChat {
+    open_with(replies, RunSettings { max_retries: 0, ..RunSettings::default() }).await
 }
 
-async fn open_with(replies: Vec<Vec<Cue>>, settings: Settings) -> House {
+async fn open_with(replies: Vec<Vec<Cue>>, settings: RunSettings) -> TestChat {
     let (model, folder) = (Arc::new(ScriptedModel::new(replies)), TempDir::new().unwrap());
     let tool = RecordingTool::new(ToolSpec::new("act", "", json!({ "type": "object" })), |_, _| async { Ok(json!(1)) });
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(tool)];
@@ -50,9 +50,9 @@ async fn open_with(replies: Vec<Vec<Cue>>, settings: Settings) -> House {
         tools,
         settings,
     };
-    let store = Store::open(&test_postgres::database_of(folder.path()).await).await.unwrap();
+    let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
     let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
-    House { chat, model, folder }
+    TestChat { chat, model, folder }
 }
 
 fn caller(name: &str) -> Caller {
@@ -65,36 +65,36 @@ fn scores() -> Value {
         "response_schema": { "name": "scores", "strict": true, "schema": schema } })
 }
 
-async fn invoke(house: &House, request: Value) -> Result<Invocation, UserError> {
-    house.chat.invoke(&caller("ada"), serde_json::from_value(request).unwrap()).await
+async fn invoke(test: &TestChat, request: Value) -> Result<Invocation, UserError> {
+    test.chat.invoke(&caller("ada"), serde_json::from_value(request).unwrap()).await
 }
 
-async fn check(replies: Vec<Vec<Cue>>, request: Value, expected: (InvocationStatus, Value, Option<&str>)) -> House {
-    let house = open(replies).await;
-    let answer = invoke(&house, request).await.unwrap();
+async fn check(replies: Vec<Vec<Cue>>, request: Value, expected: (InvocationStatus, Value, Option<&str>)) -> TestChat {
+    let test = open(replies).await;
+    let answer = invoke(&test, request).await.unwrap();
     assert_eq!((answer.status, answer.output.clone(), answer.error.as_deref()), expected);
-    assert_eq!(house.chat.invocation(&caller("ada"), &answer.run_id).await.unwrap(), answer);
-    assert_eq!(house.chat.invocations(&caller("ada"), 10).await.unwrap().items, std::slice::from_ref(&answer));
-    assert_eq!(house.chat.invocations(&caller("bob"), 10).await.unwrap().items, []);
-    assert_eq!(house.chat.invocation(&caller("bob"), &answer.run_id).await.unwrap_err(), UserError::not_found());
-    house
+    assert_eq!(test.chat.invocation(&caller("ada"), &answer.run_id).await.unwrap(), answer);
+    assert_eq!(test.chat.invocations(&caller("ada"), 10).await.unwrap().items, std::slice::from_ref(&answer));
+    assert_eq!(test.chat.invocations(&caller("bob"), 10).await.unwrap().items, []);
+    assert_eq!(test.chat.invocation(&caller("bob"), &answer.run_id).await.unwrap_err(), UserError::not_found());
+    test
 }
 
 #[tokio::test]
 async fn invocation_returns_text_or_json() {
     use InvocationStatus::{Failed, Succeeded};
     let plain = json!({ "agent_id": "extractor", "input": { "prompt": "Hi" }, "agent_tier": "complex" });
-    check(vec![says("Hello.")], plain, (Succeeded, json!("Hello."), None)).await;
-    let fenced = says("<think>Is it 2?</think>```json\n{\"score\": 3}\n```");
-    let house = check(vec![fenced], scores(), (Succeeded, json!({ "score": 3 }), None)).await;
-    let request = &house.model.requests()[0];
+    check(vec![text_reply("Hello.")], plain, (Succeeded, json!("Hello."), None)).await;
+    let fenced = text_reply("<think>Is it 2?</think>```json\n{\"score\": 3}\n```");
+    let test = check(vec![fenced], scores(), (Succeeded, json!({ "score": 3 }), None)).await;
+    let request = &test.model.requests()[0];
     assert!(request.tools.is_empty());
     assert!(request.system.as_deref().unwrap().starts_with("Extract.\n\nAnswer with one JSON value"));
     assert_eq!(request.response_format.as_ref().map(|format| format.name.as_str()), Some("scores"));
-    let broken = vec![vec![Cue::Fail(failure(ModelErrorKind::Unauthorized))]];
+    let broken = vec![vec![Cue::Fail(model_error(ModelErrorKind::Unauthorized))]];
     let refused = "The model provider refused the credentials. Tell whoever runs this site, then try again.";
     check(broken, scores(), (Failed, Value::Null, Some(refused))).await;
-    let not_offered = vec![calls(&[("c", "act", "{}")]), says("")];
+    let not_offered = vec![tool_call_reply(&[("c", "act", "{}")]), text_reply("")];
     let none = "the answer does not fit the schema: it contains no JSON.";
     check(not_offered, scores(), (Failed, Value::Null, Some(none))).await;
 }
@@ -102,10 +102,10 @@ async fn invocation_returns_text_or_json() {
 #[tokio::test]
 async fn invalid_answer_is_sent_back_once() {
     use InvocationStatus::{Failed, Succeeded};
-    let wrong = || says(r#"{"score": "high"}"#);
-    let mended = vec![wrong(), says(r#"{"score": 7}"#)];
-    let house = check(mended, scores(), (Succeeded, json!({ "score": 7 }), None)).await;
-    let requests = house.model.requests();
+    let wrong = || text_reply(r#"{"score": "high"}"#);
+    let mended = vec![wrong(), text_reply(r#"{"score": 7}"#)];
+    let test = check(mended, scores(), (Succeeded, json!({ "score": 7 }), None)).await;
+    let requests = test.model.requests();
     let [_, Message::Assistant(_), told] =
         requests[1].messages.iter().map(|message| &**message).collect::<Vec<_>>()[..]
     else {
@@ -121,19 +121,19 @@ async fn invalid_answer_is_sent_back_once() {
 /// reported as such.
 #[tokio::test]
 async fn both_attempts_share_the_limits() {
-    let check = async |limits: Limits, asked: usize, reason: Option<EndReason>| {
-        let settings = Settings { limits, max_retries: 0, ..Settings::default() };
-        let house = open_with(vec![says("none"), says(r#"{"score": 7}"#)], settings).await;
-        let answer = invoke(&house, scores()).await.unwrap();
-        assert_eq!((house.model.requests().len(), answer.reason), (asked, reason));
-        assert_eq!(house.chat.invocation(&caller("ada"), &answer.run_id).await.unwrap().reason, reason);
+    let check = async |limits: TurnLimits, asked: usize, reason: Option<EndReason>| {
+        let settings = RunSettings { limits, max_retries: 0, ..RunSettings::default() };
+        let test = open_with(vec![text_reply("none"), text_reply(r#"{"score": 7}"#)], settings).await;
+        let answer = invoke(&test, scores()).await.unwrap();
+        assert_eq!((test.model.requests().len(), answer.reason), (asked, reason));
+        assert_eq!(test.chat.invocation(&caller("ada"), &answer.run_id).await.unwrap().reason, reason);
     };
-    check(Limits::default(), 2, Some(EndReason::Done)).await;
-    check(Limits { requests: Some(2), ..Limits::default() }, 2, Some(EndReason::Done)).await;
-    check(Limits { requests: Some(1), ..Limits::default() }, 1, Some(EndReason::Requests)).await;
+    check(TurnLimits::default(), 2, Some(EndReason::Done)).await;
+    check(TurnLimits { requests: Some(2), ..TurnLimits::default() }, 2, Some(EndReason::Done)).await;
+    check(TurnLimits { requests: Some(1), ..TurnLimits::default() }, 1, Some(EndReason::Requests)).await;
     // A scripted reply uses 15 tokens.
-    check(Limits { total_tokens: Some(15), ..Limits::default() }, 1, Some(EndReason::TotalTokens)).await;
-    check(Limits { cost_usd: Some(1.0), ..Limits::default() }, 0, Some(EndReason::UnknownPrice)).await;
+    check(TurnLimits { total_tokens: Some(15), ..TurnLimits::default() }, 1, Some(EndReason::TotalTokens)).await;
+    check(TurnLimits { cost_usd: Some(1.0), ..TurnLimits::default() }, 0, Some(EndReason::UnknownPrice)).await;
 }
 
 /// No tools are offered, not even those that the provider runs.
@@ -145,20 +145,20 @@ async fn provider_tools_are_disabled() {
         "anthropic": { "tools": [{ "type": "web_search_20250305" }], "mcp_servers": [], "mcpServers": [{}], "thinking": {} },
     });
     let provider_options = serde_json::from_value(options).unwrap();
-    let house = open_with(vec![says("ok")], Settings { provider_options, ..Settings::default() }).await;
-    invoke(&house, json!({ "agent_name": "extractor", "input": { "prompt": "Hi" } })).await.unwrap();
+    let test = open_with(vec![text_reply("ok")], RunSettings { provider_options, ..RunSettings::default() }).await;
+    invoke(&test, json!({ "agent_name": "extractor", "input": { "prompt": "Hi" } })).await.unwrap();
     let expected =
         json!({ "openai": { "text": { "verbosity": "low" } }, "google": {}, "anthropic": { "thinking": {} } });
-    assert_eq!(Value::from(house.model.requests()[0].provider_options.clone()), expected);
+    assert_eq!(Value::from(test.model.requests()[0].provider_options.clone()), expected);
 }
 
 #[tokio::test]
 async fn invalid_invocations_are_rejected() {
-    let house = open(vec![]).await;
+    let test = open(vec![]).await;
     let refused = async |change: fn(&mut Value)| {
         let mut request = scores();
         change(&mut request);
-        let error = invoke(&house, request).await.unwrap_err();
+        let error = invoke(&test, request).await.unwrap_err();
         format!("{:?} {}", error.code, error.path.unwrap_or_default())
     };
     assert_eq!(refused(|request| request["agent_name"] = json!("other")).await, "NotFound ");
@@ -170,7 +170,7 @@ async fn invalid_invocations_are_rejected() {
     let refused_schema = async |schema: Value| {
         let mut request = scores();
         request["response_schema"]["schema"] = schema;
-        let error = invoke(&house, request).await.unwrap_err();
+        let error = invoke(&test, request).await.unwrap_err();
         format!("{:?} {} {}", error.code, error.path.unwrap_or_default(), error.message)
     };
     assert_eq!(
@@ -184,22 +184,22 @@ async fn invalid_invocations_are_rejected() {
     let tier = json!({ "agent_name": "extractor", "input": { "prompt": "Hi" }, "agent_tier": "huge" });
     let error = serde_json::from_value::<wire::invoke::InvokeRequest>(tier).unwrap_err();
     assert!(error.to_string().starts_with("unknown variant `huge`, expected one of"), "{error}");
-    assert_eq!(house.chat.invocations(&caller("ada"), 10).await.unwrap().items, []);
+    assert_eq!(test.chat.invocations(&caller("ada"), 10).await.unwrap().items, []);
 }
 
 /// An invocation that a dead server left open does not stay `running`.
 #[tokio::test]
 async fn crash_ends_a_running_invocation() {
-    let House { chat, folder, .. } = open(vec![vec![Cue::Silence]]).await;
+    let TestChat { chat, folder, .. } = open(vec![vec![Cue::Silence]]).await;
     let request = serde_json::from_value(scores()).unwrap();
     let asked = tokio::spawn(async move { chat.invoke(&caller("ada"), request).await });
-    let url = test_postgres::database_of(folder.path()).await;
+    let url = test_postgres::database_for(folder.path()).await;
     let store = Store::open(&url).await.unwrap();
     while store.invocations("ada", 1).await.unwrap().is_empty() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     asked.abort();
-    let house = OneAgent(Arc::new(Agent {
+    let test = OneAgent(Arc::new(Agent {
         fallbacks: Vec::new(),
         agents: Vec::new(),
         policy: None,
@@ -208,9 +208,9 @@ async fn crash_ends_a_running_invocation() {
         model: Arc::new(ScriptedModel::new(vec![])),
         instructions: None,
         tools: vec![],
-        settings: Settings::default(),
+        settings: RunSettings::default(),
     }));
-    let chat = Chat::open(store, Arc::new(house), 8).await.unwrap();
+    let chat = Chat::open(store, Arc::new(test), 8).await.unwrap();
     let found = &chat.invocations(&caller("ada"), 1).await.unwrap().items[0];
     assert_eq!(
         (found.status, found.error.as_deref()),

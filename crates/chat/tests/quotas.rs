@@ -1,8 +1,8 @@
 //! Daily quotas, with a controlled clock.
 
-use agent::{Agent, Settings};
-use chat::{AgentRequest, Agents, Caller, Chat, Clock, Quota, QuotaSpan};
-use contract::testing::{ScriptedModel, says};
+use agent::{Agent, RunSettings};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, Quota, QuotaSpan};
+use contract::testing::{ScriptedModel, text_reply};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, json};
@@ -18,7 +18,7 @@ const DAY: i64 = 86_400_000;
 /// Everybody but Bob may send two messages a day.
 struct OneAgent(Arc<Agent>);
 
-impl Agents for OneAgent {
+impl AgentSource for OneAgent {
     fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         Box::pin(async move { Ok(self.0.clone()) })
     }
@@ -60,14 +60,14 @@ fn status(done: Result<(), UserError>) -> u16 {
 async fn quota_lasts_until_the_next_day_despite_deletions() {
     let agent = Agent {
         id: "helper".to_owned(),
-        model: Arc::new(ScriptedModel::new((0..9).map(|_| says("Hi.")).collect())),
+        model: Arc::new(ScriptedModel::new((0..9).map(|_| text_reply("Hi.")).collect())),
         fallbacks: Vec::new(),
         agents: Vec::new(),
         policy: None,
         sources: Vec::new(),
         instructions: None,
         tools: Vec::new(),
-        settings: Settings { max_retries: 0, ..Settings::default() },
+        settings: RunSettings { max_retries: 0, ..RunSettings::default() },
     };
     let later = Arc::new(AtomicI64::new(0));
     let passed = later.clone();
@@ -76,7 +76,7 @@ async fn quota_lasts_until_the_next_day_despite_deletions() {
         i64::try_from(now).unwrap() + passed.load(Ordering::Relaxed)
     });
     let store = Store::open("sqlite::memory:").await.unwrap();
-    let chat = Chat::open_at(clock, store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
+    let chat = Chat::open_with_clock(clock, store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
     assert_eq!(status(send(&chat, "ada", "c", "m1").await), 200);
     assert_eq!(status(send(&chat, "ada", "c", "m2").await), 200);
     let refused = send(&chat, "ada", "c", "m3").await.unwrap_err();

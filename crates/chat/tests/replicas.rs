@@ -1,9 +1,9 @@
 //! Two servers on one PostgreSQL database: a run of one server can be watched, stopped and answered
 //! on the other, which also closes it if its server dies.
 
-use agent::{Agent, Settings};
-use chat::{AgentRequest, Agents, Caller, Chat, Frames, Sent};
-use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use agent::{Agent, RunSettings};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Frames, SendResponse};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{Tool, ToolSpec};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -17,7 +17,7 @@ use wire::{ErrorCode, UiMessage, UserError};
 
 struct OneAgent(Arc<Agent>);
 
-impl Agents for OneAgent {
+impl AgentSource for OneAgent {
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         self.by_id(request.caller, request.agent_id)
     }
@@ -41,7 +41,7 @@ async fn serve(url: &str, replies: Vec<Vec<Cue>>) -> (Chat, Arc<Mutex<Vec<Value>
         sources: Vec::new(),
         instructions: None,
         tools: vec![Arc::new(act) as Arc<dyn Tool>],
-        settings: Settings { max_retries: 0, max_steps: 3, ..Settings::default() },
+        settings: RunSettings { max_retries: 0, max_steps: 3, ..RunSettings::default() },
     };
     let store = Store::open(url).await.unwrap();
     (Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap(), effects)
@@ -51,7 +51,7 @@ fn ada() -> Caller {
     Caller::signed_in("ada")
 }
 
-async fn send(chat: &Chat, submission: Submission) -> Result<Sent, UserError> {
+async fn send(chat: &Chat, submission: Submission) -> Result<SendResponse, UserError> {
     let request = SendRequest {
         page_id: "p".to_owned(),
         block_id: None,
@@ -87,7 +87,7 @@ async fn last_answer(chat: &Chat) -> (String, Value) {
 /// An answer of this many words, one every 60 ms.
 fn slow(words: usize) -> Vec<Cue> {
     let words: String = (0..words).map(|number| format!("w{number} ")).collect();
-    says(&words).into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(60)), cue]).collect()
+    text_reply(&words).into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(60)), cue]).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -186,9 +186,9 @@ async fn run_can_be_stopped_on_the_other_server() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn approval_can_be_answered_on_the_other_server() {
     let Some(url) = test_postgres::new_database().await else { return };
-    let replies = || vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done"), says("done")];
+    let replies = || vec![tool_call_reply(&[("a", "act", r#"{"n":1}"#)]), text_reply("done"), text_reply("done")];
     let ((a, acted), (b, acted_b)) =
-        (serve(&url, replies()).await, serve(&url, vec![says("done"), says("done")]).await);
+        (serve(&url, replies()).await, serve(&url, vec![text_reply("done"), text_reply("done")]).await);
     text(send(&a, message("m1")).await.unwrap().frames).await;
     assert_eq!(last_answer(&b).await.1, "waiting");
     let yes = || Submission::Answers {
@@ -230,7 +230,7 @@ fn run_of_a_dead_server_is_closed_by_the_other() {
     dying.shutdown_background();
     assert!(!begun.is_empty());
     runtime.block_on(async {
-        let (b, _) = serve(&url, vec![says("and the rest")]).await;
+        let (b, _) = serve(&url, vec![text_reply("and the rest")]).await;
         let watched = text(watch(&b, Some("1.3")).await);
         tokio::time::sleep(Duration::from_millis(300)).await;
         // Simulates the expiry of the lease.

@@ -1,9 +1,9 @@
 //! Retention, with a controlled clock.
 
-use agent::{Agent, Settings};
-use chat::{AgentRequest, Agents, Caller, Chat, Clock, Retention, Swept, Telemetry};
+use agent::{Agent, RunSettings};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, Retention, SweepResult, Telemetry};
 use chat::{RunFacts, ToolEnd};
-use contract::testing::{ScriptedModel, says};
+use contract::testing::{ScriptedModel, text_reply};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -11,9 +11,9 @@ use serde_json::Map;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{AuditFilter, Step, Store};
+use store::{AuditFilter, StepRecord, Store};
 use wire::api::{SendRequest, Submission};
-use wire::order::ConversationChange;
+use wire::organize::ConversationChange;
 use wire::{UiMessage, UserError};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -21,7 +21,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Keeps conversations for ten days, those with the agent `short` for one.
 struct Kept(Arc<Agent>);
 
-impl Agents for Kept {
+impl AgentSource for Kept {
     fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         Box::pin(async move { Ok(self.0.clone()) })
     }
@@ -42,7 +42,7 @@ struct Told(Mutex<Vec<(&'static str, u64)>>);
 
 impl Telemetry for Told {
     fn run_began(&self, _: &RunFacts) {}
-    fn model_replied(&self, _: &RunFacts, _: &Step) {}
+    fn model_replied(&self, _: &RunFacts, _: &StepRecord) {}
     fn tool_ended(&self, _: &RunFacts, _: ToolEnd<'_>) {}
     fn run_ended(&self, _: &RunFacts, _: &'static str, _: wire::EndReason, _: Duration) {}
 
@@ -74,14 +74,14 @@ async fn say(chat: &Chat, agent: &str, conversation: &str) {
 async fn expired_data_is_deleted_for_good() {
     let agent = Agent {
         id: "helper".to_owned(),
-        model: Arc::new(ScriptedModel::new((0..9).map(|_| says("Hi.")).collect())),
+        model: Arc::new(ScriptedModel::new((0..9).map(|_| text_reply("Hi.")).collect())),
         fallbacks: Vec::new(),
         agents: Vec::new(),
         policy: None,
         sources: Vec::new(),
         instructions: None,
         tools: Vec::new(),
-        settings: Settings { max_retries: 0, ..Settings::default() },
+        settings: RunSettings { max_retries: 0, ..RunSettings::default() },
     };
     let later = Arc::new(AtomicI64::new(0));
     let passed = later.clone();
@@ -90,9 +90,9 @@ async fn expired_data_is_deleted_for_good() {
         i64::try_from(now).unwrap() + passed.load(Ordering::Relaxed)
     });
     let store = Store::open("sqlite::memory:").await.unwrap();
-    let chat = Chat::open_at(clock, store.clone(), Arc::new(Kept(Arc::new(agent))), 8).await.unwrap();
+    let chat = Chat::open_with_clock(clock, store.clone(), Arc::new(Kept(Arc::new(agent))), 8).await.unwrap();
     let told = Arc::new(Told::default());
-    chat.tell(told.clone());
+    chat.set_telemetry(told.clone());
     for (agent, conversation) in [("helper", "long"), ("short", "brief"), ("helper", "pinned"), ("helper", "gone")] {
         say(&chat, agent, conversation).await;
     }
@@ -112,17 +112,17 @@ async fn expired_data_is_deleted_for_good() {
         (swept, left.join(" "))
     };
     let second = Duration::from_secs(1);
-    assert_eq!(after(DAY - 60 * second).await, (Swept::default(), "brief gone long pinned".to_owned()));
-    let swept = Swept { conversations: 1, temporary: 1, questions: 1 };
+    assert_eq!(after(DAY - 60 * second).await, (SweepResult::default(), "brief gone long pinned".to_owned()));
+    let swept = SweepResult { conversations: 1, temporary: 1, questions: 1 };
     assert_eq!(after(DAY + second).await, (swept, "long pinned".to_owned()));
-    assert_eq!(after(9 * DAY).await, (Swept::default(), "long pinned".to_owned()));
-    let swept = Swept { conversations: 1, ..Swept::default() };
+    assert_eq!(after(9 * DAY).await, (SweepResult::default(), "long pinned".to_owned()));
+    let swept = SweepResult { conversations: 1, ..SweepResult::default() };
     assert_eq!(after(10 * DAY + second).await, (swept, "pinned".to_owned()));
-    assert_eq!(after(999 * DAY).await, (Swept::default(), "pinned".to_owned()), "what is pinned stays");
+    assert_eq!(after(999 * DAY).await, (SweepResult::default(), "pinned".to_owned()), "what is pinned stays");
     assert_eq!(*told.0.lock(), [("untouched", 1), ("temporary", 1), ("question", 1), ("untouched", 1)]);
     // They are gone for good, and their usage stays.
     assert_eq!(store.any_conversation("long").await.unwrap(), None);
-    assert!(store.used(0, 99_999).await.unwrap().messages >= 5);
+    assert!(store.total_usage(0, 99_999).await.unwrap().messages >= 5);
     assert!(store.verify_audit(None).await.unwrap().is_ok());
     assert_eq!(store.audit_list(AuditFilter::default(), 9, None).await.unwrap(), []);
 }

@@ -6,7 +6,7 @@ use wire::api::ConversationView;
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// Returns the newest message with the answers filled in. The server ignores its other content.
-pub(crate) fn answered(conversation: &ConversationView, answers: &[Answer]) -> Result<UiMessage, Error> {
+pub(crate) fn fill_answers(conversation: &ConversationView, answers: &[Answer]) -> Result<UiMessage, Error> {
     let newest = conversation.messages.last().filter(|newest| newest.role == Role::Assistant);
     let mut message = newest.cloned().unwrap_or_else(|| UiMessage::new("", Role::Assistant));
     for answer in answers {
@@ -16,7 +16,7 @@ pub(crate) fn answered(conversation: &ConversationView, answers: &[Answer]) -> R
             _ => None,
         });
         let call = calls.find(|call| call.tool_call_id == id && waits_for(call, answer));
-        give(call.ok_or_else(|| Error::NotWaiting(id.to_owned()))?, answer);
+        apply_answer(call.ok_or_else(|| Error::NotWaiting(id.to_owned()))?, answer);
     }
     Ok(message)
 }
@@ -42,7 +42,7 @@ fn waits_for(call: &ToolPart, answer: &Answer) -> bool {
     }
 }
 
-fn give(call: &mut ToolPart, answer: &Answer) {
+fn apply_answer(call: &mut ToolPart, answer: &Answer) {
     match answer {
         Answer::Approval { approved, reason, .. } => {
             call.state = ToolState::ApprovalResponded;

@@ -1,7 +1,7 @@
 //! A chat with an agent.
 
-use crate::answers::answered;
-use crate::{Answer, Client, Error, Reply, accepted};
+use crate::answers::fill_answers;
+use crate::{Answer, Client, Error, Reply, send_checked};
 use reqwest::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -53,7 +53,7 @@ impl Chat {
             "sharedState": self.shared_state,
         });
         let (path, query) = (["api", "agent", &self.page_id, &self.agent_id], [("conversationId", conversation_id)]);
-        let response = accepted(self.client.request(Method::POST, &path, &query).json(&body)).await?;
+        let response = send_checked(self.client.request(Method::POST, &path, &query).json(&body)).await?;
         Ok(Reply::new(self.clone(), conversation_id, response, None))
     }
 
@@ -61,7 +61,7 @@ impl Chat {
     /// reply continues once no call is pending.
     pub async fn answer(&self, conversation_id: &str, answers: &[Answer]) -> Result<Reply, Error> {
         let conversation = self.client.conversation(conversation_id).await?;
-        let message = answered(&conversation, answers)?;
+        let message = fill_answers(&conversation, answers)?;
         self.send(conversation_id, &message).await
     }
 
@@ -70,7 +70,7 @@ impl Chat {
     pub async fn watch(&self, conversation_id: &str, cursor: Option<&str>) -> Result<Option<Reply>, Error> {
         let path = ["api", "agent", &self.page_id, &self.agent_id, conversation_id, "stream"];
         let request = self.client.request(Method::GET, &path, &[]);
-        let response = accepted(match cursor {
+        let response = send_checked(match cursor {
             Some(cursor) => request.header("last-event-id", cursor),
             None => request,
         })
@@ -82,7 +82,7 @@ impl Chat {
     /// Stops the answer in progress; what was written stays.
     pub async fn stop(&self, conversation_id: &str) -> Result<(), Error> {
         let path = ["api", "agent", &self.page_id, &self.agent_id, conversation_id, "stop"];
-        accepted(self.client.request(Method::POST, &path, &[])).await.map(drop)
+        send_checked(self.client.request(Method::POST, &path, &[])).await.map(drop)
     }
 }
 

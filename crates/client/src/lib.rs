@@ -20,10 +20,10 @@ use wire::api::{ConversationList, ConversationView};
 use wire::{ErrorCode, UserError};
 
 /// The connect timeout.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The read timeout. The server sends a keep-alive every 15 s, so longer silence means that the
 /// connection is dead.
-const SILENCE: Duration = Duration::from_secs(40);
+const READ_TIMEOUT: Duration = Duration::from_secs(40);
 /// The maximum number of bytes of an error response that are parsed.
 const MAX_ERROR: usize = 64 * 1024;
 
@@ -48,7 +48,7 @@ impl Client {
         }
         // Fails only if a crypto provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = reqwest::Client::builder().connect_timeout(CONNECT).read_timeout(SILENCE);
+        let builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(READ_TIMEOUT);
         // A redirect could send the token to another server.
         let builder = builder.redirect(Policy::none()).user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")));
         Ok(Self { origin, token: None, http: builder.build().map_err(Error::Connection)? })
@@ -90,7 +90,7 @@ impl Client {
 
     /// Deletes a conversation.
     pub async fn delete(&self, id: &str) -> Result<(), Error> {
-        accepted(self.request(Method::DELETE, &["api", "conversations", id], &[])).await.map(drop)
+        send_checked(self.request(Method::DELETE, &["api", "conversations", id], &[])).await.map(drop)
     }
 
     /// Builds a request from path segments and query pairs.
@@ -112,19 +112,19 @@ impl Client {
 }
 
 /// Sends a request and returns a successful response.
-pub(crate) async fn accepted(request: RequestBuilder) -> Result<Response, Error> {
+pub(crate) async fn send_checked(request: RequestBuilder) -> Result<Response, Error> {
     let response = request.send().await.map_err(Error::Connection)?;
-    if response.status().is_success() { Ok(response) } else { Err(refused(response).await) }
+    if response.status().is_success() { Ok(response) } else { Err(refusal_error(response).await) }
 }
 
 async fn json<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Error> {
-    let body = accepted(request).await?.bytes().await.map_err(Error::Connection)?;
+    let body = send_checked(request).await?.bytes().await.map_err(Error::Connection)?;
     serde_json::from_slice(&body).map_err(|error| Error::Unreadable(error.to_string()))
 }
 
-async fn refused(response: Response) -> Error {
+async fn refusal_error(response: Response) -> Error {
     #[derive(serde::Deserialize)]
-    struct Told {
+    struct ErrorBody {
         error: UserError,
     }
     let status = response.status();
@@ -132,14 +132,16 @@ async fn refused(response: Response) -> Error {
         Some(length) if length > MAX_ERROR as u64 => Vec::new(),
         _ => response.bytes().await.unwrap_or_default().to_vec(),
     };
-    match serde_json::from_slice::<Told>(&body) {
+    match serde_json::from_slice::<ErrorBody>(&body) {
         Ok(told) => Error::Refused(told.error),
-        Err(_) => Error::Refused(UserError::new(code(status), format!("The server answered with {status}."))),
+        Err(_) => {
+            Error::Refused(UserError::new(code_for_status(status), format!("The server answered with {status}.")))
+        }
     }
 }
 
 /// Maps a status to an error code when the response has none, for example from a proxy.
-fn code(status: StatusCode) -> ErrorCode {
+fn code_for_status(status: StatusCode) -> ErrorCode {
     match status.as_u16() {
         401 => ErrorCode::Unauthenticated,
         403 => ErrorCode::Forbidden,

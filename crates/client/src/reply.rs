@@ -2,13 +2,13 @@
 
 use crate::{Chat, Error};
 use reqwest::Response;
-use sse::{Decoder, Limits};
+use sse::{SseDecoder, SseLimits};
 use std::collections::VecDeque;
 use std::time::Duration;
 use wire::{Chunk, Reducer, Role, UiMessage};
 
 /// The size limits of lines and events; the server's own limits are lower.
-const LIMITS: Limits = Limits { line: 8 * 1024 * 1024, event: 8 * 1024 * 1024 };
+const LIMITS: SseLimits = SseLimits { line: 8 * 1024 * 1024, event: 8 * 1024 * 1024 };
 /// The waits before the reconnection attempts, in milliseconds.
 const BACKOFF: [u64; 5] = [250, 500, 1_000, 2_000, 4_000];
 const DONE: &str = "[DONE]";
@@ -20,7 +20,7 @@ pub struct Reply {
     chat: Chat,
     conversation_id: String,
     response: Option<Response>,
-    decoder: Decoder,
+    decoder: SseDecoder,
     reducer: Reducer,
     cursor: Option<String>,
     ready: VecDeque<Chunk>,
@@ -33,7 +33,7 @@ impl Reply {
             chat,
             conversation_id: conversation_id.to_owned(),
             response: Some(response),
-            decoder: Decoder::new(LIMITS),
+            decoder: SseDecoder::new(LIMITS),
             reducer: Reducer::new(UiMessage::new("", Role::Assistant)),
             cursor: cursor.map(str::to_owned),
             ready: VecDeque::new(),
@@ -75,10 +75,10 @@ impl Reply {
                 None => Ok(None),
             };
             match read {
-                Ok(Some(bytes)) => self.take(&bytes)?,
+                Ok(Some(bytes)) => self.process_bytes(&bytes)?,
                 // A stream that ends without `[DONE]` was cut off.
-                Ok(None) => self.connect(&mut attempt, None).await?,
-                Err(error) => self.connect(&mut attempt, Some(error)).await?,
+                Ok(None) => self.reconnect(&mut attempt, None).await?,
+                Err(error) => self.reconnect(&mut attempt, Some(error)).await?,
             }
         }
     }
@@ -92,7 +92,7 @@ impl Reply {
         Ok(self.reducer.into_message())
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn process_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let unreadable = |error: &dyn std::fmt::Display| Error::Unreadable(error.to_string());
         self.decoder.push(bytes).map_err(|error| unreadable(&error))?;
         while let Some(event) = self.decoder.next() {
@@ -114,7 +114,7 @@ impl Reply {
     }
 
     /// Reconnects after the newest event.
-    async fn connect(&mut self, attempt: &mut usize, broken: Option<Error>) -> Result<(), Error> {
+    async fn reconnect(&mut self, attempt: &mut usize, broken: Option<Error>) -> Result<(), Error> {
         let Some(wait) = BACKOFF.get(*attempt) else { return Err(broken.unwrap_or(Error::Gap)) };
         *attempt += 1;
         self.response = None;
@@ -123,7 +123,7 @@ impl Reply {
         match self.chat.watch(&self.conversation_id, self.cursor.as_deref()).await {
             Ok(Some(again)) => {
                 self.response = again.response;
-                self.decoder = Decoder::new(LIMITS);
+                self.decoder = SseDecoder::new(LIMITS);
                 Ok(())
             }
             // The run has ended meanwhile.

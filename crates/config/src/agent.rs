@@ -1,7 +1,7 @@
 //! An agent of a checked config.
 
 use crate::config::McpConnection;
-use crate::rule::Rule;
+use crate::rule::AccessRule;
 use crate::source::Location;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
@@ -60,8 +60,8 @@ pub struct Agent {
     /// Options by provider, in the terms of the provider's API. They are merged into each request
     /// as they are.
     pub provider_options: Map<String, Value>,
-    /// The properties above that hold operators. [`Agent::settled`] evaluates them for a turn.
-    pub later: Option<Arc<Later>>,
+    /// The properties above that hold operators. [`Agent::with_dynamic_values`] evaluates them for a turn.
+    pub dynamic_properties: Option<Arc<DynamicProperties>>,
     /// The secrets that these properties refer to: pairs of the environment variable's name and its
     /// value.
     pub secrets: Vec<(String, SecretString)>,
@@ -72,7 +72,7 @@ pub struct Agent {
     /// The MCP servers whose tools the agent may call.
     pub mcp: Vec<McpRef>,
     /// The remote agents whose tools the agent may call.
-    pub remote_agents: Vec<RemoteRef>,
+    pub remote_agents: Vec<RemoteAgentRef>,
     /// The sub-agents that the agent may delegate tasks to. They never form a cycle.
     pub agents: Vec<SubAgentRef>,
     /// Which tool calls may run. `None`: all.
@@ -82,23 +82,23 @@ pub struct Agent {
     /// The folder that the agent may read.
     pub file_system: Option<FileSystem>,
     /// Who may use the agent.
-    pub auth: Rule,
+    pub auth: AccessRule,
     /// Where the agent is declared.
     pub at: Location,
 }
 
 /// The properties of an agent that hold operators and therefore have a value only for a turn.
 #[derive(Clone, Debug)]
-pub struct Later {
+pub struct DynamicProperties {
     /// The agent's other keys and properties as written, into which the values are put.
-    pub(crate) known: Value,
+    pub(crate) static_entry: Value,
     /// The properties with operators.
-    pub properties: Vec<LaterProperty>,
+    pub properties: Vec<DynamicProperty>,
 }
 
 /// A property that holds operators.
 #[derive(Clone, Debug)]
-pub struct LaterProperty {
+pub struct DynamicProperty {
     /// The property's key.
     pub name: String,
     /// The value as written, with its operators.
@@ -222,7 +222,7 @@ pub enum ToolChoice {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRule {
     /// The steps that the rule applies to.
-    pub steps: Steps,
+    pub steps: StepSelector,
     /// The names of the tools that are offered.
     pub active_tools: Option<Vec<String>>,
     /// Whether the model must call a tool, and which.
@@ -235,9 +235,9 @@ pub struct StepRule {
 
 /// A selection of steps of a turn, which are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Steps {
+pub enum StepSelector {
     /// The steps with these numbers.
-    These(Vec<u32>),
+    Numbers(Vec<u32>),
     /// The steps from the first number to the second one, or to the end of the turn.
     Range(u32, Option<u32>),
 }
@@ -294,12 +294,12 @@ pub struct FileSystem {
     /// and is not the root of the file system.
     pub base_path: PathBuf,
     /// The annotations of the file tools, which only read.
-    pub marks: Marks,
+    pub annotations: ToolAnnotations,
 }
 
 /// Annotations of one tool: what its calls do with data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct ToolAnnotations {
     /// Its results may hold private data.
     pub reads_private: bool,
     /// Its results may hold text by anybody, with instructions in it.
@@ -312,29 +312,29 @@ pub struct Marks {
 
 /// Annotations of the tools of an MCP server or a remote agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceMarks {
+pub struct SourceAnnotations {
     /// The tools whose results may hold private data.
-    pub reads_private: Marked,
+    pub reads_private: AnnotatedTools,
     /// The tools whose results may hold text by anybody, with instructions in it.
-    pub returns_untrusted: Marked,
+    pub returns_untrusted: AnnotatedTools,
     /// The tools that can send data to others. `None` counts as no tool, but may cause a warning.
-    pub egress: Option<Marked>,
+    pub egress: Option<AnnotatedTools>,
     /// The tools whose calls have no further effect when they are repeated.
-    pub idempotent: Marked,
+    pub idempotent: AnnotatedTools,
 }
 
 /// The tools of a source that have an annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Marked {
+pub enum AnnotatedTools {
     /// All tools, or none.
     All(bool),
     /// The tools whose names match one of these glob patterns, which are valid.
     These(Vec<String>),
 }
 
-impl Marked {
+impl AnnotatedTools {
     /// Whether there may be such a tool.
-    pub fn may_hold(&self) -> bool {
+    pub fn may_apply(&self) -> bool {
         match self {
             Self::All(all) => *all,
             Self::These(patterns) => !patterns.is_empty(),
@@ -342,13 +342,13 @@ impl Marked {
     }
 }
 
-impl From<Marks> for SourceMarks {
-    fn from(marks: Marks) -> Self {
+impl From<ToolAnnotations> for SourceAnnotations {
+    fn from(marks: ToolAnnotations) -> Self {
         Self {
-            reads_private: Marked::All(marks.reads_private),
-            returns_untrusted: Marked::All(marks.returns_untrusted),
-            egress: marks.egress.map(Marked::All),
-            idempotent: Marked::All(marks.idempotent),
+            reads_private: AnnotatedTools::All(marks.reads_private),
+            returns_untrusted: AnnotatedTools::All(marks.returns_untrusted),
+            egress: marks.egress.map(AnnotatedTools::All),
+            idempotent: AnnotatedTools::All(marks.idempotent),
         }
     }
 }
@@ -366,7 +366,7 @@ pub struct ToolRef {
     /// agent's tools.
     pub name: String,
     /// The tool's annotations.
-    pub marks: Marks,
+    pub annotations: ToolAnnotations,
 }
 
 /// How the user approves a call.
@@ -402,7 +402,7 @@ pub struct McpRef {
     /// The timeout of one call. `None`: [`crate::Limits::tool`].
     pub timeout: Option<Duration>,
     /// The annotations of its tools.
-    pub marks: SourceMarks,
+    pub annotations: SourceAnnotations,
     /// Whether the server's own annotations decide, too, which tools are idempotent.
     pub idempotent_hint: bool,
 }
@@ -447,7 +447,7 @@ pub enum PolicyAction {
 
 /// A remote agent as a source of tools for an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RemoteRef {
+pub struct RemoteAgentRef {
     /// The id of a connection of the type `RemoteAgent`.
     pub connection_id: String,
     /// How the user approves each call, also of tools that do not ask for it themselves.
@@ -459,7 +459,7 @@ pub struct RemoteRef {
     /// The prefix of its tools' names, as in `prefix__name`.
     pub prefix: Option<String>,
     /// The annotations of its tools.
-    pub marks: SourceMarks,
+    pub annotations: SourceAnnotations,
 }
 
 /// A sub-agent as a tool of an agent.

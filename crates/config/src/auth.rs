@@ -119,7 +119,7 @@ pub struct ClaimNames {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyAuth {
     /// The addresses and networks of the proxies whose headers are accepted.
-    pub trusted: Vec<IpNet>,
+    pub trusted_proxies: Vec<IpNet>,
     /// The header with the user's id, in lower case like the other headers.
     pub user_header: String,
     /// The header with the user's name.
@@ -142,5 +142,5 @@ pub struct PasswordAuth {
     /// The idle timeout of a session: its longest time without a request.
     pub session_idle: Duration,
     /// The longest lifetime of a session.
-    pub session_most: Duration,
+    pub session_max: Duration,
 }

@@ -1,10 +1,10 @@
 //! The checked config that the server is built from.
 
-use crate::agent::{Agent, Confirm, Marks};
+use crate::agent::{Agent, Confirm, ToolAnnotations};
 use crate::auth::Auth;
 use crate::embed::Embed;
-use crate::operation::{CustomAgents, Rate, Retention};
-use crate::rule::Rule;
+use crate::operation::{CustomAgents, RateLimit, Retention};
+use crate::rule::AccessRule;
 use crate::served::ServedAgent;
 use crate::source::Location;
 use indexmap::IndexMap;
@@ -34,17 +34,17 @@ pub struct Config {
     /// Which other sites may embed chats.
     pub embed: Option<Embed>,
     /// The origins of other sites whose images pages may show.
-    pub pictures: Vec<String>,
+    pub image_origins: Vec<String>,
     /// The origins of other sites to which pages upload files.
-    pub uploads: Vec<String>,
+    pub upload_origins: Vec<String>,
     /// The endpoints that other agent platforms may call.
-    pub served: Option<ServedAgent>,
+    pub served_agent: Option<ServedAgent>,
     /// Timeouts, sizes and numbers that the server enforces.
     pub limits: Limits,
     /// Usage quotas per day or month.
     pub quotas: Vec<Quota>,
     /// Rate limits for users and addresses.
-    pub rates: Vec<Rate>,
+    pub rate_limits: Vec<RateLimit>,
     /// The proxies whose `X-Forwarded-For` header is accepted.
     pub trusted_proxies: Vec<IpNet>,
     /// The language and the texts of the UI. `None`: English.
@@ -106,7 +106,7 @@ pub enum ConnectionKind {
     /// An MCP server.
     Mcp(McpConnection),
     /// A remote agent: a server that offers tools.
-    RemoteAgent(RemoteConnection),
+    RemoteAgent(RemoteAgentConnection),
 }
 
 /// The types of connections that have models.
@@ -180,7 +180,7 @@ pub struct HttpConnection {
 
 /// The settings of a connection to a remote agent.
 #[derive(Clone, Debug)]
-pub struct RemoteConnection {
+pub struct RemoteAgentConnection {
     /// The base URL, to which `/tools` is appended.
     pub base_url: Url,
     /// The API key, sent as `x-api-key`.
@@ -262,7 +262,7 @@ pub struct Page {
     /// The page as the browser gets it.
     pub definition: wire::page::Page,
     /// Who may open the page.
-    pub auth: Rule,
+    pub auth: AccessRule,
     /// The client tools as the model is told about them. Browsers do not get these definitions, so
     /// they cannot change them.
     pub client_tools: Vec<ClientTool>,
@@ -284,7 +284,7 @@ pub struct ClientTool {
     /// How the user approves each call. `None`: calls need no approval.
     pub confirm: Option<Confirm>,
     /// The tool's annotations.
-    pub marks: Marks,
+    pub annotations: ToolAnnotations,
 }
 
 /// An endpoint: a routine that pages, agents and other clients can call.
@@ -303,7 +303,7 @@ pub struct Endpoint {
     /// Whether only routines, hooks and agents may call it (`InternalApi`).
     pub is_internal: bool,
     /// Who may call it, directly or through a routine, a hook or an agent.
-    pub auth: Rule,
+    pub auth: AccessRule,
     /// Where the endpoint is declared.
     pub at: Location,
 }
@@ -316,7 +316,7 @@ pub struct Quota {
     /// The ids of the users that it applies to. Without roles and users it applies to everybody.
     pub users: Vec<String>,
     /// The period after which usage is counted from 0 again.
-    pub span: QuotaSpan,
+    pub period: QuotaPeriod,
     /// The number of messages and invocations.
     pub messages: Option<u64>,
     /// The number of tokens, input and output.
@@ -327,7 +327,7 @@ pub struct Quota {
 
 /// The period of a quota, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuotaSpan {
+pub enum QuotaPeriod {
     /// A calendar day.
     Day,
     /// A calendar month.

@@ -3,13 +3,13 @@
 /// Replaces each character of a password in the URLs of a text by `*`: the part between `:` and `@`
 /// after `://`, and the value of `password=`. The number of characters stays the same, so that
 /// markers under the text stay aligned.
-pub(crate) fn mask(text: &str) -> String {
+pub(crate) fn mask_passwords(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let mut at = 0;
     while let Some(begin) = find(&characters, at, "://") {
         // A password may contain characters that should have been percent-encoded, so it ends at
         // the last possible `@`.
-        let end = (begin..characters.len()).find(|at| ends(characters[*at])).unwrap_or(characters.len());
+        let end = (begin..characters.len()).find(|at| ends_url(characters[*at])).unwrap_or(characters.len());
         let host = characters[begin..end].iter().rposition(|c| *c == '@').map(|at| begin + at);
         let colon = host.and_then(|host| characters[begin..host].iter().position(|c| *c == ':').map(|at| begin + at));
         if let (Some(colon), Some(host)) = (colon, host) {
@@ -31,17 +31,17 @@ fn find(text: &[char], from: usize, what: &str) -> Option<usize> {
 }
 
 /// Whether a character ends a URL.
-fn ends(c: char) -> bool {
+fn ends_url(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\'' | '"' | '`')
 }
 
 #[cfg(test)]
 mod tests {
-    use super::mask;
+    use super::mask_passwords;
 
     #[test]
     fn passwords_are_masked() {
-        let check = |text: &str, expected: &str| assert_eq!(mask(text), expected);
+        let check = |text: &str, expected: &str| assert_eq!(mask_passwords(text), expected);
         check("url: 'postgres://ada:s3cret@host/db' }", "url: 'postgres://ada:******@host/db' }");
         check("a://b:c@d and e://f:gü@h", "a://b:*@d and e://f:**@h");
         check("postgres://ada:a@b/c?d#e@host/db", "postgres://ada:*********@host/db");

@@ -1,26 +1,26 @@
 //! Settings for the operation of a server: rate limits, retention and custom agents.
 
-use crate::rule::Rule;
+use crate::rule::AccessRule;
 use indexmap::IndexMap;
 use std::time::Duration;
 
 /// A rate limit for one user or one IP address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rate {
+pub struct RateLimit {
     /// The requests that are counted.
-    pub what: RateOf,
+    pub target: RateLimitTarget,
     /// For whom requests are counted.
-    pub per: RatePer,
+    pub per: RateLimitKey,
     /// The number of requests that may be made at once. As many become available again in each
     /// `span`.
     pub requests: u32,
     /// The time in which all requests become available again.
-    pub span: Duration,
+    pub window: Duration,
 }
 
 /// The requests that a rate limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RateOf {
+pub enum RateLimitTarget {
     /// All requests but those for static files.
     All,
     /// Messages to agents and invocations.
@@ -33,7 +33,7 @@ pub enum RateOf {
 
 /// For whom requests are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RatePer {
+pub enum RateLimitKey {
     /// Each user. Users who are not signed in are identified by the browser's cookie.
     User,
     /// Each IP address. An IPv6 address counts as its /64 network.
@@ -52,7 +52,7 @@ pub struct Retention {
     /// How long temporary conversations are retained after they became temporary.
     pub temporary: Duration,
     /// How long invocations are retained after their end. `None`: without end.
-    pub questions: Option<Duration>,
+    pub invocations: Option<Duration>,
 }
 
 /// How administrators may create custom agents.
@@ -61,5 +61,5 @@ pub struct CustomAgents {
     /// The ids of the agents that custom agents may be based on, at least one.
     pub from: Vec<String>,
     /// Who may use custom agents.
-    pub auth: Rule,
+    pub auth: AccessRule,
 }

@@ -1,7 +1,7 @@
 //! The entries of a config by name, so that two configs can be compared without disclosing their
 //! contents.
 
-use crate::source::{Kind, Node};
+use crate::source::{Node, NodeKind};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,7 +12,7 @@ pub struct Outline(BTreeMap<String, u64>);
 
 /// How an entry has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changed {
+pub enum ChangeKind {
     /// The entry is new.
     Added,
     /// The entry has another value.
@@ -23,21 +23,21 @@ pub enum Changed {
 
 /// A difference between two configs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ConfigChange {
     /// The section, with an id if the section is a list of entries: `agents/helper`, `limits`.
-    pub what: String,
+    pub path: String,
     /// How it has changed.
-    pub how: Changed,
+    pub kind: ChangeKind,
 }
 
 impl Outline {
-    pub(crate) fn of(root: &Node) -> Self {
+    pub(crate) fn from_tree(root: &Node) -> Self {
         let mut things = BTreeMap::new();
         for section in root.entries() {
             let items = section.value.items();
             let ids: Option<Vec<_>> = items.iter().map(|item| item.get("id")?.value.text()).collect();
             match (&section.value.kind, ids) {
-                (Kind::List(_), Some(ids)) => {
+                (NodeKind::List(_), Some(ids)) => {
                     let named = ids.into_iter().zip(items);
                     things.extend(named.map(|(id, item)| (format!("{}/{id}", section.key), hash(item))));
                 }
@@ -48,16 +48,16 @@ impl Outline {
     }
 
     /// Returns the differences from the config `before`, sorted by name.
-    pub fn changes(&self, before: &Self) -> Vec<Change> {
+    pub fn changes(&self, before: &Self) -> Vec<ConfigChange> {
         let now = self.0.iter().filter_map(|(what, hash)| match before.0.get(what) {
-            None => Some((what, Changed::Added)),
-            Some(known) if known != hash => Some((what, Changed::Changed)),
+            None => Some((what, ChangeKind::Added)),
+            Some(known) if known != hash => Some((what, ChangeKind::Changed)),
             Some(_) => None,
         });
         let gone = before.0.keys().filter(|what| !self.0.contains_key(*what));
-        let mut changes: Vec<_> = now.chain(gone.map(|what| (what, Changed::Removed))).collect();
+        let mut changes: Vec<_> = now.chain(gone.map(|what| (what, ChangeKind::Removed))).collect();
         changes.sort_unstable_by_key(|(what, _)| *what);
-        changes.into_iter().map(|(what, how)| Change { what: what.clone(), how }).collect()
+        changes.into_iter().map(|(what, how)| ConfigChange { path: what.clone(), kind: how }).collect()
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
         );
         let check = |text: &str, expected: &[&str]| {
             let changes = outline(text).changes(&before);
-            let seen: Vec<_> = changes.iter().map(|change| format!("{} {:?}", change.what, change.how)).collect();
+            let seen: Vec<_> = changes.iter().map(|change| format!("{} {:?}", change.path, change.kind)).collect();
             assert_eq!(seen, expected, "{text}");
         };
         // Neither another order nor a comment is a change.

@@ -3,7 +3,7 @@
 
 use crate::auth::AuthMode;
 use crate::config::Config;
-use crate::rule::{OWNER_ROLES, Rule};
+use crate::rule::{AccessRule, OWNER_ROLES};
 use crate::shape::suggest;
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ impl Config {
         let rules = rules.chain(self.endpoints.values().map(|endpoint| &endpoint.auth));
         let rules = rules.chain(self.custom_agents.as_ref().map(|custom| &custom.auth));
         let named = rules.flat_map(|rule| match rule {
-            Rule::Roles(roles) => roles.as_slice(),
-            Rule::Public | Rule::Protected => &[],
+            AccessRule::Roles(roles) => roles.as_slice(),
+            AccessRule::Public | AccessRule::Protected => &[],
         });
         let policies = self.agents.values().filter_map(|agent| agent.policy.as_ref());
         let policies = policies.flat_map(|policy| &policy.rules).filter_map(|rule| rule.roles.as_ref()).flatten();

@@ -5,7 +5,7 @@ pub const OWNER_ROLES: [&str; 1] = ["admin"];
 
 /// Who may use an endpoint, an agent or a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Rule {
+pub enum AccessRule {
     /// Everybody, signed in or not.
     Public,
     /// All signed-in users.
@@ -15,7 +15,7 @@ pub enum Rule {
     Roles(Vec<String>),
 }
 
-impl Rule {
+impl AccessRule {
     /// Whether everybody whom `other` admits is admitted here as well.
     pub(crate) fn admits_all_of(&self, other: &Self) -> bool {
         match (self, other) {
@@ -28,7 +28,7 @@ impl Rule {
 }
 
 /// Renders the end of a sentence such as "the page is …".
-impl std::fmt::Display for Rule {
+impl std::fmt::Display for AccessRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Public => f.write_str("public"),

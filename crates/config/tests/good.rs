@@ -1,8 +1,8 @@
 //! Tests of valid configs and of what they are converted to.
 
 use config::{
-    AgentType, AuthMode, Config, Confirm, ConnectionKind, Env, OpenAiApi, Rate, RateOf, RatePer, Retention, ToolChoice,
-    load_embedded, load_path, render,
+    AgentType, AuthMode, Config, Confirm, ConnectionKind, Env, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,
+    Retention, ToolChoice, load_embedded, load_path, render,
 };
 use insta::assert_debug_snapshot;
 use insta::assert_snapshot;
@@ -269,9 +269,9 @@ fn values_of_operators_are_checked_for_each_turn() {
     );
     assert_eq!(warnings, "");
     let agent = &config.agents["a"];
-    let later = agent.later.as_ref().unwrap().properties.iter().map(|property| property.name.as_str());
+    let later = agent.dynamic_properties.as_ref().unwrap().properties.iter().map(|property| property.name.as_str());
     assert_eq!(later.collect::<Vec<_>>(), ["model", "topP", "limits", "prune"]);
-    let settled = |values: [Value; 4]| match agent.settled(values.to_vec()) {
+    let settled = |values: [Value; 4]| match agent.with_dynamic_values(values.to_vec()) {
         Ok(agent) => {
             let (sampling, limits) = (agent.sampling, agent.limits);
             let (requests, calls, reasoning) = (limits.requests, limits.tool_calls, agent.prune.reasoning);
@@ -316,10 +316,10 @@ fn rates_and_retention_are_converted() {
     assert_eq!(warnings, "");
     let seconds = Duration::from_secs;
     assert_eq!(
-        config.rates,
+        config.rate_limits,
         [
-            Rate { what: RateOf::SignIn, per: RatePer::Address, requests: 3, span: seconds(9) },
-            Rate { what: RateOf::Chat, per: RatePer::User, requests: 20, span: seconds(60) },
+            RateLimit { target: RateLimitTarget::SignIn, per: RateLimitKey::Address, requests: 3, window: seconds(9) },
+            RateLimit { target: RateLimitTarget::Chat, per: RateLimitKey::User, requests: 20, window: seconds(60) },
         ]
     );
     assert_eq!(config.trusted_proxies, ["10.0.0.7/32".parse().unwrap()]);
@@ -330,7 +330,7 @@ fn rates_and_retention_are_converted() {
         agents: [("a".to_owned(), days(7))].into(),
         keeps_pinned: false,
         temporary: days(1),
-        questions: Some(days(1)),
+        invocations: Some(days(1)),
     };
     assert_eq!(config.retention, expected);
 }
@@ -436,7 +436,7 @@ serveAsRemoteAgent:
   resource: about
 ");
     assert_eq!(warnings, "");
-    let served = config.served.as_ref().unwrap();
+    let served = config.served_agent.as_ref().unwrap();
     let tool = &served.tools[0];
     assert_eq!(
         (tool.name.as_str(), tool.endpoint_id.as_str(), tool.confirm),
@@ -496,15 +496,16 @@ pages:
 ";
     let config = load(agents).0;
     let agent = &config.agents["a"];
-    assert_eq!(agent.tools.iter().map(|tool| tool.marks.idempotent).collect::<Vec<_>>(), [false, true]);
-    let servers = agent.mcp.iter().map(|server| format!("{:?} {}", server.marks.idempotent, server.idempotent_hint));
+    assert_eq!(agent.tools.iter().map(|tool| tool.annotations.idempotent).collect::<Vec<_>>(), [false, true]);
+    let servers =
+        agent.mcp.iter().map(|server| format!("{:?} {}", server.annotations.idempotent, server.idempotent_hint));
     let expected = ["All(false) false", r#"These(["get_*"]) false"#, "All(false) true"];
     assert_eq!(servers.collect::<Vec<_>>(), expected);
-    let remote = agent.remote_agents.iter().map(|remote| format!("{:?}", remote.marks.idempotent));
+    let remote = agent.remote_agents.iter().map(|remote| format!("{:?}", remote.annotations.idempotent));
     assert_eq!(remote.collect::<Vec<_>>(), ["All(false)", "All(true)"]);
-    assert!(agent.file_system.as_ref().unwrap().marks.idempotent, "files are only read");
+    assert!(agent.file_system.as_ref().unwrap().annotations.idempotent, "files are only read");
     let page = &config.pages[0];
-    assert!(page.client_tools[0].marks.idempotent);
+    assert!(page.client_tools[0].annotations.idempotent);
     let shown = serde_json::to_value(&page.definition).unwrap();
     assert_eq!(shown["blocks"][0]["properties"]["clientTools"][0]["idempotent"], true, "{shown}");
 }
@@ -523,7 +524,7 @@ fn auth_modes_are_converted() {
     assert_eq!((settings.claims.user_id.as_str(), settings.claims.roles.as_str()), ("sub", "groups"));
     let proxy = auth("{ mode: proxy, trustedProxies: ['10.1.2.3/8', '::1'], userHeader: X-User }");
     let AuthMode::Proxy(settings) = proxy.mode else { panic!("not proxy") };
-    let trusted: Vec<_> = settings.trusted.iter().map(ToString::to_string).collect();
+    let trusted: Vec<_> = settings.trusted_proxies.iter().map(ToString::to_string).collect();
     assert_eq!(
         (trusted, settings.user_header.as_str()),
         (vec!["10.0.0.0/8".to_owned(), "::1/128".to_owned()], "x-user")
@@ -537,12 +538,12 @@ fn locale_texts_are_merged() {
         locale.texts().find(|(number, _)| *number == text as usize).map(|found| found.1.to_owned())
     };
     let hebrew = read("locale: he\n");
-    assert_eq!((hebrew.language.as_deref(), hebrew.from_the_right), (Some("he"), true));
+    assert_eq!((hebrew.language.as_deref(), hebrew.is_rtl), (Some("he"), true));
     assert_eq!(said(&hebrew, Text::Send).as_deref(), Some("שליחה"));
     let own = read("locale: { language: he-IL, texts: { send: שלח } }\n");
-    assert_eq!((own.from_the_right, said(&own, Text::Stop)), (true, None));
+    assert_eq!((own.is_rtl, said(&own, Text::Stop)), (true, None));
     let mixed = read("locale: { language: he, direction: ltr, texts: { send: שלח } }\n");
-    assert_eq!((mixed.from_the_right, said(&mixed, Text::Send).as_deref()), (false, Some("שלח")));
+    assert_eq!((mixed.is_rtl, said(&mixed, Text::Send).as_deref()), (false, Some("שלח")));
     assert_eq!(said(&mixed, Text::Stop).as_deref(), Some("עצירה"));
     assert!(load("agents: []\n").0.locale.is_none());
 }
@@ -556,7 +557,7 @@ fn block_can_have_its_own_locale() {
     assert_eq!(warnings, "");
     let chat = config.pages[0].definition.blocks.iter().find(|block| block.id == "chat").unwrap();
     let locale = AgentChatProperties::read(&chat.properties).locale.unwrap();
-    assert_eq!(locale, Locale::of_language("de").with(Text::Send, "Senden"));
+    assert_eq!(locale, Locale::for_language("de").with(Text::Send, "Senden"));
 }
 
 #[test]

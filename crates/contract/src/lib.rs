@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod call_reports;
 pub mod error;
 pub mod message;
 pub mod model;
@@ -11,15 +12,17 @@ pub mod testing;
 pub mod tool;
 pub mod usage;
 
+pub use call_reports::{CallReport, CallReports};
 pub use error::{ModelError, ModelErrorKind, ToolError};
 pub use message::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};
 pub use model::{Model, ModelId, PartStream};
-pub use model_use::{ModelMeter, ModelUse, Replied};
+pub use model_use::{ModelMeter, ModelUse, ReplyUsage};
 pub use part::{Citation, ContextEdit, FinishReason, Part, Source};
 pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
 pub use tool::{
-    ApprovalTerms, Execution, Exposure, LeftOut, Marks, Progress, Sourced, Tool, ToolContext, ToolSource, ToolSpec,
+    Annotations, ApprovalTerms, Execution, Exposure, OmittedTool, RunScope, SourceTools, Tool, ToolContext, ToolSource,
+    ToolSpec,
 };
 pub use usage::Usage;
 

@@ -53,7 +53,7 @@ pub enum FileData {
 
 impl FileData {
     /// Reads a URL: a `data:` URL yields its Base64 content, anything else is kept as an address.
-    pub fn of(url: &str) -> Self {
+    pub fn from_url(url: &str) -> Self {
         match url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
             Some((_, base64)) => Self::Base64(base64.to_owned()),
             None => Self::Url(url.to_owned()),
@@ -131,7 +131,7 @@ impl ToolCall {
     /// Returns whether the provider runs the call itself once the user has approved it. The
     /// provider's codec marks such a call with `approvalRequestId` in the metadata, and reads the
     /// user's decision from the call's result.
-    pub fn asks_for_provider(&self) -> bool {
+    pub fn needs_provider_approval(&self) -> bool {
         let mut own = self.metadata.iter().flat_map(|metadata| metadata.values());
         !self.provider_executed && own.any(|own| own.get("approvalRequestId").is_some())
     }
@@ -192,7 +192,7 @@ impl ToolOutput {
     /// list of MCP content blocks with at least one file
     /// (<https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>),
     /// becomes texts and files. Anything else is JSON data.
-    pub fn of(value: Value) -> Self {
+    pub fn from_url(value: Value) -> Self {
         match value {
             Value::String(text) => Self::Text(text),
             Value::Object(mut fields) if fields.get("_subAgent") == Some(&Value::Bool(true)) => {

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 /// The usage of one completed request to a model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Replied {
+pub struct ReplyUsage {
     /// The number of the step, from 1.
-    pub number: u32,
+    pub step: u32,
     /// The model that answered.
     pub model: ModelId,
     /// Why the reply ended.
@@ -35,7 +35,7 @@ pub trait ModelMeter: Send + Sync + 'static {
     fn admit<'a>(&'a self, model: &'a ModelId, is_priced: bool) -> BoxFuture<'a, Result<(), String>>;
 
     /// Records the usage of a completed request.
-    fn replied(&self, replied: Replied) -> BoxFuture<'_, ()>;
+    fn record_reply(&self, replied: ReplyUsage) -> BoxFuture<'_, ()>;
 }
 
 /// The meter that counts requests on behalf of the caller of a tool or routine. Without a meter
@@ -60,10 +60,10 @@ impl ModelUse {
         }
     }
 
-    /// Calls [`ModelMeter::replied`].
-    pub async fn replied(&self, replied: Replied) {
+    /// Calls [`ModelMeter::record_reply`].
+    pub async fn record_reply(&self, replied: ReplyUsage) {
         if let Some(meter) = &self.0 {
-            meter.replied(replied).await;
+            meter.record_reply(replied).await;
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Price {
 
 impl Price {
     /// Returns the cost of these tokens in US dollars.
-    pub fn of(&self, usage: Usage) -> f64 {
+    pub fn cost(&self, usage: Usage) -> f64 {
         let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
         let parts = [
             (usage.input_tokens.saturating_sub(cached), self.input),
@@ -46,7 +46,7 @@ mod tests {
             cache_write_tokens: 200_000,
             reasoning_tokens: 50_000,
         };
-        assert!((price.of(usage) - (0.6 + 0.18 + 0.75 + 1.5)).abs() < 1e-9);
-        assert!(price.of(Usage { cache_read_tokens: u64::MAX, ..usage }) > 0.0, "nonsense of a provider");
+        assert!((price.cost(usage) - (0.6 + 0.18 + 0.75 + 1.5)).abs() < 1e-9);
+        assert!(price.cost(Usage { cache_read_tokens: u64::MAX, ..usage }) > 0.0, "nonsense of a provider");
     }
 }

@@ -55,7 +55,7 @@ impl Model for ScriptedModel {
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         let reply = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let mut cues = VecDeque::from(reply.unwrap_or_else(|| vec![Cue::Fail(failure(ModelErrorKind::Refused))]));
+        let mut cues = VecDeque::from(reply.unwrap_or_else(|| vec![Cue::Fail(model_error(ModelErrorKind::Refused))]));
         Box::pin(async move {
             if let Some(Cue::Fail(_)) = cues.front()
                 && let Some(Cue::Fail(error)) = cues.pop_front()
@@ -77,12 +77,12 @@ async fn play((mut cues, cancel): Playing) -> Option<(Result<Part, ModelError>, 
             Cue::Pause(time) => {
                 tokio::select! {
                     () = tokio::time::sleep(time) => continue,
-                    () = cancel.cancelled() => Err(failure(ModelErrorKind::Cancelled)),
+                    () = cancel.cancelled() => Err(model_error(ModelErrorKind::Cancelled)),
                 }
             }
             Cue::Silence => {
                 cancel.cancelled().await;
-                Err(failure(ModelErrorKind::Cancelled))
+                Err(model_error(ModelErrorKind::Cancelled))
             }
         };
         return Some((next, (cues, cancel)));
@@ -90,24 +90,24 @@ async fn play((mut cues, cancel): Playing) -> Option<(Result<Part, ModelError>, 
 }
 
 /// Creates an error of this kind.
-pub fn failure(kind: ModelErrorKind) -> ModelError {
+pub fn model_error(kind: ModelErrorKind) -> ModelError {
     ModelError::new(kind, "scripted")
 }
 
 /// Scripts a reply with one text.
-pub fn says(text: &str) -> Vec<Cue> {
+pub fn text_reply(text: &str) -> Vec<Cue> {
     let id = "t".to_owned();
     let mut cues = vec![Cue::Part(Part::TextStart { id: id.clone() })];
     cues.extend(
         text.split_inclusive(' ').map(|word| Cue::Part(Part::TextDelta { id: id.clone(), delta: word.to_owned() })),
     );
     cues.push(Cue::Part(Part::TextEnd { id, metadata: None, citations: Vec::new() }));
-    cues.push(finish(FinishReason::Stop));
+    cues.push(finish_cue(FinishReason::Stop));
     cues
 }
 
 /// Scripts a reply with tool calls, each as its id, tool and the JSON text of its arguments.
-pub fn calls(calls: &[(&str, &str, &str)]) -> Vec<Cue> {
+pub fn tool_call_reply(calls: &[(&str, &str, &str)]) -> Vec<Cue> {
     let mut cues = Vec::new();
     for (id, name, input) in calls {
         let (id, name) = ((*id).to_owned(), (*name).to_owned());
@@ -116,12 +116,12 @@ pub fn calls(calls: &[(&str, &str, &str)]) -> Vec<Cue> {
         let input = (*input).to_owned();
         cues.push(Cue::Part(Part::ToolCall { id, name, input, provider_executed: false, metadata: None }));
     }
-    cues.push(finish(FinishReason::ToolCalls));
+    cues.push(finish_cue(FinishReason::ToolCalls));
     cues
 }
 
 /// Scripts the end of a reply.
-pub fn finish(reason: FinishReason) -> Cue {
+pub fn finish_cue(reason: FinishReason) -> Cue {
     let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
     Cue::Part(Part::Finish { reason, raw_reason: None, usage, metadata: None })
 }
@@ -165,7 +165,7 @@ impl Tool for RecordingTool {
 /// Returns the first error in a history, if there is one. In a valid history every call that runs
 /// here has exactly one result, in the message directly after it and in the order of the calls;
 /// nothing else has a result, and no message is empty.
-pub fn fault_in(messages: &[Arc<Message>]) -> Option<String> {
+pub fn history_error(messages: &[Arc<Message>]) -> Option<String> {
     let mut owed: Vec<&str> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         if let Message::Tool(results) = &**message {

@@ -1,13 +1,12 @@
 //! The trait of tools.
 
-use crate::{ModelUse, ToolError};
+use crate::{CallReports, ModelUse, ToolError};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// The declaration of a tool: what the model reads about it, and how the loop runs it.
@@ -27,7 +26,7 @@ pub struct ToolSpec {
     /// The terms of approval requests, whatever their reason.
     pub approval: ApprovalTerms,
     /// The tool's annotations.
-    pub marks: Marks,
+    pub annotations: Annotations,
     /// The maximum duration of one call.
     pub timeout: Duration,
 }
@@ -45,7 +44,7 @@ impl ToolSpec {
             execution: Execution::Server,
             needs_approval: false,
             approval: ApprovalTerms::default(),
-            marks: Marks::default(),
+            annotations: Annotations::default(),
             timeout: Self::DEFAULT_TIMEOUT,
         }
     }
@@ -93,7 +92,7 @@ impl Default for ApprovalTerms {
 /// Untrusted text may contain instructions that a model follows, so a model that has also read
 /// private data must not be able to send it to others without the user's approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct Annotations {
     /// Whether the tool reads private data.
     pub reads_private: bool,
     /// Whether the result may contain untrusted text.
@@ -121,12 +120,12 @@ impl Exposure {
 
     /// Returns whether both kinds of data were read, so that untrusted instructions could cause
     /// private data to be sent.
-    pub fn is_whole(&self) -> bool {
+    pub fn has_both(&self) -> bool {
         self.private.is_some() && self.untrusted.is_some()
     }
 
     /// Adds what a call of this tool reads. Returns whether that changed anything.
-    pub fn add(&mut self, tool: &str, marks: Marks) -> bool {
+    pub fn add(&mut self, tool: &str, marks: Annotations) -> bool {
         let mut grown = false;
         let (private, untrusted) = (&mut self.private, &mut self.untrusted);
         for (known, is_meant) in [(private, marks.reads_private), (untrusted, marks.returns_untrusted)] {
@@ -172,44 +171,35 @@ pub trait Tool: Send + Sync + 'static {
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>>;
 }
 
+/// The scope of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunScope {
+    /// The user for whom the run acts; a tool that reads or stores a user's data must use this id.
+    pub user_id: String,
+    /// The conversation; empty for runs outside of conversations.
+    pub conversation_id: String,
+    /// The agent; in a sub-agent's calls, the sub-agent.
+    pub agent_id: String,
+    /// The page from which the user sent the message; `None` for other clients.
+    pub page_id: Option<String>,
+}
+
 /// The context of one call.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
     /// The call's id, unique within the conversation.
     pub call_id: String,
-    /// The user for whom the call is made; a tool that reads a user's data must use this id.
-    pub user_id: String,
-    /// The conversation of the call.
-    pub conversation_id: String,
+    /// The user, the conversation, the agent and the page of the call.
+    pub scope: Arc<RunScope>,
     /// Cancelled when the run is stopped or the call has timed out.
     pub cancel: CancellationToken,
-    /// Reports the progress of the call to the user.
-    pub progress: Progress,
-    /// Whether the tool is [idempotent](Marks::idempotent), so that a call with an unknown outcome
+    /// Shows progress, and adds sources and data parts to the message.
+    pub reports: CallReports,
+    /// Whether the tool is [idempotent](Annotations::idempotent), so that a call with an unknown outcome
     /// may be repeated.
     pub may_repeat: bool,
     /// Meters the requests to models that the tool makes itself.
     pub models: ModelUse,
-}
-
-/// Reports the progress of a call to the user. Reports that arrive faster than they can be shown
-/// are dropped.
-#[derive(Clone, Debug, Default)]
-pub struct Progress(Option<(String, mpsc::Sender<(String, Value)>)>);
-
-impl Progress {
-    /// Sends the reports of this call to the channel, together with the call's id. The channel's
-    /// capacity is the number of reports that may be queued.
-    pub fn new(call_id: impl Into<String>, sender: mpsc::Sender<(String, Value)>) -> Self {
-        Self(Some((call_id.into(), sender)))
-    }
-
-    /// Reports the result so far, which replaces the previous report.
-    pub fn tell(&self, output: Value) {
-        if let Some((call_id, sender)) = &self.0 {
-            let _ = sender.try_send((call_id.clone(), output));
-        }
-    }
 }
 
 /// A source of tools that are known only when a turn begins, such as a server that may be down or
@@ -218,29 +208,30 @@ pub trait ToolSource: Send + Sync + 'static {
     /// Returns the source's name, which the user sees.
     fn name(&self) -> &str;
 
-    /// Returns the tools for one turn of this user, within the source's own time limit.
+    /// Returns the tools for a run, within the source's own time limit. The run asks again when a tool
+    /// [reports](CallReports::tools_changed) that they have changed.
     ///
     /// # Errors
     /// None of the tools is available; the message is for the user.
-    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>>;
+    fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>>;
 }
 
 /// What a source provides for one turn.
 #[derive(Default)]
-pub struct Sourced {
+pub struct SourceTools {
     /// The tools.
     pub tools: Vec<Arc<dyn Tool>>,
     /// A block for the model's instructions about the user or the environment.
     pub context: Option<String>,
     /// The annotations of the context.
-    pub context_marks: Marks,
+    pub context_annotations: Annotations,
     /// Tools of the source that cannot be used.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedTool>,
 }
 
 /// A tool of a source that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct OmittedTool {
     /// The source's name for the tool.
     pub name: String,
     /// The reason, for the operator.

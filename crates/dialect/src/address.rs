@@ -1,11 +1,11 @@
-//! Addresses of databases.
+//! Database URLs.
 
 use crate::Dialect;
 use std::fmt;
 use url::Url;
 
-/// What an address of PostgreSQL may say after `?`. A slip is refused, not ignored: it might have been the password, or what
-/// asks for TLS.
+/// The parameters of a PostgreSQL URL. Unknown ones are refused rather than ignored, because a typo
+/// may concern the password or TLS.
 const PARAMETERS: &[&str] = &[
     "sslmode",
     "sslrootcert",
@@ -23,28 +23,29 @@ const PARAMETERS: &[&str] = &[
 /// <https://www.postgresql.org/docs/current/libpq-ssl.html>
 const SSL_MODES: &[&str] = &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
-/// Why an address names no database. It quotes nothing, since any part of the address may be a password.
+/// An invalid database URL. The messages quote nothing, because any part of the URL may be a
+/// password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressError {
-    /// No scheme that is known.
+    /// The scheme is unknown.
     Unknown,
-    /// PostgreSQL's scheme, and what follows cannot be read.
+    /// The URL has PostgreSQL's scheme, but cannot be parsed.
     Malformed,
-    /// Something stands after `?` that PostgreSQL's addresses do not have.
+    /// The URL has an unknown parameter after `?`.
     Parameter,
-    /// `sslmode` has no such value.
+    /// The value of `sslmode` is unknown.
     SslMode,
 }
 
 impl AddressError {
-    /// What to write instead.
+    /// Returns a hint how to correct the URL.
     pub fn help(self) -> String {
         match self {
             Self::Unknown => "write `sqlite://PATH`, `sqlite::memory:` or `postgres://USER@HOST/DATABASE`".to_owned(),
             Self::Malformed => "write `postgres://USER:PASSWORD@HOST:5432/DATABASE`; in a name or a password, `@` is \
                                 `%40`, `/` is `%2F`, `?` is `%3F`, `#` is `%23`, `%` is `%25`"
                 .to_owned(),
-            Self::Parameter => format!("after `?` may stand {}", PARAMETERS.join(", ")),
+            Self::Parameter => format!("the parameters after `?` can be {}", PARAMETERS.join(", ")),
             Self::SslMode => format!("one of {}", SSL_MODES.join(", ")),
         }
     }
@@ -55,8 +56,8 @@ impl fmt::Display for AddressError {
         f.write_str(match self {
             Self::Unknown => "this is not the address of a database",
             Self::Malformed => "this is not the address of a PostgreSQL database",
-            Self::Parameter => "this address has a parameter that is not known",
-            Self::SslMode => "this address has an `sslmode` that is not known",
+            Self::Parameter => "this address has an unknown parameter",
+            Self::SslMode => "this address has an unknown `sslmode`",
         })
     }
 }
@@ -64,11 +65,11 @@ impl fmt::Display for AddressError {
 impl std::error::Error for AddressError {}
 
 impl Dialect {
-    /// The dialect of the database at an address: `sqlite:…`, `postgres://…`, `postgresql://…`.
+    /// Returns the dialect for a database URL: `sqlite:…`, `postgres://…` or `postgresql://…`.
     ///
     /// # Errors
-    /// See [`AddressError`]. What stands behind `sqlite:` is left to SQLite.
-    pub fn of_address(address: &str) -> Result<Self, AddressError> {
+    /// See [`AddressError`]. SQLite itself checks what follows `sqlite:`.
+    pub fn from_address(address: &str) -> Result<Self, AddressError> {
         if address.starts_with("sqlite:") {
             return Ok(Self::Sqlite);
         }
@@ -76,7 +77,7 @@ impl Dialect {
             return Err(AddressError::Unknown);
         }
         let url = Url::parse(address).map_err(|_| AddressError::Malformed)?;
-        // Both are what an unencoded `#`, or a `/` in a password, makes of an address.
+        // The result of a `#` or `/` in a password that is not encoded.
         if url.fragment().is_some() || url.path().trim_start_matches('/').contains('/') {
             return Err(AddressError::Malformed);
         }
@@ -85,8 +86,8 @@ impl Dialect {
     }
 }
 
-/// Whether an address of PostgreSQL holds a password.
-pub fn holds_password(address: &str) -> bool {
+/// Returns whether a PostgreSQL URL contains a password.
+pub fn has_password(address: &str) -> bool {
     let url = Url::parse(address).ok().filter(|_| is_postgres(address));
     url.is_some_and(|url| url.password().is_some() || url.query_pairs().any(|(name, _)| name == "password"))
 }
@@ -111,9 +112,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_names_a_database() {
+    fn database_urls_are_recognized() {
         let check = |address: &str, expected: Result<Dialect, AddressError>| {
-            assert_eq!(Dialect::of_address(address), expected, "{address}");
+            assert_eq!(Dialect::from_address(address), expected, "{address}");
         };
         check("sqlite://data/a.db", Ok(Dialect::Sqlite));
         check("sqlite::memory:", Ok(Dialect::Sqlite));
@@ -136,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_seen() {
-        let check = |address: &str, expected: bool| assert_eq!(holds_password(address), expected, "{address}");
+    fn passwords_in_urls_are_detected() {
+        let check = |address: &str, expected: bool| assert_eq!(has_password(address), expected, "{address}");
         check("postgres://ada:secret@host/db", true);
         check("postgresql://ada@host/db?password=secret", true);
         check("postgres://ada@host/db", false);

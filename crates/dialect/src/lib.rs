@@ -4,10 +4,10 @@ mod address;
 mod statement;
 mod token;
 
-pub use address::{AddressError, holds_password};
+pub use address::{AddressError, has_password};
 pub use statement::Statement;
 
-/// A database's way of writing SQL.
+/// The SQL dialect of a database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// SQLite: <https://sqlite.org/lang.html>

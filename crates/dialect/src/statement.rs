@@ -1,81 +1,85 @@
-//! A statement with `:name` parameters. Drivers bind by number only, so names become numbers here; what stands in quotes or
-//! comments is left alone, and values never become part of the text.
+//! Statements with `:name` parameters. Drivers bind parameters by number, so names are replaced by
+//! numbers. Quoted text and comments are left unchanged, and values never become part of the text.
 
 use crate::Dialect;
-use crate::token::{Kind, Token};
+use crate::token::{SqlToken, TokenKind};
 use std::collections::HashMap;
 
-/// One statement, and the names of its parameters.
+/// A statement and the names of its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    pieces: Vec<Piece>,
+    segments: Vec<Segment>,
     names: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum Segment {
     Text(String),
-    /// By its place among the names.
+    /// The index of a parameter's name.
     Parameter(usize),
 }
 
 impl Statement {
-    /// Finds the parameters.
+    /// Parses a statement.
     ///
     /// # Errors
-    /// A parameter without a name, or more than one statement: if the second fails, the first would have happened.
-    pub fn read(sql: &str, dialect: Dialect) -> Result<Self, String> {
-        let mut read = Self { pieces: Vec::new(), names: Vec::new() };
+    /// A parameter without a name, or a second statement: if it failed, the first one would already
+    /// have been run.
+    pub fn parse(sql: &str, dialect: Dialect) -> Result<Self, String> {
+        let mut read = Self { segments: Vec::new(), names: Vec::new() };
         let (mut rest, mut has_ended, mut known) = (sql, false, HashMap::new());
-        while let Some(token) = Token::first(rest, dialect) {
+        while let Some(token) = SqlToken::first(rest, dialect) {
             let text = &rest[..token.length];
             rest = &rest[token.length..];
             match token.kind {
-                Kind::Ignored => {}
+                TokenKind::Ignored => {}
                 _ if has_ended => {
-                    return Err("a request runs one statement; put the second into a step of its own".to_owned());
+                    return Err("a request can run only one statement; put the second one into its own step".to_owned());
                 }
-                Kind::End => has_ended = true,
-                Kind::Nameless => return Err(format!("parameters have names, such as `:name`; found `{text}`")),
-                Kind::Parameter => {
+                TokenKind::Semicolon => has_ended = true,
+                TokenKind::UnnamedParameter => {
+                    return Err(format!("parameters must be named, such as `:name`; found `{text}`"));
+                }
+                TokenKind::Parameter => {
                     read.add_parameter(&text[1..], &mut known);
                     continue;
                 }
-                Kind::Other => {}
+                TokenKind::Other => {}
             }
             read.add_text(text);
         }
         Ok(read)
     }
 
-    /// The names of the parameters, each once, in the order in which they first stand.
+    /// Returns the names of the parameters, each once, in the order of their first occurrence.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The text, with what `place` says for each parameter: it is given the parameter's place among the names, from 0.
-    pub fn text(&self, mut place: impl FnMut(usize) -> String) -> String {
-        let pieces = self.pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Parameter(at) => place(*at),
+    /// Returns the text with a placeholder for each parameter. `place` gets the index of the
+    /// parameter's name, from 0.
+    pub fn render(&self, mut place: impl FnMut(usize) -> String) -> String {
+        let segments = self.segments.iter().map(|segment| match segment {
+            Segment::Text(text) => text.clone(),
+            Segment::Parameter(at) => place(*at),
         });
-        pieces.collect()
+        segments.collect()
     }
 
     fn add_text(&mut self, text: &str) {
-        match self.pieces.last_mut() {
-            Some(Piece::Text(before)) => before.push_str(text),
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        match self.segments.last_mut() {
+            Some(Segment::Text(before)) => before.push_str(text),
+            _ => self.segments.push(Segment::Text(text.to_owned())),
         }
     }
 
-    /// `known` holds the positions of the names so far.
+    /// Adds a parameter. `known` maps the names so far to their indexes.
     fn add_parameter<'s>(&mut self, name: &'s str, known: &mut HashMap<&'s str, usize>) {
         let at = *known.entry(name).or_insert_with(|| {
             self.names.push(name.to_owned());
             self.names.len() - 1
         });
-        self.pieces.push(Piece::Parameter(at));
+        self.segments.push(Segment::Parameter(at));
     }
 }
 
@@ -85,14 +89,14 @@ mod tests {
     use crate::Dialect::{self, Postgres, Sqlite};
     use proptest::prelude::*;
 
-    /// The text with `<1>`, `<2>`, … for the parameters, and the names.
+    /// Returns the text with the placeholders `<1>`, `<2>`, …, and the names.
     fn seen(dialect: Dialect, sql: &str) -> (String, String) {
-        let read = Statement::read(sql, dialect).unwrap();
-        (read.text(|at| format!("<{}>", at + 1)), read.names().join(" "))
+        let read = Statement::parse(sql, dialect).unwrap();
+        (read.render(|at| format!("<{}>", at + 1)), read.names().join(" "))
     }
 
     #[test]
-    fn names_become_numbers() {
+    fn named_parameters_are_numbered() {
         let check = |dialects: &[Dialect], sql: &str, expected: &str, names: &str| {
             for dialect in dialects {
                 assert_eq!(seen(*dialect, sql), (expected.to_owned(), names.to_owned()), "{dialect:?}");
@@ -130,36 +134,36 @@ mod tests {
         check(&[Postgres], "select 1 -- :a\r, :b", "select 1 -- :a\r, <1>", "b");
     }
 
-    /// Comparing each name with all others would take minutes.
+    /// A comparison of each name with all others would take minutes.
     #[test]
     fn statement_with_very_many_parameters_is_read() {
         let sql: String = (0..400_000).map(|number| format!(":n{number} ")).collect();
-        let read = Statement::read(&sql, Sqlite).unwrap();
+        let read = Statement::parse(&sql, Sqlite).unwrap();
         assert_eq!((read.names().len(), read.names()[399_999].as_str()), (400_000, "n399999"));
     }
 
     #[test]
-    fn what_cannot_be_bound_safely_is_refused() {
+    fn unsafe_statements_are_rejected() {
         let check = |dialects: &[Dialect], sql: &str, expected: &str| {
             for dialect in dialects {
-                assert_eq!(Statement::read(sql, *dialect).unwrap_err(), expected, "{dialect:?}");
+                assert_eq!(Statement::parse(sql, *dialect).unwrap_err(), expected, "{dialect:?}");
             }
         };
         let both = &[Sqlite, Postgres];
-        check(both, "select $1", "parameters have names, such as `:name`; found `$1`");
-        check(both, "select 1; select 2", "a request runs one statement; put the second into a step of its own");
-        check(&[Sqlite], "select ?", "parameters have names, such as `:name`; found `?`");
-        check(&[Sqlite], "select @a", "parameters have names, such as `:name`; found `@a`");
-        check(&[Sqlite], "select $a", "parameters have names, such as `:name`; found `$a`");
-        check(&[Sqlite], "select :ü", "parameters have names, such as `:name`; found `:`");
+        check(both, "select $1", "parameters must be named, such as `:name`; found `$1`");
+        check(both, "select 1; select 2", "a request can run only one statement; put the second one into its own step");
+        check(&[Sqlite], "select ?", "parameters must be named, such as `:name`; found `?`");
+        check(&[Sqlite], "select @a", "parameters must be named, such as `:name`; found `@a`");
+        check(&[Sqlite], "select $a", "parameters must be named, such as `:name`; found `$a`");
+        check(&[Sqlite], "select :ü", "parameters must be named, such as `:name`; found `:`");
     }
 
     proptest! {
         #[test]
         fn only_parameters_change(sql in "[a:;'\"`/*\\-\\[\\] \\\\Eeé$?1_=\r\n]{0,60}") {
             for dialect in [Sqlite, Postgres] {
-                if let Ok(read) = Statement::read(&sql, dialect) {
-                    prop_assert_eq!(read.text(|at| format!(":{}", read.names()[at])), sql.as_str());
+                if let Ok(read) = Statement::parse(&sql, dialect) {
+                    prop_assert_eq!(read.render(|at| format!(":{}", read.names()[at])), sql.as_str());
                 }
             }
         }

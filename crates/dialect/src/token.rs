@@ -1,89 +1,91 @@
-//! As much of SQL as it takes to find the parameters.
+//! A tokenizer for SQL that recognizes just enough to find the parameters.
 
 use crate::Dialect;
 
-/// What a piece of a statement is.
-pub(crate) enum Kind {
-    /// A space or a comment.
+/// The kind of a token.
+pub(crate) enum TokenKind {
+    /// White space or a comment.
     Ignored,
     /// `;`
-    End,
+    Semicolon,
     /// `:name`
     Parameter,
-    /// A parameter of another form.
-    Nameless,
+    /// A parameter that is not of the form `:name`.
+    UnnamedParameter,
     Other,
 }
 
-/// The next piece of a statement.
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    /// In bytes.
+/// A token.
+pub(crate) struct SqlToken {
+    pub(crate) kind: TokenKind,
+    /// The length in bytes.
     pub(crate) length: usize,
 }
 
-impl Token {
-    /// The piece at the beginning; none if the text is empty. What is not closed goes to the end.
+impl SqlToken {
+    /// Returns the first token of a text, or `None` if the text is empty. An unclosed token extends
+    /// to the end.
     pub(crate) fn first(text: &str, dialect: Dialect) -> Option<Self> {
         let first = text.chars().next()?;
         let (kind, length) = match first {
-            '\'' | '"' => (Kind::Other, quoted(text)),
-            ';' => (Kind::End, 1),
-            // A cast.
-            ':' if text.starts_with("::") => (Kind::Other, 2),
-            space if space.is_whitespace() => (Kind::Ignored, space.len_utf8()),
+            '\'' | '"' => (TokenKind::Other, quoted_length(text)),
+            ';' => (TokenKind::Semicolon, 1),
+            // A type cast.
+            ':' if text.starts_with("::") => (TokenKind::Other, 2),
+            space if space.is_whitespace() => (TokenKind::Ignored, space.len_utf8()),
             _ => match dialect {
-                Dialect::Sqlite => sqlite(text, first),
-                Dialect::Postgres => postgres(text, first),
+                Dialect::Sqlite => sqlite_token(text, first),
+                Dialect::Postgres => postgres_token(text, first),
             },
         };
         Some(Self { kind, length })
     }
 }
 
-fn sqlite(text: &str, first: char) -> (Kind, usize) {
+fn sqlite_token(text: &str, first: char) -> (TokenKind, usize) {
     match first {
-        '`' => (Kind::Other, quoted(text)),
-        '[' => (Kind::Other, through(text, "]", 0)),
-        '-' if text.starts_with("--") => (Kind::Ignored, until(text, |c| c == '\n')),
-        '/' if text.starts_with("/*") => (Kind::Ignored, through(text, "*/", 2)),
+        '`' => (TokenKind::Other, quoted_length(text)),
+        '[' => (TokenKind::Other, length_through(text, "]", 0)),
+        '-' if text.starts_with("--") => (TokenKind::Ignored, length_until(text, |c| c == '\n')),
+        '/' if text.starts_with("/*") => (TokenKind::Ignored, length_through(text, "*/", 2)),
         ':' => match name_length(&text[1..]) {
-            0 => (Kind::Nameless, 1),
-            length => (Kind::Parameter, 1 + length),
+            0 => (TokenKind::UnnamedParameter, 1),
+            length => (TokenKind::Parameter, 1 + length),
         },
-        '?' => (Kind::Nameless, 1),
-        '@' | '$' => (Kind::Nameless, 1 + name_length(&text[1..])),
-        _ => (Kind::Other, word(text, first)),
+        '?' => (TokenKind::UnnamedParameter, 1),
+        '@' | '$' => (TokenKind::UnnamedParameter, 1 + name_length(&text[1..])),
+        _ => (TokenKind::Other, word_length(text, first)),
     }
 }
 
-fn postgres(text: &str, first: char) -> (Kind, usize) {
+fn postgres_token(text: &str, first: char) -> (TokenKind, usize) {
     match first {
-        'e' | 'E' if text[1..].starts_with('\'') => (Kind::Other, escaped(text)),
-        '-' if text.starts_with("--") => (Kind::Ignored, until(text, |c| matches!(c, '\n' | '\r'))),
-        '/' if text.starts_with("/*") => (Kind::Ignored, nested_comment(text)),
-        // In a slice, `list[1:2]`, and in `f(name := 1)`, it is followed by something else than a name.
+        'e' | 'E' if text[1..].starts_with('\'') => (TokenKind::Other, escape_string_length(text)),
+        '-' if text.starts_with("--") => (TokenKind::Ignored, length_until(text, |c| matches!(c, '\n' | '\r'))),
+        '/' if text.starts_with("/*") => (TokenKind::Ignored, comment_length(text)),
+        // In `list[1:2]` and `f(name := 1)`, the colon is not followed by a name.
         ':' => match text[1..].starts_with(|c: char| c.is_ascii_digit()) {
-            false if name_length(&text[1..]) > 0 => (Kind::Parameter, 1 + name_length(&text[1..])),
-            _ => (Kind::Other, 1),
+            false if name_length(&text[1..]) > 0 => (TokenKind::Parameter, 1 + name_length(&text[1..])),
+            _ => (TokenKind::Other, 1),
         },
-        '$' => match (dollar_tag(text), until(&text[1..], |c| !c.is_ascii_digit())) {
-            (Some(tag), _) => (Kind::Other, through(text, tag, tag.len())),
-            (None, 0) => (Kind::Other, 1),
-            (None, digits) => (Kind::Nameless, 1 + digits),
+        '$' => match (dollar_tag(text), length_until(&text[1..], |c| !c.is_ascii_digit())) {
+            (Some(tag), _) => (TokenKind::Other, length_through(text, tag, tag.len())),
+            (None, 0) => (TokenKind::Other, 1),
+            (None, digits) => (TokenKind::UnnamedParameter, 1 + digits),
         },
         // `?` and `@` are operators.
-        _ => (Kind::Other, word(text, first)),
+        _ => (TokenKind::Other, word_length(text, first)),
     }
 }
 
-/// A text or a name in quotes. One that is doubled inside begins the next piece, which is quoted too.
-fn quoted(text: &str) -> usize {
-    through(text, &text[..1], 1)
+/// Returns the length of a quoted string or name. A doubled quote starts the next token, which is
+/// quoted, too.
+fn quoted_length(text: &str) -> usize {
+    length_through(text, &text[..1], 1)
 }
 
-/// `E'…'`, in which a backslash takes what follows it.
-fn escaped(text: &str) -> usize {
+/// Returns the length of an `E'…'` string, in which a backslash escapes the next character.
+fn escape_string_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(2).peekable();
     while let Some((at, letter)) = letters.next() {
         match letter {
@@ -95,8 +97,8 @@ fn escaped(text: &str) -> usize {
     text.len()
 }
 
-/// PostgreSQL's comments stand in one another.
-fn nested_comment(text: &str) -> usize {
+/// Returns the length of a comment. PostgreSQL's comments nest.
+fn comment_length(text: &str) -> usize {
     let (mut at, mut depth) = (2, 1_usize);
     while depth > 0 {
         let rest = &text[at..];
@@ -112,16 +114,16 @@ fn nested_comment(text: &str) -> usize {
     at
 }
 
-/// The `$tag$` that a text in dollars begins with.
+/// Returns the `$tag$` at the start of a dollar-quoted string.
 fn dollar_tag(text: &str) -> Option<&str> {
-    let end = 1 + until(&text[1..], |c| !is_in_word(c) || c == '$');
+    let end = 1 + length_until(&text[1..], |c| !is_in_word(c) || c == '$');
     let is_tag = text[end..].starts_with('$') && !text[1..].starts_with(|c: char| c.is_ascii_digit());
     is_tag.then(|| &text[..=end])
 }
 
-/// A word is one piece, since `$` may stand in it; anything else is a piece by itself.
-fn word(text: &str, first: char) -> usize {
-    if is_in_word(first) { until(text, |c| !is_in_word(c)) } else { first.len_utf8() }
+/// Returns the length of a word, which may contain `$`; any other character is a token of its own.
+fn word_length(text: &str, first: char) -> usize {
+    if is_in_word(first) { length_until(text, |c| !is_in_word(c)) } else { first.len_utf8() }
 }
 
 fn is_in_word(letter: char) -> bool {
@@ -129,15 +131,15 @@ fn is_in_word(letter: char) -> bool {
 }
 
 fn name_length(text: &str) -> usize {
-    until(text, |c| !c.is_ascii_alphanumeric() && c != '_')
+    length_until(text, |c| !c.is_ascii_alphanumeric() && c != '_')
 }
 
-/// As far as `end` is not reached.
-fn until(text: &str, end: impl Fn(char) -> bool) -> usize {
+/// Returns the length of the text before `end`.
+fn length_until(text: &str, end: impl Fn(char) -> bool) -> usize {
     text.find(end).unwrap_or(text.len())
 }
 
-/// Through the first `end` that begins at `from` or later.
-fn through(text: &str, end: &str, from: usize) -> usize {
+/// Returns the length up to and including the first `end` at or after `from`.
+fn length_through(text: &str, end: &str, from: usize) -> usize {
     text[from..].find(end).map_or(text.len(), |at| from + at + end.len())
 }

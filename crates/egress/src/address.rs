@@ -45,7 +45,7 @@ static RANGES: LazyLock<Vec<IpNet>> =
 /// address counts as itself.
 pub fn is_public(address: IpAddr) -> bool {
     let address = match address {
-        IpAddr::V6(address) => embedded(address).map_or(IpAddr::V6(address), IpAddr::V4),
+        IpAddr::V6(address) => embedded_ipv4(address).map_or(IpAddr::V6(address), IpAddr::V4),
         address => address,
     };
     !RANGES.iter().any(|range| range.contains(&address))
@@ -53,7 +53,7 @@ pub fn is_public(address: IpAddr) -> bool {
 
 /// Returns the IPv4 address that is embedded in an IPv6 address: mapped (`::ffff:0:0/96`),
 /// translated (`64:ff9b::/96`, RFC 6052), 6to4 (`2002::/16`, RFC 3056).
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let words = address.segments();
     let from = |high: u16, low: u16| Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
     match words {

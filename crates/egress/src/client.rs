@@ -2,7 +2,7 @@
 
 use crate::address::is_public;
 use crate::error::EgressError;
-use crate::resolver::{LeadsInside, PublicOnly};
+use crate::resolver::{PrivateAddress, PublicResolver};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Method, Response};
@@ -12,11 +12,11 @@ use std::time::Duration;
 use url::{Host, Url};
 
 /// The connect timeout.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of idle connections per host, and how long they are kept: enough for typical
 /// concurrency, and no longer than most servers keep them open.
-const IDLE: usize = 16;
-const IDLE_TIME: Duration = Duration::from_secs(30);
+const MAX_IDLE: usize = 16;
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum number of redirects.
 const MAX_REDIRECTS: usize = 3;
 
@@ -29,7 +29,7 @@ pub struct Egress {
 
 /// A request.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct EgressRequest {
     /// The method.
     pub method: Method,
     /// The full URL.
@@ -39,14 +39,14 @@ pub struct Request {
     /// The body, if there is one.
     pub body: Option<Vec<u8>>,
     /// The timeout for everything, including redirects and the whole response body.
-    pub time: Duration,
+    pub timeout: Duration,
     /// The maximum size of the response body in bytes, after decompression.
     pub max_bytes: usize,
 }
 
 /// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct EgressResponse {
     /// The HTTP status.
     pub status: u16,
     /// The `content-type` header.
@@ -66,14 +66,14 @@ impl Egress {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder()
             .redirect(Policy::custom(follow))
-            .connect_timeout(CONNECT)
-            .pool_max_idle_per_host(IDLE)
-            .pool_idle_timeout(IDLE_TIME)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .pool_max_idle_per_host(MAX_IDLE)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             // A proxy would resolve names itself.
             .no_proxy()
             .user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")));
-        let builder = if allow_private { builder } else { builder.dns_resolver(PublicOnly) };
-        let client = builder.build().map_err(|error| chain(&error))?;
+        let builder = if allow_private { builder } else { builder.dns_resolver(PublicResolver) };
+        let client = builder.build().map_err(|error| with_causes(&error))?;
         Ok(Self { client, allow_private })
     }
 
@@ -81,25 +81,25 @@ impl Egress {
     ///
     /// # Errors
     /// See [`EgressError`].
-    pub async fn send(&self, request: Request) -> Result<Answer, EgressError> {
+    pub async fn send(&self, request: EgressRequest) -> Result<EgressResponse, EgressError> {
         self.check(&request.url)?;
-        let (time, max_bytes) = (request.time, request.max_bytes);
-        let answer = tokio::time::timeout(time, async {
+        let (timeout, max_bytes) = (request.timeout, request.max_bytes);
+        let answer = tokio::time::timeout(timeout, async {
             let builder = self.client.request(request.method, request.url).headers(request.headers);
             let builder = match request.body {
                 Some(body) => builder.body(body),
                 None => builder,
             };
-            read(builder.send().await.map_err(explain)?, max_bytes).await
+            read(builder.send().await.map_err(into_egress_error)?, max_bytes).await
         });
-        answer.await.unwrap_or(Err(EgressError::TimedOut(time)))
+        answer.await.unwrap_or(Err(EgressError::TimedOut(timeout)))
     }
 
     /// Returns the underlying client, for a protocol that sends its own requests to this address
     /// only.
     ///
     /// # Errors
-    /// [`EgressError::NoWebAddress`], [`EgressError::NotPublic`].
+    /// [`EgressError::InvalidUrl`], [`EgressError::NotPublic`].
     pub fn client(&self, url: &Url) -> Result<Client, EgressError> {
         self.check(url)?;
         Ok(self.client.clone())
@@ -109,19 +109,19 @@ impl Egress {
     /// checked by the resolver.
     fn check(&self, url: &Url) -> Result<(), EgressError> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(EgressError::NoWebAddress);
+            return Err(EgressError::InvalidUrl);
         }
-        let is_public = match url.host().ok_or(EgressError::NoWebAddress)? {
+        let is_public = match url.host().ok_or(EgressError::InvalidUrl)? {
             Host::Ipv4(address) => is_public(address.into()),
             Host::Ipv6(address) => is_public(address.into()),
-            Host::Domain(name) => !is_this_machine(name),
+            Host::Domain(name) => !is_localhost(name),
         };
         if is_public || self.allow_private { Ok(()) } else { Err(EgressError::NotPublic) }
     }
 }
 
 /// Returns whether a name means this machine wherever it is resolved (RFC 6761, 6.3).
-fn is_this_machine(name: &str) -> bool {
+fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")
 }
@@ -130,42 +130,42 @@ fn is_this_machine(name: &str) -> bool {
 /// `Authorization` and cookies, but other headers may contain keys, too.
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let same = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
-    if same && attempt.previous().len() <= MAX_REDIRECTS { attempt.follow() } else { attempt.error(Elsewhere) }
+    if same && attempt.previous().len() <= MAX_REDIRECTS { attempt.follow() } else { attempt.error(RedirectRefused) }
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error("a redirect to another origin, or one too many")]
-struct Elsewhere;
+struct RedirectRefused;
 
-async fn read(mut response: Response, max_bytes: usize) -> Result<Answer, EgressError> {
+async fn read(mut response: Response, max_bytes: usize) -> Result<EgressResponse, EgressError> {
     let status = response.status().as_u16();
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(explain)? {
+    while let Some(chunk) = response.chunk().await.map_err(into_egress_error)? {
         if body.len() + chunk.len() > max_bytes {
             return Err(EgressError::TooLarge(max_bytes));
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer { status, content_type, body })
+    Ok(EgressResponse { status, content_type, body })
 }
 
-fn explain(error: reqwest::Error) -> EgressError {
+fn into_egress_error(error: reqwest::Error) -> EgressError {
     // The URL may contain a key.
     let error = error.without_url();
-    tracing::warn!(cause = chain(&error), "a request failed");
+    tracing::warn!(cause = with_causes(&error), "a request failed");
     let is =
         |wanted: fn(&(dyn Error + 'static)) -> bool| successors(error.source(), |&cause| cause.source()).any(wanted);
     match &error {
-        _ if is(|cause| cause.is::<LeadsInside>()) => EgressError::NotPublic,
-        _ if is(|cause| cause.is::<Elsewhere>()) => EgressError::Redirected,
-        error if error.is_timeout() => EgressError::TimedOut(CONNECT),
+        _ if is(|cause| cause.is::<PrivateAddress>()) => EgressError::NotPublic,
+        _ if is(|cause| cause.is::<RedirectRefused>()) => EgressError::Redirected,
+        error if error.is_timeout() => EgressError::TimedOut(CONNECT_TIMEOUT),
         _ => EgressError::Unreachable,
     }
 }
 
 /// Formats an error with its causes; reqwest's own message names only the outermost.
-fn chain(error: &dyn Error) -> String {
+fn with_causes(error: &dyn Error) -> String {
     successors(error.source(), |&cause| cause.source())
         .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

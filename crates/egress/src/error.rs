@@ -9,7 +9,7 @@ use thiserror::Error;
 pub enum EgressError {
     /// The URL is not an `http://` or `https://` URL with a host.
     #[error("this is not a web address")]
-    NoWebAddress,
+    InvalidUrl,
     /// The host is, or resolves to, an address that is not public.
     #[error("the address is not public, and the connection does not allow private addresses")]
     NotPublic,
@@ -23,6 +23,6 @@ pub enum EgressError {
     #[error("the server did not answer within {} s", .0.as_secs_f32())]
     TimedOut(Duration),
     /// The response body is too large.
-    #[error("the answer has more than {0} bytes")]
+    #[error("the response is larger than {0} bytes")]
     TooLarge(usize),
 }

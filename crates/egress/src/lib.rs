@@ -7,6 +7,6 @@ mod path;
 mod resolver;
 
 pub use address::is_public;
-pub use client::{Answer, Egress, Request};
+pub use client::{Egress, EgressRequest, EgressResponse};
 pub use error::EgressError;
-pub use path::{PathError, below, segment};
+pub use path::{PathError, encode_segment, join_below};

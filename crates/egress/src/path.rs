@@ -9,17 +9,17 @@ use url::Url;
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// How often a path is decoded to find dot segments: a proxy may decode once, and the server behind
 /// it once more.
-const DECODED: usize = 3;
+const MAX_DECODINGS: usize = 3;
 
 /// An error in a path. The messages contain neither the URL nor the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PathError {
     /// A segment of the path is `.` or `..`, literally or after decoding.
     #[error("the path escapes the connection's base URL")]
-    LeadsOut,
+    EscapesBase,
     /// The path contains a character that would end the path, or a control character.
     #[error("the path contains an invalid character; parameters belong in `query`")]
-    Character,
+    InvalidCharacter,
     /// A value of the path is empty, which would change the path.
     #[error("a value of the path is empty")]
     Empty,
@@ -28,14 +28,14 @@ pub enum PathError {
 /// Encodes a value as one path segment, so that it can neither add segments nor be a dot segment.
 ///
 /// # Errors
-/// [`PathError::Empty`], and [`PathError::LeadsOut`] for a value that is `.` or `..`, also after
+/// [`PathError::Empty`], and [`PathError::EscapesBase`] for a value that is `.` or `..`, also after
 /// decoding it up to three times.
-pub fn segment(value: &str) -> Result<String, PathError> {
+pub fn encode_segment(value: &str) -> Result<String, PathError> {
     if value.is_empty() {
         return Err(PathError::Empty);
     }
-    if leads_up(value) {
-        return Err(PathError::LeadsOut);
+    if has_dot_segment(value) {
+        return Err(PathError::EscapesBase);
     }
     Ok(utf8_percent_encode(value, RESERVED).to_string())
 }
@@ -43,13 +43,13 @@ pub fn segment(value: &str) -> Result<String, PathError> {
 /// Returns the URL of a path below a base URL.
 ///
 /// # Errors
-/// [`PathError::Character`] and [`PathError::LeadsOut`].
-pub fn below(base: &Url, path: &str) -> Result<Url, PathError> {
+/// [`PathError::InvalidCharacter`] and [`PathError::EscapesBase`].
+pub fn join_below(base: &Url, path: &str) -> Result<Url, PathError> {
     if path.contains(['?', '#', '\\']) || path.chars().any(char::is_control) {
-        return Err(PathError::Character);
+        return Err(PathError::InvalidCharacter);
     }
-    if leads_up(path) {
-        return Err(PathError::LeadsOut);
+    if has_dot_segment(path) {
+        return Err(PathError::EscapesBase);
     }
     let mut url = base.clone();
     if path.is_empty() {
@@ -57,13 +57,13 @@ pub fn below(base: &Url, path: &str) -> Result<Url, PathError> {
     }
     let folder = format!("{}/", base.path().trim_end_matches('/'));
     url.set_path(&format!("{folder}{}", path.trim_start_matches('/')));
-    if url.path().starts_with(&folder) { Ok(url) } else { Err(PathError::LeadsOut) }
+    if url.path().starts_with(&folder) { Ok(url) } else { Err(PathError::EscapesBase) }
 }
 
 /// Returns whether a server could find a dot segment in a path.
-fn leads_up(path: &str) -> bool {
+fn has_dot_segment(path: &str) -> bool {
     let mut path = path.to_owned();
-    for _ in 0..=DECODED {
+    for _ in 0..=MAX_DECODINGS {
         // Some servers treat what follows a semicolon as a parameter of the segment, and some trim
         // white space.
         let is_dots = |step: &str| matches!(step.split(';').next().map(str::trim), Some("." | ".."));
@@ -85,12 +85,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn value_is_one_step_of_the_path() {
+    fn value_is_one_path_segment() {
         let check = |value: &str, expected: Result<&str, PathError>| {
-            assert_eq!(segment(value), expected.map(str::to_owned), "{value:?}");
-            if let Ok(step) = segment(value) {
+            assert_eq!(encode_segment(value), expected.map(str::to_owned), "{value:?}");
+            if let Ok(step) = encode_segment(value) {
                 let base = Url::parse("https://api.example.com/v1/users/").unwrap();
-                let url = below(&base, &step).unwrap();
+                let url = join_below(&base, &step).unwrap();
                 assert_eq!(url.path(), format!("/v1/users/{step}"), "{value:?}");
                 assert_eq!(url.path_segments().unwrap().count(), 3, "{value:?}");
             }
@@ -142,14 +142,14 @@ mod tests {
             ".. /x",
             "%252525252e",
         ] {
-            check(up, Err(PathError::LeadsOut));
+            check(up, Err(PathError::EscapesBase));
         }
     }
 
     #[test]
     fn path_stays_below_its_base() {
         let check = |base: &str, path: &str, expected: Result<&str, PathError>| {
-            let found = below(&Url::parse(base).unwrap(), path).map(|url| url.to_string());
+            let found = join_below(&Url::parse(base).unwrap(), path).map(|url| url.to_string());
             assert_eq!(found, expected.map(str::to_owned), "{path:?}");
         };
         let v1 = "https://api.example.com/v1/";
@@ -167,7 +167,7 @@ mod tests {
         check(v1, "https://evil.com", Ok("https://api.example.com/v1/https://evil.com"));
         check(v1, "a..b/.c/...", Ok("https://api.example.com/v1/a..b/.c/..."));
         for path in ["a?b=c", "a#b", "a\\b", "a\nb", "a\tb", "..\\x"] {
-            check(v1, path, Err(PathError::Character));
+            check(v1, path, Err(PathError::InvalidCharacter));
         }
         for path in [
             "..",
@@ -198,7 +198,7 @@ mod tests {
             "a/%2e/b",
             "%252525252e",
         ] {
-            check(v1, path, Err(PathError::LeadsOut));
+            check(v1, path, Err(PathError::EscapesBase));
         }
     }
 }

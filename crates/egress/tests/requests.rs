@@ -7,7 +7,7 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::get;
-use egress::{Egress, EgressError, Request};
+use egress::{Egress, EgressError, EgressRequest};
 use futures::future::join_all;
 use futures::stream;
 use std::convert::Infallible;
@@ -51,10 +51,17 @@ async fn server() -> Server {
     Server { address, hits }
 }
 
-fn request(url: &str) -> Request {
+fn request(url: &str) -> EgressRequest {
     let headers = HeaderMap::from_iter([("x-key".parse().unwrap(), "k".parse().unwrap())]);
-    let (time, max_bytes) = (Duration::from_millis(1_500), 1 << 20);
-    Request { method: "GET".parse().unwrap(), url: Url::parse(url).unwrap(), headers, body: None, time, max_bytes }
+    let (timeout, max_bytes) = (Duration::from_millis(1_500), 1 << 20);
+    EgressRequest {
+        method: "GET".parse().unwrap(),
+        url: Url::parse(url).unwrap(),
+        headers,
+        body: None,
+        timeout,
+        max_bytes,
+    }
 }
 
 async fn ask(allow_private: bool, url: &str) -> String {
@@ -94,7 +101,7 @@ async fn private_addresses_are_refused_before_a_connection() {
 #[tokio::test]
 async fn schemes_other_than_http_are_refused() {
     for url in ["file:///etc/passwd", "ftp://example.com/", "data:text/plain,x", "unix:/run/x"] {
-        assert_eq!(ask(true, url).await, EgressError::NoWebAddress.to_string(), "{url}");
+        assert_eq!(ask(true, url).await, EgressError::InvalidUrl.to_string(), "{url}");
     }
 }
 
@@ -109,7 +116,7 @@ async fn redirects_and_response_sizes_are_limited() {
     check("/missing", "404 gone").await;
     check("/loop", "the server redirects to another origin or too often, which is not followed").await;
     check("/away", "the server redirects to another origin or too often, which is not followed").await;
-    check("/endless", "the answer has more than 1048576 bytes").await;
+    check("/endless", "the response is larger than 1048576 bytes").await;
     check("/silent", "the server did not answer within 1.5 s").await;
 }
 
@@ -152,7 +159,8 @@ async fn only_some_idle_connections_are_kept() {
     let (address, open) = crowded().await;
     let egress = Egress::new(true).unwrap();
     let url = format!("http://{address}/");
-    let answers = join_all((0..CROWD).map(|_| egress.send(Request { time: Duration::from_secs(20), ..request(&url) })));
+    let answers =
+        join_all((0..CROWD).map(|_| egress.send(EgressRequest { timeout: Duration::from_secs(20), ..request(&url) })));
     assert!(answers.await.into_iter().all(|answer| answer.is_ok_and(|answer| answer.body == b"ok")));
     let begun = Instant::now();
     while open.load(Ordering::Relaxed) != 16 {

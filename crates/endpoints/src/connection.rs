@@ -1,17 +1,17 @@
-//! What the requests of a routine go to.
+//! The connections that the requests of a routine are sent to.
 
-use crate::http::Http;
-use crate::sql::Sql;
-use crate::text::TextModels;
+use crate::http::HttpConnection;
+use crate::sql::SqlConnection;
+use crate::text_models::TextModels;
 use std::sync::Arc;
 
-/// Where a request goes; a cheap handle.
+/// A connection; a cheap handle.
 #[derive(Clone)]
 pub enum Connection {
     /// A database: `SqlQuery`, `SqlExecute`.
-    Sql(Sql),
+    Sql(SqlConnection),
     /// A web service: `Http`.
-    Http(Http),
-    /// A provider of models: `GenerateText`, `GenerateObject`.
+    Http(HttpConnection),
+    /// A model provider: `GenerateText`, `GenerateObject`.
     Models(Arc<dyn TextModels>),
 }

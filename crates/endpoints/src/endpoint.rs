@@ -1,68 +1,69 @@
-//! Endpoints by id, and calling one.
+//! Looks up endpoints by id and calls them.
 
-use crate::routine::{self, Budget, Surroundings};
-use crate::step::{Dialects, Step};
-use crate::{Connection, EndpointError, EndpointTool, Gate, Secrets};
+use crate::routine::{self, RoutineContext, StepBudget};
+use crate::step::{DialectLookup, RoutineStep};
+use crate::{Connection, EndpointError, EndpointGate, EndpointTool, Secrets};
 use contract::{ApprovalTerms, ModelUse, ToolSpec};
 use dialect::Dialect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use schemas::{Misfit, Schema};
+use schemas::{CheckError, Schema};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long an explanation of a payload that does not fit may be; it quotes the payload.
+/// The maximum length in characters of the explanation why a payload is invalid; it quotes the
+/// payload.
 const MAX_EXPLANATION: usize = 300;
 
-/// An endpoint as the config declares it.
+/// An endpoint of the config.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// What it does, for a model.
+    /// The description for a model.
     pub description: Option<String>,
-    /// JSON Schema of its payload.
+    /// The JSON Schema of the payload.
     pub payload_schema: Option<Value>,
-    /// Its steps, operators not evaluated.
+    /// The steps, with operators not evaluated.
     pub routine: Vec<Value>,
 }
 
-/// Who calls.
+/// The caller of an endpoint.
 #[derive(Clone)]
 pub struct CallContext {
-    /// The caller; what `_user` reads of him is the gate's to say.
+    /// The caller's id. The gate provides what `_user` reads for it.
     pub user_id: String,
-    /// What the caller may call.
-    pub gate: Arc<dyn Gate>,
-    /// Counts the requests to models that the routine makes.
+    /// Checks which endpoints the caller may call.
+    pub gate: Arc<dyn EndpointGate>,
+    /// Counts the model requests that the routine makes.
     pub models: ModelUse,
-    /// Ends the call.
+    /// Cancels the call.
     pub cancel: CancellationToken,
 }
 
-/// All endpoints with their connections.
+/// All endpoints and their connections.
 pub struct Endpoints {
-    endpoints: HashMap<String, Compiled>,
+    endpoints: HashMap<String, CompiledEndpoint>,
     connections: HashMap<String, Connection>,
     pub(crate) secrets: Secrets,
-    time: Duration,
+    timeout: Duration,
 }
 
-/// An endpoint, ready to be called.
-struct Compiled {
+/// A parsed endpoint with its compiled schema.
+struct CompiledEndpoint {
     endpoint: Endpoint,
     schema: Option<Schema>,
-    steps: Vec<Step>,
+    steps: Vec<RoutineStep>,
 }
 
-impl Compiled {
-    fn new(endpoint: Endpoint, dialects: Dialects<'_>) -> Result<Self, String> {
+impl CompiledEndpoint {
+    fn new(endpoint: Endpoint, dialects: DialectLookup<'_>) -> Result<Self, String> {
         let schema = endpoint.payload_schema.as_ref().map(Schema::new).transpose();
         let schema = schema.map_err(|error| format!("the payload schema of `{}`: {error}", endpoint.id))?;
-        let steps = Step::read_all(&endpoint.routine, dialects)
+        let steps = RoutineStep::parse_all(&endpoint.routine, dialects)
             .map_err(|error| format!("the routine of `{}`: {error}", endpoint.id))?;
         Ok(Self { endpoint, schema, steps })
     }
@@ -71,10 +72,10 @@ impl Compiled {
         let Some(schema) = &self.schema else { return Ok(()) };
         let (path, mut message) = match schema.check(payload, 1).await {
             Ok(()) => return Ok(()),
-            Err(Misfit::Faults(faults)) => {
+            Err(CheckError::Faults(faults)) => {
                 faults.into_iter().next().map(|fault| (fault.path, fault.message)).unwrap_or_default()
             }
-            Err(misfit @ (Misfit::TooCostly | Misfit::Busy)) => (String::new(), misfit.to_string()),
+            Err(misfit @ (CheckError::TooCostly | CheckError::Busy)) => (String::new(), misfit.to_string()),
         };
         if let Some((cut, _)) = message.char_indices().nth(MAX_EXPLANATION) {
             message.truncate(cut);
@@ -85,40 +86,40 @@ impl Compiled {
 }
 
 impl Endpoints {
-    /// Endpoints over these connections, by id. A routine must be done within `time`.
+    /// Parses endpoints that use these connections, by id. `time` is the time limit of a routine.
     ///
     /// # Errors
-    /// A payload schema that is no JSON Schema or a step that is none, with the endpoint's id.
+    /// An invalid payload schema or step, with the endpoint's id.
     pub fn new(
         endpoints: Vec<Endpoint>,
         connections: HashMap<String, Connection>,
         time: Duration,
     ) -> Result<Self, String> {
-        // A connection that is not there, or of another type, is told when the step is reached.
+        // A missing connection, or one of another type, is reported when the step runs.
         let dialects = |id: &str| match connections.get(id) {
             Some(Connection::Sql(database)) => database.dialect(),
             _ => Dialect::default(),
         };
-        let compile = |endpoint: Endpoint| Ok((endpoint.id.clone(), Compiled::new(endpoint, &dialects)?));
+        let compile = |endpoint: Endpoint| Ok((endpoint.id.clone(), CompiledEndpoint::new(endpoint, &dialects)?));
         let endpoints = endpoints.into_iter().map(compile).collect::<Result<_, String>>()?;
-        Ok(Self { endpoints, connections, secrets: Secrets::default(), time })
+        Ok(Self { endpoints, connections, secrets: Secrets::default(), timeout: time })
     }
 
-    /// The same with secrets, which `_secret` reads in what is asked of databases and web services.
+    /// Sets the secrets that `_secret` reads in requests to databases and web services.
     #[must_use]
     pub fn with_secrets(self, secrets: Secrets) -> Self {
         Self { secrets, ..self }
     }
 
-    /// Runs an endpoint. Dropping the future ends the routine as cancelling does: the statement that runs is interrupted, and
-    /// what it had written is undone; statements before it stay.
+    /// Runs an endpoint. Dropping the future cancels the routine: the active statement is
+    /// interrupted and rolled back; earlier statements stay committed.
     ///
     /// # Errors
     /// See [`EndpointError`].
     pub async fn call(&self, id: &str, payload: Value, context: &CallContext) -> Result<Value, EndpointError> {
-        let ready = context.cancel.run_until_cancelled(self.ready(id, &payload, &*context.gate)).await;
+        let ready = context.cancel.run_until_cancelled(self.resolve(id, &payload, &*context.gate)).await;
         let compiled = ready.ok_or(EndpointError::Cancelled)??;
-        let around = Surroundings {
+        let routine_context = RoutineContext {
             endpoints: self,
             gate: &*context.gate,
             connections: &self.connections,
@@ -126,38 +127,46 @@ impl Endpoints {
             payload: &Arc::new(payload),
             user: &Arc::new(context.gate.user(&context.user_id)),
             models: &context.models,
-            budget: &Budget::default(),
+            budget: &StepBudget::default(),
             depth: 0,
         };
-        let routine = tokio::time::timeout(self.time, routine::run(&compiled.steps, around));
+        let routine = tokio::time::timeout(self.timeout, routine::run(&compiled.steps, routine_context));
         tokio::select! {
             biased;
             () = context.cancel.cancelled() => Err(EndpointError::Cancelled),
-            ended = routine => ended.unwrap_or(Err(EndpointError::TooSlow(self.time))),
+            ended = routine => ended.unwrap_or(Err(EndpointError::TooSlow(self.timeout))),
         }
     }
 
-    /// Runs an endpoint for a step of another one: with its user and what he may, its time and what is left of its steps.
-    pub(crate) fn call_inside<'a>(
+    /// Runs an endpoint for a step of another one: with the same user and rights, the same time
+    /// limit, and the remaining steps.
+    pub(crate) fn call_nested<'a>(
         &'a self,
         id: &'a str,
         payload: &'a Arc<Value>,
-        caller: Surroundings<'a>,
+        caller: RoutineContext<'a>,
     ) -> BoxFuture<'a, Result<Value, EndpointError>> {
-        let around = Surroundings { endpoint_id: id, payload, depth: caller.depth + 1, ..caller };
-        async move { routine::run(&self.ready(id, payload, caller.gate).await?.steps, around).await }.boxed()
+        let routine_context = RoutineContext { endpoint_id: id, payload, depth: caller.depth + 1, ..caller };
+        async move { routine::run(&self.resolve(id, payload, caller.gate).await?.steps, routine_context).await }.boxed()
     }
 
-    /// The endpoint, if the caller may call it and the payload fits it.
-    async fn ready(&self, id: &str, payload: &Value, gate: &dyn Gate) -> Result<&Compiled, EndpointError> {
+    /// Returns the endpoint, if the caller may call it and the payload is valid.
+    async fn resolve(
+        &self,
+        id: &str,
+        payload: &Value,
+        gate: &dyn EndpointGate,
+    ) -> Result<&CompiledEndpoint, EndpointError> {
         let compiled = self.endpoints.get(id).ok_or(EndpointError::NotFound)?;
-        gate.admit(id)?;
+        gate.check(id)?;
         compiled.check(payload).await?;
         Ok(compiled)
     }
 
-    /// The endpoint as a tool under this name; none unless it has a description and a payload schema (L-8). `confirm` has the user asked
-    /// before each call, `approval` says how, whoever has him asked.
+    /// Returns the endpoint as a tool with this name; `None` unless it has both a description and a
+    /// payload schema, since a model needs them to call it. With `confirm`, the user is asked
+    /// before each call; `approval` holds the terms of every approval request for it, whatever
+    /// requires it.
     pub fn tool(
         self: &Arc<Self>,
         id: &str,
@@ -170,8 +179,8 @@ impl Endpoints {
         let spec = ToolSpec {
             needs_approval: confirm,
             approval,
-            // The routine's own limit comes first, since it knows what to say.
-            timeout: self.time + Duration::from_secs(5),
+            // Longer than the routine's own limit, whose error message is more specific.
+            timeout: self.timeout + Duration::from_secs(5),
             ..ToolSpec::new(name, description, schema)
         };
         Some(EndpointTool::new(self.clone(), id, spec))

@@ -1,46 +1,46 @@
-//! Why an endpoint has no result.
+//! Errors of endpoint calls.
 
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why an endpoint has no result. The text of each is for the caller and for a model; causes are in the log.
+/// An error of an endpoint call. The messages are for the caller and for models; causes are logged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EndpointError {
-    /// There is no endpoint with this id, or none that the caller may call.
+    /// There is no endpoint with this id that the caller may call.
     #[error("There is no such endpoint.")]
     NotFound,
-    /// The caller would have to sign in.
+    /// The endpoint requires a signed-in user.
     #[error("The user is not signed in.")]
     Unauthenticated,
-    /// The payload does not fit.
-    #[error("The payload does not fit at {path}: {message}")]
+    /// The payload is invalid.
+    #[error("The payload is invalid at {path}: {message}")]
     Payload {
-        /// A JSON pointer; `/` is the payload itself.
+        /// The location as a JSON pointer; `/` is the payload itself.
         path: String,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
-    /// The routine said that the caller did something wrong (`:reject`).
+    /// The routine rejected the call as the caller's error (`:reject`).
     #[error("{0}")]
     Rejected(String),
-    /// The routine said that something went wrong (`:throw`).
+    /// The routine reported an error (`:throw`).
     #[error("{0}")]
     Thrown(String),
     /// A step failed.
     #[error("The step `{step}` failed: {message}")]
     Step {
-        /// Its id, or the control's name.
+        /// The step's id, or the control's name.
         step: String,
-        /// Why, without addresses or paths.
+        /// The error message, without addresses or paths.
         message: String,
     },
-    /// Too many steps.
+    /// The routine exceeded its number of steps.
     #[error("The routine did not finish within {0} steps.")]
     TooManySteps(u32),
-    /// It took too long.
+    /// The routine exceeded its time limit.
     #[error("The routine did not finish within {} s.", .0.as_secs_f32())]
     TooSlow(Duration),
-    /// The caller has gone.
+    /// The call was cancelled.
     #[error("The call was stopped.")]
     Cancelled,
 }

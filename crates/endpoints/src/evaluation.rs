@@ -1,21 +1,23 @@
-//! Evaluation of operators: small amounts of work on the thread of the caller, more on threads of low priority.
+//! Evaluates operators: small work on the calling thread, the rest on threads of low priority.
 
 use crate::Secrets;
 use offload::{Abandoned, Pool};
-use operators::{Evaluator, OperatorError, Scope, evaluate, evaluate_briefly, evaluate_fully, evaluate_text, has_text};
+use operators::{
+    Evaluator, OperatorError, Scope, evaluate, evaluate_briefly, evaluate_fully, evaluate_source, has_expressions,
+};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 
-/// The stack of the threads that evaluate, in bytes. Only what is used takes memory.
-const STACK: usize = 8 << 20;
-/// Evaluations that are in the queue. More wait for their turn.
-const MAX_WAITING: usize = 64;
+/// The stack size of the worker threads in bytes. Only used pages take memory.
+const STACK_BYTES: usize = 8 << 20;
+/// The maximum number of evaluations that are queued or running. Further ones wait.
+const MAX_QUEUED: usize = 64;
 
-static POOL: LazyLock<Pool> = LazyLock::new(|| Pool::new("expressions", STACK, MAX_WAITING));
+static POOL: LazyLock<Pool> = LazyLock::new(|| Pool::new("expressions", STACK_BYTES, MAX_QUEUED));
 
-/// The values that operators read, shared with the thread that evaluates them. Cloning is cheap.
+/// An owned [`Scope`], so that it can be moved to a worker thread. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct OwnedScope {
     /// `_state`
     pub state: Option<Arc<Value>>,
     /// `_user`
@@ -28,14 +30,14 @@ pub struct Facts {
     pub item: Option<Arc<Value>>,
     /// `_error`
     pub error: Option<Arc<Value>>,
-    /// `_secret`; without them there are none.
+    /// `_secret`; without it, no secret can be read.
     pub secrets: Option<Secrets>,
-    /// Evaluates expressions and templates; [`evaluate_text`] without it.
+    /// Evaluates expressions and templates; [`evaluate_source`] by default.
     pub evaluator: Option<Evaluator>,
 }
 
-impl Facts {
-    fn within<T>(&self, work: impl FnOnce(&Scope<'_>) -> T) -> T {
+impl OwnedScope {
+    fn with_scope<T>(&self, work: impl FnOnce(&Scope<'_>) -> T) -> T {
         let secrets = self.secrets.clone();
         let secret = move |name: &str| secrets.as_ref()?.get(name);
         work(&Scope {
@@ -46,29 +48,31 @@ impl Facts {
             item: self.item.as_deref(),
             error: self.error.as_deref(),
             secret: self.secrets.is_some().then_some(&secret),
-            expressions: Some(self.evaluator.unwrap_or(evaluate_text)),
+            expressions: Some(self.evaluator.unwrap_or(evaluate_source)),
             ..Scope::default()
         })
     }
 
-    /// Evaluates every operator in a value. Expressions and templates block no async worker for more than a few
-    /// milliseconds, whatever the values are. Dropping the future ends the evaluation.
+    /// Evaluates every operator in a value. Expressions and templates block the async worker for a
+    /// few milliseconds at most, whatever the values are. Dropping the future cancels the
+    /// evaluation.
     ///
     /// # Errors
-    /// The errors of [`operators::evaluate`]; an expression or a template that exceeds its budget.
+    /// The errors of [`operators::evaluate`], and an expression or a template that exceeds its
+    /// budget.
     pub async fn evaluate(&self, value: &Value) -> Result<Value, OperatorError> {
-        if !has_text(value) {
-            return self.within(|scope| evaluate(value, scope));
+        if !has_expressions(value) {
+            return self.with_scope(|scope| evaluate(value, scope));
         }
-        if let Some(done) = self.within(|scope| evaluate_briefly(value, scope)) {
+        if let Some(done) = self.with_scope(|scope| evaluate_briefly(value, scope)) {
             return done;
         }
         let (facts, value) = (self.clone(), value.clone());
         let work = move |abandoned: &Abandoned| {
             let abandoned = abandoned.clone();
-            facts.within(|scope| evaluate_fully(&value, scope, move || abandoned.is_set()))
+            facts.with_scope(|scope| evaluate_fully(&value, scope, move || abandoned.is_set()))
         };
-        POOL.run_in_turn(work).await.unwrap_or_else(|_| {
+        POOL.run_waiting(work).await.unwrap_or_else(|_| {
             Err(OperatorError { path: String::new(), message: "it could not be evaluated".to_owned() })
         })
     }

@@ -1,25 +1,25 @@
-//! What a caller may call: the port through which it is asked.
+//! The port that decides which endpoints a caller may call.
 
 use crate::EndpointError;
 use serde_json::{Value, json};
 
-/// The rights of one caller. Implemented where callers are known; this room only asks, before each endpoint that runs for the
-/// caller, those that routines call included.
-pub trait Gate: Send + Sync + 'static {
-    /// Lets the caller pass to an endpoint.
+/// The rights of one caller. It is asked before every endpoint that runs for the caller, including
+/// those that routines call.
+pub trait EndpointGate: Send + Sync + 'static {
+    /// Checks whether the caller may call an endpoint.
     ///
     /// # Errors
     /// [`EndpointError::NotFound`] and [`EndpointError::Unauthenticated`].
-    fn admit(&self, endpoint_id: &str) -> Result<(), EndpointError>;
+    fn check(&self, endpoint_id: &str) -> Result<(), EndpointError>;
 
-    /// What `_user` reads of the caller with this id.
+    /// Returns what `_user` reads for the caller with this id.
     fn user(&self, id: &str) -> Value {
         json!({ "id": id })
     }
 }
 
-impl<F: Fn(&str) -> Result<(), EndpointError> + Send + Sync + 'static> Gate for F {
-    fn admit(&self, endpoint_id: &str) -> Result<(), EndpointError> {
+impl<F: Fn(&str) -> Result<(), EndpointError> + Send + Sync + 'static> EndpointGate for F {
+    fn check(&self, endpoint_id: &str) -> Result<(), EndpointError> {
         self(endpoint_id)
     }
 }

@@ -1,6 +1,6 @@
-//! Requests to a web service.
+//! Connections to web services.
 
-use egress::{Answer, Egress, Request};
+use egress::{Egress, EgressRequest, EgressResponse};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -9,35 +9,35 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 use url::Url;
 
-/// Bytes of an answer.
-const MAX_ANSWER: usize = 4 << 20;
+/// The maximum size of a response body in bytes.
+const MAX_RESPONSE_BYTES: usize = 4 << 20;
 
-/// Which web service, and how it may be reached.
+/// The settings of a connection to a web service.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
-    /// Every request stays below it.
+    /// The base URL; all requests stay below it.
     pub base_url: Url,
-    /// Sent with each request.
+    /// Headers that are sent with every request.
     pub headers: Vec<(String, SecretString)>,
-    /// Whether addresses of this machine and its networks may be reached.
+    /// Whether addresses of this machine and its networks are allowed.
     pub allow_private: bool,
-    /// For one request.
-    pub time: Duration,
+    /// The timeout of a request.
+    pub timeout: Duration,
 }
 
-/// A web service; a cheap handle.
+/// A connection to a web service; a cheap handle.
 #[derive(Clone)]
-pub struct Http {
+pub struct HttpConnection {
     egress: Egress,
     base_url: Url,
     headers: HeaderMap,
-    time: Duration,
+    timeout: Duration,
 }
 
-/// One request, its operators evaluated.
+/// The evaluated properties of a request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct HttpCall {
+struct HttpProperties {
     #[serde(default)]
     path: String,
     #[serde(default)]
@@ -49,45 +49,47 @@ struct HttpCall {
     any_status: bool,
 }
 
-impl Http {
-    /// A client for this service. Nothing is connected yet.
+impl HttpConnection {
+    /// Creates a client for a web service. Nothing is connected yet.
     ///
     /// # Errors
-    /// One line for the operator: a header that HTTP forbids, or no trusted certificates.
+    /// A message for the operator: an invalid header, or no trusted certificates.
     pub fn new(settings: HttpSettings) -> Result<Self, String> {
-        let HttpSettings { base_url, headers: fixed, allow_private, time } = settings;
+        let HttpSettings { base_url, headers: fixed, allow_private, timeout } = settings;
         let mut headers = HeaderMap::new();
         for (name, value) in fixed {
             let mut value = header_value(&name, value.expose_secret())?;
             value.set_sensitive(true);
             headers.insert(header_name(&name)?, value);
         }
-        Ok(Self { egress: Egress::new(allow_private)?, base_url, headers, time })
+        Ok(Self { egress: Egress::new(allow_private)?, base_url, headers, timeout })
     }
 
-    /// Makes a request: `{status, body}`, where the body is the value of an answer in JSON, the text of another.
+    /// Sends a request and returns `{status, body}`. The body of a JSON response is its value,
+    /// otherwise a string.
     ///
     /// # Errors
-    /// For the caller, without addresses: no answer, a status of 400 and more, a body that is no text.
-    pub(crate) async fn run(&self, method: &Method, properties: Value) -> Result<Value, String> {
-        let call: HttpCall = serde_json::from_value(properties).map_err(|error| error.to_string())?;
+    /// A message for the caller, without addresses: no response, a status of 400 or more, or a body
+    /// that is not text.
+    pub(crate) async fn send(&self, method: &Method, properties: Value) -> Result<Value, String> {
+        let call: HttpProperties = serde_json::from_value(properties).map_err(|error| error.to_string())?;
         let any_status = call.any_status;
         let answer = self.egress.send(self.request(method, call)?).await.map_err(|error| error.to_string())?;
         if answer.status >= 400 && !any_status {
-            return Err(format!("the server answered with the status {}", answer.status));
+            return Err(format!("the server responded with status {}", answer.status));
         }
         let status = answer.status;
-        Ok(json!({ "status": status, "body": body(answer)? }))
+        Ok(json!({ "status": status, "body": body_value(answer)? }))
     }
 
-    fn request(&self, method: &Method, call: HttpCall) -> Result<Request, String> {
+    fn request(&self, method: &Method, call: HttpProperties) -> Result<EgressRequest, String> {
         let mut headers = self.headers.clone();
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json, text/*;q=0.8, */*;q=0.5"));
         for (name, value) in &call.headers {
             let name = header_name(name)?;
-            // The config's own are not the routine's to change.
+            // A routine cannot override the headers of the config.
             if !self.headers.contains_key(&name) {
-                headers.insert(name.clone(), header_value(name.as_str(), &text(value))?);
+                headers.insert(name.clone(), header_value(name.as_str(), &value_text(value))?);
             }
         }
         let body = match call.body {
@@ -101,30 +103,38 @@ impl Http {
                 Some(body.to_string().into_bytes())
             }
         };
-        let url = address(&self.base_url, &call.path, &call.query)?;
-        Ok(Request { method: method.clone(), url, headers, body, time: self.time, max_bytes: MAX_ANSWER })
+        let url = request_url(&self.base_url, &call.path, &call.query)?;
+        Ok(EgressRequest {
+            method: method.clone(),
+            url,
+            headers,
+            body,
+            timeout: self.timeout,
+            max_bytes: MAX_RESPONSE_BYTES,
+        })
     }
 }
 
-/// The address of a request, which must be below the base: a path comes from a payload as a rule.
-fn address(base: &Url, path: &str, query: &Map<String, Value>) -> Result<Url, String> {
-    let mut url = egress::below(base, path).map_err(|error| error.to_string())?;
+/// Returns the URL of a request. It must be below the base URL, because paths often contain values
+/// of a payload.
+fn request_url(base: &Url, path: &str, query: &Map<String, Value>) -> Result<Url, String> {
+    let mut url = egress::join_below(base, path).map_err(|error| error.to_string())?;
     if !query.is_empty() {
         let mut pairs = url.query_pairs_mut();
         for (name, value) in query {
-            // `null` is none; a list is the parameter several times.
+            // `null` omits the parameter; a list repeats it.
             let values = match value {
                 Value::Null => &[],
                 Value::Array(items) => items.as_slice(),
                 value => std::slice::from_ref(value),
             };
-            pairs.extend_pairs(values.iter().map(|value| (name, text(value))));
+            pairs.extend_pairs(values.iter().map(|value| (name, value_text(value))));
         }
     }
     Ok(url)
 }
 
-fn body(answer: Answer) -> Result<Value, String> {
+fn body_value(answer: EgressResponse) -> Result<Value, String> {
     let is_json = answer.content_type.as_deref().and_then(|found| found.split(';').next()).is_some_and(|found| {
         let found = found.trim().to_ascii_lowercase();
         found == "application/json" || found.ends_with("+json")
@@ -133,23 +143,22 @@ fn body(answer: Answer) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     if is_json {
-        return serde_json::from_slice(&answer.body)
-            .map_err(|_| "the answer is not the JSON that it says it is".to_owned());
+        return serde_json::from_slice(&answer.body).map_err(|_| "the response is not valid JSON".to_owned());
     }
-    String::from_utf8(answer.body).map(Value::String).map_err(|_| "the answer is not a text".to_owned())
+    String::from_utf8(answer.body).map(Value::String).map_err(|_| "the response is not text".to_owned())
 }
 
-/// A text as it is, anything else as JSON.
-fn text(value: &Value) -> String {
+/// Returns a string as it is, other values as JSON.
+fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn header_name(name: &str) -> Result<HeaderName, String> {
-    name.parse().map_err(|_| format!("`{name}` is no name of a header"))
+    name.parse().map_err(|_| format!("`{name}` is not a valid header name"))
 }
 
 fn header_value(name: &str, value: &str) -> Result<HeaderValue, String> {
-    value.parse().map_err(|_| format!("the header `{name}` holds a character that HTTP forbids"))
+    value.parse().map_err(|_| format!("the header `{name}` contains an invalid character"))
 }
 
 #[cfg(test)]
@@ -159,23 +168,23 @@ mod tests {
     fn check(path: &str, query: Value, expected: &str) {
         let base = Url::parse("https://api.example.com/v1/").unwrap();
         let query = query.as_object().cloned().unwrap_or_default();
-        let seen = address(&base, path, &query).map_or_else(|error| error, |url| url.to_string());
+        let seen = request_url(&base, path, &query).map_or_else(|error| error, |url| url.to_string());
         assert_eq!(seen, expected, "{path}");
     }
 
     #[test]
-    fn headers_are_one_line() {
-        let http = Http::new(HttpSettings {
+    fn header_values_with_line_breaks_are_rejected() {
+        let http = HttpConnection::new(HttpSettings {
             base_url: Url::parse("https://api.example.com/").unwrap(),
             headers: vec![("x-own".to_owned(), SecretString::from("1"))],
             allow_private: false,
-            time: Duration::from_secs(1),
+            timeout: Duration::from_secs(1),
         });
         let http = http.unwrap();
         let check = |name: &str, value: Value, expected: &str| {
             let headers = Map::from_iter([(name.to_owned(), value.clone())]);
             let (path, query) = (String::new(), Map::new());
-            let call = HttpCall { path, query, headers, body: None, any_status: false };
+            let call = HttpProperties { path, query, headers, body: None, any_status: false };
             let request = http.request(&Method::GET, call);
             let seen = request.map(|request| request.headers.get(name).unwrap().to_str().unwrap().to_owned());
             assert_eq!(seen.unwrap_or_else(|error| error), expected, "{name} {value}");
@@ -184,16 +193,16 @@ mod tests {
         check("x-a", json!(7), "7");
         check("x-own", json!("2"), "1");
         for value in ["a\r\nx-b: c", "a\nb", "a\rb", "a\0b"] {
-            check("x-a", json!(value), "the header `x-a` holds a character that HTTP forbids");
+            check("x-a", json!(value), "the header `x-a` contains an invalid character");
         }
         let name = "x-a\r\nx-b";
         let headers = Map::from_iter([(name.to_owned(), json!("1"))]);
-        let call = HttpCall { path: String::new(), query: Map::new(), headers, body: None, any_status: false };
-        assert_eq!(http.request(&Method::GET, call).unwrap_err(), format!("`{name}` is no name of a header"));
+        let call = HttpProperties { path: String::new(), query: Map::new(), headers, body: None, any_status: false };
+        assert_eq!(http.request(&Method::GET, call).unwrap_err(), format!("`{name}` is not a valid header name"));
     }
 
     #[test]
-    fn addresses_stay_below_the_base() {
+    fn urls_stay_below_the_base() {
         let out = "the path escapes the connection's base URL";
         check("", json!({}), "https://api.example.com/v1/");
         check("/users/7", json!({}), "https://api.example.com/v1/users/7");

@@ -1,30 +1,31 @@
-//! Running a routine: its steps in order.
+//! Runs the steps of a routine in order.
 
 use crate::endpoint::Endpoints;
-use crate::step::{CallRequest, Request, Step, What};
-use crate::text::TextQuestion;
-use crate::{Connection, EndpointError, Facts, Gate, Secrets};
+use crate::step::{CallStep, RequestKind, RequestStep, RoutineStep};
+use crate::text_models::GenerateRequest;
+use crate::{Connection, EndpointError, EndpointGate, OwnedScope, Secrets};
 use contract::ModelUse;
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
-use operators::{Evaluator, Language, Scope, evaluate_encoded, is_truthy};
+use operators::{Evaluator, ExpressionLanguage, Scope, evaluate_encoded, is_truthy};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many steps may run for one call, those of endpoints that it calls included; one that is reached again counts again.
+/// The maximum number of steps of one call, including the endpoints that it calls. A step that runs
+/// again counts again.
 const MAX_STEPS: u32 = 1_000;
 
-/// How deep endpoints may call each other.
+/// The maximum depth of endpoints that call each other.
 const MAX_DEPTH: u32 = 8;
 
-/// What one call has done so far, over all routines that run for it.
+/// The number of steps that one call has run so far, over all its routines.
 #[derive(Default)]
-pub(crate) struct Budget(AtomicU32);
+pub(crate) struct StepBudget(AtomicU32);
 
-impl Budget {
-    fn spend(&self) -> Result<(), EndpointError> {
+impl StepBudget {
+    fn count_step(&self) -> Result<(), EndpointError> {
         match self.0.fetch_add(1, Ordering::Relaxed) {
             ..MAX_STEPS => Ok(()),
             _ => Err(EndpointError::TooManySteps(MAX_STEPS)),
@@ -32,14 +33,14 @@ impl Budget {
     }
 }
 
-/// What a routine runs with.
+/// The context of a routine.
 #[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct RoutineContext<'a> {
     /// For calls of other endpoints.
     pub(crate) endpoints: &'a Endpoints,
-    /// What the caller may call.
-    pub(crate) gate: &'a dyn Gate,
-    /// By id.
+    /// Checks which endpoints the caller may call.
+    pub(crate) gate: &'a dyn EndpointGate,
+    /// The connections by id.
     pub(crate) connections: &'a HashMap<String, Connection>,
     /// For the log.
     pub(crate) endpoint_id: &'a str,
@@ -47,57 +48,58 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) payload: &'a Arc<Value>,
     /// `_user`
     pub(crate) user: &'a Arc<Value>,
-    /// Counts the requests to models.
+    /// Counts the model requests.
     pub(crate) models: &'a ModelUse,
-    pub(crate) budget: &'a Budget,
-    /// How many endpoints wait for this one.
+    pub(crate) budget: &'a StepBudget,
+    /// The number of endpoints that wait for this one.
     pub(crate) depth: u32,
 }
 
-/// Runs the steps; the result is what `:return` says, else `null`.
-pub(crate) async fn run(steps: &[Step], around: Surroundings<'_>) -> Result<Value, EndpointError> {
-    let mut routine = Routine { around, memory: Memory::default() };
-    Ok(routine.steps(steps).await?.unwrap_or(Value::Null))
+/// Runs the steps and returns the value of `:return`, otherwise `null`.
+pub(crate) async fn run(steps: &[RoutineStep], context: RoutineContext<'_>) -> Result<Value, EndpointError> {
+    let mut routine = Routine { context, variables: RoutineVariables::default() };
+    Ok(routine.run_steps(steps).await?.unwrap_or(Value::Null))
 }
 
-/// A routine, or a branch of one that runs beside others.
+/// A routine, or one of its parallel branches.
 struct Routine<'a> {
-    around: Surroundings<'a>,
-    memory: Memory,
+    context: RoutineContext<'a>,
+    variables: RoutineVariables,
 }
 
-/// What operators read of the steps before.
+/// The values of earlier steps, which operators read.
 #[derive(Clone)]
-struct Memory {
+struct RoutineVariables {
     /// `_step`: results by step id.
     results: Arc<Value>,
-    /// `_state`: what `:set_state` has set.
+    /// `_state`: the values that `:set_state` has set.
     state: Arc<Value>,
-    /// `_item`: the items of the loops around, by the names that they have there.
+    /// `_item`: the items of the enclosing loops, by name.
     items: Arc<Value>,
-    /// `_error`: why a `:try` failed, in its `:catch`.
+    /// `_error`: the error of the `:try`, within its `:catch`.
     error: Option<Arc<Value>>,
 }
 
-impl Default for Memory {
+impl Default for RoutineVariables {
     fn default() -> Self {
         let empty = || Arc::new(Value::Object(Map::new()));
         Self { results: empty(), state: empty(), items: empty(), error: None }
     }
 }
 
-/// The steps ended, with a result if one of them returned.
-type Ended = Result<Option<Value>, EndpointError>;
+/// The result of steps: the value of `:return`, if one of them returned.
+type StepsResult = Result<Option<Value>, EndpointError>;
 
 impl<'a> Routine<'a> {
-    /// Runs steps until one returns. Boxed, since steps hold steps.
-    fn steps<'b>(&'b mut self, steps: &'b [Step]) -> BoxFuture<'b, Ended> {
+    /// Runs steps until one returns. Boxed because steps contain steps.
+    fn run_steps<'b>(&'b mut self, steps: &'b [RoutineStep]) -> BoxFuture<'b, StepsResult> {
         async move {
             for step in steps {
-                self.around.budget.spend()?;
-                // Steps that wait for nothing would otherwise run to their end, whatever became of the caller and the time.
+                self.context.budget.count_step()?;
+                // Without it, steps that never wait could not be cancelled and would ignore the
+                // time limit.
                 tokio::task::yield_now().await;
-                if let Some(returned) = self.step(step).await? {
+                if let Some(returned) = self.run_step(step).await? {
                     return Ok(Some(returned));
                 }
             }
@@ -106,134 +108,147 @@ impl<'a> Routine<'a> {
         .boxed()
     }
 
-    async fn step(&mut self, step: &Step) -> Ended {
+    async fn run_step(&mut self, step: &RoutineStep) -> StepsResult {
         match step {
-            Step::Request(request) => self.request(request).await?,
-            Step::Call(request) => self.call(request).await?,
-            Step::Return(value) => return Ok(Some(self.evaluate(":return", value).await?)),
-            Step::Choose { control, cases, otherwise } => return self.choose(control, cases, otherwise).await,
-            Step::For { item, list, body } => return self.each(item, list, body).await,
-            Step::Parallel(branches) => return self.parallel(branches).await,
-            Step::Try { body, catch, finally } => return self.attempt(body, catch.as_deref(), finally).await,
-            Step::SetState(values) => self.set_state(values).await?,
-            Step::Log(message) => {
-                let message = text(self.evaluate(":log", message).await?);
-                tracing::info!(target: "chatwright", endpoint = self.around.endpoint_id, message, "a routine logs");
+            RoutineStep::Request(request) => self.run_request(request).await?,
+            RoutineStep::Call(request) => self.run_call(request).await?,
+            RoutineStep::Return(value) => return Ok(Some(self.evaluate(":return", value).await?)),
+            RoutineStep::Choose { control, cases, otherwise } => {
+                return self.run_choice(control, cases, otherwise).await;
             }
-            Step::Reject(message) => {
-                return Err(EndpointError::Rejected(text(self.evaluate(":reject", message).await?)));
+            RoutineStep::For { item, list, body } => return self.run_for(item, list, body).await,
+            RoutineStep::Parallel(branches) => return self.run_parallel(branches).await,
+            RoutineStep::Try { body, catch, finally } => return self.run_try(body, catch.as_deref(), finally).await,
+            RoutineStep::SetState(values) => self.set_state(values).await?,
+            RoutineStep::Log(message) => {
+                let message = into_text(self.evaluate(":log", message).await?);
+                tracing::info!(target: "chatwright", endpoint = self.context.endpoint_id, message, "a routine logged a message");
             }
-            Step::Throw(message) => {
-                return Err(EndpointError::Thrown(text(self.evaluate(":throw", message).await?)));
+            RoutineStep::Reject(message) => {
+                return Err(EndpointError::Rejected(into_text(self.evaluate(":reject", message).await?)));
+            }
+            RoutineStep::Throw(message) => {
+                return Err(EndpointError::Thrown(into_text(self.evaluate(":throw", message).await?)));
             }
         }
         Ok(None)
     }
 
-    /// The steps of the first case that holds.
-    async fn choose(&mut self, control: &str, cases: &[(Value, Vec<Step>)], otherwise: &[Step]) -> Ended {
+    /// Runs the steps of the first case whose test is true.
+    async fn run_choice(
+        &mut self,
+        control: &str,
+        cases: &[(Value, Vec<RoutineStep>)],
+        otherwise: &[RoutineStep],
+    ) -> StepsResult {
         for (test, steps) in cases {
             if is_truthy(&self.evaluate(control, test).await?) {
-                return self.steps(steps).await;
+                return self.run_steps(steps).await;
             }
         }
-        self.steps(otherwise).await
+        self.run_steps(otherwise).await
     }
 
-    /// The steps for each item, one item after the other.
-    async fn each(&mut self, name: &str, list: &Value, body: &[Step]) -> Ended {
+    /// Runs the steps for each item, one after the other.
+    async fn run_for(&mut self, name: &str, list: &Value, body: &[RoutineStep]) -> StepsResult {
         let Value::Array(items) = self.evaluate(":in", list).await? else {
-            return Err(EndpointError::Step { step: ":for".to_owned(), message: "`:in` gives no list".to_owned() });
+            return Err(EndpointError::Step { step: ":for".to_owned(), message: "`:in` is not a list".to_owned() });
         };
-        let outer = self.memory.items.get(name).cloned();
+        let outer = self.variables.items.get(name).cloned();
         for item in items {
-            // A loop without steps must end, too.
-            self.around.budget.spend()?;
-            insert(&mut self.memory.items, [(name.to_owned(), item)]);
-            if let Some(returned) = self.steps(body).await? {
+            // Also counted if the body is empty, so that an empty loop ends.
+            self.context.budget.count_step()?;
+            insert(&mut self.variables.items, [(name.to_owned(), item)]);
+            if let Some(returned) = self.run_steps(body).await? {
                 return Ok(Some(returned));
             }
         }
-        insert(&mut self.memory.items, [(name.to_owned(), outer.unwrap_or_default())]);
+        insert(&mut self.variables.items, [(name.to_owned(), outer.unwrap_or_default())]);
         Ok(None)
     }
 
-    /// All branches at once, each with what is known so far; afterwards what they have found out is known together. The first
-    /// that fails ends the others.
-    async fn parallel(&mut self, branches: &[Vec<Step>]) -> Ended {
-        let (around, memory) = (self.around, &self.memory);
+    /// Runs all branches concurrently, each with a copy of the values so far, and merges their new
+    /// values. The first error cancels the other branches.
+    async fn run_parallel(&mut self, branches: &[Vec<RoutineStep>]) -> StepsResult {
+        let (context, variables) = (self.context, &self.variables);
         let runs = branches.iter().map(|steps| async move {
-            let mut branch = Routine { around, memory: memory.clone() };
-            let returned = branch.steps(steps).await?;
-            Ok::<_, EndpointError>((branch.memory, returned))
+            let mut branch = Routine { context, variables: variables.clone() };
+            let returned = branch.run_steps(steps).await?;
+            Ok::<_, EndpointError>((branch.variables, returned))
         });
         let ended = try_join_all(runs).await?;
-        let before = self.memory.clone();
+        let before = self.variables.clone();
         for (after, _) in &ended {
-            insert(&mut self.memory.results, news(&before.results, &after.results));
-            insert(&mut self.memory.state, news(&before.state, &after.state));
+            insert(&mut self.variables.results, changed_fields(&before.results, &after.results));
+            insert(&mut self.variables.state, changed_fields(&before.state, &after.state));
         }
         Ok(ended.into_iter().find_map(|(_, returned)| returned))
     }
 
-    /// `:finally` has the last word, whatever happened before it. What the caller did wrong, and limits, are not caught.
-    async fn attempt(&mut self, body: &[Step], catch: Option<&[Step]>, finally: &[Step]) -> Ended {
-        let mut ended = self.steps(body).await;
+    /// Runs `:try`. The steps of `:finally` run in any case, and a value that they return is the
+    /// result. Errors of the caller and exceeded limits are not caught.
+    async fn run_try(
+        &mut self,
+        body: &[RoutineStep],
+        catch: Option<&[RoutineStep]>,
+        finally: &[RoutineStep],
+    ) -> StepsResult {
+        let mut ended = self.run_steps(body).await;
         if let (Err(EndpointError::Step { .. } | EndpointError::Thrown(_)), Some(catch)) = (&ended, catch) {
-            let outer = self.memory.error.take();
-            self.memory.error = ended.as_ref().err().map(description).map(Arc::new);
-            ended = self.steps(catch).await;
-            self.memory.error = outer;
+            let outer = self.variables.error.take();
+            self.variables.error = ended.as_ref().err().map(error_value).map(Arc::new);
+            ended = self.run_steps(catch).await;
+            self.variables.error = outer;
         }
-        match self.steps(finally).await? {
+        match self.run_steps(finally).await? {
             Some(returned) => Ok(Some(returned)),
             None => ended,
         }
     }
 
-    /// All values are evaluated before any is set, so that two can change places.
+    /// Sets state values. All are evaluated before any is set, so that two keys can be swapped.
     async fn set_state(&mut self, values: &Map<String, Value>) -> Result<(), EndpointError> {
         let mut evaluated = Vec::new();
         for (key, value) in values {
             evaluated.push((key.clone(), self.evaluate(":set_state", value).await?));
         }
-        insert(&mut self.memory.state, evaluated);
+        insert(&mut self.variables.state, evaluated);
         Ok(())
     }
 
-    async fn request(&mut self, request: &Request) -> Result<(), EndpointError> {
-        let Request { id, connection_id, what, properties } = request;
+    async fn run_request(&mut self, request: &RequestStep) -> Result<(), EndpointError> {
+        let RequestStep { id, connection_id, kind, properties } = request;
         let failed = |message| EndpointError::Step { step: id.clone(), message };
-        let connection = self.around.connections.get(connection_id);
-        let connection = connection.ok_or_else(|| failed("its connection is not there".to_owned()))?;
-        let secrets = &self.around.endpoints.secrets;
-        // A model could be talked into telling what it was told.
-        let known = (!matches!(what, What::Text)).then(|| secrets.clone());
-        let evaluated = match (what, properties) {
-            (What::Http(_), Value::Object(properties)) => self.evaluate_http(id, properties, known).await?,
+        let connection = self.context.connections.get(connection_id);
+        let connection = connection.ok_or_else(|| failed("its connection does not exist".to_owned()))?;
+        let secrets = &self.context.endpoints.secrets;
+        // A prompt injection could make a model reveal a secret.
+        let known = (!matches!(kind, RequestKind::Text)).then(|| secrets.clone());
+        let evaluated = match (kind, properties) {
+            (RequestKind::Http(_), Value::Object(properties)) => self.evaluate_http(id, properties, known).await?,
             _ => self.evaluate_with(id, properties, known, None).await?,
         };
-        let result = ask(connection, what, evaluated, self.around.models)
+        let result = send_request(connection, kind, evaluated, self.context.models)
             .await
-            .map_err(|error| failed(secrets.hide_in(error)))?;
-        insert(&mut self.memory.results, [(id.clone(), secrets.hide(result))]);
+            .map_err(|error| failed(secrets.redact_text(error)))?;
+        insert(&mut self.variables.results, [(id.clone(), secrets.redact(result))]);
         Ok(())
     }
 
-    async fn call(&mut self, request: &CallRequest) -> Result<(), EndpointError> {
-        let CallRequest { id, endpoint_id, payload } = request;
+    async fn run_call(&mut self, request: &CallStep) -> Result<(), EndpointError> {
+        let CallStep { id, endpoint_id, payload } = request;
         let failed = |message| EndpointError::Step { step: id.clone(), message };
-        if self.around.depth == MAX_DEPTH {
-            return Err(failed(format!("endpoints call each other more than {MAX_DEPTH} deep")));
+        if self.context.depth == MAX_DEPTH {
+            return Err(failed(format!("endpoints call each other more than {MAX_DEPTH} levels deep")));
         }
         let payload = Arc::new(self.evaluate(id, payload).await?);
-        let result = self.around.endpoints.call_inside(endpoint_id, &payload, self.around).await;
+        let result = self.context.endpoints.call_nested(endpoint_id, &payload, self.context).await;
         let result = result.map_err(|error| match error {
-            // This routine did something wrong, not its caller.
+            // An error of this routine, not of its caller.
             EndpointError::Payload { .. } | EndpointError::NotFound => failed(error.to_string()),
             error => error,
         })?;
-        insert(&mut self.memory.results, [(id.clone(), result)]);
+        insert(&mut self.variables.results, [(id.clone(), result)]);
         Ok(())
     }
 
@@ -241,7 +256,8 @@ impl<'a> Routine<'a> {
         self.evaluate_with(step, value, None, None).await
     }
 
-    /// What a request to a web service says. A value in a template of its path is one step of the path, whatever it holds.
+    /// Evaluates the properties of a request to a web service. In a template of the path, each
+    /// value is encoded as one path segment.
     async fn evaluate_http(
         &self,
         step: &str,
@@ -264,51 +280,56 @@ impl<'a> Routine<'a> {
         secrets: Option<Secrets>,
         evaluator: Option<Evaluator>,
     ) -> Result<Value, EndpointError> {
-        let facts = Facts {
+        let facts = OwnedScope {
             secrets,
             evaluator,
-            state: Some(self.memory.state.clone()),
-            user: Some(self.around.user.clone()),
-            payload: Some(self.around.payload.clone()),
-            step: Some(self.memory.results.clone()),
-            item: Some(self.memory.items.clone()),
-            error: self.memory.error.clone(),
+            state: Some(self.variables.state.clone()),
+            user: Some(self.context.user.clone()),
+            payload: Some(self.context.payload.clone()),
+            step: Some(self.variables.results.clone()),
+            item: Some(self.variables.items.clone()),
+            error: self.variables.error.clone(),
         };
         let evaluated = facts.evaluate(value).await;
         evaluated.map_err(|error| EndpointError::Step { step: step.to_owned(), message: error.to_string() })
     }
 }
 
-/// Evaluates the text of a path.
-fn evaluate_path(language: Language, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
-    evaluate_encoded(language, source, scope, |value| egress::segment(value).map_err(|error| error.to_string()))
+/// Evaluates an expression or a template of a path.
+fn evaluate_path(language: ExpressionLanguage, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
+    evaluate_encoded(language, source, scope, |value| egress::encode_segment(value).map_err(|error| error.to_string()))
 }
 
-/// What a connection answers.
-async fn ask(connection: &Connection, what: &What, properties: Value, counted: &ModelUse) -> Result<Value, String> {
-    match (connection, what) {
-        (Connection::Sql(database), What::Sql(access, statement)) => match properties {
+/// Sends a request to a connection and returns its response.
+async fn send_request(
+    connection: &Connection,
+    kind: &RequestKind,
+    properties: Value,
+    counted: &ModelUse,
+) -> Result<Value, String> {
+    match (connection, kind) {
+        (Connection::Sql(database), RequestKind::Sql(access, statement)) => match properties {
             Value::Object(parameters) => database.run(statement, *access, &parameters).await,
-            _ => Err("its parameters are no mapping".to_owned()),
+            _ => Err("its parameters are not a mapping".to_owned()),
         },
-        (Connection::Http(service), What::Http(method)) => service.run(method, properties).await,
-        (Connection::Models(models), What::Text) => {
-            models.generate(TextQuestion::read(properties)?, counted.clone()).await
+        (Connection::Http(service), RequestKind::Http(method)) => service.send(method, properties).await,
+        (Connection::Models(models), RequestKind::Text) => {
+            models.generate(GenerateRequest::from_properties(properties)?, counted.clone()).await
         }
-        _ => Err("its connection is of another type".to_owned()),
+        _ => Err("its connection has another type".to_owned()),
     }
 }
 
-/// An error as `:catch` sees it.
-fn description(error: &EndpointError) -> Value {
+/// Returns what `_error` reads for an error.
+fn error_value(error: &EndpointError) -> Value {
     match error {
         EndpointError::Step { step, message } => json!({ "message": message, "step": step }),
         other => json!({ "message": other.to_string() }),
     }
 }
 
-/// A text as it is, anything else as JSON.
-fn text(value: Value) -> String {
+/// Returns a string as it is, other values as JSON.
+fn into_text(value: Value) -> String {
     match value {
         Value::String(text) => text,
         other => other.to_string(),
@@ -316,14 +337,14 @@ fn text(value: Value) -> String {
 }
 
 fn insert(into: &mut Arc<Value>, values: impl IntoIterator<Item = (String, Value)>) {
-    // Copied only if an evaluation that was left still reads it.
+    // Copied only if an abandoned evaluation still reads the values.
     if let Value::Object(into) = Arc::make_mut(into) {
         into.extend(values);
     }
 }
 
-/// The fields that are new or other ones.
-fn news<'v>(before: &'v Value, after: &'v Value) -> impl Iterator<Item = (String, Value)> + 'v {
+/// Returns the fields that are new or changed.
+fn changed_fields<'v>(before: &'v Value, after: &'v Value) -> impl Iterator<Item = (String, Value)> + 'v {
     let fields = after.as_object().into_iter().flatten();
     fields
         .filter(|(key, value)| before.get(key.as_str()) != Some(value))

@@ -1,12 +1,12 @@
-//! An endpoint as a tool.
+//! Endpoints as tools.
 
-use crate::{CallContext, Endpoints, Gate};
+use crate::{CallContext, EndpointGate, Endpoints};
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// An endpoint that an agent can call. It becomes a tool for each caller.
+/// An endpoint that agents can call. [`EndpointTool::for_caller`] returns the tool for a caller.
 #[derive(Clone)]
 pub struct EndpointTool {
     endpoints: Arc<Endpoints>,
@@ -19,26 +19,27 @@ impl EndpointTool {
         Self { endpoints, endpoint_id: endpoint_id.into(), spec: Arc::new(spec) }
     }
 
-    /// The tool in the hands of an agent that works for this caller.
-    pub fn of(&self, gate: Arc<dyn Gate>) -> CallersTool {
-        CallersTool { tool: self.clone(), gate }
+    /// Returns the tool for an agent that works for this caller.
+    pub fn for_caller(&self, gate: Arc<dyn EndpointGate>) -> CallerEndpointTool {
+        CallerEndpointTool { tool: self.clone(), gate }
     }
 }
 
-/// An endpoint as one caller's tool: its whole routine runs, with its checks, his rights included (L-48).
-pub struct CallersTool {
+/// An endpoint as the tool of one caller. A call runs the whole routine with its checks, including
+/// the caller's rights, so a model can do no more than its user.
+pub struct CallerEndpointTool {
     tool: EndpointTool,
-    gate: Arc<dyn Gate>,
+    gate: Arc<dyn EndpointGate>,
 }
 
-impl Tool for CallersTool {
+impl Tool for CallerEndpointTool {
     fn spec(&self) -> &ToolSpec {
         &self.tool.spec
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        let ToolContext { user_id, cancel, models, .. } = context;
-        let caller = CallContext { user_id, gate: self.gate.clone(), models, cancel };
+        let ToolContext { scope, cancel, models, .. } = context;
+        let caller = CallContext { user_id: scope.user_id.clone(), gate: self.gate.clone(), models, cancel };
         Box::pin(async move {
             let called = self.tool.endpoints.call(&self.tool.endpoint_id, input, &caller).await;
             called.map_err(|error| ToolError::new(error.to_string()))

@@ -1,7 +1,7 @@
-//! Templates whose evaluation is made costly by what a caller sends.
+//! Templates whose evaluation is expensive because of the caller's values.
 
 use contract::ModelUse;
-use endpoints::{CallContext, Endpoint, EndpointError, Endpoints, Facts};
+use endpoints::{CallContext, Endpoint, EndpointError, Endpoints, OwnedScope};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,7 +30,8 @@ fn payload(items: usize) -> Value {
     json!({ "items": vec![0; items] })
 }
 
-/// The runtime has one thread, so the other task makes progress only while the template does not occupy it.
+/// The runtime has one thread, so the other task makes progress only while the template does not
+/// block it.
 #[tokio::test]
 async fn costly_template_leaves_the_runtime_responsive_and_ends_with_stop() {
     let (endpoints, context) = (endpoints(Duration::from_secs(60), COSTLY), context());
@@ -69,7 +70,7 @@ async fn large_values_are_evaluated_away_from_the_caller_with_the_same_result() 
 #[tokio::test]
 async fn secrets_are_read_beside_costly_templates() {
     let secrets = [("KEY".to_owned(), "s3cret".into())].into_iter().collect();
-    let facts = Facts { payload: Some(Arc::new(payload(3_000))), secrets: Some(secrets), ..Facts::default() };
+    let facts = OwnedScope { payload: Some(Arc::new(payload(3_000))), secrets: Some(secrets), ..OwnedScope::default() };
     let value = json!([{ "_secret": "KEY" }, { "_expr": "payload.items | length" }]);
     assert_eq!(facts.evaluate(&value).await, Ok(json!(["s3cret", 3_000])));
 }

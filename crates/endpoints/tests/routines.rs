@@ -1,7 +1,7 @@
-//! Routines over a real database.
+//! Routines with a real database.
 
 use contract::{ApprovalTerms, Tool, ToolContext};
-use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, Sql, SqlSettings};
+use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, SqlConnection, SqlSettings};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 const INIT: &str =
     "CREATE TABLE articles (id INTEGER PRIMARY KEY, title TEXT UNIQUE, price REAL, body BLOB, is_open BOOLEAN);
     INSERT INTO articles (title, price, body, is_open) VALUES ('Refunds', 1.5, NULL, 1), ('Returns', 2, x'0102', 0)";
-/// A statement that never ends by itself.
+/// A statement that never ends.
 const ENDLESS: &str = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n";
 
 async fn endpoints(read_only: bool, time: Duration, routines: &[(&str, Value)]) -> Endpoints {
     let settings = SqlSettings { url: "sqlite::memory:".into(), read_only, init: Some(INIT.to_owned()) };
-    let kb = Sql::open(&settings).await.unwrap();
+    let kb = SqlConnection::open(&settings).await.unwrap();
     let endpoint = |(id, routine): &(&str, Value)| Endpoint {
         id: (*id).to_owned(),
         description: Some("Does something.".to_owned()),
@@ -57,7 +57,7 @@ fn answer_of(kind: &str, query: &str, parameters: Value) -> Value {
 }
 
 #[tokio::test]
-async fn queries() {
+async fn queries_return_rows() {
     let query = "select title, price, body, is_open from articles where title like '%' || :q || '%' order by title";
     let hits = sql("SqlQuery", query, json!({ "q": { "_payload": "q" } }));
     let found = json!([hits, { ":return": { "hits": { "_step": "s" }, "by": { "_user": "id" } } }]);
@@ -73,7 +73,7 @@ async fn queries() {
 }
 
 #[tokio::test]
-async fn statements() {
+async fn statements_return_affected_rows() {
     let title = json!({ "q": { "_payload": "q" } });
     let delete = answer_of("SqlExecute", "delete from articles where title = :q", title.clone());
     check(delete.clone(), json!({ "q": "Refunds" }), r#"{"rowsAffected":1}"#).await;
@@ -84,29 +84,29 @@ async fn statements() {
 }
 
 #[tokio::test]
-async fn failures_are_for_their_reader() {
+async fn errors_are_reported_to_the_caller() {
     let q = json!({ "q": "" });
-    check(json!([]), json!({}), r#"The payload does not fit at /: "q" is a required property"#).await;
-    check(json!([]), json!({ "q": 7 }), r#"The payload does not fit at /q: 7 is not of type "string""#).await;
+    check(json!([]), json!({}), r#"The payload is invalid at /: "q" is a required property"#).await;
+    check(json!([]), json!({ "q": 7 }), r#"The payload is invalid at /q: 7 is not of type "string""#).await;
     let wrong = answer_of("SqlQuery", "selec 1", json!({}));
     check(wrong, q.clone(), "The step `s` failed: near \"selec\": syntax error").await;
     let missing = answer_of("SqlQuery", "select :x", json!({}));
-    check(missing, q.clone(), "The step `s` failed: the parameter `x` is not given").await;
+    check(missing, q.clone(), "The step `s` failed: the parameter `x` is missing").await;
     let many = answer_of(
         "SqlQuery",
         "with recursive n(i) as (select 1 union all select i + 1 from n) select i from n",
         json!({}),
     );
-    let too_many = "The step `s` failed: the answer has more than 1000 rows; give the statement a `limit`";
+    let too_many = "The step `s` failed: the result has more than 1000 rows; add a `limit` to the statement";
     check(many, q.clone(), too_many).await;
     let large = answer_of("SqlQuery", "select hex(zeroblob(3000000)) as a", json!({}));
-    check(large, q.clone(), "The step `s` failed: the answer has more than 4194304 bytes; select less").await;
+    check(large, q.clone(), "The step `s` failed: the result has more than 4194304 bytes; select less").await;
     check(json!([{ ":reject": "Not today." }]), q.clone(), "Not today.").await;
     check(json!([{ ":throw": { "code": { "_payload": "q" } } }]), q, r#"{"code":""}"#).await;
 }
 
 #[tokio::test]
-async fn controls() {
+async fn conditions_and_state_are_evaluated() {
     let routine = json!([
         { ":set_state": { "n": { "_payload": "q" }, "m": 1 } },
         { ":set_state": { "n": { "_state": "m" }, "m": { "_state": "n" } } },
@@ -121,7 +121,7 @@ async fn controls() {
 }
 
 #[tokio::test]
-async fn choices_and_loops() {
+async fn switches_and_loops_are_run() {
     let switch = json!([{
         ":switch": [
             { ":case": { "_eq": [{ "_payload": "q" }, "a"] }, ":then": { ":return": "first" } },
@@ -144,13 +144,13 @@ async fn choices_and_loops() {
         ":if": { "_eq": [{ "_item": "x" }, { "_item": "y" }] }, ":then": { ":return": { "_item": true } } } } }]);
     check(nested, json!({ "q": "" }), r#"{"x":2,"y":2}"#).await;
     let no_list = json!([{ ":for": "x", ":in": { "_payload": "q" }, ":do": [] }]);
-    check(no_list, json!({ "q": "" }), "The step `:for` failed: `:in` gives no list").await;
+    check(no_list, json!({ "q": "" }), "The step `:for` failed: `:in` is not a list").await;
     let long = json!([{ ":for": "x", ":in": vec![0; 2_000], ":do": [] }]);
     check(long, json!({ "q": "" }), "The routine did not finish within 1000 steps.").await;
 }
 
 #[tokio::test]
-async fn branches_that_run_at_once() {
+async fn parallel_branches_merge_their_values() {
     let select = |id: &str, value: i32| json!({ "id": id, "type": "SqlQuery", "connectionId": "kb", "properties": { "query": format!("select {value} as n") } });
     let both = json!([
         { ":set_state": { "kept": 1, "changed": 1 } },
@@ -162,13 +162,13 @@ async fn branches_that_run_at_once() {
     let returns =
         json!([{ ":parallel": [select("a", 1), { ":return": "b" }, { ":return": "c" }] }, { ":return": "late" }]);
     check(returns, json!({ "q": "" }), r#""b""#).await;
-    // One that fails ends another that would never end.
+    // The failing branch cancels one that would never end.
     let endless = sql("SqlQuery", ENDLESS, json!({}));
     check(json!([{ ":parallel": [endless, { ":throw": "enough" }] }]), json!({ "q": "" }), "enough").await;
 }
 
 #[tokio::test]
-async fn what_fails_can_be_caught() {
+async fn errors_can_be_caught() {
     let wrong = sql("SqlQuery", "select * from nowhere", json!({}));
     let tried =
         |body: Value| json!([{ ":try": body, ":catch": { ":return": { "_error": true } } }, { ":return": "on" }]);
@@ -185,7 +185,7 @@ async fn what_fails_can_be_caught() {
 }
 
 #[tokio::test]
-async fn endpoints_call_endpoints() {
+async fn endpoints_can_call_endpoints() {
     let call_of = |endpoint: &str, payload: Value| json!({ "id": "c", "type": "CallEndpoint", "properties": { "endpointId": endpoint, "payload": payload } });
     let result = || json!({ ":return": { "_step": "c" } });
     let routines = [
@@ -200,9 +200,9 @@ async fn endpoints_call_endpoints() {
     let endpoints = endpoints(false, Duration::from_secs(20), &routines).await;
     for (id, expected) in [
         ("outer", r#"{"said":"x","by":"ada"}"#),
-        ("unfit", r#"The step `c` failed: The payload does not fit at /: "q" is a required property"#),
+        ("unfit", r#"The step `c` failed: The payload is invalid at /: "q" is a required property"#),
         ("nowhere", "The step `c` failed: There is no such endpoint."),
-        ("endless", "The step `c` failed: endpoints call each other more than 8 deep"),
+        ("endless", "The step `c` failed: endpoints call each other more than 8 levels deep"),
         ("rejected", "Not you."),
     ] {
         assert_eq!(call(&endpoints, id, json!({ "q": "x" })).await, expected, "{id}");
@@ -210,7 +210,7 @@ async fn endpoints_call_endpoints() {
 }
 
 #[tokio::test]
-async fn what_reads_cannot_write() {
+async fn queries_and_read_only_connections_cannot_write() {
     let delete = |kind| answer_of(kind, "delete from articles returning id", json!({}));
     let count = answer_of("SqlQuery", "select count(*) as n from articles", json!({}));
     let unlock = answer_of("SqlQuery", "pragma query_only = 0", json!({}));
@@ -232,9 +232,10 @@ async fn what_reads_cannot_write() {
     }
 }
 
-/// The database is free again at once, although there is one connection and its statement would never have ended.
+/// The database is free again at once, although it has one connection and the statement would never
+/// have ended.
 #[tokio::test]
-async fn a_call_ends_with_its_caller_and_with_its_time() {
+async fn call_ends_when_cancelled_or_timed_out() {
     let routines = [
         ("endless", answer_of("SqlQuery", ENDLESS, json!({}))),
         ("quick", answer_of("SqlQuery", "select 1 as n", json!({}))),
@@ -256,30 +257,36 @@ async fn a_call_ends_with_its_caller_and_with_its_time() {
 }
 
 #[tokio::test]
-async fn an_endpoint_is_a_tool() {
+async fn endpoint_can_be_called_as_a_tool() {
     let routine = json!([{ ":if": { "_eq": [{ "_payload": "q" }, ""] }, ":then": { ":reject": "Say what." } }, { ":return": "found" }]);
     let endpoints = Arc::new(endpoints(false, Duration::from_secs(20), &[("search", routine)]).await);
     assert!(endpoints.tool("none", "none", false, ApprovalTerms::default()).is_none());
-    let tool = endpoints.tool("search", "find", true, ApprovalTerms::default()).unwrap().of(Arc::new(|_: &str| Ok(())));
+    let tool = endpoints
+        .tool("search", "find", true, ApprovalTerms::default())
+        .unwrap()
+        .for_caller(Arc::new(|_: &str| Ok(())));
     let spec = tool.spec();
     assert_eq!((spec.name.as_str(), spec.description.as_str(), spec.needs_approval), ("find", "Does something.", true));
     let context = || ToolContext {
         call_id: "c".to_owned(),
-        user_id: "ada".to_owned(),
-        conversation_id: "v".to_owned(),
+        scope: Arc::new(contract::RunScope {
+            user_id: "ada".to_owned(),
+            conversation_id: "v".to_owned(),
+            ..contract::RunScope::default()
+        }),
         cancel: CancellationToken::new(),
-        progress: contract::Progress::default(),
+        reports: contract::CallReports::default(),
         may_repeat: false,
         models: contract::ModelUse::default(),
     };
     assert_eq!(tool.call(json!({ "q": "x" }), context()).await, Ok(json!("found")));
     assert_eq!(tool.call(json!({ "q": "" }), context()).await.unwrap_err().message, "Say what.");
     let unfit = tool.call(json!({}), context()).await.unwrap_err().message;
-    assert_eq!(unfit, r#"The payload does not fit at /: "q" is a required property"#);
+    assert_eq!(unfit, r#"The payload is invalid at /: "q" is a required property"#);
 }
 
 #[tokio::test]
-async fn each_endpoint_that_runs_is_one_that_the_caller_may_call() {
+async fn nested_endpoints_are_checked_for_the_caller() {
     let call_inner =
         json!({ "id": "i", "type": "CallEndpoint", "properties": { "endpointId": "inner", "payload": { "q": "" } } });
     let outer = json!([{ ":try": call_inner, ":catch": { ":return": "caught" } }, { ":return": { "_step": "i" } }]);
@@ -300,7 +307,7 @@ async fn each_endpoint_that_runs_is_one_that_the_caller_may_call() {
 }
 
 #[test]
-fn what_cannot_run_is_told_at_the_start() {
+fn invalid_endpoints_are_rejected_at_startup() {
     let check = |schema: Value, routine: Value, expected: &str| {
         let endpoint = Endpoint {
             id: "e".to_owned(),
@@ -312,7 +319,8 @@ fn what_cannot_run_is_told_at_the_start() {
         assert_eq!(refused.as_deref(), Some(expected));
     };
     let two = answer_of("SqlExecute", "delete from a; delete from b", json!({}));
-    let one_each = "the routine of `e`: step 1: a request runs one statement; put the second into a step of its own";
+    let one_each =
+        "the routine of `e`: step 1: a request can run only one statement; put the second one into its own step";
     check(json!({}), two, one_each);
     check(
         json!({ "type": 7 }),
@@ -322,7 +330,7 @@ fn what_cannot_run_is_told_at_the_start() {
 }
 
 #[tokio::test]
-async fn secrets_go_to_a_database_and_never_come_back() {
+async fn secrets_are_redacted_in_results_and_unavailable_elsewhere() {
     let query = |parameter: Value| json!([{ "id": "a", "type": "SqlQuery", "connectionId": "kb", "properties": { "query": "select :k || '!' as k, length(:k) as n", "parameters": { "k": parameter } } }, { ":return": { "_step": "a" } }]);
     let secret = || json!({ "_secret": "KEY" });
     let routines = [
@@ -336,7 +344,7 @@ async fn secrets_go_to_a_database_and_never_come_back() {
     let check = async |id: &str, expected: &str| assert_eq!(call(&endpoints, id, json!({ "q": "x" })).await, expected);
     check("asks", r#"[{"k":"[secret]!","n":6}]"#).await;
     check("knows", "The step `a` failed: /k/_secret: the environment variable `OTHER` is not set").await;
-    let nowhere = "secrets are read on the server only, in connections and in what a routine asks of them";
+    let nowhere = "secrets are available on the server only, in connections and in requests of routines";
     check("tells", &format!("The step `:return` failed: /_secret: {nowhere}")).await;
     check("keeps", &format!("The step `:set_state` failed: /_secret: {nowhere}")).await;
 }

@@ -1,11 +1,13 @@
-//! Routines that ask web services and models.
+//! Routines that send requests to web services and models.
 
 use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use endpoints::{CallContext, Connection, Endpoint, Endpoints, Http, HttpSettings, TextModels, TextQuestion};
+use endpoints::{
+    CallContext, Connection, Endpoint, Endpoints, GenerateRequest, HttpConnection, HttpSettings, TextModels,
+};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -16,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-/// A shop with a key.
+/// A web service that requires a key.
 async fn service() -> Url {
     let orders = |Path(id): Path<String>, Query(query): Query<BTreeMap<String, String>>, headers: HeaderMap| async move {
         let header =
@@ -39,11 +41,11 @@ async fn service() -> Url {
     url
 }
 
-/// Says what it was asked.
+/// A model that returns its request.
 struct Echo;
 
 impl TextModels for Echo {
-    fn generate(&self, question: TextQuestion, _: contract::ModelUse) -> BoxFuture<'_, Result<Value, String>> {
+    fn generate(&self, question: GenerateRequest, _: contract::ModelUse) -> BoxFuture<'_, Result<Value, String>> {
         async move {
             match question.schema {
                 Some(_) => Ok(json!({ "about": question.prompt })),
@@ -61,10 +63,10 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
         base_url: service().await,
         headers: vec![("X-Key".to_owned(), "k3y".to_owned().into())],
         allow_private,
-        time: Duration::from_secs(5),
+        timeout: Duration::from_secs(5),
     };
     let connections = HashMap::from([
-        ("shop".to_owned(), Connection::Http(Http::new(settings).unwrap())),
+        ("shop".to_owned(), Connection::Http(HttpConnection::new(settings).unwrap())),
         ("model".to_owned(), Connection::Models(Arc::new(Echo))),
     ]);
     let routine = serde_json::from_value(routine).unwrap();
@@ -79,7 +81,7 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
     endpoints.call("e", payload, &context).await.map_or_else(|error| error.to_string(), |value| value.to_string())
 }
 
-/// One request and its result.
+/// Checks the result of one request.
 async fn check(properties: Value, expected: &str) {
     let routine = json!([
         { "id": "a", "type": "Http", "connectionId": "shop", "properties": properties },
@@ -89,10 +91,10 @@ async fn check(properties: Value, expected: &str) {
 }
 
 #[tokio::test]
-async fn a_service_is_asked() {
+async fn web_service_requests_return_status_and_body() {
     check(
         json!({ "path": { "_payload": "id" }, "headers": {} }),
-        "The step `a` failed: the server answered with the status 404",
+        "The step `a` failed: the server responded with status 404",
     )
     .await;
     check(
@@ -106,16 +108,16 @@ async fn a_service_is_asked() {
     )
     .await;
     check(json!({ "path": "text" }), r#"{"status":200,"body":"plain"}"#).await;
-    check(json!({ "path": "gone" }), "The step `a` failed: the server answered with the status 410").await;
+    check(json!({ "path": "gone" }), "The step `a` failed: the server responded with status 410").await;
     check(json!({ "path": "gone", "anyStatus": true }), r#"{"status":410,"body":"secret details"}"#).await;
-    check(json!({ "path": "wrong" }), "The step `a` failed: the answer is not the JSON that it says it is").await;
-    check(json!({ "path": "bytes" }), "The step `a` failed: the answer is not a text").await;
+    check(json!({ "path": "wrong" }), "The step `a` failed: the response is not valid JSON").await;
+    check(json!({ "path": "bytes" }), "The step `a` failed: the response is not text").await;
     check(json!({ "path": { "_payload": "up" } }), "The step `a` failed: the path escapes the connection's base URL")
         .await;
 }
 
 #[tokio::test]
-async fn this_machine_is_private() {
+async fn private_addresses_are_refused_by_default() {
     let routine = json!([{ "id": "a", "type": "Http", "connectionId": "shop", "properties": { "path": "text" } }]);
     assert_eq!(
         run(false, routine, json!({})).await,
@@ -124,7 +126,7 @@ async fn this_machine_is_private() {
 }
 
 #[tokio::test]
-async fn a_model_is_asked() {
+async fn model_requests_return_text_or_an_object() {
     let ask = |kind: &str, properties: Value| {
         json!([
             { "id": "a", "type": kind, "connectionId": "model", "properties": properties },

@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn every_point_and_defect_is_used() {
         let mut code = String::new();
-        for room in ["store", "chat", "agent", "providers", "tools"] {
-            sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(room).join("src"), &mut code);
+        for name in ["store", "chat", "agent", "providers", "tools"] {
+            sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src"), &mut code);
         }
         let points = Point::ALL.iter().map(|point| format!("Point::{}", point.variant()));
         let breaks = Break::ALL.iter().map(|defect| format!("is_broken(Break::{})", defect.variant()));

@@ -34,7 +34,7 @@ pub fn point(point: Point) {
     static FAULT: OnceLock<Option<Fault>> = OnceLock::new();
     let fault = FAULT.get_or_init(|| {
         let text = std::env::var("CHATWRIGHT_FAULT").ok()?;
-        Some(parse(&text).unwrap_or_else(|| panic!("CHATWRIGHT_FAULT={text} is not understood")))
+        Some(parse(&text).unwrap_or_else(|| panic!("CHATWRIGHT_FAULT={text} is invalid")))
     });
     let Some(fault) = fault.as_ref().filter(|fault| fault.point == point) else { return };
     if fault.seen.fetch_add(1, Relaxed) + 1 != fault.at {
@@ -56,7 +56,7 @@ pub fn is_broken(defect: Break) -> bool {
     let broken = BROKEN.get_or_init(|| {
         let name = std::env::var("CHATWRIGHT_BROKEN").ok()?;
         let known = Break::ALL.iter().copied().find(|known| known.name() == name);
-        Some(known.unwrap_or_else(|| panic!("CHATWRIGHT_BROKEN={name} is not understood")))
+        Some(known.unwrap_or_else(|| panic!("CHATWRIGHT_BROKEN={name} is invalid")))
     });
     *broken == Some(defect)
 }

@@ -7,33 +7,33 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// Threads of one pool, at most.
+/// The maximum number of threads of a pool.
 const MAX_THREADS: usize = 2;
 
-/// The lowest priority that a thread can have.
+/// The lowest priority of a thread.
 #[cfg(target_os = "linux")]
 const LOWEST_PRIORITY: i32 = 19;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// A pool of threads; a cheap handle. The threads end with the last handle.
+/// A pool of threads; a cheap handle. The threads end when the last handle is dropped.
 #[derive(Clone, Debug)]
 pub struct Pool {
     queue: mpsc::Sender<Work>,
-    waiting: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// The work was refused: too much is waiting already, or it panicked.
+/// The error of work that was refused because too much is queued, or that panicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("too much work is waiting")]
+#[error("too much work is queued")]
 pub struct Busy;
 
-/// Tells work that nobody waits for its result any more.
+/// A flag that is set when the caller of running work has gone.
 #[derive(Clone, Debug, Default)]
 pub struct Abandoned(Arc<AtomicBool>);
 
 impl Abandoned {
-    /// Whether the caller has gone.
+    /// Returns whether the caller has gone.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -49,7 +49,8 @@ impl Drop for AbandonOnDrop {
 }
 
 impl Pool {
-    /// Starts threads with this name and stack size (in bytes). At most `capacity` pieces of work wait or run at the same time.
+    /// Starts threads with this name and stack size in bytes. At most `capacity` tasks are queued
+    /// or running.
     pub fn new(name: &str, stack: usize, capacity: usize) -> Self {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let (queue, inbox) = mpsc::channel();
@@ -57,36 +58,38 @@ impl Pool {
         for _ in 0..(processors / 2).clamp(1, MAX_THREADS) {
             let inbox = inbox.clone();
             let builder = thread::Builder::new().name(name.to_owned()).stack_size(stack);
-            if let Err(error) = builder.spawn(move || serve(&inbox)) {
+            if let Err(error) = builder.spawn(move || run_worker(&inbox)) {
                 tracing::error!(%error, name, "a thread cannot be started");
             }
         }
-        Self { queue, waiting: Arc::new(Semaphore::new(capacity)) }
+        Self { queue, permits: Arc::new(Semaphore::new(capacity)) }
     }
 
-    /// Runs work on one of the threads and waits for its result. Dropping the future abandons the work.
+    /// Runs work on one of the threads and waits for its result. Dropping the future abandons the
+    /// work.
     ///
     /// # Errors
-    /// [`Busy`] if too much is waiting, or if the work panicked.
+    /// [`Busy`] if too much is queued, or if the work panicked.
     pub async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Abandoned) -> T + Send + 'static) -> Result<T, Busy> {
-        let permit = self.waiting.clone().try_acquire_owned().map_err(|_| Busy)?;
+        let permit = self.permits.clone().try_acquire_owned().map_err(|_| Busy)?;
         self.run_permitted(permit, work).await
     }
 
-    /// Does the same, but waits until there is room; for callers whose time is limited and whose work takes little memory
-    /// until it begins.
+    /// Like [`Pool::run`], but waits for capacity; for callers whose time is limited and whose work
+    /// needs little memory before it starts.
     ///
     /// # Errors
     /// [`Busy`] if the work panicked.
-    pub async fn run_in_turn<T: Send + 'static>(
+    pub async fn run_waiting<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Abandoned) -> T + Send + 'static,
     ) -> Result<T, Busy> {
-        let permit = self.waiting.clone().acquire_owned().await.map_err(|_| Busy)?;
+        let permit = self.permits.clone().acquire_owned().await.map_err(|_| Busy)?;
         self.run_permitted(permit, work).await
     }
 
-    /// The permit goes with the work: a caller who leaves does not make room while the work still runs.
+    /// The work holds the permit, so that an abandoned caller does not free capacity while the work
+    /// still runs.
     async fn run_permitted<T: Send + 'static>(
         &self,
         permit: OwnedSemaphorePermit,
@@ -97,7 +100,7 @@ impl Pool {
         let _guard = AbandonOnDrop(abandoned.clone());
         let work = move || {
             if !abandoned.is_set() {
-                // The caller may leave meanwhile.
+                // The caller may have gone meanwhile.
                 let _ = reply.send(work(&abandoned));
             }
             drop(permit);
@@ -107,18 +110,19 @@ impl Pool {
     }
 }
 
-/// Runs what is in the queue until the last handle of the pool is gone.
-fn serve(inbox: &Mutex<mpsc::Receiver<Work>>) {
+/// Runs queued work until the last handle of the pool is dropped.
+fn run_worker(inbox: &Mutex<mpsc::Receiver<Work>>) {
     lower_priority();
     loop {
         let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(work) = next else { break };
-        // The caller learns of a panic from the dropped channel; the thread serves the next one.
+        // The caller is notified of a panic by the dropped channel; the thread continues.
         let _ = catch_unwind(AssertUnwindSafe(work));
     }
 }
 
-/// Linux counts niceness for each thread. Elsewhere it would be that of the whole process.
+/// Lowers the priority of this thread. Only Linux has a niceness per thread; on other systems the
+/// whole process would be affected.
 fn lower_priority() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(LOWEST_PRIORITY) {
@@ -131,8 +135,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    /// Fills every thread of a pool, and answers what releases them.
-    /// What ends the work of an occupied pool, and the work.
+    /// The senders that end the work of an occupied pool when dropped, and the work.
     type Occupied = (Vec<mpsc::Sender<()>>, Vec<tokio::task::JoinHandle<Result<(), Busy>>>);
 
     fn occupy(pool: &Pool) -> Occupied {
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn results_come_back() {
+    async fn results_are_returned() {
         let pool = Pool::new("test", 1 << 20, 4);
         assert_eq!(pool.run(|_| 1 + 1).await, Ok(2));
     }
@@ -155,7 +158,7 @@ mod tests {
     async fn work_over_the_capacity_is_refused() {
         let pool = Pool::new("test", 1 << 20, MAX_THREADS);
         let (releases, running) = occupy(&pool);
-        while pool.waiting.available_permits() > 0 {
+        while pool.permits.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
         assert_eq!(pool.run(|_| ()).await, Err(Busy));
@@ -167,13 +170,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_waits_for_its_turn_is_not_refused() {
+    async fn waiting_work_is_not_refused() {
         let pool = Pool::new("test", 1 << 20, MAX_THREADS);
         let (releases, running) = occupy(&pool);
-        while pool.waiting.available_permits() > 0 {
+        while pool.permits.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        let mut waiting = Box::pin(pool.run_in_turn(|_| 3));
+        let mut waiting = Box::pin(pool.run_waiting(|_| 3));
         assert!(futures::FutureExt::now_or_never(&mut waiting).is_none());
         drop(releases);
         assert_eq!(waiting.await, Ok(3));
@@ -183,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn abandoned_work_is_told_or_never_begun() {
+    async fn abandoned_work_is_flagged_or_not_started() {
         let pool = Pool::new("test", 1 << 20, 8);
         let (began, begun) = channel();
         let (ended, end) = channel();
@@ -214,9 +217,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_ends_its_own_work_only() {
+    async fn panic_ends_only_its_own_work() {
         let pool = Pool::new("test", 1 << 20, 4);
-        // Without the panic hook, so that the output of the tests stays clean.
+        // Without the panic hook, so that the test output stays clean.
         assert_eq!(pool.run(|_| -> () { std::panic::resume_unwind(Box::new(())) }).await, Err(Busy));
         assert_eq!(pool.run(|_| 3).await, Ok(3));
     }

@@ -4,15 +4,15 @@
 mod expression;
 
 #[cfg(feature = "expressions")]
-pub use expression::{Encoder, check, evaluate_briefly, evaluate_encoded, evaluate_fully, evaluate_text};
+pub use expression::{Encoder, check_source, evaluate_briefly, evaluate_encoded, evaluate_fully, evaluate_source};
 
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Deeper values are refused.
+/// The maximum nesting depth of a value.
 const MAX_DEPTH: usize = 64;
 
-/// Every operator.
+/// The names of all operators.
 const NAMES: &[&str] = &[
     "_state",
     "_user",
@@ -30,57 +30,58 @@ const NAMES: &[&str] = &[
     "_template",
 ];
 
-/// The operators' names, for checks and suggestions.
-pub fn names() -> &'static [&'static str] {
+/// Returns the names of all operators, for checks and suggestions.
+pub fn operator_names() -> &'static [&'static str] {
     NAMES
 }
 
-/// What operators refer to. What is absent here reads as `null`; `secret` absent means that there are no secrets.
+/// The values that operators read. Absent ones read as `null`; without `secret`, `_secret` is an
+/// error.
 #[derive(Clone, Copy, Default)]
 pub struct Scope<'a> {
     /// `_state`: the page's state.
     pub state: Option<&'a Value>,
-    /// `_user`: who asks.
+    /// `_user`: the signed-in user.
     pub user: Option<&'a Value>,
-    /// `_payload`: what an endpoint was called with.
+    /// `_payload`: the payload of an endpoint.
     pub payload: Option<&'a Value>,
     /// `_step`: the results of earlier steps of a routine, or of earlier actions.
     pub step: Option<&'a Value>,
-    /// `_url_query`: the page's query string.
+    /// `_url_query`: the page's query parameters.
     pub url_query: Option<&'a Value>,
-    /// `_shared_state`: what the page shares with the agent.
+    /// `_shared_state`: the state that the page shares with the agent.
     pub shared_state: Option<&'a Value>,
     /// `_item`: the current item of a loop.
     pub item: Option<&'a Value>,
-    /// `_event`: what has happened, in an action of a page.
+    /// `_event`: the event that triggered an action of a page.
     pub event: Option<&'a Value>,
-    /// `_error`: why steps failed, in a routine's `:catch`.
+    /// `_error`: the error of the steps, in a routine's `:catch`.
     pub error: Option<&'a Value>,
-    /// `_secret`: the value of a variable; only ever given on the server.
-    pub secret: Option<&'a Secrets>,
-    /// What evaluates `_expr` and `_template`: `evaluate_text`, where its code is.
+    /// `_secret`: returns the value of an environment variable; set on the server only.
+    pub secret: Option<&'a SecretLookup>,
+    /// The evaluator of `_expr` and `_template`: `evaluate_source`, where its code is loaded.
     pub expressions: Option<Evaluator>,
 }
 
-/// Reads a variable by its name.
-pub type Secrets = dyn Fn(&str) -> Option<String>;
+/// Returns the value of an environment variable by its name.
+pub type SecretLookup = dyn Fn(&str) -> Option<String>;
 
-/// Evaluates the text of an `_expr` or a `_template`; the error is one line that says what went wrong. Given from outside, because the
-/// browser loads the code of the language for the pages that speak it, and only for those.
-pub type Evaluator = fn(Language, &str, &Scope<'_>) -> Result<Value, String>;
+/// Evaluates the text of an `_expr` or a `_template`, or returns an error message in one line. A
+/// parameter, because the browser loads the code only with the pages whose config uses it.
+pub type Evaluator = fn(ExpressionLanguage, &str, &Scope<'_>) -> Result<Value, String>;
 
-/// What a text is read as.
+/// The language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// `_expr`: one expression; its value counts.
+pub enum ExpressionLanguage {
+    /// `_expr`: one expression, which can have any value.
     Expression,
-    /// `_template`: a text with `{{ … }}` and `{% … %}` in it.
+    /// `_template`: text with `{{ … }}` and `{% … %}`.
     Template,
 }
 
-impl Language {
-    /// The language that an operator speaks, if it does.
-    pub fn of(operator: &str) -> Option<Self> {
+impl ExpressionLanguage {
+    /// Returns the language of an operator's argument, if it has one.
+    pub fn from_operator(operator: &str) -> Option<Self> {
         match operator {
             "_expr" => Some(Self::Expression),
             "_template" => Some(Self::Template),
@@ -89,12 +90,12 @@ impl Language {
     }
 }
 
-/// A config value could not be evaluated.
+/// An error in the evaluation of a config value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorError {
-    /// Where, as a JSON pointer into the value.
+    /// The location as a JSON pointer into the value.
     pub path: String,
-    /// What is wrong and what to do.
+    /// The error message.
     pub message: String,
 }
 
@@ -109,19 +110,20 @@ impl std::error::Error for OperatorError {}
 /// Evaluates every operator in a value.
 ///
 /// # Errors
-/// An unknown operator, a wrong argument, a secret where there are none, or too deep a value.
+/// An unknown operator, an invalid argument, a secret where none are available, or a value that is
+/// nested too deeply.
 pub fn evaluate(value: &Value, scope: &Scope<'_>) -> Result<Value, OperatorError> {
-    at(value, scope, &mut String::new(), 0)
+    evaluate_at(value, scope, &mut String::new(), 0)
 }
 
-/// The operator that a value is: its name and argument.
+/// Returns the name and the argument, if a value is an operator.
 pub fn operator(value: &Value) -> Option<(&str, &Value)> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
     let (name, argument) = object.iter().next()?;
     (name.starts_with('_') && !is_prototype_key(name)).then_some((name.as_str(), argument))
 }
 
-/// Whether there is an operator in a value.
+/// Returns whether a value contains an operator.
 pub fn is_dynamic(value: &Value) -> bool {
     match value {
         Value::Object(object) => operator(value).is_some() || object.values().any(is_dynamic),
@@ -130,18 +132,19 @@ pub fn is_dynamic(value: &Value) -> bool {
     }
 }
 
-/// Whether there is an expression or a template in a value, whose evaluation may be costly.
-pub fn has_text(value: &Value) -> bool {
+/// Returns whether a value contains an expression or a template, whose evaluation may be expensive.
+pub fn has_expressions(value: &Value) -> bool {
     match value {
         Value::Object(object) => {
-            operator(value).is_some_and(|(name, _)| Language::of(name).is_some()) || object.values().any(has_text)
+            operator(value).is_some_and(|(name, _)| ExpressionLanguage::from_operator(name).is_some())
+                || object.values().any(has_expressions)
         }
-        Value::Array(items) => items.iter().any(has_text),
+        Value::Array(items) => items.iter().any(has_expressions),
         _ => false,
     }
 }
 
-/// The names of all variables that `_secret` reads in a value.
+/// Returns the names of all variables that `_secret` reads in a value.
 pub fn secrets_used(value: &Value) -> Vec<String> {
     match (operator(value), value) {
         (Some(("_secret", Value::String(name))), _) => vec![name.clone()],
@@ -151,37 +154,40 @@ pub fn secrets_used(value: &Value) -> Vec<String> {
     }
 }
 
-/// Keys that reach a prototype in JavaScript; no state has them (L-22).
+/// Returns whether a key refers to a prototype in JavaScript. Such keys are not allowed in state,
+/// because a page could modify the prototype of all objects with them.
 pub fn is_prototype_key(key: &str) -> bool {
     matches!(key, "__proto__" | "constructor" | "prototype")
 }
 
-fn at(value: &Value, scope: &Scope<'_>, path: &mut String, depth: usize) -> Result<Value, OperatorError> {
+fn evaluate_at(value: &Value, scope: &Scope<'_>, path: &mut String, depth: usize) -> Result<Value, OperatorError> {
     if depth > MAX_DEPTH {
         return Err(error(path, format!("the value is nested deeper than {MAX_DEPTH} levels")));
     }
     if let Some((name, argument)) = operator(value) {
-        return within(path, name, |path| apply(name, argument, scope, path, depth));
+        return with_segment(path, name, |path| apply_operator(name, argument, scope, path, depth));
     }
     match value {
         Value::Object(object) => {
             let mut evaluated = Map::new();
             for (key, value) in object {
-                let value = within(path, key, |path| at(value, scope, path, depth + 1))?;
+                let value = with_segment(path, key, |path| evaluate_at(value, scope, path, depth + 1))?;
                 evaluated.insert(key.clone(), value);
             }
             Ok(Value::Object(evaluated))
         }
         Value::Array(items) => {
             let items = items.iter().enumerate();
-            items.map(|(i, item)| within(path, &i.to_string(), |path| at(item, scope, path, depth + 1))).collect()
+            items
+                .map(|(i, item)| with_segment(path, &i.to_string(), |path| evaluate_at(item, scope, path, depth + 1)))
+                .collect()
         }
         plain => Ok(plain.clone()),
     }
 }
 
-/// Runs `work` with one more segment on the path.
-fn within<T>(path: &mut String, segment: &str, work: impl FnOnce(&mut String) -> T) -> T {
+/// Runs `work` with the path extended by a segment.
+fn with_segment<T>(path: &mut String, segment: &str, work: impl FnOnce(&mut String) -> T) -> T {
     let length = path.len();
     path.push('/');
     path.push_str(segment);
@@ -190,15 +196,15 @@ fn within<T>(path: &mut String, segment: &str, work: impl FnOnce(&mut String) ->
     result
 }
 
-fn apply(
+fn apply_operator(
     name: &str,
     argument: &Value,
     scope: &Scope<'_>,
     path: &mut String,
     depth: usize,
 ) -> Result<Value, OperatorError> {
-    if let Some(language) = Language::of(name) {
-        return express(language, name, argument, scope, path);
+    if let Some(language) = ExpressionLanguage::from_operator(name) {
+        return evaluate_expression(language, name, argument, scope, path);
     }
     let source = match name {
         "_state" => scope.state,
@@ -210,11 +216,14 @@ fn apply(
         "_item" => scope.item,
         "_event" => scope.event,
         "_error" => scope.error,
-        "_secret" => return secret(argument, scope, path),
-        "_if" => return choose(argument, scope, path, depth),
-        "_eq" => return equal(argument, scope, path, depth),
+        "_secret" => return read_secret(argument, scope, path),
+        "_if" => return evaluate_if(argument, scope, path, depth),
+        "_eq" => return evaluate_eq(argument, scope, path, depth),
         unknown => {
-            return Err(error(path, format!("there is no operator `{unknown}`; there are {}", NAMES.join(", "))));
+            return Err(error(
+                path,
+                format!("there is no operator `{unknown}`; the operators are {}", NAMES.join(", ")),
+            ));
         }
     };
     match argument {
@@ -239,11 +248,11 @@ fn look_up(source: Option<&Value>, key: &str, path: &str) -> Result<Value, Opera
     Ok(found.cloned().unwrap_or_default())
 }
 
-fn secret(argument: &Value, scope: &Scope<'_>, path: &str) -> Result<Value, OperatorError> {
+fn read_secret(argument: &Value, scope: &Scope<'_>, path: &str) -> Result<Value, OperatorError> {
     let Some(resolve) = scope.secret else {
         return Err(error(
             path,
-            "secrets are read on the server only, in connections and in what a routine asks of them".to_owned(),
+            "secrets are available on the server only, in connections and in requests of routines".to_owned(),
         ));
     };
     let Some(name) = argument.as_str() else {
@@ -252,30 +261,30 @@ fn secret(argument: &Value, scope: &Scope<'_>, path: &str) -> Result<Value, Oper
     resolve(name).map(Value::String).ok_or_else(|| error(path, format!("the environment variable `{name}` is not set")))
 }
 
-fn choose(argument: &Value, scope: &Scope<'_>, path: &mut String, depth: usize) -> Result<Value, OperatorError> {
+fn evaluate_if(argument: &Value, scope: &Scope<'_>, path: &mut String, depth: usize) -> Result<Value, OperatorError> {
     let Some(branches) = argument.as_object().filter(|branches| branches.contains_key("test")) else {
         return Err(error(path, "`_if` takes `test`, `then` and `else`".to_owned()));
     };
     let mut part = |key: &str| match branches.get(key) {
-        Some(value) => within(path, key, |path| at(value, scope, path, depth + 1)),
+        Some(value) => with_segment(path, key, |path| evaluate_at(value, scope, path, depth + 1)),
         None => Ok(Value::Null),
     };
     let branch = if is_truthy(&part("test")?) { "then" } else { "else" };
     part(branch)
 }
 
-fn equal(argument: &Value, scope: &Scope<'_>, path: &mut String, depth: usize) -> Result<Value, OperatorError> {
+fn evaluate_eq(argument: &Value, scope: &Scope<'_>, path: &mut String, depth: usize) -> Result<Value, OperatorError> {
     match argument.as_array().map(Vec::as_slice) {
         Some([left, right]) => {
-            let left = at(left, scope, path, depth + 1)?;
-            Ok(Value::Bool(left == at(right, scope, path, depth + 1)?))
+            let left = evaluate_at(left, scope, path, depth + 1)?;
+            Ok(Value::Bool(left == evaluate_at(right, scope, path, depth + 1)?))
         }
         _ => Err(error(path, "`_eq` takes a list of two values".to_owned())),
     }
 }
 
-fn express(
-    language: Language,
+fn evaluate_expression(
+    language: ExpressionLanguage,
     name: &str,
     argument: &Value,
     scope: &Scope<'_>,
@@ -290,7 +299,7 @@ fn express(
     evaluate(language, source, scope).map_err(|message| error(path, message))
 }
 
-/// Whether a value counts as yes: not `null`, `false`, `0` or empty text.
+/// Returns whether a value counts as true: not `null`, `false`, `0` or an empty string.
 pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -321,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn operators() {
+    fn operators_are_evaluated() {
         check(json!({ "a": [{ "_state": "name" }] }), r#"{"a":["Ada"]}"#);
         check(json!({ "_state": "cart.items.1" }), "2");
         check(json!({ "_state": "cart.none.1" }), "null");
@@ -340,11 +349,11 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_the_servers() {
+    fn secrets_are_unavailable_without_a_lookup() {
         let refused = evaluate(&json!({ "_secret": "KEY" }), &Scope::default()).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "/_secret: secrets are read on the server only, in connections and in what a routine asks of them"
+            "/_secret: secrets are available on the server only, in connections and in requests of routines"
         );
         assert_eq!(secrets_used(&json!([{ "_secret": "A" }, { "b": { "_secret": "B" } }])), ["A", "B"]);
     }
@@ -368,7 +377,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics(value in any_json(), state in any_json()) {
+        fn evaluation_never_panics(value in any_json(), state in any_json()) {
             let _ = evaluate(&value, &Scope { state: Some(&state), ..Scope::default() });
         }
     }

@@ -1,10 +1,13 @@
-//! What it costs to read a provider's stream: prints nanoseconds for each delta of both codecs, the socket included.
+//! Measures the decoding of a provider's stream: prints the nanoseconds per delta of two codecs,
+//! socket included.
 //!
-//!     cargo run --release -p providers --example decode_bench
+//! ```sh
+//! cargo run --release -p providers --example decode_bench
+//! ```
 
 use contract::{Message, Model, Part, Request, UserPart};
 use futures::StreamExt;
-use providers::Settings;
+use providers::ModelSettings;
 use providers::anthropic::Anthropic;
 use providers::openai_chat::OpenAiChat;
 use std::sync::Arc;
@@ -32,7 +35,7 @@ fn openai_chat() -> String {
     delta.repeat(DELTAS) + head + "{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 }
 
-/// Serves this to everyone, on a thread of its own, so that writing it is not counted as reading.
+/// Serves this stream to every client, on a separate task, so that writing it is not measured.
 async fn serve(stream: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -47,7 +50,7 @@ async fn serve(stream: String) -> String {
     url
 }
 
-/// The best of some rounds: what disturbs a measurement only ever makes it longer.
+/// Prints the best of several rounds, because disturbances only ever make a measurement longer.
 async fn measure(name: &str, model: &dyn Model) {
     let mut best = Duration::MAX;
     for _ in 0..ROUNDS {
@@ -67,8 +70,12 @@ async fn measure(name: &str, model: &dyn Model) {
 
 #[tokio::main]
 async fn main() {
-    let settings =
-        |base_url| Settings { api_key: None, base_url: Some(base_url), headers: Vec::new(), model: "bench".to_owned() };
+    let settings = |base_url| ModelSettings {
+        api_key: None,
+        base_url: Some(base_url),
+        headers: Vec::new(),
+        model: "bench".to_owned(),
+    };
     measure("anthropic", &Anthropic::new(settings(serve(anthropic()).await))).await;
     measure("openai_chat", &OpenAiChat::new(settings(serve(openai_chat()).await))).await;
 }

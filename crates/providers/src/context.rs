@@ -1,8 +1,9 @@
-//! How much well-known models can read at once. Providers sell larger contexts for some; the config's own word goes before these.
+//! The context sizes of well-known models. Providers sell larger contexts for some models; the
+//! config's value takes precedence.
 
-/// By the beginning of a model's name: tokens that it reads. A longer beginning goes before a shorter one. There is no entry for a whole vendor: no
-/// meter is better than a wrong one.
-const SIZES: &[(&str, u64)] = &[
+/// The number of input tokens, by the prefix of a model's name. The longest matching prefix
+/// applies. No prefix covers a whole vendor: no context meter is better than a wrong one.
+const CONTEXT_SIZES: &[(&str, u64)] = &[
     // https://docs.claude.com/en/docs/about-claude/models/overview
     ("claude-3", 200_000),
     ("claude-haiku-4-5", 200_000),
@@ -11,7 +12,7 @@ const SIZES: &[(&str, u64)] = &[
     ("claude-opus-4-5", 200_000),
     ("claude-sonnet-4-2025", 200_000),
     ("claude-sonnet-4-5", 200_000),
-    // https://platform.openai.com/docs/models: 400,000 in all, of which 128,000 are for the answer.
+    // https://platform.openai.com/docs/models: 400,000 in all, of which 128,000 are output.
     ("gpt-5-2025", 272_000),
     ("gpt-5-mini", 272_000),
     ("gpt-5-nano", 272_000),
@@ -26,10 +27,11 @@ const SIZES: &[(&str, u64)] = &[
     ("gemini-2.5-flash-image", 32_768),
 ];
 
-/// How many tokens a model can read at once; none for one that is not known. A gateway's `vendor/` in front of the name does not matter.
+/// Returns the number of input tokens of a model; `None` for an unknown model. A gateway's prefix
+/// `vendor/` is ignored.
 pub fn context_tokens(model: &str) -> Option<u64> {
     let name = model.rsplit('/').next().unwrap_or(model);
-    let known = SIZES.iter().filter(|(start, _)| name.starts_with(start));
+    let known = CONTEXT_SIZES.iter().filter(|(start, _)| name.starts_with(start));
     known.max_by_key(|(start, _)| start.len()).map(|(_, size)| *size)
 }
 
@@ -38,7 +40,7 @@ mod tests {
     use super::context_tokens;
 
     #[test]
-    fn sizes_by_the_beginning_of_the_name() {
+    fn longest_matching_prefix_applies() {
         for (model, expected) in [
             ("claude-sonnet-4-20250514", Some(200_000)),
             ("openai/gpt-4.1-mini", Some(1_047_576)),

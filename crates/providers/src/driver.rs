@@ -1,59 +1,63 @@
-//! Bytes → events → parts: the one loop around every codec.
+//! Reads a response body: bytes to server-sent events to parts. All codecs share this loop.
 
-use crate::http::chain;
+use crate::http::error_chain;
 use contract::{ModelError, ModelErrorKind, Part, PartStream};
 use futures::StreamExt;
 use reqwest::Response;
 use std::pin::pin;
 use tokio_util::sync::CancellationToken;
 
-/// The largest event of most providers, in bytes.
+/// The maximum size of an event of most providers, in bytes.
 const MAX_EVENT: usize = 4 * 1024 * 1024;
-/// The largest event of one that sends images, in bytes; an answer that is larger is not kept anyway.
+/// The maximum size of an event of a provider that sends images, in bytes. A larger answer is not
+/// stored anyway.
 pub(crate) const MAX_IMAGE_EVENT: usize = 16 * 1024 * 1024;
-/// The longest reply, in bytes as they come over the wire: twenty times the longest that any model writes today.
+/// The maximum size of a reply, in bytes on the wire: twenty times the longest that any model
+/// writes today.
 const MAX_REPLY: usize = 256 * 1024 * 1024;
 
-/// Reads one provider's events, without I/O.
+/// Decodes the events of one provider, without I/O.
 pub(crate) trait Codec: Send + 'static {
-    /// The largest event, in bytes. Memory is taken only as far as one comes.
+    /// The maximum size of an event, in bytes. Memory is allocated only as data arrives.
     const MAX_EVENT: usize = MAX_EVENT;
 
-    /// Appends the parts that an event brings.
-    fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError>;
+    /// Decodes an event and appends its parts.
+    fn decode_event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError>;
 
-    /// The bytes are over: appends what was still to come, or says that the reply broke off.
+    /// Handles the end of the stream: appends the remaining parts, or returns an error if the reply
+    /// is incomplete.
     fn end(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError>;
 
-    /// Whether the reply is complete, so that nothing after it counts.
+    /// Returns whether the reply is complete. Everything after that is ignored.
     fn is_complete(&self) -> bool;
 }
 
-/// The parts of an answer, and [`Part::Alive`] for bytes that bring none. Lets go of the connection as soon as it is dropped or cancelled, or the reply is complete.
-pub(crate) fn parts(response: Response, codec: impl Codec, cancel: CancellationToken) -> PartStream {
+/// Returns the parts of a response, and [`Part::Alive`] for bytes without a part. The connection is
+/// closed as soon as the stream is dropped or cancelled, or the reply is complete.
+pub(crate) fn part_stream(response: Response, codec: impl Codec, cancel: CancellationToken) -> PartStream {
     async_stream::stream! {
-        let mut reader = Reader::new(codec);
+        let mut reader = StreamReader::new(codec);
         let mut bytes = pin!(response.bytes_stream());
         let mut cancelled = pin!(cancel.cancelled());
         let mut ready = Vec::new();
         while !reader.codec.is_complete() {
             let next = tokio::select! {
                 biased;
-                () = &mut cancelled => Err(stopped()),
-                next = bytes.next() => next.transpose().map_err(|error| broken(format!("the connection broke: {}", chain(&error)))),
+                () = &mut cancelled => Err(cancelled_error()),
+                next = bytes.next() => next.transpose().map_err(|error| stream_error(format!("the connection failed while the response was read: {}", error_chain(&error)))),
             };
-            // Whether more may come.
+            // Whether more data may follow.
             let read = match next {
-                Ok(Some(piece)) => reader.bytes(&piece, &mut ready).map(|()| true),
+                Ok(Some(piece)) => reader.push(&piece, &mut ready).map(|()| true),
                 Ok(None) => reader.end(&mut ready).map(|()| false),
                 Err(error) => Err(error),
             };
-            // While a model thinks, it may send nothing but comments, pings and progress. Whoever waits for parts learns of them, so that
-            // the silence is not taken for a broken connection.
+            // While a model thinks, it may send only comments, pings and progress. `Alive` tells
+            // the reader of the parts that the connection works.
             if ready.is_empty() && matches!(read, Ok(true)) && !reader.codec.is_complete() {
                 ready.push(Part::Alive);
             }
-            // What came before a fault was said, and is told.
+            // The parts before an error are valid.
             for part in ready.drain(..) {
                 yield Ok(part);
             }
@@ -70,57 +74,58 @@ pub(crate) fn parts(response: Response, codec: impl Codec, cancel: CancellationT
     .boxed()
 }
 
-/// A codec with the decoder before it, without I/O.
-pub(crate) struct Reader<C> {
-    decoder: sse::Decoder,
+/// A codec together with the decoder of server-sent events, without I/O.
+pub(crate) struct StreamReader<C> {
+    decoder: sse::SseDecoder,
     codec: C,
-    /// Bytes so far.
-    read: usize,
-    events: u64,
+    /// The number of bytes so far.
+    bytes_read: usize,
+    event_count: u64,
 }
 
-impl<C: Codec> Reader<C> {
+impl<C: Codec> StreamReader<C> {
     pub(crate) fn new(codec: C) -> Self {
-        let decoder = sse::Decoder::new(sse::Limits { line: C::MAX_EVENT, event: C::MAX_EVENT });
-        Self { decoder, codec, read: 0, events: 0 }
+        let decoder = sse::SseDecoder::new(sse::SseLimits { line: C::MAX_EVENT, event: C::MAX_EVENT });
+        Self { decoder, codec, bytes_read: 0, event_count: 0 }
     }
 
-    /// Appends the parts that the next bytes bring.
-    pub(crate) fn bytes(&mut self, bytes: &[u8], parts: &mut Vec<Part>) -> Result<(), ModelError> {
+    /// Decodes the next bytes and appends their parts.
+    pub(crate) fn push(&mut self, bytes: &[u8], parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let pushed = self.decoder.push(bytes);
         while !self.codec.is_complete()
             && let Some(event) = self.decoder.next()
         {
-            self.events += 1;
-            self.codec.event(&event.data, parts)?;
+            self.event_count += 1;
+            self.codec.decode_event(&event.data, parts)?;
         }
-        // Whatever comes behind a complete reply, it cannot be its fault any more.
+        // Errors after a complete reply are ignored.
         if self.codec.is_complete() {
             return Ok(());
         }
-        pushed.map_err(|error| broken(error.to_string()))?;
-        self.read = self.read.saturating_add(bytes.len());
-        if self.read > MAX_REPLY {
-            return Err(broken("the reply does not end"));
+        pushed.map_err(|error| stream_error(error.to_string()))?;
+        self.bytes_read = self.bytes_read.saturating_add(bytes.len());
+        if self.bytes_read > MAX_REPLY {
+            return Err(stream_error("the reply is larger than the limit of 256 MiB"));
         }
         Ok(())
     }
 
-    /// The bytes are over. An event without its blank line was not complete and does not count.
+    /// Handles the end of the stream. An event without its final blank line is incomplete and
+    /// ignored.
     pub(crate) fn end(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        if self.events == 0 && self.read > 0 {
-            return Err(broken("the answer held no events"));
+        if self.event_count == 0 && self.bytes_read > 0 {
+            return Err(stream_error("the response contained no server-sent events"));
         }
         self.codec.end(parts)
     }
 }
 
-/// The stream cannot be read on.
-pub(crate) fn broken(cause: impl Into<String>) -> ModelError {
+/// Returns the error for a stream that cannot be decoded further.
+pub(crate) fn stream_error(cause: impl Into<String>) -> ModelError {
     ModelError::new(ModelErrorKind::BrokenStream, cause)
 }
 
-/// The run was stopped.
-pub(crate) fn stopped() -> ModelError {
-    ModelError::new(ModelErrorKind::Cancelled, "stopped")
+/// Returns the error for a request that was cancelled.
+pub(crate) fn cancelled_error() -> ModelError {
+    ModelError::new(ModelErrorKind::Cancelled, "the request was cancelled")
 }

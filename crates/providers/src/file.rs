@@ -1,55 +1,58 @@
-//! Files that a user sends, as far as all providers treat them alike.
+//! The handling of input files that all providers share.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use contract::{FileData, Message, OutputPart, Request, ToolOutput, UserPart};
 use std::sync::Arc;
 
-/// The text of a text file; none when it is no text, or empty.
-pub(crate) fn text_of(base64: &str) -> Option<String> {
+/// Decodes a text file; `None` if it is not UTF-8, or blank.
+pub(crate) fn decode_text(base64: &str) -> Option<String> {
     let text = String::from_utf8(STANDARD.decode(base64).ok()?).ok()?;
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// How the bytes of an image begin, in Base64. Providers refuse an image that is not what its name says.
-const IMAGES: [(&str, &str); 4] =
+/// The first bytes of image formats, in Base64. Providers reject an image whose content does not
+/// match its media type.
+const IMAGE_SIGNATURES: [(&str, &str); 4] =
     [("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp")];
 
-/// The kind of a file, without parameters; of an image, what its bytes say. A browser that does not know the kind says only
-/// that it is an image.
-pub(crate) fn kind<'a>(media_type: &'a str, data: &FileData) -> &'a str {
+/// Returns a file's media type without parameters. The type of an image is detected from its
+/// content, because a browser that does not know it sends `image/*`.
+pub(crate) fn detect_media_type<'a>(media_type: &'a str, data: &FileData) -> &'a str {
     let kind = media_type.split(';').next().unwrap_or_default().trim();
     if let FileData::Base64(base64) = data
         && kind.starts_with("image/")
-        && let Some((_, found)) = IMAGES.iter().find(|(begin, _)| base64.starts_with(begin))
+        && let Some((_, found)) = IMAGE_SIGNATURES.iter().find(|(begin, _)| base64.starts_with(begin))
     {
         return found;
     }
     if kind == "image/*" { "image/jpeg" } else { kind }
 }
 
-/// Whether it is an image of a kind that Claude and OpenAI's models see.
+/// Returns whether Claude and OpenAI's models accept images of this media type.
 pub(crate) fn is_image(kind: &str) -> bool {
     matches!(kind, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }
 
-/// Whether it is a text, so that a model can read it as such whatever files its provider takes.
+/// Returns whether a file is text, so that its content can be sent as text to any provider.
 pub(crate) fn is_text(kind: &str) -> bool {
-    const KINDS: [&str; 7] = ["json", "xml", "yaml", "x-yaml", "toml", "sql", "javascript"];
+    const TEXT_SUBTYPES: [&str; 7] = ["json", "xml", "yaml", "x-yaml", "toml", "sql", "javascript"];
     kind.starts_with("text/")
         || ["+json", "+xml", "+yaml"].iter().any(|form| kind.ends_with(form))
-        || kind.strip_prefix("application/").is_some_and(|kind| KINDS.contains(&kind))
+        || kind.strip_prefix("application/").is_some_and(|kind| TEXT_SUBTYPES.contains(&kind))
 }
 
-/// What a model reads of a file that its provider cannot take, so that it can say so.
-pub(crate) fn unreadable(kind: &str, filename: Option<&str>) -> String {
+/// Returns the note for the model that replaces a file which the provider does not accept.
+pub(crate) fn unreadable_note(kind: &str, filename: Option<&str>) -> String {
     let name = filename.unwrap_or("without a name");
     format!("(The user sent a file {name} of type {kind}, which cannot be read here.)")
 }
 
-/// The request with notes in the place of the files that others made than the model; none when there are no such files.
+/// Returns the request with notes in place of the files of users and tools; `None` if there are no
+/// such files.
 pub(crate) fn without_files(request: &Request) -> Option<Request> {
-    let messages: Vec<_> = request.messages.iter().map(|message| without(message).map(Arc::new)).collect();
+    let messages: Vec<_> =
+        request.messages.iter().map(|message| message_without_files(message).map(Arc::new)).collect();
     if messages.iter().all(Option::is_none) {
         return None;
     }
@@ -58,10 +61,10 @@ pub(crate) fn without_files(request: &Request) -> Option<Request> {
     Some(Request { messages: messages.collect(), ..request.clone() })
 }
 
-fn without(message: &Message) -> Option<Message> {
+fn message_without_files(message: &Message) -> Option<Message> {
     match message {
         Message::User(parts) if parts.iter().any(|part| matches!(part, UserPart::File { .. })) => {
-            Some(Message::User(parts.iter().map(said).collect()))
+            Some(Message::User(parts.iter().map(part_without_file).collect()))
         }
         Message::Tool(results) if results.iter().any(|result| matches!(result.output, ToolOutput::Content(_))) => {
             let mut results = results.clone();
@@ -77,11 +80,11 @@ fn without(message: &Message) -> Option<Message> {
     }
 }
 
-fn said(part: &UserPart) -> UserPart {
+fn part_without_file(part: &UserPart) -> UserPart {
     match part {
         UserPart::Text { text } => UserPart::Text { text: text.clone() },
         UserPart::File { media_type, data, filename } => {
-            UserPart::Text { text: unreadable(kind(media_type, data), filename.as_deref()) }
+            UserPart::Text { text: unreadable_note(detect_media_type(media_type, data), filename.as_deref()) }
         }
     }
 }
@@ -91,9 +94,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds() {
+    fn media_types_are_detected() {
         let check = |media_type: &str, base64: &str, expected: &str| {
-            assert_eq!(kind(media_type, &FileData::Base64(base64.to_owned())), expected, "{media_type} {base64}");
+            assert_eq!(
+                detect_media_type(media_type, &FileData::Base64(base64.to_owned())),
+                expected,
+                "{media_type} {base64}"
+            );
         };
         check("text/csv; charset=utf-8", "SGk=", "text/csv");
         check("image/jpeg", "iVBORw0KGgoAAAA", "image/png");

@@ -1,26 +1,26 @@
-//! A door to the codecs for the fuzzer, which lives in a workspace of its own.
+//! The entry points for the fuzzer, which is a workspace of its own.
 
-use crate::driver::{Codec, Reader};
-use crate::parallel::Expanding;
+use crate::driver::{Codec, StreamReader};
+use crate::parallel::ParallelExpander;
 use crate::{anthropic, google, openai_chat, openai_responses};
 use contract::{ModelError, Part};
 
-/// The codecs by name. The gateway speaks that of Chat Completions.
+/// The names of the codecs. The AI Gateway uses the codec of Chat Completions.
 pub const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
 
-/// What the codec with this name makes of a stream that comes in these pieces.
+/// Decodes a stream that arrives in these chunks with the codec of this name.
 pub fn read(codec: &str, pieces: &[&[u8]]) -> (Vec<Part>, Result<(), ModelError>) {
     match codec {
-        "anthropic" => whole(anthropic::stream::Reader::default(), pieces),
-        "google" => whole(google::stream::Reader::default(), pieces),
-        "openai_chat" => whole(Expanding::new(openai_chat::stream::Reader::default(), &[]), pieces),
-        _ => whole(Expanding::new(openai_responses::stream::Reader::default(), &[]), pieces),
+        "anthropic" => decode(anthropic::stream::MessagesCodec::default(), pieces),
+        "google" => decode(google::stream::GeminiCodec::default(), pieces),
+        "openai_chat" => decode(ParallelExpander::new(openai_chat::stream::ChatCodec::default(), &[]), pieces),
+        _ => decode(ParallelExpander::new(openai_responses::stream::ResponsesCodec::default(), &[]), pieces),
     }
 }
 
-fn whole(codec: impl Codec, pieces: &[&[u8]]) -> (Vec<Part>, Result<(), ModelError>) {
-    let (mut reader, mut parts) = (Reader::new(codec), Vec::new());
-    let read = pieces.iter().try_for_each(|piece| reader.bytes(piece, &mut parts));
+fn decode(codec: impl Codec, pieces: &[&[u8]]) -> (Vec<Part>, Result<(), ModelError>) {
+    let (mut reader, mut parts) = (StreamReader::new(codec), Vec::new());
+    let read = pieces.iter().try_for_each(|piece| reader.push(piece, &mut parts));
     let read = read.and_then(|()| reader.end(&mut parts));
     (parts, read)
 }

@@ -1,30 +1,31 @@
-//! Any valid history becomes a request that its provider takes: over random ones, by the rules of each provider.
+//! Checks that requests for random valid histories follow each provider's rules.
 
 use crate::{ai_gateway, anthropic, google, openai_chat, openai_responses, testing};
-use contract::testing::fault_in;
+use contract::testing::history_error;
 use contract::{AssistantPart, Message, Request, ToolOutput};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What happens in a turn of a model: words, thoughts, calls.
+/// One reply of a model: text, reasoning, calls.
 #[derive(Clone, Debug)]
-struct Step {
+struct ModelStep {
     said: &'static str,
     thought: Option<&'static str>,
     calls: Vec<u8>,
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = ModelStep> {
     let said = prop::sample::select(vec!["", " ", "well"]);
     let thought = prop::option::of(prop::sample::select(vec!["anthropic", "openai", "google", "nobody"]));
-    (said, thought, prop::collection::vec(0..3_u8, 0..3)).prop_map(|(said, thought, calls)| Step {
+    (said, thought, prop::collection::vec(0..3_u8, 0..3)).prop_map(|(said, thought, calls)| ModelStep {
         said,
         thought,
         calls,
     })
 }
 
-/// Turns of a user with what the model did; a turn that was stopped early has no steps, an edited one begins with the model.
+/// Generates user turns with the model's replies. A turn that was stopped early has no replies, an
+/// edited one begins with the model.
 fn any_history() -> impl Strategy<Value = Vec<Message>> {
     let turn = (any::<bool>(), prop::collection::vec(any_step(), 0..3));
     prop::collection::vec(turn, 1..5).prop_map(|turns| {
@@ -68,11 +69,12 @@ fn any_history() -> impl Strategy<Value = Vec<Message>> {
     })
 }
 
-fn texts<'v>(list: &'v Value, key: &str) -> Vec<&'v str> {
+fn strings_at<'v>(list: &'v Value, key: &str) -> Vec<&'v str> {
     list.as_array().into_iter().flatten().filter_map(|item| item[key].as_str()).collect()
 }
 
-/// Turns alternate and begin with the user; calls are answered at the beginning of the next turn; no block is empty.
+/// Checks that turns alternate and begin with the user, that calls are answered at the beginning of
+/// the next turn, and that no block is empty.
 fn check_anthropic(request: &Request) -> Result<(), TestCaseError> {
     let body = anthropic::request::body("claude", request);
     let messages = body["messages"].as_array().unwrap();
@@ -86,7 +88,7 @@ fn check_anthropic(request: &Request) -> Result<(), TestCaseError> {
             "{}",
             body
         );
-        let answered = texts(&message["content"], "tool_use_id");
+        let answered = strings_at(&message["content"], "tool_use_id");
         prop_assert_eq!(&answered, &owed, "{}", body);
         prop_assert!(blocks.iter().take(answered.len()).all(|block| block["type"] == "tool_result"), "{}", body);
         owed = blocks
@@ -99,7 +101,7 @@ fn check_anthropic(request: &Request) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The results of calls come right behind them, one message each. The gateway speaks it, too.
+/// Checks that results directly follow their calls, one message each. Also used for the AI Gateway.
 fn check_chat(body: &Value) -> Result<(), TestCaseError> {
     let mut owed: Vec<&str> = Vec::new();
     for message in body["messages"].as_array().unwrap() {
@@ -109,14 +111,14 @@ fn check_chat(body: &Value) -> Result<(), TestCaseError> {
             continue;
         }
         prop_assert!(owed.is_empty(), "{}", body);
-        owed = texts(&message["tool_calls"], "id");
+        owed = strings_at(&message["tool_calls"], "id");
         prop_assert!(!message["content"].is_null() || !owed.is_empty(), "{}", body);
     }
     prop_assert!(owed.is_empty());
     Ok(())
 }
 
-/// Every call has one output behind it, and every output a call before it.
+/// Checks that every call has one output after it, and every output a call before it.
 fn check_responses(request: &Request) -> Result<(), TestCaseError> {
     let body = openai_responses::request::body("gpt", request);
     let mut owed: Vec<&str> = Vec::new();
@@ -135,7 +137,8 @@ fn check_responses(request: &Request) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Turns alternate and begin with the user; the responses to calls are all of the next turn's beginning; no turn is empty.
+/// Checks that turns alternate and begin with the user, that the next turn contains the responses
+/// to all calls, and that no turn is empty.
 fn check_google(request: &Request) -> Result<(), TestCaseError> {
     let body = google::request::body("gemini-3-pro", request);
     let mut owed = 0;
@@ -153,9 +156,9 @@ fn check_google(request: &Request) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn every_provider_gets_what_it_takes(history in any_history()) {
+    fn random_histories_become_valid_requests(history in any_history()) {
         let request = testing::request(history);
-        prop_assert_eq!(fault_in(&request.messages), None);
+        prop_assert_eq!(history_error(&request.messages), None);
         check_anthropic(&request)?;
         check_chat(&openai_chat::request::body("gpt", &request))?;
         check_chat(&ai_gateway::request::body("vendor/model", &request))?;

@@ -1,6 +1,7 @@
-//! Asking a provider over HTTP: one client, secrets that stay secret, and errors by status.
+//! Sends requests over HTTP: one client for all providers, secrets that stay out of logs, and
+//! errors by status.
 
-use crate::Settings;
+use crate::ModelSettings;
 use crate::driver::{self, Codec};
 use crate::file;
 use contract::{ModelError, ModelErrorKind, PartStream, Request};
@@ -14,61 +15,66 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
 
-/// A connection must be there by then.
-const CONNECT: Duration = Duration::from_secs(10);
-/// Connections that are kept to one provider without being used, and for how long: a turn asks again within seconds, and of a burst of
-/// hundreds not all are kept.
-const IDLE: usize = 64;
-const IDLE_TIME: Duration = Duration::from_secs(30);
-/// An error's body must be there by then; without it, the status has to do.
-const ERROR_BODY: Duration = Duration::from_secs(5);
-/// What is read of an error's body, in bytes.
+/// The timeout for establishing a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The maximum number of idle connections to a provider, and how long they are kept: a turn sends
+/// its next request within seconds, and after a burst of hundreds of requests not all connections
+/// are kept.
+const MAX_IDLE_CONNECTIONS: usize = 64;
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The timeout for reading an error's body. After that, the error consists of the status.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The maximum number of bytes that are read of an error's body.
 const MAX_ERROR_BODY: usize = 16 * 1024;
-/// What is kept of an error's body for the log, in bytes.
+/// The maximum number of bytes of an error's body that are logged.
 const MAX_CAUSE: usize = 2_000;
 
-/// The client of all providers. Redirects are not followed: on the way to another host only `Authorization` and cookies
-/// would be taken off, `x-api-key` and its like would go along (D4). Answers are not asked for compressed: a compressor in
-/// between would hold back what should stream.
+/// Returns the client for all providers. It follows no redirects: towards another host, only
+/// `Authorization` and cookies would be removed, but not `x-api-key` and similar headers. It does
+/// not request compression, because a compressing proxy would buffer the stream.
 ///
 /// # Errors
-/// When the system's trusted certificates cannot be read.
+/// If the system's trusted certificates cannot be read.
 pub(crate) fn client() -> Result<&'static Client, ModelError> {
     static CLIENT: OnceLock<Result<Client, String>> = OnceLock::new();
     let client = CLIENT.get_or_init(|| {
-        // An error only says that a provider of cryptography is installed already.
+        // This fails only if a crypto provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let follows = faults::is_broken(Break::Redirects);
         Client::builder()
             .redirect(if follows { Policy::default() } else { Policy::none() })
-            .connect_timeout(CONNECT)
-            .pool_max_idle_per_host(IDLE)
-            .pool_idle_timeout(IDLE_TIME)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .no_gzip()
             .user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| chain(&error))
+            .map_err(|error| error_chain(&error))
     });
-    client.as_ref().map_err(|error| ModelError::new(ModelErrorKind::Unreachable, format!("no HTTP client: {error}")))
+    client.as_ref().map_err(|error| {
+        ModelError::new(ModelErrorKind::Unreachable, format!("the HTTP client cannot be created: {error}"))
+    })
 }
 
-/// A header that stays out of logs.
+/// Creates a header value that is not logged.
 ///
 /// # Errors
-/// When it holds what no header may, such as a line feed at the end of a key.
+/// If it contains a character that is invalid in a header, such as a line feed at the end of a key.
 pub(crate) fn secret_header(value: &str) -> Result<HeaderValue, ModelError> {
-    let refused = |_| ModelError::new(ModelErrorKind::Refused, "a key or a header holds a character that HTTP forbids");
+    let refused =
+        |_| ModelError::new(ModelErrorKind::Refused, "the API key or a header contains a character that HTTP forbids");
     let mut value = HeaderValue::from_str(value).map_err(refused)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// A request to an API that takes its key as a bearer token; `base_url` counts where the settings name none.
+/// Creates a POST request with a JSON body to an API that expects its key as a bearer token.
+/// `base_url` is the default if the settings name none.
 ///
 /// # Errors
-/// When there is no HTTP client, or the key holds what no header may.
-pub(crate) fn post(
-    settings: &Settings,
+/// If there is no HTTP client, or the key is not a valid header value.
+pub(crate) fn bearer_request(
+    settings: &ModelSettings,
     base_url: &str,
     path: &str,
     body: &Value,
@@ -81,89 +87,93 @@ pub(crate) fn post(
     Ok(request.json(body))
 }
 
-/// Sends a request with the config's headers; resolves when the provider has begun to answer with events. `write` makes the HTTP
-/// request of the contract's, `codec` reads the answer.
+/// Sends a request with the configured headers and returns the reply's parts once the provider has
+/// begun to stream. `write` builds the HTTP request, `codec` decodes the response.
 ///
-/// A request with files that is refused is sent once more with notes in their place: which files a model takes (none, or no PDF, or
-/// only small ones) is known to its provider alone. So the model says what it could not read, and the conversation goes on.
+/// If a request with files is rejected, it is sent once more with notes in place of the files. Only
+/// the provider knows which files a model accepts (none, no PDF, or only small ones). With the
+/// notes, the model can say what it could not read, and the conversation continues.
 ///
 /// # Errors
-/// By status, or what kept the answer from coming. The causes hold none of the secrets in `settings`.
+/// By status, or if no response arrived. The causes contain none of the secrets in `settings`.
 pub(crate) async fn stream(
     write: impl Fn(&Request) -> Result<RequestBuilder, ModelError>,
     request: &Request,
-    settings: &Settings,
+    settings: &ModelSettings,
     codec: impl Codec,
     cancel: CancellationToken,
 ) -> Result<PartStream, ModelError> {
     let asking = async {
-        let refused = match begin(write(request)?, settings).await {
+        let refused = match send(write(request)?, settings).await {
             Err(error) if error.kind == ModelErrorKind::Refused => error,
             begun => return begun,
         };
         let Some(without) = file::without_files(request) else { return Err(refused) };
-        tracing::warn!(model = settings.model, error = %refused, "refused with files; asking without them");
-        // If that was not it, the first answer says what was.
-        begin(write(&without)?, settings).await.map_err(|error| match error.kind {
+        tracing::warn!(model = settings.model, error = %refused, "the provider rejected a request with files; retrying without them");
+        // If it is rejected again, the files were not the reason, and the first error counts.
+        send(write(&without)?, settings).await.map_err(|error| match error.kind {
             ModelErrorKind::Refused => refused,
             _ => error,
         })
     };
     let response = tokio::select! {
         biased;
-        () = cancel.cancelled() => Err(driver::stopped()),
+        () = cancel.cancelled() => Err(driver::cancelled_error()),
         response = asking => response,
     };
-    Ok(driver::parts(response?, codec, cancel))
+    Ok(driver::part_stream(response?, codec, cancel))
 }
 
-async fn begin(mut request: RequestBuilder, settings: &Settings) -> Result<Response, ModelError> {
+async fn send(mut request: RequestBuilder, settings: &ModelSettings) -> Result<Response, ModelError> {
     for (name, value) in &settings.headers {
         request = request.header(name, secret_header(value.expose_secret())?);
     }
-    let response = request.send().await.map_err(|error| not_sent(&error))?;
+    let response = request.send().await.map_err(|error| send_error(&error))?;
     let status = response.status();
     if !status.is_success() {
         let retry_after = retry_after(response.headers(), SystemTime::now());
-        let cause = format!("{status}: {}", excerpt(response, settings).await);
-        return Err(ModelError { retry_after, ..ModelError::new(kind_of(status), cause) });
+        let cause = format!("{status}: {}", body_excerpt(response, settings).await);
+        return Err(ModelError { retry_after, ..ModelError::new(kind_for_status(status), cause) });
     }
     let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if ["text/html", "application/json"].iter().any(|no_stream| media_type.starts_with(no_stream)) {
         let media_type = media_type.to_owned();
-        let cause = format!("the answer is {media_type}, not a stream: {}", excerpt(response, settings).await);
-        return Err(driver::broken(cause));
+        let cause = format!(
+            "the response is {media_type} instead of an event stream: {}",
+            body_excerpt(response, settings).await
+        );
+        return Err(driver::stream_error(cause));
     }
     Ok(response)
 }
 
-fn not_sent(error: &reqwest::Error) -> ModelError {
+fn send_error(error: &reqwest::Error) -> ModelError {
     let kind = match error {
         error if error.is_builder() => ModelErrorKind::Refused,
         error if error.is_timeout() => ModelErrorKind::Timeout,
         _ => ModelErrorKind::Unreachable,
     };
-    ModelError::new(kind, chain(error))
+    ModelError::new(kind, error_chain(error))
 }
 
-/// An error with its causes; reqwest's own text names only the outermost.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+/// Formats an error with all its causes; reqwest's `Display` contains only the outermost one.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-fn kind_of(status: StatusCode) -> ModelErrorKind {
+fn kind_for_status(status: StatusCode) -> ModelErrorKind {
     match status.as_u16() {
         401 | 403 => ModelErrorKind::Unauthorized,
         429 => ModelErrorKind::RateLimited,
         408 | 409 | 500.. => ModelErrorKind::Unavailable,
-        // 3xx as well: a redirect is not followed, and asking again would only bring it again.
+        // Also 3xx: redirects are not followed, and a retry would only be redirected again.
         _ => ModelErrorKind::Refused,
     }
 }
 
-/// The beginning of a body, for the log, without the secrets that a provider may echo.
-async fn excerpt(mut response: Response, settings: &Settings) -> String {
+/// Returns the beginning of a body for the log, without secrets that a provider may echo.
+async fn body_excerpt(mut response: Response, settings: &ModelSettings) -> String {
     let mut read = Vec::new();
     let reading = async {
         while let Ok(Some(piece)) = response.chunk().await {
@@ -173,21 +183,21 @@ async fn excerpt(mut response: Response, settings: &Settings) -> String {
             }
         }
     };
-    // Too late is like empty: what had come until then is what there is.
-    let _ = tokio::time::timeout(ERROR_BODY, reading).await;
-    let mut text = without_secrets(String::from_utf8_lossy(&read).into_owned(), settings);
+    // After the timeout, the bytes read so far are used.
+    let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, reading).await;
+    let mut text = redact_secrets(String::from_utf8_lossy(&read).into_owned(), settings);
     text.truncate(text.floor_char_boundary(MAX_CAUSE));
     text
 }
 
-fn without_secrets(text: String, settings: &Settings) -> String {
+fn redact_secrets(text: String, settings: &ModelSettings) -> String {
     let secrets = settings.headers.iter().map(|(_, value)| value).chain(&settings.api_key);
     let long_enough = secrets.map(SecretString::expose_secret).filter(|secret| secret.len() > 3);
     long_enough.fold(text, |text, secret| text.replace(secret, "[secret]"))
 }
 
-/// The wait that a provider asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. What cannot be read counts
-/// as none, so that the usual wait applies.
+/// Reads how long the provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a
+/// date. Invalid values are ignored, so that the default delay applies.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim());
     let number = |name: &str| text(name)?.parse::<f64>().ok();
@@ -196,7 +206,7 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     }
     let date = jiff::fmt::rfc2822::parse(text("retry-after")?).ok()?;
     let date = SystemTime::from(date.timestamp());
-    // A date that has passed means now.
+    // A date in the past means now.
     Some(date.duration_since(now).unwrap_or_default())
 }
 
@@ -205,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_that_providers_ask_for() {
+    fn retry_after_headers_are_parsed() {
         // Fri, 20 Nov 2026 00:00:00 GMT
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800);
         let check = |headers: &[(&'static str, &'static str)], expected: Option<u64>| {
@@ -225,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_taken_out() {
-        let settings = Settings {
+    fn secrets_are_redacted() {
+        let settings = ModelSettings {
             api_key: Some("sk-123456".into()),
             base_url: None,
             headers: vec![("x-tenant".to_owned(), "t-42".into()), ("x-short".to_owned(), "a".into())],
             model: String::new(),
         };
-        let text = without_secrets("a bad key sk-123456 of t-42".to_owned(), &settings);
+        let text = redact_secrets("a bad key sk-123456 of t-42".to_owned(), &settings);
         assert_eq!(text, "a bad key [secret] of [secret]");
         assert!(secret_header("key\n").is_err());
         assert_eq!(format!("{:?}", secret_header("sk-1").unwrap()), "Sensitive");

@@ -1,9 +1,10 @@
-//! Reads the JSON of a provider without failing over a field whose shape is not the expected one.
+//! Parses a provider's JSON and tolerates fields of unexpected types.
 //!
-//! A text that is no string is kept as its JSON, a number may come as a string, and any other field of an unexpected shape counts as
-//! absent. Where such a field holds a piece of the answer, [`Needed`] makes the codec report it by its name.
+//! Text that is not a string is kept as its JSON, a number may be written as a string, and any
+//! other field of an unexpected type counts as absent. If such a field may contain a part of the
+//! answer, [`StrictField`] returns an error that names it.
 
-use crate::driver::broken;
+use crate::driver::stream_error;
 use contract::ModelError;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
@@ -12,15 +13,16 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Reads an object. `spare` is used only for one that has a key twice, of which the last counts.
+/// Parses an object. `spare` is a buffer that is used only if an object has a key twice; the last
+/// value counts.
 ///
 /// # Errors
-/// When it is no JSON, or no object.
-pub(crate) fn read<'a, T: Deserialize<'a>>(json: &'a str, spare: &'a mut String) -> serde_json::Result<T> {
-    // Without this, a list would be read as an object's fields in their order.
-    if kind_of(json) != Kind::Object {
+/// If the text is not JSON, or not an object.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(json: &'a str, spare: &'a mut String) -> serde_json::Result<T> {
+    // Without this check, serde would read an array as the fields in their order.
+    if json_kind(json) != JsonKind::Object {
         serde_json::from_str::<Value>(json)?;
-        return Err(serde::de::Error::custom(format!("{} instead of an object", kind_of(json))));
+        return Err(serde::de::Error::custom(format!("expected an object, found {}", json_kind(json))));
     }
     if let Ok(read) = serde_json::from_str(json) {
         return Ok(read);
@@ -29,50 +31,51 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(json: &'a str, spare: &'a mut String)
     serde_json::from_str(spare)
 }
 
-/// As [`read`], for what borrows nothing.
+/// Parses an object like [`parse`] into a type that borrows nothing.
 ///
 /// # Errors
-/// When it is no JSON, or no object.
-pub(crate) fn read_owned<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
-    read(json, &mut String::new())
+/// If the text is not JSON, or not an object.
+pub(crate) fn parse_owned<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
+    parse(json, &mut String::new())
 }
 
-/// Whether an event holds something: providers and gateways may send empty ones, or JSON that is no object, to keep a connection open.
+/// Returns whether an event contains an object. To keep a connection open, providers and gateways
+/// may send empty events or other JSON.
 ///
 /// # Errors
-/// When it is no JSON: then it may be anything, also a piece of the answer that was cut off.
-pub(crate) fn is_event(data: &str) -> Result<bool, ModelError> {
-    if kind_of(data) == Kind::Object {
+/// If it is not JSON: it may be a truncated part of the answer.
+pub(crate) fn has_object(data: &str) -> Result<bool, ModelError> {
+    if json_kind(data) == JsonKind::Object {
         return Ok(true);
     }
     if !data.trim().is_empty() {
-        serde_json::from_str::<serde::de::IgnoredAny>(data).map_err(|error| unreadable("an event", &error))?;
+        serde_json::from_str::<serde::de::IgnoredAny>(data).map_err(|error| parse_error("an event", &error))?;
     }
     Ok(false)
 }
 
-/// The error for JSON that cannot be read at all; `what` says which.
-pub(crate) fn unreadable(what: &str, error: &serde_json::Error) -> ModelError {
-    broken(format!("{what} cannot be read: {error}"))
+/// Returns the error for JSON that cannot be parsed; `what` names its part of the stream.
+pub(crate) fn parse_error(what: &str, error: &serde_json::Error) -> ModelError {
+    stream_error(format!("{what} cannot be parsed: {error}"))
 }
 
-/// A text. What is no string is kept as its JSON; null is none.
+/// Deserializes text. Anything but a string is kept as its JSON; null is `None`.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let raw = Option::<&'de RawValue>::deserialize(deserializer)?;
-    Ok(raw.and_then(|raw| text_of(raw.get())))
+    Ok(raw.and_then(|raw| text_from_json(raw.get())))
 }
 
-/// See [`text`].
-pub(crate) fn text_of(json: &str) -> Option<String> {
-    match kind_of(json) {
-        Kind::Null => None,
-        Kind::String => serde_json::from_str::<LossyText>(json).ok().map(|LossyText(text)| text),
+/// Converts JSON to text like [`text`].
+pub(crate) fn text_from_json(json: &str) -> Option<String> {
+    match json_kind(json) {
+        JsonKind::Null => None,
+        JsonKind::String => serde_json::from_str::<LossyText>(json).ok().map(|LossyText(text)| text),
         _ => Some(json.to_owned()),
     }
 }
 
-/// The text of a value, see [`text`].
-pub(crate) fn text_in(value: &Value) -> Option<String> {
+/// Converts a value to text like [`text`].
+pub(crate) fn text_from_value(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
@@ -80,87 +83,87 @@ pub(crate) fn text_in(value: &Value) -> Option<String> {
     }
 }
 
-/// The name of an event's or an item's type; empty when it is no string.
+/// Deserializes the type of an event or item; empty if it is not a string.
 pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
     let json = <&'de RawValue>::deserialize(deserializer)?.get();
     Ok(match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
-        Some(_) => Cow::Owned(text_of(json).unwrap_or_default()),
+        Some(_) => Cow::Owned(text_from_json(json).unwrap_or_default()),
         None => Cow::Borrowed(""),
     })
 }
 
-/// A whole number, which may be written as a string; anything else is none.
+/// Deserializes an integer that may be written as a string; `None` for anything else.
 pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let raw = Option::<&'de RawValue>::deserialize(deserializer)?;
     Ok(raw.and_then(|raw| raw.get().trim_matches('"').parse().ok()))
 }
 
-/// A value of a given shape; none where it has another one.
+/// Deserializes a value; `None` if it has another type.
 pub(crate) fn or_none<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     let raw = Option::<&'de RawValue>::deserialize(deserializer)?;
-    Ok(raw.and_then(|raw| match kind_of(raw.get()) {
-        Kind::Object => read_owned(raw.get()).ok(),
+    Ok(raw.and_then(|raw| match json_kind(raw.get()) {
+        JsonKind::Object => parse_owned(raw.get()).ok(),
         _ => serde_json::from_str(raw.get()).ok(),
     }))
 }
 
-/// An object that the answer can do without; none where it is something else.
+/// Deserializes an object that is not essential to the answer; `None` if it is not an object.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     let raw = Option::<&'de RawValue>::deserialize(deserializer)?;
-    Ok(raw.and_then(|raw| read_owned(raw.get()).ok()))
+    Ok(raw.and_then(|raw| parse_owned(raw.get()).ok()))
 }
 
-/// A field that may hold a piece of the answer, as it came.
+/// The unparsed value of a field that may contain a part of the answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Needed<'a>(#[serde(borrow)] Option<&'a RawValue>);
+pub(crate) struct StrictField<'a>(#[serde(borrow)] Option<&'a RawValue>);
 
-impl<'a> Needed<'a> {
-    /// Reads the object that the field `name` holds; none where it is absent or empty.
+impl<'a> StrictField<'a> {
+    /// Returns the object in the field `name`; `None` if it is absent or empty.
     ///
     /// # Errors
-    /// When it holds something else; the error names the field.
+    /// If the value has another type; the error names the field.
     pub(crate) fn object(self, name: &str) -> Result<Option<&'a str>, ModelError> {
-        self.of(Kind::Object, name)
+        self.expect_kind(JsonKind::Object, name)
     }
 
-    /// The entries of the list that the field `name` holds; empty where it is absent.
+    /// Returns the elements of the array in the field `name`; empty if it is absent.
     ///
     /// # Errors
-    /// When it holds something else; the error names the field.
+    /// If the value has another type; the error names the field.
     pub(crate) fn list(self, name: &str) -> Result<Vec<&'a RawValue>, ModelError> {
-        let Some(json) = self.of(Kind::List, name)? else { return Ok(Vec::new()) };
-        serde_json::from_str(json).map_err(|error| unreadable(&format!("`{name}`"), &error))
+        let Some(json) = self.expect_kind(JsonKind::List, name)? else { return Ok(Vec::new()) };
+        serde_json::from_str(json).map_err(|error| parse_error(&format!("`{name}`"), &error))
     }
 
-    /// Whether the field is absent or null.
+    /// Returns whether the field is absent or null.
     pub(crate) fn is_absent(self) -> bool {
-        self.0.is_none_or(|raw| kind_of(raw.get()) == Kind::Null)
+        self.0.is_none_or(|raw| json_kind(raw.get()) == JsonKind::Null)
     }
 
-    fn of(self, expected: Kind, name: &str) -> Result<Option<&'a str>, ModelError> {
+    fn expect_kind(self, expected: JsonKind, name: &str) -> Result<Option<&'a str>, ModelError> {
         let Some(json) = self.0.map(RawValue::get) else { return Ok(None) };
-        match kind_of(json) {
+        match json_kind(json) {
             found if found == expected => Ok(Some(json)),
-            Kind::Null => Ok(None),
+            JsonKind::Null => Ok(None),
             _ if matches!(json, "\"\"" | "false" | "{}" | "[]") => Ok(None),
-            found => Err(broken(format!("`{name}` cannot be read: it is {found} instead of {expected}"))),
+            found => Err(stream_error(format!("`{name}` cannot be parsed: expected {expected}, found {found}"))),
         }
     }
 }
 
-/// The JSON of an entry that has to be an object.
+/// Returns an array's element that must be an object, as JSON.
 ///
 /// # Errors
-/// When it is something else; the error names the list.
-pub(crate) fn entry<'a>(raw: &'a RawValue, list: &str) -> Result<Option<&'a str>, ModelError> {
-    Needed(Some(raw)).object(list)
+/// If the element has another type; the error names the array.
+pub(crate) fn object_entry<'a>(raw: &'a RawValue, list: &str) -> Result<Option<&'a str>, ModelError> {
+    StrictField(Some(raw)).object(list)
 }
 
-/// What a JSON value is.
+/// The type of a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum JsonKind {
     Null,
     Bool,
     Number,
@@ -169,18 +172,18 @@ enum Kind {
     Object,
 }
 
-fn kind_of(json: &str) -> Kind {
+fn json_kind(json: &str) -> JsonKind {
     match json.trim_start().as_bytes().first() {
-        Some(b'n') | None => Kind::Null,
-        Some(b't' | b'f') => Kind::Bool,
-        Some(b'"') => Kind::String,
-        Some(b'[') => Kind::List,
-        Some(b'{') => Kind::Object,
-        Some(_) => Kind::Number,
+        Some(b'n') | None => JsonKind::Null,
+        Some(b't' | b'f') => JsonKind::Bool,
+        Some(b'"') => JsonKind::String,
+        Some(b'[') => JsonKind::List,
+        Some(b'{') => JsonKind::Object,
+        Some(_) => JsonKind::Number,
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for JsonKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Null => "null",
@@ -193,7 +196,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A string of which half a surrogate pair, as JavaScript can write it, becomes U+FFFD.
+/// A string in which unpaired surrogates, which JavaScript can write, are replaced by U+FFFD.
 struct LossyText(String);
 
 impl<'de> Deserialize<'de> for LossyText {
@@ -221,7 +224,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Deserialize)]
-    struct Fields<'a> {
+    struct LenientFields<'a> {
         #[serde(rename = "type", borrow, default, deserialize_with = "name")]
         kind: Cow<'a, str>,
         #[serde(default, deserialize_with = "text")]
@@ -229,15 +232,15 @@ mod tests {
         #[serde(default, deserialize_with = "number")]
         index: Option<u64>,
         #[serde(default, borrow)]
-        list: Needed<'a>,
+        list: StrictField<'a>,
     }
 
     #[test]
-    fn fields_of_any_shape_are_read() {
+    fn fields_of_any_type_are_parsed() {
         let check = |json: &str, expected: &str| {
             let mut spare = String::new();
-            let shown = match read::<Fields<'_>>(json, &mut spare) {
-                Ok(Fields { kind, said, index, list }) => {
+            let shown = match parse::<LenientFields<'_>>(json, &mut spare) {
+                Ok(LenientFields { kind, said, index, list }) => {
                     let list = list.list("list").map(|list| list.len()).map_err(|error| error.cause);
                     format!("{kind:?} {said:?} {index:?} {list:?}")
                 }
@@ -254,18 +257,18 @@ mod tests {
         check(r#"{"type":7,"said":1.5,"index":-1,"list":""}"#, r#""" Some("1.5") None Ok(0)"#);
         check(
             r#"{"type":null,"said":null,"index":null,"list":3}"#,
-            r#""" None None Err("`list` cannot be read: it is a number instead of a list")"#,
+            r#""" None None Err("`list` cannot be parsed: expected a list, found a number")"#,
         );
         check(r#"{"said":"a","said":"b"}"#, r#""" Some("b") None Ok(0)"#);
         check(r#"{"said":"\ud83c!"}"#, "\"\" Some(\"\u{fffd}\u{fffd}\u{fffd}!\") None Ok(0)");
-        check("[1]", "a list instead of an object");
+        check("[1]", "expected an object, found a list");
         check("{", "EOF while parsing an object at line 1 column 1");
     }
 
     #[test]
-    fn empty_events_are_passed_over() {
+    fn empty_events_are_ignored() {
         let check = |data: &str, expected: Result<bool, ()>| {
-            assert_eq!(is_event(data).map_err(|_| ()), expected, "{data}");
+            assert_eq!(has_object(data).map_err(|_| ()), expected, "{data}");
         };
         check("{}", Ok(true));
         check(" ", Ok(false));

@@ -1,44 +1,47 @@
-//! Counts, ids and names that only a careless peer sends, and bounds of what is held of a reply. See also [`crate::json`].
+//! Token counts, ids and names as careless providers and gateways send them, and limits for what is
+//! buffered of a reply. See also [`crate::json`].
 
-use crate::driver::broken;
+use crate::driver::stream_error;
 use contract::ModelError;
 use serde::de::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What codecs hold of one reply (arguments, items) until it is complete, in bytes.
-const MAX_HELD: usize = 16 * 1024 * 1024;
-/// Calls of one reply.
+/// The maximum number of bytes of a reply (arguments, items) that a codec buffers until it is
+/// complete.
+const MAX_BUFFERED: usize = 16 * 1024 * 1024;
+/// The maximum number of tool calls in a reply.
 const MAX_CALLS: usize = 1_000;
-/// The largest whole number that JavaScript holds exactly; a larger count is nonsense, and clients read counts.
+/// The largest integer that JavaScript represents exactly. Clients read the counts, and a larger
+/// one is invalid.
 const MAX_COUNT: f64 = 9_007_199_254_740_991.0;
 
-/// A count of tokens. A negative one, or what is no number, is 0; a huge one is cut.
+/// A number of tokens. A negative or invalid one is 0, a huge one is limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Count(pub(crate) u64);
+pub(crate) struct TokenCount(pub(crate) u64);
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de> Deserialize<'de> for TokenCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?;
         let number: f64 = raw.get().trim_matches('"').parse().unwrap_or(0.0);
-        // `as` turns what is not a number into 0.
+        // `as` converts NaN to 0.
         Ok(Self(number.clamp(0.0, MAX_COUNT) as u64))
     }
 }
 
-/// The ids of one reply's calls: the provider's own where it gave one and not twice.
+/// The ids of the tool calls in a reply. The provider's id is used if it is present and unique.
 #[derive(Debug, Default)]
 pub(crate) struct CallIds(HashSet<String>);
 
 impl CallIds {
-    /// The id for a new call.
+    /// Returns the id for a new call.
     ///
     /// # Errors
-    /// When there are too many.
-    pub(crate) fn name(&mut self, given: Option<String>) -> Result<String, ModelError> {
+    /// If the reply has too many calls.
+    pub(crate) fn assign(&mut self, given: Option<String>) -> Result<String, ModelError> {
         if self.0.len() >= MAX_CALLS {
-            return Err(broken("too many tool calls in one reply"));
+            return Err(stream_error("too many tool calls in one reply"));
         }
         let given = given.filter(|id| !id.trim().is_empty() && !self.0.contains(id));
         let id = given.unwrap_or_else(|| format!("call_{}", uuid::Uuid::now_v7().simple()));
@@ -47,29 +50,35 @@ impl CallIds {
     }
 }
 
-/// The name of a call that names no tool; the loop tells the model that there is no such tool.
-pub(crate) fn tool_name(given: Option<String>) -> String {
+/// Returns the tool name of a call, or a placeholder if it has none; the loop then tells the model
+/// that there is no such tool.
+pub(crate) fn tool_name_or_default(given: Option<String>) -> String {
     given.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "unnamed_tool".to_owned())
 }
 
-/// Calls that another provider made earlier in the conversation may have ids and names that an API refuses.
-pub(crate) fn plain(id: &str) -> Cow<'_, str> {
+/// Replaces characters that an API rejects in ids and names. They occur in earlier calls of the
+/// conversation that another provider made.
+pub(crate) fn sanitize_identifier(id: &str) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if id.chars().all(fits) { id.into() } else { id.replace(|c| !fits(c), "_").into() }
 }
 
-/// Counts what is held of a reply.
+/// The number of bytes of a reply that are buffered.
 #[derive(Debug, Default)]
-pub(crate) struct Held(usize);
+pub(crate) struct BufferedBytes(usize);
 
-impl Held {
-    /// Takes up more.
+impl BufferedBytes {
+    /// Adds to the number of buffered bytes.
     ///
     /// # Errors
-    /// When it is too much.
-    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), ModelError> {
+    /// If the limit is exceeded.
+    pub(crate) fn add(&mut self, bytes: usize) -> Result<(), ModelError> {
         self.0 = self.0.saturating_add(bytes);
-        if self.0 > MAX_HELD { Err(broken("the arguments of the reply's tool calls are too large")) } else { Ok(()) }
+        if self.0 > MAX_BUFFERED {
+            Err(stream_error("the reply's tool calls and items are too large: more than 16 MiB"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -78,9 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts() {
+    fn token_counts_are_clamped() {
         let check = |json: &str, expected| {
-            assert_eq!(serde_json::from_str::<Option<Count>>(json).unwrap().map(|count| count.0), expected, "{json}");
+            assert_eq!(
+                serde_json::from_str::<Option<TokenCount>>(json).unwrap().map(|count| count.0),
+                expected,
+                "{json}"
+            );
         };
         check("null", None);
         check("12", Some(12));
@@ -95,12 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_calls() {
+    fn call_ids_are_unique() {
         let mut ids = CallIds::default();
-        assert_eq!(ids.name(Some("a".to_owned())).unwrap(), "a");
-        let minted = [Some("a"), Some(""), Some("  "), None].map(|id| ids.name(id.map(str::to_owned)).unwrap());
+        assert_eq!(ids.assign(Some("a".to_owned())).unwrap(), "a");
+        let minted = [Some("a"), Some(""), Some("  "), None].map(|id| ids.assign(id.map(str::to_owned)).unwrap());
         assert!(minted.iter().all(|id| id.starts_with("call_") && id.len() <= 40), "{minted:?}");
         assert_eq!(HashSet::from(minted).len(), 4);
-        assert!((0..MAX_CALLS).any(|_| ids.name(None).is_err()));
+        assert!((0..MAX_CALLS).any(|_| ids.assign(None).is_err()));
     }
 }

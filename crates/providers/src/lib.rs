@@ -16,6 +16,7 @@ mod json;
 mod lenient;
 #[cfg(test)]
 mod mutations;
+mod no_think;
 mod openai;
 pub mod openai_chat;
 pub mod openai_responses;
@@ -27,21 +28,20 @@ mod parallel;
 mod requests;
 #[cfg(test)]
 mod testing;
-mod think;
 
 pub use context::context_tokens;
-pub use think::thinks_in_text;
+pub use no_think::supports_no_think;
 
 use secrecy::SecretString;
 
-/// How to reach a provider, and which of its models.
+/// A model and how to reach its provider.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// The key, where one is needed.
+pub struct ModelSettings {
+    /// The API key, if the provider needs one.
     pub api_key: Option<SecretString>,
-    /// Instead of the provider's own address.
+    /// The base URL, if it is not the provider's default.
     pub base_url: Option<String>,
-    /// Sent with each request.
+    /// Additional headers of every request.
     pub headers: Vec<(String, SecretString)>,
     /// The provider's name for the model.
     pub model: String,

@@ -1,8 +1,9 @@
-//! What OpenAI's models take, by their names; the codecs of both its APIs ask. Other vendors' models, and names with a gateway's
-//! prefix, count as models that take everything. Source: OpenAI's guides to its models, and the AI SDK's catalog of them.
+//! The parameters that OpenAI's models accept, by model name, for both of its APIs. Models of other
+//! vendors, and names with a gateway's prefix, count as accepting everything. Source: OpenAI's
+//! model guides, and the AI SDK's model catalog.
 
-/// A GPT's generation (`5.1` is 5, 1), and what comes behind it in the name.
-fn gpt(model: &str) -> Option<(u32, u32, &str)> {
+/// Parses a GPT model's version (`5.1` is 5, 1) and returns it with the rest of the name.
+fn gpt_version(model: &str) -> Option<(u32, u32, &str)> {
     let rest = model.strip_prefix("gpt-")?;
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
     let (number, variant) = rest.split_at(end);
@@ -10,20 +11,21 @@ fn gpt(model: &str) -> Option<(u32, u32, &str)> {
     Some((major.parse().ok()?, minor.parse().ok()?, variant))
 }
 
-/// Whether the model thinks before it answers.
-pub(crate) fn thinks(model: &str) -> bool {
+/// Returns whether it is a reasoning model.
+pub(crate) fn is_reasoning_model(model: &str) -> bool {
     let is_o = model.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let is_gpt = gpt(model).is_some_and(|(major, minor, variant)| {
-        // The first GPT-5 for chats does not think.
+    let is_gpt = gpt_version(model).is_some_and(|(major, minor, variant)| {
+        // The chat variant of the first GPT-5 is not a reasoning model.
         major >= 5 && !(major == 5 && minor == 0 && variant.starts_with("-chat"))
     });
     is_o || is_gpt || model.starts_with("codex")
 }
 
-/// Whether the model takes a temperature and its like. One that thinks does not, but for those that can be told not to.
-pub(crate) fn samples(model: &str, effort: Option<&str>) -> bool {
-    let can_rest = gpt(model).is_some_and(|(major, minor, _)| major == 5 && minor >= 1);
-    !thinks(model) || (can_rest && effort == Some("none"))
+/// Returns whether the model accepts sampling parameters such as the temperature. Reasoning models
+/// do not, except for those whose reasoning can be switched off.
+pub(crate) fn accepts_sampling(model: &str, effort: Option<&str>) -> bool {
+    let can_rest = gpt_version(model).is_some_and(|(major, minor, _)| major == 5 && minor >= 1);
+    !is_reasoning_model(model) || (can_rest && effort == Some("none"))
 }
 
 #[cfg(test)]
@@ -31,10 +33,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models() {
+    fn model_name_determines_reasoning_and_sampling() {
         let check = |model: &str, is_thinking, samples_at_rest| {
-            assert_eq!((thinks(model), samples(model, Some("none"))), (is_thinking, samples_at_rest), "{model}");
-            assert_eq!(samples(model, None), !is_thinking, "{model}");
+            assert_eq!(
+                (is_reasoning_model(model), accepts_sampling(model, Some("none"))),
+                (is_thinking, samples_at_rest),
+                "{model}"
+            );
+            assert_eq!(accepts_sampling(model, None), !is_thinking, "{model}");
         };
         check("gpt-4o", false, true);
         check("gpt-4.1-mini", false, true);

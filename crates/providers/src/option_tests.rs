@@ -1,4 +1,4 @@
-//! Options in the AI SDK's words, as each API gets them.
+//! Tests how options in the AI SDK's spelling are sent to each API.
 
 use crate::testing::{request, tool, user};
 use crate::{anthropic, google, openai_chat, openai_responses};
@@ -6,8 +6,8 @@ use contract::{AssistantPart, Message, Request, ResponseFormat};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-/// What these options add to or change in a request, a line each.
-fn added(body: fn(&str, &Request) -> Value, model: &str, provider: &str, options: Value) -> String {
+/// Returns the fields that these options add or change in a request, one per line.
+fn changed_fields(body: fn(&str, &Request) -> Value, model: &str, provider: &str, options: Value) -> String {
     let mut request = request(vec![user("hi")]);
     request.tools.push(tool());
     let before = body(model, &request);
@@ -18,7 +18,7 @@ fn added(body: fn(&str, &Request) -> Value, model: &str, provider: &str, options
 }
 
 #[test]
-fn options_of_responses() {
+fn ai_sdk_options_are_translated_for_responses() {
     let options = json!({
         "reasoningEffort": "low",
         "reasoningSummary": "auto",
@@ -36,7 +36,7 @@ fn options_of_responses() {
         "metadata": { "userId": "kept" },
         "truncation": "auto",
     });
-    assert_snapshot!(added(openai_responses::request::body, "gpt-5", "openai", options), @r##"
+    assert_snapshot!(changed_fields(openai_responses::request::body, "gpt-5", "openai", options), @r##"
     include ["reasoning.encrypted_content","message.output_text.logprobs"]
     tool_choice {"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"weather"}]}
     reasoning {"effort":"low","summary":"auto"}
@@ -53,14 +53,14 @@ fn options_of_responses() {
     top_logprobs 5
     "##);
     let raw = json!({ "reasoning": { "effort": "high" }, "reasoningEffort": "low", "parallel_tool_calls": true });
-    assert_snapshot!(added(openai_responses::request::body, "gpt-5", "openai", raw), @r##"
+    assert_snapshot!(changed_fields(openai_responses::request::body, "gpt-5", "openai", raw), @r##"
     reasoning {"effort":"high"}
     parallel_tool_calls true
     "##);
 }
 
 #[test]
-fn options_of_chat_completions() {
+fn ai_sdk_options_are_translated_for_chat_completions() {
     let options = json!({
         "reasoningEffort": "low",
         "textVerbosity": "high",
@@ -74,7 +74,7 @@ fn options_of_chat_completions() {
         "top_k": 4,
         "chat_template_kwargs": { "enableThinking": false },
     });
-    assert_snapshot!(added(openai_chat::request::body, "gpt-5", "openai", options), @r##"
+    assert_snapshot!(changed_fields(openai_chat::request::body, "gpt-5", "openai", options), @r##"
     reasoning_effort "low"
     verbosity "high"
     parallel_tool_calls false
@@ -90,7 +90,7 @@ fn options_of_chat_completions() {
 }
 
 #[test]
-fn options_of_messages() {
+fn ai_sdk_options_are_translated_for_anthropic() {
     let options = json!({
         "thinking": { "type": "enabled", "budgetTokens": 2000 },
         "effort": "low",
@@ -103,7 +103,7 @@ fn options_of_messages() {
         "toolStreaming": false,
         "inferenceGeo": "us",
     });
-    assert_snapshot!(added(anthropic::request::body, "claude-sonnet-4-5", "anthropic", options), @r##"
+    assert_snapshot!(changed_fields(anthropic::request::body, "claude-sonnet-4-5", "anthropic", options), @r##"
     messages [{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]
     tools [{"name":"weather","description":"The weather.","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral","ttl":"1h"}}]
     tool_choice {"type":"auto","disable_parallel_tool_use":true}
@@ -117,9 +117,9 @@ fn options_of_messages() {
     "##);
 }
 
-/// The strategies for editing the context, each with all of its options.
+/// All strategies for context editing, with all their options.
 #[test]
-fn context_management_of_messages() {
+fn context_management_is_translated_for_anthropic() {
     let edits = json!([
         { "type": "clear_thinking_20251015", "keep": { "type": "thinking_turns", "value": 2 } },
         {
@@ -138,17 +138,17 @@ fn context_management_of_messages() {
         },
     ]);
     let options = json!({ "contextManagement": { "edits": edits } });
-    assert_snapshot!(added(anthropic::request::body, "claude-sonnet-4-5", "anthropic", options), @r##"
+    assert_snapshot!(changed_fields(anthropic::request::body, "claude-sonnet-4-5", "anthropic", options), @r##"
     context_management {"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}},{"clear_at_least":{"type":"input_tokens","value":5000},"clear_tool_inputs":true,"exclude_tools":["webSearch"],"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens","value":30000},"keep":{"type":"tool_uses","value":3}},{"pause_after_compaction":true,"type":"compact_20260112","trigger":{"type":"input_tokens","value":150000},"instructions":"Keep names."}]}
     "##);
     let all = json!({ "context_management": { "edits": [{ "type": "clear_thinking_20251015", "keep": "all" }] } });
-    assert_snapshot!(added(anthropic::request::body, "claude-sonnet-4-5", "anthropic", all), @r##"
+    assert_snapshot!(changed_fields(anthropic::request::body, "claude-sonnet-4-5", "anthropic", all), @r##"
     context_management {"edits":[{"type":"clear_thinking_20251015","keep":"all"}]}
     "##);
 }
 
 #[test]
-fn reasoning_and_forms_may_be_held_back_from_claude() {
+fn options_can_omit_reasoning_and_structured_output() {
     let signed = json!({ "anthropic": { "signature": "s" } });
     let thought =
         AssistantPart::Reasoning { text: "Hm.".to_owned(), metadata: serde_json::from_value(signed).unwrap() };
@@ -168,7 +168,7 @@ fn reasoning_and_forms_may_be_held_back_from_claude() {
 }
 
 #[test]
-fn options_of_gemini() {
+fn ai_sdk_options_are_translated_for_google() {
     let options = json!({
         "thinkingConfig": { "thinkingBudget": -1, "includeThoughts": true },
         "generationConfig": { "thinkingConfig": { "thinkingBudget": 5 } },
@@ -180,7 +180,7 @@ fn options_of_gemini() {
         "cachedContent": "c",
         "labels": { "a": "b" },
     });
-    assert_snapshot!(added(google::request::body, "gemini-2.5-flash", "google", options), @r##"
+    assert_snapshot!(changed_fields(google::request::body, "gemini-2.5-flash", "google", options), @r##"
     toolConfig {"functionCallingConfig":{"mode":"AUTO","streamFunctionCallArguments":true},"retrievalConfig":{"latLng":{"latitude":1,"longitude":2}}}
     generationConfig {"thinkingConfig":{"thinkingBudget":5,"includeThoughts":true},"responseModalities":["TEXT"],"imageConfig":{"aspectRatio":"1:1"}}
     cachedContent "c"

@@ -1,5 +1,5 @@
-//! The same conversations as each provider is sent them. They were compared with what the AI SDK (ai 7.0, its providers 4.0) sends;
-//! where ours differ on purpose, the test says so.
+//! Compares the requests for the same conversations with all providers. They were checked against
+//! the requests of the AI SDK (ai 7.0, its providers 4.0); a test names each intended difference.
 
 use crate::testing::{call, file, reasoning, request, result, text, user};
 use crate::{anthropic, google, openai_chat, openai_responses};
@@ -8,8 +8,8 @@ use contract::{
 };
 use serde_json::{Map, Value, json};
 
-/// The bodies of all providers without what each of them has in every request, a line each.
-fn check(request: &Request) -> String {
+/// Returns the bodies for all providers, one per line, without the fields of every request.
+fn request_bodies(request: &Request) -> String {
     let bodies = [
         ("anthropic", anthropic::request::body("claude-sonnet-4-20250514", request)),
         ("openai", openai_responses::request::body("gpt-5", request)),
@@ -20,7 +20,7 @@ fn check(request: &Request) -> String {
     let line = |(provider, mut body): (&str, Value)| {
         let fields = body.as_object_mut().unwrap();
         fields.retain(|key, value| !always.contains(&key.as_str()) && *value != json!({}));
-        // Where nothing else was said.
+        // Defaults are omitted.
         fields.retain(|key, value| !(key == "max_tokens" && *value == 64_000));
         fields.retain(|key, value| !(key == "include" && *value == json!(["reasoning.encrypted_content"])));
         format!("{provider} {body}")
@@ -33,20 +33,21 @@ fn with_tool(messages: Vec<Message>) -> Request {
     Request { tools: vec![ToolSpec::new("weather", "The weather.", schema)], ..request(messages) }
 }
 
-/// The history alone.
-fn history(messages: Vec<Message>) -> String {
-    let lines = check(&request(messages));
+/// Returns the bodies of a request that contains only a history.
+fn history_bodies(messages: Vec<Message>) -> String {
+    let lines = request_bodies(&request(messages));
     lines
         .replace("},{\"role\"", "},\n  {\"role\"")
         .replace("},{\"type\":\"function_call", "},\n  {\"type\":\"function_call")
 }
 
-/// The AI SDK writes instructions for OpenAI as a message of the role `developer`, which means the same as `instructions`.
+/// The AI SDK writes instructions for OpenAI as a message of the role `developer`, which is
+/// equivalent to `instructions`.
 #[test]
-fn words() {
+fn text_and_instructions_are_sent() {
     let mut request = request(vec![user("Hi"), Message::Assistant(vec![text("Hello. ")]), user("Again")]);
     request.system = Some("Be brief.".to_owned());
-    insta::assert_snapshot!(check(&request), @r##"
+    insta::assert_snapshot!(request_bodies(&request), @r##"
     anthropic {"system":[{"type":"text","text":"Be brief."}],"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":[{"type":"text","text":"Hello. "}]},{"role":"user","content":[{"type":"text","text":"Again"}]}]}
     openai {"instructions":"Be brief.","input":[{"role":"user","content":[{"type":"input_text","text":"Hi"}]},{"role":"assistant","content":[{"type":"output_text","text":"Hello. "}]},{"role":"user","content":[{"type":"input_text","text":"Again"}]}]}
     chat {"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello. "},{"role":"user","content":"Again"}]}
@@ -54,10 +55,10 @@ fn words() {
     "##);
 }
 
-/// The AI SDK fails where it knows that a provider does not take a file. Here the model reads a note instead, so that it can say
-/// so; a text of any kind is read as such.
+/// The AI SDK fails for a file that a provider is known not to accept. Here the model gets a note
+/// instead, so that it can say so. Text files of any type are sent as text.
 #[test]
-fn files() {
+fn user_files_are_sent() {
     let base64 = |data: &str| FileData::Base64(data.to_owned());
     let url = |name: &str| FileData::Url(format!("https://example.com/{name}"));
     let files = [
@@ -74,7 +75,7 @@ fn files() {
         file("video/mp4", base64("AAAA"), Some("a.mp4")),
         file("application/zip", base64("UEsD"), Some("a.zip")),
     ];
-    insta::assert_snapshot!(history(vec![Message::User(files.to_vec())]), @r##"
+    insta::assert_snapshot!(history_bodies(vec![Message::User(files.to_vec())]), @r##"
     anthropic {"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"<svg/>"}},{"type":"text","text":"(The user sent a file a.tiff of type image/tiff, which cannot be read here.)"},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="},"title":"a.pdf"},{"type":"document","source":{"type":"url","url":"https://example.com/a.pdf"}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"Hi"},"title":"a.csv"},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"{}"},"title":"a.json"},{"type":"text","text":"(The user sent a file a.txt of type text/plain, which cannot be read here.)"},{"type":"text","text":"(The user sent a file a.mp3 of type audio/mpeg, which cannot be read here.)"},{"type":"text","text":"(The user sent a file a.mp4 of type video/mp4, which cannot be read here.)"},{"type":"text","text":"(The user sent a file a.zip of type application/zip, which cannot be read here.)"}]}]}
     openai {"input":[{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="},{"type":"input_image","image_url":"https://example.com/a.png"},{"type":"input_text","text":"<svg/>"},{"type":"input_text","text":"(The user sent a file a.tiff of type image/tiff, which cannot be read here.)"},{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERi0="},{"type":"input_file","file_url":"https://example.com/a.pdf"},{"type":"input_text","text":"Hi"},{"type":"input_text","text":"{}"},{"type":"input_text","text":"(The user sent a file a.txt of type text/plain, which cannot be read here.)"},{"type":"input_text","text":"(The user sent a file a.mp3 of type audio/mpeg, which cannot be read here.)"},{"type":"input_text","text":"(The user sent a file a.mp4 of type video/mp4, which cannot be read here.)"},{"type":"input_text","text":"(The user sent a file a.zip of type application/zip, which cannot be read here.)"}]}]}
     chat {"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}},{"type":"text","text":"<svg/>"},{"type":"text","text":"(The user sent a file a.tiff of type image/tiff, which cannot be read here.)"},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERi0="}},{"type":"text","text":"(The user sent a file without a name of type application/pdf, which cannot be read here.)"},{"type":"text","text":"Hi"},{"type":"text","text":"{}"},{"type":"text","text":"(The user sent a file a.txt of type text/plain, which cannot be read here.)"},{"type":"input_audio","input_audio":{"data":"SUQz","format":"mp3"}},{"type":"text","text":"(The user sent a file a.mp4 of type video/mp4, which cannot be read here.)"},{"type":"text","text":"(The user sent a file a.zip of type application/zip, which cannot be read here.)"}]}]}
@@ -82,12 +83,14 @@ fn files() {
     "##);
 }
 
-/// `eager_input_streaming` has the arguments stream. To Claude a no of the user is an error, too, unlike with the AI SDK; OpenAI
-/// reads an error as it is, which the AI SDK wraps in JSON.
+/// With `eager_input_streaming`, arguments are streamed. For Claude, a rejection by the user is an
+/// error, unlike with the AI SDK. OpenAI gets an error as plain text, which the AI SDK wraps in
+/// JSON.
 #[test]
-fn tools() {
+fn tools_choices_and_results_are_sent() {
     let choices = [ToolChoice::Auto, ToolChoice::Required, ToolChoice::None, ToolChoice::Tool("weather".to_owned())];
-    let bodies = choices.map(|tool_choice| check(&Request { tool_choice, ..with_tool(vec![user("Weather?")]) }));
+    let bodies =
+        choices.map(|tool_choice| request_bodies(&Request { tool_choice, ..with_tool(vec![user("Weather?")]) }));
     insta::assert_snapshot!(bodies[0], @r##"
     anthropic {"messages":[{"role":"user","content":[{"type":"text","text":"Weather?"}]}],"tools":[{"name":"weather","description":"The weather.","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"eager_input_streaming":true}],"tool_choice":{"type":"auto"}}
     openai {"input":[{"role":"user","content":[{"type":"input_text","text":"Weather?"}]}],"tools":[{"type":"function","name":"weather","description":"The weather.","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"strict":false}],"tool_choice":"auto"}
@@ -123,7 +126,7 @@ fn tools() {
             (call(&id, json!({ "city": "Rome" })), result(&id, output))
         })
         .unzip();
-    insta::assert_snapshot!(history(vec![user("Weather?"), Message::Assistant(calls), Message::Tool(results), user("And now?")]), @r##"
+    insta::assert_snapshot!(history_bodies(vec![user("Weather?"), Message::Assistant(calls), Message::Tool(results), user("And now?")]), @r##"
     anthropic {"messages":[{"role":"user","content":[{"type":"text","text":"Weather?"}]},
       {"role":"assistant","content":[{"type":"tool_use","id":"c0","name":"weather","input":{"city":"Rome"}},{"type":"tool_use","id":"c1","name":"weather","input":{"city":"Rome"}},{"type":"tool_use","id":"c2","name":"weather","input":{"city":"Rome"}},{"type":"tool_use","id":"c3","name":"weather","input":{"city":"Rome"}}]},
       {"role":"user","content":[{"type":"tool_result","tool_use_id":"c0","content":"{\"sun\":true}"},{"type":"tool_result","tool_use_id":"c1","content":"no such city","is_error":true},{"type":"tool_result","tool_use_id":"c2","content":"not now","is_error":true},{"type":"tool_result","tool_use_id":"c3","content":"rain"},{"type":"text","text":"And now?"}]}]}
@@ -150,9 +153,10 @@ fn tools() {
     "##);
 }
 
-/// Chat Completions knows only text in a result; the AI SDK sends it the Base64 of the files, which no model can read.
+/// Results in Chat Completions contain only text; the AI SDK sends the Base64 of files, which no
+/// model can read.
 #[test]
-fn files_in_results() {
+fn files_in_tool_results_are_sent() {
     let part =
         |media_type: &str, data: &str| OutputPart::File { media_type: media_type.to_owned(), data: data.to_owned() };
     let output = ToolOutput::Content(vec![
@@ -165,7 +169,7 @@ fn files_in_results() {
         Message::Assistant(vec![call("c1", json!({}))]),
         Message::Tool(vec![result("c1", output)]),
     ];
-    insta::assert_snapshot!(history(messages), @r##"
+    insta::assert_snapshot!(history_bodies(messages), @r##"
     anthropic {"messages":[{"role":"user","content":[{"type":"text","text":"Where?"}]},
       {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"weather","input":{}}]},
       {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"A map."},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="}}]}]}]}
@@ -181,8 +185,8 @@ fn files_in_results() {
     "##);
 }
 
-/// A part as a provider gave it, with what the others might have given it.
-fn given(part: AssistantPart) -> AssistantPart {
+/// Adds metadata of all providers to a part.
+fn with_metadata(part: AssistantPart) -> AssistantPart {
     let metadata: Map<String, Value> = serde_json::from_value(json!({
         "anthropic": { "signature": "s1" },
         "openai": { "itemId": "rs_1", "reasoningEncryptedContent": "e1", "reasoningField": "reasoning_content" },
@@ -200,14 +204,19 @@ fn given(part: AssistantPart) -> AssistantPart {
     }
 }
 
-/// Thoughts without a signature of the provider that is asked stay behind; the AI SDK sends those of other models to Gemini. Of the
-/// calls of a step Gemini wants only the first signed. Chat Completions gets thoughts back only with calls, as DeepSeek wants it.
+/// Reasoning without a signature of the same provider is omitted; the AI SDK sends other models'
+/// reasoning to Gemini. Of the calls in a step, only the first is signed for Gemini. Chat
+/// Completions gets reasoning only with calls, as DeepSeek expects it.
 #[test]
-fn thoughts_over_several_turns() {
-    let thought = |text: &str| given(reasoning(text, "nobody", json!({})));
+fn reasoning_is_sent_back_to_its_provider() {
+    let thought = |text: &str| with_metadata(reasoning(text, "nobody", json!({})));
     let messages = vec![
         user("Weather?"),
-        Message::Assistant(vec![thought("Hm."), given(call("c1", json!({ "city": "Rome" }))), call("c2", json!({}))]),
+        Message::Assistant(vec![
+            thought("Hm."),
+            with_metadata(call("c1", json!({ "city": "Rome" }))),
+            call("c2", json!({})),
+        ]),
         Message::Tool(vec![
             result("c1", ToolOutput::Text("sun".to_owned())),
             result("c2", ToolOutput::Text("rain".to_owned())),
@@ -215,13 +224,13 @@ fn thoughts_over_several_turns() {
         Message::Assistant(vec![
             thought("Aha."),
             reasoning("", "anthropic", json!({ "redactedData": "r" })),
-            given(text("Sunny.")),
+            with_metadata(text("Sunny.")),
         ]),
         user("And tomorrow?"),
         Message::Assistant(vec![reasoning("Of no one.", "nobody", json!({})), call("c3", json!({}))]),
         Message::Tool(vec![result("c3", ToolOutput::Text("snow".to_owned()))]),
     ];
-    insta::assert_snapshot!(history(messages), @r##"
+    insta::assert_snapshot!(history_bodies(messages), @r##"
     anthropic {"messages":[{"role":"user","content":[{"type":"text","text":"Weather?"}]},
       {"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s1"},{"type":"tool_use","id":"c1","name":"weather","input":{"city":"Rome"}},{"type":"tool_use","id":"c2","name":"weather","input":{}}]},
       {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"sun"},{"type":"tool_result","tool_use_id":"c2","content":"rain"}]},
@@ -256,9 +265,10 @@ fn thoughts_over_several_turns() {
     "##);
 }
 
-/// Claude takes a temperature or top P, a model that thinks none of it, and then no call can be forced.
+/// Claude accepts either temperature or top P. With thinking, it accepts neither, and calls cannot
+/// be forced.
 #[test]
-fn settings() {
+fn settings_that_a_model_rejects_are_omitted() {
     let sampling = Sampling {
         max_output_tokens: Some(100),
         temperature: Some(0.5),
@@ -270,7 +280,7 @@ fn settings() {
         stop_sequences: vec!["END".to_owned()],
     };
     let mut request = Request { sampling, ..request(vec![user("Hi")]) };
-    insta::assert_snapshot!(check(&request), @r##"
+    insta::assert_snapshot!(request_bodies(&request), @r##"
     anthropic {"max_tokens":100,"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"stop_sequences":["END"],"temperature":0.5,"top_k":3}
     openai {"input":[{"role":"user","content":[{"type":"input_text","text":"Hi"}]}],"max_output_tokens":100}
     chat {"messages":[{"role":"user","content":"Hi"}],"max_tokens":100,"temperature":0.5,"top_p":0.9,"frequency_penalty":0.1,"presence_penalty":0.2,"seed":7,"stop":["END"]}
@@ -283,7 +293,7 @@ fn settings() {
         "openai": { "reasoning": { "effort": "low", "summary": "auto" }, "tools": [{ "type": "web_search" }], "include": ["more"] },
         "google": { "thinkingConfig": { "includeThoughts": true }, "safetySettings": [{ "category": "C", "threshold": "T" }] },
     })).unwrap();
-    insta::assert_snapshot!(check(&request), @r##"
+    insta::assert_snapshot!(request_bodies(&request), @r##"
     anthropic {"max_tokens":1124,"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"stop_sequences":["END"],"tools":[{"name":"weather","description":"The weather.","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}],"tool_choice":{"type":"auto"},"thinking":{"type":"enabled","budget_tokens":1024}}
     openai {"input":[{"role":"user","content":[{"type":"input_text","text":"Hi"}]}],"include":["reasoning.encrypted_content","web_search_call.action.sources","more"],"max_output_tokens":100,"tools":[{"type":"function","name":"weather","description":"The weather.","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"strict":false},{"type":"web_search"}],"tool_choice":"required","reasoning":{"effort":"low","summary":"auto"}}
     chat {"messages":[{"role":"user","content":"Hi"}],"max_tokens":100,"temperature":0.5,"top_p":0.9,"frequency_penalty":0.1,"presence_penalty":0.2,"seed":7,"stop":["END"],"tools":[{"type":"function","function":{"name":"weather","description":"The weather.","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}},{"type":"web_search"}],"tool_choice":"required","reasoning":{"effort":"low","summary":"auto"},"include":["more"]}
@@ -291,19 +301,20 @@ fn settings() {
     "##);
 }
 
-/// The cache ends behind the tools, the instructions and the newest message, wherever a model of Claude's knows one; the AI SDK writes
-/// a mark for the whole request, which only the newest API knows.
+/// `cache_control` is set on the last tool, the instructions and the newest message, which every
+/// Claude model supports; the AI SDK sets it for the whole request, which only the newest API
+/// supports.
 #[test]
-fn cache_of_claude() {
+fn cache_control_is_set_at_the_ends() {
     let mut request = with_tool(vec![user("Hi"), Message::Assistant(vec![text("Hello.")]), user("Again")]);
     request.system = Some("Be brief.".to_owned());
     request.provider_options.insert("anthropic".to_owned(), json!({ "cacheControl": { "type": "ephemeral" } }));
-    insta::assert_snapshot!(check(&request).lines().next().unwrap(), @r##"anthropic {"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":[{"type":"text","text":"Hello."}]},{"role":"user","content":[{"type":"text","text":"Again","cache_control":{"type":"ephemeral"}}]}],"tools":[{"name":"weather","description":"The weather.","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"eager_input_streaming":true,"cache_control":{"type":"ephemeral"}}],"tool_choice":{"type":"auto"}}"##);
+    insta::assert_snapshot!(request_bodies(&request).lines().next().unwrap(), @r##"anthropic {"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":[{"type":"text","text":"Hello."}]},{"role":"user","content":[{"type":"text","text":"Again","cache_control":{"type":"ephemeral"}}]}],"tools":[{"name":"weather","description":"The weather.","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"eager_input_streaming":true,"cache_control":{"type":"ephemeral"}}],"tool_choice":{"type":"auto"}}"##);
 }
 
-/// What is asked for goes before what the options say of the form of an answer; the rest of them stays.
+/// The request's response format takes precedence over the options'; their other settings remain.
 #[test]
-fn the_form_of_an_answer_is_kept_beside_options() {
+fn response_format_takes_precedence_over_options() {
     let mut request = request(vec![user("Hi")]);
     let schema = json!({ "type": "object" });
     request.response_format = Some(ResponseFormat { name: "answer".to_owned(), strict: true, schema });
@@ -313,7 +324,7 @@ fn the_form_of_an_answer_is_kept_beside_options() {
         "google": { "generationConfig": { "responseMimeType": "text/plain", "candidateCount": 1 } },
     }))
     .unwrap();
-    let said = check(&request);
+    let said = request_bodies(&request);
     let line = |provider: &str| said.lines().find(|line| line.starts_with(provider)).unwrap();
     assert!(
         line("openai").contains(r#""text":{"verbosity":"low","format":{"type":"json_schema","name":"answer""#),

@@ -1,6 +1,6 @@
-//! What the tests of all codecs share.
+//! Helpers for the tests of all codecs.
 
-use crate::driver::{Codec, Reader};
+use crate::driver::{Codec, StreamReader};
 use contract::{
     AssistantPart, FileData, Message, ModelError, Part, ProviderMetadata, Request, ToolCall, ToolOutput, ToolResult,
     ToolSpec, UserPart,
@@ -8,29 +8,30 @@ use contract::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A fixture (one event a line) as the bytes that a provider sends.
-pub(crate) fn events(fixture: &str, end: &str) -> String {
+/// Converts a fixture (one event per line) to server-sent events.
+pub(crate) fn sse_events(fixture: &str, end: &str) -> String {
     let events: String = fixture.lines().map(|line| format!("data: {line}\n\n")).collect();
     events + end
 }
 
-/// What a codec makes of a whole stream that arrives in these pieces.
-pub(crate) fn read(codec: impl Codec, pieces: &[&[u8]]) -> (Vec<Part>, Result<(), ModelError>) {
-    let (mut reader, mut parts) = (Reader::new(codec), Vec::new());
-    let read = pieces.iter().try_for_each(|piece| reader.bytes(piece, &mut parts));
+/// Decodes a whole stream that arrives in these chunks.
+pub(crate) fn decode(codec: impl Codec, pieces: &[&[u8]]) -> (Vec<Part>, Result<(), ModelError>) {
+    let (mut reader, mut parts) = (StreamReader::new(codec), Vec::new());
+    let read = pieces.iter().try_for_each(|piece| reader.push(piece, &mut parts));
     let read = read.and_then(|()| reader.end(&mut parts));
     (parts, read)
 }
 
-/// The parts of a good stream, a line each, without what is absent. Ids that were minted are written `call_*`.
-pub(crate) fn shown(codec: impl Codec, stream: &str) -> String {
-    let (parts, read) = read(codec, &[stream.as_bytes()]);
-    let mut lines: Vec<_> = parts.iter().map(show).collect();
+/// Decodes a stream to one line per part, without absent fields, and a line for an error. Generated
+/// ids are written as `call_*`.
+pub(crate) fn decoded_lines(codec: impl Codec, stream: &str) -> String {
+    let (parts, read) = decode(codec, &[stream.as_bytes()]);
+    let mut lines: Vec<_> = parts.iter().map(part_line).collect();
     lines.extend(read.err().map(|error| format!("error: {error}")));
     lines.join("\n")
 }
 
-fn show(part: &Part) -> String {
+fn part_line(part: &Part) -> String {
     let Ok(Value::Object(mut part)) = serde_json::to_value(part) else { return "?".to_owned() };
     part.retain(|_, value| !value.is_null() && *value != Value::Bool(false));
     if part.get("id").and_then(Value::as_str).is_some_and(|id| id.starts_with("call_") && id.len() == 37) {
@@ -40,17 +41,18 @@ fn show(part: &Part) -> String {
     format!("{} {}", kind.as_str().unwrap_or_default(), Value::Object(part))
 }
 
-/// The same stream cut at these places.
-pub(crate) fn cut<'a>(stream: &'a [u8], cuts: &[proptest::sample::Index]) -> Vec<&'a [u8]> {
+/// Splits a stream at these indexes.
+pub(crate) fn split<'a>(stream: &'a [u8], cuts: &[proptest::sample::Index]) -> Vec<&'a [u8]> {
     let places = cuts.iter().map(|cut| cut.index(stream.len() + 1));
     let mut places: Vec<_> = places.chain([0, stream.len()]).collect();
     places.sort_unstable();
     places.windows(2).map(|pair| &stream[pair[0]..pair[1]]).collect()
 }
 
-/// The conversation after a whole reply: what the history keeps of it, and `ok` as the result of each call that the caller runs.
-pub(crate) fn answered(codec: impl Codec, stream: &str) -> Vec<Message> {
-    let (parts, read) = read(codec, &[stream.as_bytes()]);
+/// Returns the conversation after a complete reply: the reply as it is stored in the history, and
+/// the result `ok` for each call that the caller runs.
+pub(crate) fn history_after(codec: impl Codec, stream: &str) -> Vec<Message> {
+    let (parts, read) = decode(codec, &[stream.as_bytes()]);
     read.unwrap();
     let (mut said, mut results) = (Vec::new(), Vec::new());
     for part in parts {
@@ -59,9 +61,11 @@ pub(crate) fn answered(codec: impl Codec, stream: &str) -> Vec<Message> {
             Part::ReasoningStart { metadata, .. } => {
                 said.push(AssistantPart::Reasoning { text: String::new(), metadata });
             }
-            Part::TextDelta { delta, .. } => grow(&mut said, &delta, None),
-            Part::ReasoningDelta { delta, metadata, .. } => grow(&mut said, &delta, metadata),
-            Part::TextEnd { metadata, .. } | Part::ReasoningEnd { metadata, .. } => grow(&mut said, "", metadata),
+            Part::TextDelta { delta, .. } => append_to_last(&mut said, &delta, None),
+            Part::ReasoningDelta { delta, metadata, .. } => append_to_last(&mut said, &delta, metadata),
+            Part::TextEnd { metadata, .. } | Part::ReasoningEnd { metadata, .. } => {
+                append_to_last(&mut said, "", metadata)
+            }
             Part::ToolCall { id, name, input, provider_executed, metadata } => {
                 if !provider_executed {
                     results.push(ToolResult {
@@ -81,7 +85,7 @@ pub(crate) fn answered(codec: impl Codec, stream: &str) -> Vec<Message> {
     vec![user("hi"), Message::Assistant(said), Message::Tool(results)]
 }
 
-fn grow(said: &mut [AssistantPart], delta: &str, news: Option<ProviderMetadata>) {
+fn append_to_last(said: &mut [AssistantPart], delta: &str, news: Option<ProviderMetadata>) {
     let last = said.iter_mut().rev().find_map(|part| match part {
         AssistantPart::Text { text, metadata } | AssistantPart::Reasoning { text, metadata } => Some((text, metadata)),
         _ => None,
@@ -92,12 +96,12 @@ fn grow(said: &mut [AssistantPart], delta: &str, news: Option<ProviderMetadata>)
     }
 }
 
-/// A request for these messages.
+/// Creates a request with these messages.
 pub(crate) fn request(messages: Vec<Message>) -> Request {
     Request { messages: messages.into_iter().map(Arc::new).collect(), ..Request::default() }
 }
 
-/// One tool.
+/// Creates a tool.
 pub(crate) fn tool() -> ToolSpec {
     ToolSpec::new("weather", "The weather.", json!({ "type": "object" }))
 }
@@ -114,7 +118,7 @@ pub(crate) fn text(text: &str) -> AssistantPart {
     AssistantPart::Text { text: text.to_owned(), metadata: None }
 }
 
-/// With metadata for a provider.
+/// Creates reasoning with metadata for a provider.
 pub(crate) fn reasoning(text: &str, provider: &str, metadata: Value) -> AssistantPart {
     let metadata = ProviderMetadata::from_iter([(provider.to_owned(), metadata)]);
     AssistantPart::Reasoning { text: text.to_owned(), metadata: Some(metadata) }

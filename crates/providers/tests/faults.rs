@@ -1,4 +1,4 @@
-//! Providers that misbehave, over a real socket (F5 to F8, F10, A19).
+//! Tests providers that misbehave, over a real socket.
 
 mod peer;
 
@@ -6,15 +6,15 @@ use contract::{FileData, Message, Model, ModelError, ModelErrorKind, Part, Reque
 use futures::StreamExt;
 use peer::table::PROVIDERS;
 use peer::{Peer, Script, response};
-use providers::Settings;
+use providers::ModelSettings;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "sk-canary-1234";
 
-fn settings(base_url: String) -> Settings {
-    Settings {
+fn settings(base_url: String) -> ModelSettings {
+    ModelSettings {
         api_key: Some(KEY.into()),
         base_url: Some(base_url),
         headers: vec![("x-tenant".to_owned(), "tenant-canary".into())],
@@ -31,7 +31,7 @@ fn sse(fixture: &str) -> String {
     fixture.lines().map(|line| format!("data: {line}\n\n")).collect()
 }
 
-/// All parts, and the error that ended them.
+/// Returns all parts, and the error that ended them.
 async fn ask(model: &dyn Model, cancel: &CancellationToken) -> (Vec<Part>, Option<ModelError>) {
     ask_with(model, request(), cancel).await
 }
@@ -55,12 +55,12 @@ async fn ask_with(model: &dyn Model, request: Request, cancel: &CancellationToke
     (read, None)
 }
 
-/// All providers against one script: the error's kind, and a word of its cause.
+/// Runs all providers against one script and checks the error's kind and a part of its cause.
 async fn check(script: Script, kind: ModelErrorKind, cause: &str) -> Vec<ModelError> {
     let peer = Peer::start(script).await;
     let mut errors = Vec::new();
     for provider in PROVIDERS {
-        let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+        let (parts, error) = ask(&*provider.model_at(&peer.url()), &CancellationToken::new()).await;
         let error = error.expect("an error");
         assert_eq!(error.kind, kind, "{error}");
         assert!(error.cause.contains(cause), "{error}");
@@ -72,7 +72,7 @@ async fn check(script: Script, kind: ModelErrorKind, cause: &str) -> Vec<ModelEr
 }
 
 #[tokio::test]
-async fn refusals_by_status() {
+async fn status_determines_the_error_kind() {
     use ModelErrorKind::{RateLimited, Refused, Unauthorized, Unavailable};
     let body = format!(r#"{{"error":{{"message":"bad key {KEY} of tenant-canary"}}}}"#);
     check(Script::Answer(response("401 Unauthorized", "", &body)), Unauthorized, "bad key [secret]").await;
@@ -88,9 +88,10 @@ async fn refusals_by_status() {
     }
 }
 
-/// Which files a model takes is known to its provider alone: a request that is refused goes once more, with a note in their place.
+/// Only the provider knows which files a model accepts: a rejected request is repeated with notes
+/// in place of the files.
 #[tokio::test]
-async fn a_file_that_is_refused() {
+async fn rejected_files_are_replaced_by_notes() {
     let png = "iVBORw0KGgo=";
     let request = || {
         let (media_type, data) = ("image/png".to_owned(), FileData::Base64(png.to_owned()));
@@ -100,18 +101,18 @@ async fn a_file_that_is_refused() {
     for provider in PROVIDERS {
         let script = Script::Refuses { word: png, answer: sse(provider.fixture).into_bytes() };
         let peer = Peer::start(script).await;
-        let (parts, error) = ask_with(&*provider.at(&peer.url()), request(), &CancellationToken::new()).await;
+        let (parts, error) = ask_with(&*provider.model_at(&peer.url()), request(), &CancellationToken::new()).await;
         assert!(!parts.is_empty() && error.is_none_or(|error| error.kind != ModelErrorKind::Refused));
         assert_eq!(peer.requests().len(), 2);
-        // Nothing else was wrong with it, so the provider's word counts.
+        // If the files were not the reason, the provider's error counts.
         let peer = Peer::start(Script::Answer(response("400 Bad Request", "", "bad key"))).await;
-        let (_, error) = ask_with(&*provider.at(&peer.url()), request(), &CancellationToken::new()).await;
+        let (_, error) = ask_with(&*provider.model_at(&peer.url()), request(), &CancellationToken::new()).await;
         assert_eq!((error.unwrap().kind, peer.requests().len()), (ModelErrorKind::Refused, 2));
     }
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed() {
+async fn redirects_are_not_followed() {
     let attacker = Peer::start(Script::Answer(response("200 OK", "", ""))).await;
     for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
         let location = format!("Location: {}/v1/messages", attacker.url());
@@ -121,10 +122,10 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn the_key_goes_where_it_belongs() {
+async fn key_is_sent_in_its_header_only() {
     let peer = Peer::start(Script::Answer(response("400 Bad Request", "", ""))).await;
     for provider in PROVIDERS {
-        ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+        ask(&*provider.model_at(&peer.url()), &CancellationToken::new()).await;
     }
     for (request, provider) in peer.requests().iter().zip(PROVIDERS) {
         assert!(request.starts_with(&format!("POST {} HTTP/1.1\r\n", provider.path)), "{request}");
@@ -136,27 +137,27 @@ async fn the_key_goes_where_it_belongs() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_stream() {
+async fn response_that_is_not_a_stream_is_an_error() {
     use ModelErrorKind::BrokenStream;
     let html = response("200 OK", "Content-Type: text/html; charset=utf-8", "<html>Sign in</html>");
     check(Script::Answer(html), BrokenStream, "text/html").await;
     let json = response("200 OK", "Content-Type: application/json", r#"{"error":{"message":"no quota"}}"#);
     check(Script::Answer(json), BrokenStream, "no quota").await;
-    check(Script::Answer(response("200 OK", "", "<html>Sign in</html>")), BrokenStream, "held no events").await;
-    check(Script::Answer(response("200 OK", "", "data: {\u{0}}\n\n")), BrokenStream, "cannot be read").await;
+    check(Script::Answer(response("200 OK", "", "<html>Sign in</html>")), BrokenStream, "no server-sent events").await;
+    check(Script::Answer(response("200 OK", "", "data: {\u{0}}\n\n")), BrokenStream, "cannot be parsed").await;
     check(Script::Bytes(b"data: {\"type\":\"\xff\"}\n\n".to_vec()), BrokenStream, "not UTF-8").await;
     check(Script::Bytes(Vec::new()), BrokenStream, "ended").await;
     let short = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\ndata: {}\n\n".to_owned();
-    check(Script::Answer(short), BrokenStream, "the connection broke").await;
+    check(Script::Answer(short), BrokenStream, "the connection failed while the response was read").await;
     check(Script::Answer("HTTP/1.1 200 OK\r\n".to_owned()), ModelErrorKind::Unreachable, "").await;
 }
 
 #[tokio::test]
-async fn an_error_after_the_start() {
+async fn error_event_ends_the_reply() {
     for provider in PROVIDERS {
-        let stream = provider.beginning(4) + &sse(provider.error);
+        let stream = provider.first_events(4) + &sse(provider.error);
         let peer = Peer::start(Script::Bytes(stream.into())).await;
-        let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+        let (parts, error) = ask(&*provider.model_at(&peer.url()), &CancellationToken::new()).await;
         let error = error.expect("an error");
         assert_eq!(error.kind, ModelErrorKind::Unavailable, "{}", provider.path);
         assert!(error.cause.contains("Overloaded"), "{error}");
@@ -164,17 +165,17 @@ async fn an_error_after_the_start() {
     }
 }
 
-/// What came before a fault in the middle of a stream is told, and the fault is named.
+/// Parts before an error in the middle of a stream are returned, and the error names the cause.
 #[tokio::test]
-async fn garbage_in_the_middle() {
+async fn invalid_data_in_the_middle_is_an_error() {
     for provider in PROVIDERS {
         for (garbage, cause) in
-            [(&b"data: {\"a\"\n\n"[..], "cannot be read"), (b"data: {\"a\":\"\xff\"}\n\n", "not UTF-8")]
+            [(&b"data: {\"a\"\n\n"[..], "cannot be parsed"), (b"data: {\"a\":\"\xff\"}\n\n", "not UTF-8")]
         {
-            let mut stream = provider.beginning(4).into_bytes();
+            let mut stream = provider.first_events(4).into_bytes();
             stream.extend(garbage);
             let peer = Peer::start(Script::Bytes(stream)).await;
-            let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+            let (parts, error) = ask(&*provider.model_at(&peer.url()), &CancellationToken::new()).await;
             let error = error.expect("an error");
             assert!(error.kind == ModelErrorKind::BrokenStream && error.cause.contains(cause), "{error}");
             assert!(parts.len() >= 2 && !parts.iter().any(|part| matches!(part, Part::Finish { .. })), "{parts:?}");
@@ -182,28 +183,29 @@ async fn garbage_in_the_middle() {
     }
 }
 
-/// A reply that is complete stays so, even if what comes behind it comes in the same piece. One of Gemini's is complete when the connection
-/// ends, so that nothing can be behind it.
+/// A complete reply stays complete, even if invalid data follows in the same chunk. Gemini's
+/// replies are excluded: they end with the connection.
 #[tokio::test]
-async fn garbage_behind_the_end() {
+async fn data_after_the_end_is_ignored() {
     for provider in PROVIDERS.iter().filter(|provider| !provider.path.contains("GenerateContent")) {
         let mut stream = (sse(provider.fixture) + "data: [DONE]\n\n").into_bytes();
         stream.extend(b"data: {\"a\":\"\xff\"}\n\n");
         let peer = Peer::start(Script::Bytes(stream)).await;
-        let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+        let (parts, error) = ask(&*provider.model_at(&peer.url()), &CancellationToken::new()).await;
         assert!(error.is_none() && matches!(parts.last(), Some(Part::Finish { .. })), "{}: {error:?}", provider.path);
     }
 }
 
-/// The connection ends after k bytes, for many k: never a finished reply, never a call that was not complete.
+/// The connection ends after many different numbers of bytes: the reply is never finished, and no
+/// incomplete call is returned.
 #[tokio::test]
-async fn the_connection_ends_early() {
+async fn connection_that_ends_early_is_an_error() {
     for provider in PROVIDERS {
         let stream = sse(provider.fixture);
         let end = stream.rfind(provider.end).unwrap();
         for cut in (0..end).step_by(end / 40) {
             let peer = Peer::start(Script::Bytes(stream.as_bytes()[..cut].to_vec())).await;
-            let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+            let (parts, error) = ask(&*provider.model_at(&peer.url()), &CancellationToken::new()).await;
             let error = error.expect("an error");
             assert_eq!(error.kind, ModelErrorKind::BrokenStream, "{cut}: {error}");
             let before = &stream[..stream.floor_char_boundary(cut)];
@@ -213,16 +215,16 @@ async fn the_connection_ends_early() {
     }
 }
 
-/// A peer that accepts and says nothing, or stops in the middle: telling the model to stop closes the socket at once, and so
-/// does dropping what it answered.
+/// The peer accepts and stays silent, or stops in the middle: cancelling the request, or dropping
+/// its stream, closes the socket at once.
 #[tokio::test]
-async fn a_silent_peer_is_let_go() {
+async fn cancelling_closes_a_silent_connection() {
     for provider in PROVIDERS {
-        let begun = provider.beginning(4).into_bytes();
+        let begun = provider.first_events(4).into_bytes();
         for (script, is_begun) in [(Script::Silence, false), (Script::BytesThenSilence(begun), true)] {
             let peer = Peer::start(script.clone()).await;
             let cancel = CancellationToken::new();
-            let model = provider.at(&peer.url());
+            let model = provider.model_at(&peer.url());
             let stopper = cancel.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -234,7 +236,7 @@ async fn a_silent_peer_is_let_go() {
             peer.closed().await;
 
             let peer = Peer::start(script).await;
-            let model = provider.at(&peer.url());
+            let model = provider.model_at(&peer.url());
             let answer = model.stream(request(), CancellationToken::new());
             let answer = tokio::time::timeout(Duration::from_millis(200), answer).await;
             drop(answer);
@@ -243,9 +245,9 @@ async fn a_silent_peer_is_let_go() {
     }
 }
 
-/// What shows only that the provider is at work is told as a sign of life, whatever form it has.
+/// Data without content shows that the provider is working, and is reported as `Alive`.
 #[tokio::test]
-async fn comments_and_progress_are_signs_of_life() {
+async fn comments_and_progress_are_reported_as_alive() {
     let quiet = [
         ": OPENROUTER PROCESSING\n\n",
         "event: ping\ndata: {\"type\": \"ping\"}\n\n",
@@ -257,7 +259,7 @@ async fn comments_and_progress_are_signs_of_life() {
     for provider in PROVIDERS {
         for sign in quiet {
             let peer = Peer::start(Script::BytesThenSilence(sign.as_bytes().to_vec())).await;
-            let model = provider.at(&peer.url());
+            let model = provider.model_at(&peer.url());
             let mut parts = model.stream(request(), CancellationToken::new()).await.unwrap();
             let first = tokio::time::timeout(Duration::from_secs(5), parts.next()).await.expect("a sign");
             assert!(matches!(first, Some(Ok(Part::Alive))), "{} {sign}: {first:?}", provider.path);
@@ -266,36 +268,36 @@ async fn comments_and_progress_are_signs_of_life() {
 }
 
 #[tokio::test]
-async fn nobody_is_there() {
+async fn unreachable_provider_is_an_error() {
     let peer = Peer::start(Script::Silence).await;
     let url = peer.url();
     drop(peer);
     tokio::task::yield_now().await;
     for provider in PROVIDERS {
-        let (_, error) = ask(&*provider.at(&url), &CancellationToken::new()).await;
+        let (_, error) = ask(&*provider.model_at(&url), &CancellationToken::new()).await;
         let error = error.unwrap();
         assert!(error.kind == ModelErrorKind::Unreachable && error.retryable(), "{error}");
     }
     for wrong in ["not a url", "http://[", "ftp://example.com"] {
-        let (_, error) = ask(&*PROVIDERS[0].at(wrong), &CancellationToken::new()).await;
+        let (_, error) = ask(&*PROVIDERS[0].model_at(wrong), &CancellationToken::new()).await;
         assert_eq!(error.unwrap().kind, ModelErrorKind::Refused, "{wrong}");
     }
 }
 
-/// One event of 50 MB ends after the limit; the peer cannot even send the rest.
+/// An endless event ends with an error at the limit, and the peer cannot send the rest.
 #[tokio::test]
-async fn a_huge_event_is_bounded() {
+async fn event_size_is_limited() {
     for provider in PROVIDERS {
         let most = 100 * 1024 * 1024;
         let peer = Peer::start(Script::Endless { start: b"data: {\"type\":\"", fill: b'x', most }).await;
-        let (_, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+        let (_, error) = ask(&*provider.model_at(&peer.url()), &CancellationToken::new()).await;
         assert!(error.unwrap().cause.contains("larger than the limit"));
         peer.closed().await;
         assert!(peer.sent() < 48 * 1024 * 1024, "{} bytes were taken", peer.sent());
     }
 }
 
-/// A model may use OpenAI's wrapper for several calls with any of these APIs.
+/// With each of these APIs, a model may use OpenAI's wrapper for several calls.
 #[tokio::test]
 async fn wrapped_calls_are_expanded_unless_a_tool_has_the_name() {
     let chat = include_str!("../fixtures/openai_chat/parallel.jsonl");
@@ -304,7 +306,7 @@ async fn wrapped_calls_are_expanded_unless_a_tool_has_the_name() {
         [(1, chat, "multi_tool_use.parallel"), (2, chat, "multi_tool_use.parallel"), (3, responses, "parallel")]
     {
         let peer = Peer::start(Script::Bytes(sse(fixture).into_bytes())).await;
-        let model = PROVIDERS[at].at(&peer.url());
+        let model = PROVIDERS[at].model_at(&peer.url());
         for (tool, expected) in [("weather", ["weather", "clock"].as_slice()), (wrapper, &[wrapper])] {
             let schema = serde_json::json!({ "type": "object" });
             let request = Request { tools: vec![ToolSpec::new(tool, "", schema)], ..request() };

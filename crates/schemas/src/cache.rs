@@ -7,22 +7,22 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The maximum number of cached schemas.
-const MAX_KEPT: usize = 512;
+const MAX_CACHED: usize = 512;
 /// The maximum size of a cached schema in bytes; the compiled one is several times as large.
 pub(crate) const MAX_BYTES: usize = 16 << 10;
 
-static KEPT: LazyLock<Mutex<HashMap<Value, Schema>>> = LazyLock::new(Mutex::default);
+static CACHE: LazyLock<Mutex<HashMap<Value, Schema>>> = LazyLock::new(Mutex::default);
 
 /// Returns the cached compiled schema, if any.
 pub(crate) fn get(schema: &Value) -> Option<Schema> {
-    KEPT.lock().get(schema).cloned()
+    CACHE.lock().get(schema).cloned()
 }
 
 /// Caches a compiled schema. A full cache is emptied; schemas in use are cached again by the next
 /// runs.
 pub(crate) fn put(schema: &Value, compiled: &Schema) {
-    let mut kept = KEPT.lock();
-    if kept.len() >= MAX_KEPT {
+    let mut kept = CACHE.lock();
+    if kept.len() >= MAX_CACHED {
         kept.clear();
     }
     kept.insert(schema.clone(), compiled.clone());

@@ -42,14 +42,14 @@ pub(crate) struct Cost {
 impl Cost {
     /// Computes the cost of a subschema's own keywords. `pattern` is the weight of its `pattern`,
     /// `patterns` that of all patterns that are matched against the keys of an object.
-    pub(crate) fn of_schema(schema: &Map<String, Value>, pattern: u64, patterns: u64) -> Self {
+    pub(crate) fn for_schema(schema: &Map<String, Value>, pattern: u64, patterns: u64) -> Self {
         let has = |keyword: &str| schema.contains_key(keyword);
         let count = |keywords: &[&str]| keywords.iter().filter(|keyword| has(keyword)).count() as u64;
         let mut text = pattern;
         text += u64::from(has("minLength") || has("maxLength") || has("const") || has("enum"));
         text += if has("format") { FORMAT_WEIGHT } else { 0 };
         text += if has("contentEncoding") || has("contentMediaType") { CONTENT_WEIGHT } else { 0 };
-        let own: u64 = schema.iter().map(|(keyword, value)| own_size(keyword, value)).sum();
+        let own: u64 = schema.iter().map(|(keyword, value)| keyword_cost(keyword, value)).sum();
         Self {
             base: 1 + own,
             per_element: count(&OVER_ELEMENTS),
@@ -62,11 +62,11 @@ impl Cost {
     }
 
     /// Returns the cost for this instance; exact up to `limit`.
-    pub(crate) fn of(&self, instance: &Value, limit: u64) -> u64 {
+    pub(crate) fn for_instance(&self, instance: &Value, limit: u64) -> u64 {
         let own = match instance {
             Value::String(text) => self.per_text * units(text),
             Value::Array(elements) => {
-                let unique = if self.is_unique { compared(elements, limit) } else { 0 };
+                let unique = if self.is_unique { uniqueness_cost(elements, limit) } else { 0 };
                 self.per_element * elements.len() as u64 + unique
             }
             Value::Object(properties) => {
@@ -84,7 +84,7 @@ fn units(text: &str) -> u64 {
 }
 
 /// Returns the cost of comparing all elements with each other.
-fn compared(elements: &[Value], limit: u64) -> u64 {
+fn uniqueness_cost(elements: &[Value], limit: u64) -> u64 {
     let mut size = 0;
     for element in elements {
         measure(element, limit, &mut size);
@@ -113,7 +113,7 @@ fn measure(value: &Value, limit: u64, size: &mut u64) {
 
 /// Returns the cost of a keyword's own content: constants to compare, names to look up, subschemas
 /// to start.
-fn own_size(keyword: &str, value: &Value) -> u64 {
+fn keyword_cost(keyword: &str, value: &Value) -> u64 {
     match keyword {
         "enum" | "const" => {
             let mut size = 0;
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn each_loop_of_a_keyword_is_charged() {
         let check = |schema: Value, instance: Value, expected: u64| {
-            let cost = Cost::of_schema(schema.as_object().unwrap(), 1, 2);
-            assert_eq!(cost.of(&instance, u64::MAX), expected, "{schema} {instance}");
+            let cost = Cost::for_schema(schema.as_object().unwrap(), 1, 2);
+            assert_eq!(cost.for_instance(&instance, u64::MAX), expected, "{schema} {instance}");
         };
         check(json!({}), json!(1), 1);
         check(json!({ "type": "string" }), json!(1), 2);

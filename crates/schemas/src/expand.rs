@@ -10,7 +10,7 @@ const MAX_EXPANDED: usize = 2_000;
 /// Checks that a rewritten schema stays within the limit.
 pub(crate) fn check(root: &Value) -> Result<(), String> {
     let mut expansion = Expansion { root, followed: Vec::new(), count: 0 };
-    let is_within = expansion.everywhere(root);
+    let is_within = expansion.check_value(root);
     is_within.then_some(()).ok_or_else(|| "its `unevaluatedProperties` or `unevaluatedItems` expand too far".to_owned())
 }
 
@@ -23,14 +23,14 @@ struct Expansion<'a> {
 
 impl<'a> Expansion<'a> {
     /// Expands each subschema that has one of the keywords. Returns whether the limit holds.
-    fn everywhere(&mut self, value: &'a Value) -> bool {
+    fn check_value(&mut self, value: &'a Value) -> bool {
         match value {
             Value::Object(map) => {
                 let is_one =
                     ["unevaluatedProperties", "unevaluatedItems"].iter().any(|keyword| map.contains_key(*keyword));
-                (!is_one || self.expand(value)) && map.values().all(|value| self.everywhere(value))
+                (!is_one || self.expand(value)) && map.values().all(|value| self.check_value(value))
             }
-            Value::Array(values) => values.iter().all(|value| self.everywhere(value)),
+            Value::Array(values) => values.iter().all(|value| self.check_value(value)),
             _ => true,
         }
     }

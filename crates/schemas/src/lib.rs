@@ -13,7 +13,7 @@ mod work;
 pub use pattern::is_regular_expression;
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
-use limits::Size;
+use limits::SchemaSize;
 use meter::CostKeyword;
 use serde_json::Value;
 use std::fmt::{self, Write};
@@ -56,10 +56,10 @@ pub enum SchemaError {
 
 /// A failed validation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Misfit {
+pub enum CheckError {
     /// The instance is invalid.
     #[error("{}", join(.0))]
-    Faults(Vec<Fault>),
+    Faults(Vec<InstanceFault>),
     /// The validation exceeds the budget.
     #[error("checking this value against its schema takes too much work")]
     TooCostly,
@@ -70,21 +70,21 @@ pub enum Misfit {
 
 /// A validation error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct InstanceFault {
     /// The location as a JSON pointer into the instance; empty for the instance itself.
     pub path: String,
     /// A short error message.
     pub message: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for InstanceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.path, self.message) }
     }
 }
 
-fn join(faults: &[Fault]) -> String {
-    faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("; ")
+fn join(faults: &[InstanceFault]) -> String {
+    faults.iter().map(InstanceFault::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl Schema {
@@ -94,8 +94,8 @@ impl Schema {
     /// # Errors
     /// See [`SchemaError`].
     pub fn new(schema: &Value) -> Result<Self, SchemaError> {
-        let size = Size::of_schema(schema).map_err(SchemaError::Refused)?;
-        work::compile_here(schema, size)
+        let size = SchemaSize::measure(schema).map_err(SchemaError::Refused)?;
+        work::compile_blocking(schema, size)
     }
 
     /// Compiles a schema from async code.
@@ -103,7 +103,7 @@ impl Schema {
     /// # Errors
     /// See [`SchemaError`].
     pub async fn compile(schema: &Value) -> Result<Self, SchemaError> {
-        let size = Size::of_schema(schema).map_err(SchemaError::Refused)?;
+        let size = SchemaSize::measure(schema).map_err(SchemaError::Refused)?;
         work::compile(schema, size).await
     }
 
@@ -112,8 +112,8 @@ impl Schema {
     ///
     /// # Errors
     /// See [`SchemaError`].
-    pub async fn compile_kept(schema: &Value) -> Result<Self, SchemaError> {
-        let size = Size::of_schema(schema).map_err(SchemaError::Refused)?;
+    pub async fn compile_cached(schema: &Value) -> Result<Self, SchemaError> {
+        let size = SchemaSize::measure(schema).map_err(SchemaError::Refused)?;
         let may_be_kept = size.bytes <= cache::MAX_BYTES;
         if let Some(kept) = may_be_kept.then(|| cache::get(schema)).flatten() {
             return Ok(kept);
@@ -129,9 +129,9 @@ impl Schema {
     /// `max_faults` errors.
     ///
     /// # Errors
-    /// See [`Misfit`].
-    pub fn check_here(&self, instance: &Value, max_faults: usize) -> Result<(), Misfit> {
-        work::check_here(self, instance, max_faults)
+    /// See [`CheckError`].
+    pub fn check_blocking(&self, instance: &Value, max_faults: usize) -> Result<(), CheckError> {
+        work::check_blocking(self, instance, max_faults)
     }
 
     /// Validates an instance from async code: on this thread if it takes little work, otherwise on
@@ -139,8 +139,8 @@ impl Schema {
     /// errors.
     ///
     /// # Errors
-    /// See [`Misfit`].
-    pub async fn check(&self, instance: &Value, max_faults: usize) -> Result<(), Misfit> {
+    /// See [`CheckError`].
+    pub async fn check(&self, instance: &Value, max_faults: usize) -> Result<(), CheckError> {
         work::check(self, instance, max_faults).await
     }
 }
@@ -155,7 +155,7 @@ fn build(schema: &Value) -> Result<Schema, SchemaError> {
         .with_draft(draft)
         .with_pattern_options(engine)
         .with_format("regex", |_: &str| true)
-        .with_keyword(rewrite::COST, move |_, index, _| {
+        .with_keyword(rewrite::COST_KEYWORD, move |_, index, _| {
             let cost = index.as_u64().and_then(|index| costs.get(usize::try_from(index).ok()?));
             Ok(Box::new(CostKeyword(cost.cloned().unwrap_or_default())))
         });
@@ -178,7 +178,7 @@ fn invalid(error: &ValidationError<'_>) -> SchemaError {
 
 /// Formats an error, which quotes the instance, and truncates it.
 fn message(error: &ValidationError<'_>) -> String {
-    let mut text = Cut { text: String::new(), left: MAX_MESSAGE };
+    let mut text = TruncatedText { text: String::new(), left: MAX_MESSAGE };
     if write!(text, "{error}").is_err() {
         text.text.push('…');
     }
@@ -186,12 +186,12 @@ fn message(error: &ValidationError<'_>) -> String {
 }
 
 /// A writer that stops after a number of characters.
-struct Cut {
+struct TruncatedText {
     text: String,
     left: usize,
 }
 
-impl Write for Cut {
+impl Write for TruncatedText {
     fn write_str(&mut self, more: &str) -> fmt::Result {
         for c in more.chars() {
             self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;

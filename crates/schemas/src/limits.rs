@@ -14,15 +14,15 @@ const MAX_PATHS: usize = 16 << 20;
 
 /// The size of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Size {
+pub(crate) struct SchemaSize {
     pub(crate) bytes: usize,
     pub(crate) values: usize,
     pub(crate) depth: usize,
 }
 
-impl Size {
+impl SchemaSize {
     /// Measures a schema, or returns why it is too large. It stops at the limits.
-    pub(crate) fn of_schema(schema: &Value) -> Result<Self, String> {
+    pub(crate) fn measure(schema: &Value) -> Result<Self, String> {
         let mut size = Self::default();
         size.add(schema, 1)?;
         Ok(size)

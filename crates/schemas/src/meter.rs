@@ -9,7 +9,7 @@ use std::ptr;
 
 /// The budget of an evaluation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
+pub(crate) struct WorkBudget {
     /// Units of work of about 50 ns each.
     pub(crate) work: u64,
     /// Bytes of stack below the caller.
@@ -30,12 +30,12 @@ pub(crate) enum Overrun {
 }
 
 /// The interval, in units of work, at which the cancellation flag is read.
-const LOOK_EVERY: u64 = 4096;
+const CANCEL_CHECK_UNITS: u64 = 4096;
 
 /// The remaining budget of this thread's evaluation.
-struct Meter {
+struct BudgetMeter {
     left: u64,
-    next_look: u64,
+    next_cancel_check: u64,
     stack_begin: usize,
     stack: usize,
     /// The caller's cancellation flag.
@@ -43,18 +43,18 @@ struct Meter {
 }
 
 thread_local! {
-    static METER: RefCell<Option<Meter>> = const { RefCell::new(None) };
+    static METER: RefCell<Option<BudgetMeter>> = const { RefCell::new(None) };
 }
 
 /// Runs an evaluation within a budget.
 pub(crate) fn within<T>(
-    budget: Budget,
+    budget: WorkBudget,
     abandoned: Option<&offload::Abandoned>,
     evaluate: impl FnOnce() -> T,
 ) -> Result<T, Overrun> {
-    let meter = Meter {
+    let meter = BudgetMeter {
         left: budget.work,
-        next_look: budget.work.saturating_sub(LOOK_EVERY),
+        next_cancel_check: budget.work.saturating_sub(CANCEL_CHECK_UNITS),
         stack_begin: stack_position(),
         stack: budget.stack,
         abandoned: abandoned.cloned(),
@@ -83,12 +83,12 @@ fn charge(cost: &Cost, instance: &Value) {
         if meter.stack_begin.abs_diff(stack_position()) > meter.stack {
             return Some(Overrun::Stack);
         }
-        let Some(left) = meter.left.checked_sub(cost.of(instance, meter.left)) else {
+        let Some(left) = meter.left.checked_sub(cost.for_instance(instance, meter.left)) else {
             return Some(Overrun::Work);
         };
         meter.left = left;
-        if left <= meter.next_look {
-            meter.next_look = left.saturating_sub(LOOK_EVERY);
+        if left <= meter.next_cancel_check {
+            meter.next_cancel_check = left.saturating_sub(CANCEL_CHECK_UNITS);
             if meter.abandoned.as_ref().is_some_and(offload::Abandoned::is_set) {
                 return Some(Overrun::Abandoned);
             }

@@ -11,14 +11,14 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// The keyword that charges a cost; its value is an index into the costs.
-pub(crate) const COST: &str = "x-cost";
+pub(crate) const COST_KEYWORD: &str = "x-cost";
 /// The maximum number of values in the rewritten schema.
 const MAX_REWRITTEN: usize = 100_000;
 /// The maximum number of distinct patterns in a schema.
 const MAX_PATTERNS: usize = 200;
 
 /// Keywords whose value is a subschema.
-const ONE: [&str; 12] = [
+const SUBSCHEMA_KEYWORDS: [&str; 12] = [
     "additionalItems",
     "additionalProperties",
     "contains",
@@ -33,11 +33,11 @@ const ONE: [&str; 12] = [
     "unevaluatedProperties",
 ];
 /// Keywords whose value is a list of subschemas.
-const LIST: [&str; 5] = ["allOf", "anyOf", "oneOf", "items", "prefixItems"];
+const SUBSCHEMA_LISTS: [&str; 5] = ["allOf", "anyOf", "oneOf", "items", "prefixItems"];
 /// Keywords whose value is a map of subschemas.
-const MAP: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
+const SUBSCHEMA_MAPS: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
 /// Keywords without subschemas.
-const PLAIN: [&str; 24] = [
+const PLAIN_KEYWORDS: [&str; 24] = [
     "type",
     "enum",
     "const",
@@ -64,7 +64,7 @@ const PLAIN: [&str; 24] = [
     "$ref",
 ];
 /// Keywords that take only nanoseconds for any instance.
-const TRIVIAL: [&str; 10] = [
+const TRIVIAL_KEYWORDS: [&str; 10] = [
     "type",
     "multipleOf",
     "maximum",
@@ -98,13 +98,13 @@ pub(crate) fn rewrite(schema: &Value) -> Result<Rewritten, String> {
         costs: Vec::new(),
         weights: HashMap::new(),
         targets: HashMap::new(),
-        waiting: Vec::new(),
+        pending: Vec::new(),
         values: 0,
     };
-    let mut root = rewriter.schema(schema, schema)?;
+    let mut root = rewriter.rewrite_schema(schema, schema)?;
     let mut definitions = Map::new();
-    while let Some((index, target, resource)) = rewriter.waiting.pop() {
-        definitions.insert(index.to_string(), rewriter.schema(target, resource)?);
+    while let Some((index, target, resource)) = rewriter.pending.pop() {
+        definitions.insert(index.to_string(), rewriter.rewrite_schema(target, resource)?);
     }
     if !definitions.is_empty() {
         // A schema with references is an object.
@@ -132,7 +132,7 @@ struct Rewriter<'a> {
     /// The numbers of reference targets by memory address; the document does not move.
     targets: HashMap<usize, usize>,
     /// The targets still to be rewritten, with their numbers and resources.
-    waiting: Vec<(usize, &'a Value, &'a Value)>,
+    pending: Vec<(usize, &'a Value, &'a Value)>,
     /// The number of values written.
     values: usize,
 }
@@ -143,17 +143,17 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Rewrites a subschema within a resource (the document, or an embedded schema with a `$id`).
-    fn schema(&mut self, schema: &'a Value, resource: &'a Value) -> Result<Value, String> {
+    fn rewrite_schema(&mut self, schema: &'a Value, resource: &'a Value) -> Result<Value, String> {
         let Value::Object(keywords) = schema else { return Ok(self.copy(schema)) };
         let resource = if self.document.is_resource(schema) { schema } else { resource };
         let mut written = Map::new();
         match keywords.get("$ref") {
             Some(reference) if self.is_legacy => {
-                written.insert("$ref".to_owned(), self.reference(reference, resource)?);
+                written.insert("$ref".to_owned(), self.rewrite_reference(reference, resource)?);
             }
             _ => {
                 for (keyword, value) in keywords {
-                    if let Some(value) = self.keyword(keyword, value, resource)? {
+                    if let Some(value) = self.rewrite_keyword(keyword, value, resource)? {
                         written.insert(keyword.clone(), value);
                     }
                 }
@@ -168,42 +168,50 @@ impl<'a> Rewriter<'a> {
 
     /// Puts the cost of a subschema in front of it.
     fn with_cost(&mut self, written: Map<String, Value>) -> Value {
-        if written.keys().all(|keyword| TRIVIAL.contains(&keyword.as_str())) {
+        if written.keys().all(|keyword| TRIVIAL_KEYWORDS.contains(&keyword.as_str())) {
             return Value::Object(written);
         }
         let weight = |pattern: &str| self.weights.get(pattern).copied().unwrap_or(1);
         let pattern = written.get("pattern").and_then(Value::as_str).map_or(0, weight);
         let keys = written.get("patternProperties").and_then(Value::as_object);
         let patterns = keys.map_or(0, |map| map.keys().map(|key| weight(key)).sum());
-        self.costs.push(Cost::of_schema(&written, pattern, patterns));
-        json!({ "allOf": [{ COST: self.costs.len() - 1 }, written] })
+        self.costs.push(Cost::for_schema(&written, pattern, patterns));
+        json!({ "allOf": [{ COST_KEYWORD: self.costs.len() - 1 }, written] })
     }
 
     /// Rewrites a keyword; returns `None` for an annotation.
-    fn keyword(&mut self, keyword: &str, value: &'a Value, resource: &'a Value) -> Result<Option<Value>, String> {
+    fn rewrite_keyword(
+        &mut self,
+        keyword: &str,
+        value: &'a Value,
+        resource: &'a Value,
+    ) -> Result<Option<Value>, String> {
         let written = match value {
             _ if matches!(keyword, "$dynamicRef" | "$recursiveRef") => {
                 return Err(format!("`{keyword}` is not supported; use `$ref`"));
             }
-            _ if keyword == "$ref" => self.reference(value, resource)?,
-            Value::Array(list) if LIST.contains(&keyword) => {
-                let list = list.iter().map(|schema| self.schema(schema, resource));
+            _ if keyword == "$ref" => self.rewrite_reference(value, resource)?,
+            Value::Array(list) if SUBSCHEMA_LISTS.contains(&keyword) => {
+                let list = list.iter().map(|schema| self.rewrite_schema(schema, resource));
                 Value::Array(list.collect::<Result<_, _>>()?)
             }
-            Value::Object(map) if MAP.contains(&keyword) => {
+            Value::Object(map) if SUBSCHEMA_MAPS.contains(&keyword) => {
                 let mut written = Map::new();
                 for (name, schema) in map {
                     if keyword == "patternProperties" {
-                        self.pattern(name)?;
+                        self.add_pattern(name)?;
                     }
-                    written.insert(name.clone(), self.schema(schema, resource)?);
+                    written.insert(name.clone(), self.rewrite_schema(schema, resource)?);
                 }
                 Value::Object(written)
             }
-            _ if ONE.contains(&keyword) => self.schema(value, resource)?,
-            _ if LIST.contains(&keyword) || MAP.contains(&keyword) || PLAIN.contains(&keyword) => {
+            _ if SUBSCHEMA_KEYWORDS.contains(&keyword) => self.rewrite_schema(value, resource)?,
+            _ if SUBSCHEMA_LISTS.contains(&keyword)
+                || SUBSCHEMA_MAPS.contains(&keyword)
+                || PLAIN_KEYWORDS.contains(&keyword) =>
+            {
                 if let ("pattern", Value::String(pattern)) = (keyword, value) {
-                    self.pattern(pattern)?;
+                    self.add_pattern(pattern)?;
                 }
                 self.copy(value)
             }
@@ -217,7 +225,7 @@ impl<'a> Rewriter<'a> {
         value.clone()
     }
 
-    fn pattern(&mut self, pattern: &'a str) -> Result<(), String> {
+    fn add_pattern(&mut self, pattern: &'a str) -> Result<(), String> {
         if !self.weights.contains_key(pattern) {
             if self.weights.len() == MAX_PATTERNS {
                 return Err(format!("it has more than {MAX_PATTERNS} patterns"));
@@ -228,14 +236,14 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Rewrites a reference to the new location of its target.
-    fn reference(&mut self, reference: &'a Value, resource: &'a Value) -> Result<Value, String> {
+    fn rewrite_reference(&mut self, reference: &'a Value, resource: &'a Value) -> Result<Value, String> {
         // A reference that is not a string is left for the compiler to reject.
         let Some(text) = reference.as_str() else { return Ok(reference.clone()) };
         let (target, resource) = self.document.find(text, resource)?;
         let next = self.targets.len();
         let index = *self.targets.entry(std::ptr::from_ref(target).addr()).or_insert(next);
         if index == next {
-            self.waiting.push((index, target, resource));
+            self.pending.push((index, target, resource));
         }
         Ok(format!("#/{}/{index}", self.definitions()).into())
     }

@@ -1,9 +1,9 @@
 //! Schedules compilation and validation: small work on the calling thread, the rest on threads of
 //! low priority.
 
-use crate::limits::Size;
-use crate::meter::{Budget, Overrun, within};
-use crate::{Fault, MAX_MESSAGE, Misfit, Schema, SchemaError, build, message};
+use crate::limits::SchemaSize;
+use crate::meter::{Overrun, WorkBudget, within};
+use crate::{CheckError, InstanceFault, MAX_MESSAGE, Schema, SchemaError, build, message};
 use offload::{Abandoned, Pool};
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -15,13 +15,13 @@ const STACK: usize = 32 << 20;
 const MAX_WAITING: usize = 64;
 /// The maximum size of a schema that is compiled on the calling thread, in well under a
 /// millisecond.
-const SMALL: Size = Size { bytes: 4 << 10, values: 200, depth: 12 };
+const SMALL: SchemaSize = SchemaSize { bytes: 4 << 10, values: 200, depth: 12 };
 /// The budget of a validation on the calling thread: about a millisecond.
-const HERE: Budget = Budget { work: 20_000, stack: 256 << 10 };
+const CALLER_BUDGET: WorkBudget = WorkBudget { work: 20_000, stack: 256 << 10 };
 /// The budget of a validation on a worker thread: about a fifth of a second.
-const THERE: Budget = Budget { work: 4_000_000, stack: STACK - (4 << 20) };
+const WORKER_BUDGET: WorkBudget = WorkBudget { work: 4_000_000, stack: STACK - (4 << 20) };
 /// The budget for collecting errors, each of which takes memory.
-const FAULTS: u64 = 20_000;
+const COLLECT_UNITS: u64 = 20_000;
 /// The maximum number of bytes of all error paths.
 const MAX_PATHS: u64 = 16 << 20;
 /// The maximum length of an error's path in characters.
@@ -29,11 +29,11 @@ const MAX_PATH: usize = MAX_MESSAGE;
 
 static POOL: LazyLock<Pool> = LazyLock::new(|| Pool::new("schemas", STACK, MAX_WAITING));
 
-fn is_small(size: Size) -> bool {
+fn is_small(size: SchemaSize) -> bool {
     size.bytes <= SMALL.bytes && size.values <= SMALL.values && size.depth <= SMALL.depth
 }
 
-pub(crate) async fn compile(schema: &Value, size: Size) -> Result<Schema, SchemaError> {
+pub(crate) async fn compile(schema: &Value, size: SchemaSize) -> Result<Schema, SchemaError> {
     if is_small(size) {
         return build(schema);
     }
@@ -41,47 +41,48 @@ pub(crate) async fn compile(schema: &Value, size: Size) -> Result<Schema, Schema
     POOL.run(move |_| build(&schema)).await.unwrap_or(Err(SchemaError::Busy))
 }
 
-pub(crate) fn compile_here(schema: &Value, size: Size) -> Result<Schema, SchemaError> {
+pub(crate) fn compile_blocking(schema: &Value, size: SchemaSize) -> Result<Schema, SchemaError> {
     if is_small(size) {
         return build(schema);
     }
-    on_thread(|| build(schema)).unwrap_or(Err(SchemaError::Busy))
+    run_on_large_stack(|| build(schema)).unwrap_or(Err(SchemaError::Busy))
 }
 
 /// Runs work on a thread with a large stack and waits for it. Returns `None` if no thread could be
 /// started, or the work panicked.
-fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+fn run_on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let builder = thread::Builder::new().name("schemas".to_owned()).stack_size(STACK);
         builder.spawn_scoped(scope, work).ok()?.join().ok()
     })
 }
 
-pub(crate) async fn check(schema: &Schema, instance: &Value, max_faults: usize) -> Result<(), Misfit> {
-    match evaluate(schema, instance, max_faults, HERE, None) {
+pub(crate) async fn check(schema: &Schema, instance: &Value, max_faults: usize) -> Result<(), CheckError> {
+    match evaluate(schema, instance, max_faults, CALLER_BUDGET, None) {
         Err(Overrun::Work | Overrun::Stack) => {}
-        done => return outcome(done),
+        done => return into_check_result(done),
     }
     let (schema, instance) = (schema.clone(), instance.clone());
-    let work = move |abandoned: &Abandoned| evaluate(&schema, &instance, max_faults, THERE, Some(abandoned));
-    POOL.run(work).await.map_or(Err(Misfit::Busy), outcome)
+    let work = move |abandoned: &Abandoned| evaluate(&schema, &instance, max_faults, WORKER_BUDGET, Some(abandoned));
+    POOL.run(work).await.map_or(Err(CheckError::Busy), into_check_result)
 }
 
-pub(crate) fn check_here(schema: &Schema, instance: &Value, max_faults: usize) -> Result<(), Misfit> {
-    match evaluate(schema, instance, max_faults, HERE, None) {
+pub(crate) fn check_blocking(schema: &Schema, instance: &Value, max_faults: usize) -> Result<(), CheckError> {
+    match evaluate(schema, instance, max_faults, CALLER_BUDGET, None) {
         Err(Overrun::Work | Overrun::Stack) => {}
-        done => return outcome(done),
+        done => return into_check_result(done),
     }
-    on_thread(|| evaluate(schema, instance, max_faults, THERE, None)).map_or(Err(Misfit::Busy), outcome)
+    run_on_large_stack(|| evaluate(schema, instance, max_faults, WORKER_BUDGET, None))
+        .map_or(Err(CheckError::Busy), into_check_result)
 }
 
-fn outcome(done: Result<Vec<Fault>, Overrun>) -> Result<(), Misfit> {
+fn into_check_result(done: Result<Vec<InstanceFault>, Overrun>) -> Result<(), CheckError> {
     match done {
         Ok(faults) if faults.is_empty() => Ok(()),
-        Ok(faults) => Err(Misfit::Faults(faults)),
+        Ok(faults) => Err(CheckError::Faults(faults)),
         Err(overrun) => {
             tracing::warn!(?overrun, "a value could not be checked against its schema");
-            Err(Misfit::TooCostly)
+            Err(CheckError::TooCostly)
         }
     }
 }
@@ -92,28 +93,33 @@ fn evaluate(
     Schema(validator): &Schema,
     instance: &Value,
     max_faults: usize,
-    budget: Budget,
+    budget: WorkBudget,
     abandoned: Option<&Abandoned>,
-) -> Result<Vec<Fault>, Overrun> {
+) -> Result<Vec<InstanceFault>, Overrun> {
     if within(budget, abandoned, || validator.is_valid(instance))? {
         return Ok(Vec::new());
     }
     let longest = longest_path(instance).max(1);
-    let budget = Budget { work: FAULTS.min(MAX_PATHS / longest), ..budget };
+    let budget = WorkBudget { work: COLLECT_UNITS.min(MAX_PATHS / longest), ..budget };
     let collect = || {
         let errors = validator.iter_errors(instance).take(max_faults.max(1));
-        errors.map(|error| Fault { path: path(error.instance_path().as_str()), message: message(&error) }).collect()
+        errors
+            .map(|error| InstanceFault {
+                path: truncated_path(error.instance_path().as_str()),
+                message: message(&error),
+            })
+            .collect()
     };
     match within(budget, abandoned, collect) {
         Err(Overrun::Work | Overrun::Stack) => {
-            let message = "it does not fit the schema, in more places than can be reported".to_owned();
-            Ok(vec![Fault { path: String::new(), message }])
+            let message = "it violates the schema in more places than can be reported".to_owned();
+            Ok(vec![InstanceFault { path: String::new(), message }])
         }
         done => done,
     }
 }
 
-fn path(path: &str) -> String {
+fn truncated_path(path: &str) -> String {
     match path.char_indices().nth(MAX_PATH) {
         Some((end, _)) => format!("{}…", &path[..end]),
         None => path.to_owned(),

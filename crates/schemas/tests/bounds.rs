@@ -1,6 +1,6 @@
 //! Tests with hostile schemas and with ordinary ones.
 
-use schemas::{Misfit, Schema, SchemaError};
+use schemas::{CheckError, Schema, SchemaError};
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -20,7 +20,7 @@ fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
 fn checked(schema: Value, instance: Value) -> String {
     ends(move || match Schema::new(&schema) {
         Err(error) => error.to_string(),
-        Ok(schema) => match schema.check_here(&instance, 5) {
+        Ok(schema) => match schema.check_blocking(&instance, 5) {
             Ok(()) => "fits".to_owned(),
             Err(misfit) => misfit.to_string(),
         },
@@ -136,7 +136,7 @@ fn costly_keywords_are_bounded() {
 fn faults_are_few_and_short() {
     let check = |schema: Value, instance: Value| {
         let (faults, longest) = ends(move || {
-            let Err(Misfit::Faults(faults)) = Schema::new(&schema).unwrap().check_here(&instance, 3) else {
+            let Err(CheckError::Faults(faults)) = Schema::new(&schema).unwrap().check_blocking(&instance, 3) else {
                 panic!("it fits");
             };
             let lengths = faults.iter().map(|fault| fault.to_string().chars().count());
@@ -274,6 +274,6 @@ async fn hostile_checks_do_not_block_async_threads() {
     let abandoned = all.split_off(10);
     abandoned.iter().for_each(tokio::task::JoinHandle::abort);
     for one in all {
-        assert!(matches!(one.await.unwrap(), Err(Misfit::TooCostly | Misfit::Busy)));
+        assert!(matches!(one.await.unwrap(), Err(CheckError::TooCostly | CheckError::Busy)));
     }
 }

@@ -5,14 +5,14 @@ use std::fmt;
 
 /// Size limits in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SseLimits {
     /// The maximum size of a line.
     pub line: usize,
     /// The maximum size of an event's data.
     pub event: usize,
 }
 
-impl Default for Limits {
+impl Default for SseLimits {
     /// 4 MiB each: providers put a whole event into one line.
     fn default() -> Self {
         Self { line: 4 * 1024 * 1024, event: 4 * 1024 * 1024 }
@@ -53,8 +53,8 @@ impl std::error::Error for DecodeError {}
 /// Decodes bytes into events in linear time: each byte is examined once, wherever the input is
 /// split.
 #[derive(Debug)]
-pub struct Decoder {
-    limits: Limits,
+pub struct SseDecoder {
+    limits: SseLimits,
     /// The incomplete current line.
     line: Vec<u8>,
     /// Whether the last byte was a CR, so that a following LF belongs to the same line end.
@@ -66,9 +66,9 @@ pub struct Decoder {
     ready: VecDeque<Event>,
 }
 
-impl Decoder {
+impl SseDecoder {
     /// Creates a decoder for the start of a stream.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: SseLimits) -> Self {
         Self {
             limits,
             line: Vec::new(),
@@ -96,7 +96,7 @@ impl Decoder {
             }
         }
         while let Some(at) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.take_line(&bytes[..at])?;
+            self.complete_line(&bytes[..at])?;
             let was_cr = bytes[at] == b'\r';
             bytes = &bytes[at + 1..];
             if was_cr {
@@ -127,22 +127,22 @@ impl Decoder {
     }
 
     /// Completes a line, which may have started in earlier bytes.
-    fn take_line(&mut self, end: &[u8]) -> Result<(), DecodeError> {
+    fn complete_line(&mut self, end: &[u8]) -> Result<(), DecodeError> {
         if self.line.len() + end.len() > self.limits.line {
             return Err(DecodeError::TooLarge);
         }
         if self.line.is_empty() {
-            return self.line(end);
+            return self.process_line(end);
         }
         let mut line = std::mem::take(&mut self.line);
         line.extend_from_slice(end);
-        let taken = self.line(&line);
+        let taken = self.process_line(&line);
         line.clear();
         self.line = line;
         taken
     }
 
-    fn line(&mut self, line: &[u8]) -> Result<(), DecodeError> {
+    fn process_line(&mut self, line: &[u8]) -> Result<(), DecodeError> {
         let line = std::str::from_utf8(line).map_err(|_| DecodeError::NotUtf8)?;
         let line =
             if std::mem::take(&mut self.at_start) { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
@@ -153,7 +153,7 @@ impl Decoder {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
-            "data" => return self.data(value),
+            "data" => return self.append_data(value),
             "event" => self.open.event = Some(value.to_owned()),
             "id" if !value.contains('\0') => self.open.id = Some(value.to_owned()),
             // Comments have an empty field name; unknown fields are ignored.
@@ -162,7 +162,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn data(&mut self, value: &str) -> Result<(), DecodeError> {
+    fn append_data(&mut self, value: &str) -> Result<(), DecodeError> {
         if self.open.data.len() + value.len() + 1 > self.limits.event {
             return Err(DecodeError::TooLarge);
         }
@@ -188,7 +188,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn decode(pieces: &[&[u8]]) -> Result<Vec<Event>, DecodeError> {
-        let mut decoder = Decoder::new(Limits::default());
+        let mut decoder = SseDecoder::new(SseLimits::default());
         let mut events = Vec::new();
         for piece in pieces {
             decoder.push(piece)?;
@@ -228,11 +228,11 @@ mod tests {
 
     #[test]
     fn oversized_and_non_utf8_input_is_rejected() {
-        let mut decoder = Decoder::new(Limits { line: 16, event: 24 });
+        let mut decoder = SseDecoder::new(SseLimits { line: 16, event: 24 });
         assert_eq!(decoder.push(b"data: 0123456789\n"), Ok(()));
         assert_eq!(decoder.push(b"data: 0123456789\n"), Ok(()));
         assert_eq!(decoder.push(b"data: 0123456789\n"), Err(DecodeError::TooLarge));
-        let mut decoder = Decoder::new(Limits { line: 16, event: 24 });
+        let mut decoder = SseDecoder::new(SseLimits { line: 16, event: 24 });
         assert_eq!(decoder.push(&[b'x'; 16]), Ok(()));
         assert_eq!(decoder.push(b"x"), Err(DecodeError::TooLarge));
         assert_eq!(decode(&[b"data: \xff\n"]), Err(DecodeError::NotUtf8));
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn end_between_events_is_recognized() {
         let check = |stream: &str, between| {
-            let mut decoder = Decoder::new(Limits::default());
+            let mut decoder = SseDecoder::new(SseLimits::default());
             decoder.push(stream.as_bytes()).unwrap();
             assert_eq!(decoder.is_between_events(), between, "{stream:?}");
         };
@@ -269,7 +269,7 @@ mod tests {
 
         #[test]
         fn no_input_panics(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 0..8)) {
-            let mut decoder = Decoder::new(Limits { line: 40, event: 60 });
+            let mut decoder = SseDecoder::new(SseLimits { line: 40, event: 60 });
             for piece in pieces {
                 if decoder.push(&piece).is_err() { break }
             }

@@ -1,7 +1,7 @@
 //! Table `api_keys`: the API keys of users.
 
 use crate::sql::{self, Row};
-use crate::users::{User, list, texts, user};
+use crate::users::{User, decode_list, encode_list, user};
 use crate::{AuditEntry, Store, StoreError, audit};
 
 /// The maximum number of API keys of one user.
@@ -75,7 +75,7 @@ impl Store {
             .bind(key.user_id)
             .bind(key.name)
             .bind(key.key_hash.to_vec())
-            .bind(list(&key.scopes))
+            .bind(encode_list(&key.scopes))
             .bind(key.now)
             .bind(key.expires_at)
             .bind(MAX_API_KEYS);
@@ -93,7 +93,7 @@ impl Store {
                 let row = sql::query(BY_KEY).bind(key_hash.to_vec()).bind(now).fetch_optional(db).await?;
                 let Some(row) = row else { return Ok(None) };
                 let (id, used_at): (String, Option<i64>) = (row.try_get("key_id")?, row.try_get("used_at")?);
-                Ok(Some((user(&row)?, texts(row.try_get("scopes")?)?, id, used_at)))
+                Ok(Some((user(&row)?, decode_list(row.try_get("scopes")?)?, id, used_at)))
             })
         });
         let Some((user, scopes, id, used_at)) = found.await? else { return Ok(None) };
@@ -131,7 +131,7 @@ pub(crate) fn api_key(row: &Row) -> Result<ApiKeyRow, StoreError> {
     Ok(ApiKeyRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
-        scopes: texts(row.try_get("scopes")?)?,
+        scopes: decode_list(row.try_get("scopes")?)?,
         created_at: row.try_get("created_at")?,
         expires_at: row.try_get("expires_at")?,
         used_at: row.try_get("used_at")?,

@@ -1,19 +1,19 @@
 //! Backup and restore of databases. A server may serve the source database meanwhile.
 
-use crate::{Moved, ServerFacts, Store, StoreError, postgres, sqlite};
+use crate::{ServerInfo, Store, StoreError, TransferredTable, postgres, sqlite};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The result of inspecting a database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct InspectedDatabase {
     /// The number of its newest migration.
     pub schema: i64,
 }
 
 /// A claim on a database file: while this value lives, no other process can serve the file.
 #[must_use = "dropping it lets others serve the file"]
-pub struct Claimed {
+pub struct ClaimedDatabase {
     _claim: Option<Arc<sqlite::Claim>>,
 }
 
@@ -40,7 +40,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::copy`]; a database on a server must have the schema of this version.
-    pub async fn copy_of(url: &str, to: &Path) -> Result<(), StoreError> {
+    pub async fn copy_from_url(url: &str, to: &Path) -> Result<(), StoreError> {
         match Self::database_file(url)? {
             Some(file) => Self::copy(&file, to).await,
             None if postgres::is_url(url) => {
@@ -64,8 +64,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Open`] with one line for the operator: the server cannot be reached, or the
     /// store cannot use it.
-    pub async fn on_server(url: &str) -> Result<ServerFacts, StoreError> {
-        postgres::facts(url).await
+    pub async fn server_info(url: &str) -> Result<ServerInfo, StoreError> {
+        postgres::server_info(url).await
     }
 
     /// Restores a database on a server from a SQLite file that no process serves. The database must
@@ -73,7 +73,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::transfer`].
-    pub async fn put_back(from: &Path, url: &str, replace: bool) -> Result<Vec<Moved>, StoreError> {
+    pub async fn restore(from: &Path, url: &str, replace: bool) -> Result<Vec<TransferredTable>, StoreError> {
         let name = from.to_str().ok_or_else(|| StoreError::Open("the file's path is not valid UTF-8".to_owned()))?;
         let file = file_url(name);
         Self::open(&file).await?.close().await;
@@ -84,8 +84,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Open`]: the file has several names (hard links), is itself a mount, or is on a network file system.
-    pub fn check_place(path: &Path) -> Result<(), StoreError> {
-        sqlite::check_place(path)
+    pub fn check_location(path: &Path) -> Result<(), StoreError> {
+        sqlite::check_location(path)
     }
 
     /// Reads a database file that no process serves from end to end, and checks its integrity.
@@ -93,8 +93,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Open`] with one line for the operator: it is damaged, is not a Chatwright
     /// database, or was written by a newer version.
-    pub async fn inspect(path: &Path) -> Result<Copied, StoreError> {
-        Ok(Copied { schema: sqlite::inspect(path).await? })
+    pub async fn inspect(path: &Path) -> Result<InspectedDatabase, StoreError> {
+        Ok(InspectedDatabase { schema: sqlite::inspect(path).await? })
     }
 
     /// Keeps other processes from serving a database file that is to be replaced. Checkpoints its
@@ -102,8 +102,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Open`]: another process has it open. The text names that process if it serves the file.
-    pub async fn claim(path: &Path) -> Result<Claimed, StoreError> {
-        Ok(Claimed { _claim: sqlite::claim(path).await? })
+    pub async fn claim(path: &Path) -> Result<ClaimedDatabase, StoreError> {
+        Ok(ClaimedDatabase { _claim: sqlite::claim(path).await? })
     }
 }
 

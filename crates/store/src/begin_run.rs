@@ -50,7 +50,7 @@ pub struct NewMessage {
 
 /// The outcome of a submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Begun {
+pub enum BeginRunOutcome {
     /// The submission was stored; the caller must drive the run.
     Started {
         /// The run's epoch: it fences the run's writes and is part of its event ids.
@@ -107,14 +107,14 @@ impl Store {
     /// [`StoreError::NotFound`] for a conversation of another owner, a deleted one, or an update of
     /// an unknown message, [`StoreError::Invalid`] when an id is in use or a parent is not in the
     /// conversation.
-    pub async fn begin_run(&self, owner: &str, begin: BeginRun) -> Result<Begun, StoreError> {
-        let prepared = Prepared::new(owner, begin, self.own_id())?;
+    pub async fn begin_run(&self, owner: &str, begin: BeginRun) -> Result<BeginRunOutcome, StoreError> {
+        let prepared = PreparedSubmission::new(owner, begin, self.replica_id())?;
         self.write(move |db| Box::pin(prepared.store(db))).await
     }
 }
 
 /// A submission with encoded bodies, so that the writer spends no time on JSON.
-struct Prepared {
+struct PreparedSubmission {
     owner: String,
     begin: BeginRun,
     inserted: Vec<String>,
@@ -123,17 +123,17 @@ struct Prepared {
     replica: Option<String>,
 }
 
-impl Prepared {
+impl PreparedSubmission {
     fn new(owner: &str, begin: BeginRun, replica: Option<String>) -> Result<Self, StoreError> {
         let inserted = begin.insert.iter().map(|new| body::encode(&new.message)).collect::<Result<_, _>>()?;
         let updated = begin.update.iter().map(body::encode).collect::<Result<_, _>>()?;
         Ok(Self { owner: owner.to_owned(), begin, inserted, updated, replica })
     }
 
-    async fn store(mut self, db: &mut Db) -> Result<Begun, StoreError> {
+    async fn store(mut self, db: &mut Db) -> Result<BeginRunOutcome, StoreError> {
         let last_epoch = self.last_epoch(db).await?;
         if last_epoch.is_some()
-            && let Some(begun) = self.known(db).await?
+            && let Some(begun) = self.existing_run(db).await?
         {
             return Ok(begun);
         }
@@ -146,7 +146,7 @@ impl Prepared {
         self.insert_run(db, epoch).await?;
         grants::insert(db, &self.owner, std::mem::take(&mut self.begin.grants)).await?;
         audit::append(db, std::mem::take(&mut self.begin.audit)).await?;
-        Ok(Begun::Started { epoch: epoch.cast_unsigned() })
+        Ok(BeginRunOutcome::Started { epoch: epoch.cast_unsigned() })
     }
 
     /// Returns the epoch of the conversation's newest run; `None` for a new conversation.
@@ -160,18 +160,18 @@ impl Prepared {
     }
 
     /// Returns the run that this submission started before, or the active run that blocks it.
-    async fn known(&self, db: &mut Db) -> Result<Option<Begun>, StoreError> {
+    async fn existing_run(&self, db: &mut Db) -> Result<Option<BeginRunOutcome>, StoreError> {
         let find = sql::query(FIND_SUBMISSION).bind(&self.begin.conversation_id).bind(&self.begin.submission_key);
         if let Some(row) = find.fetch_optional(&mut *db).await? {
             let active = row.try_get::<&str>("status")? == "running";
-            return Ok(Some(Begun::Duplicate {
+            return Ok(Some(BeginRunOutcome::Duplicate {
                 run_id: row.try_get("id")?,
                 message_id: row.try_get("message_id")?,
                 active,
             }));
         }
         let active = sql::query_scalar(FIND_ACTIVE).bind(&self.begin.conversation_id).fetch_optional(db).await?;
-        Ok(active.map(|run_id| Begun::Busy { run_id }))
+        Ok(active.map(|run_id| BeginRunOutcome::Busy { run_id }))
     }
 
     async fn insert_conversation(&self, db: &mut Db) -> Result<(), StoreError> {

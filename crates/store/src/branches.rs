@@ -8,7 +8,7 @@ use wire::UiMessage;
 
 /// A node of the message tree: a message without its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct MessageNode {
     /// Unique within the conversation.
     pub id: String,
     /// The message that it follows, which precedes it in the list; `None` for a root.
@@ -116,7 +116,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn outline(&self, owner: &str, conversation_id: &str) -> Result<Vec<Node>, StoreError> {
+    pub async fn outline(&self, owner: &str, conversation_id: &str) -> Result<Vec<MessageNode>, StoreError> {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
@@ -165,7 +165,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed; deletions that were purged before the failure stay purged.
-    pub async fn forget_deleted(&self, before: i64) -> Result<u64, StoreError> {
+    pub async fn purge_deleted(&self, before: i64) -> Result<u64, StoreError> {
         let mut total = 0;
         loop {
             let count = self.write(move |db| Box::pin(forget(db, before))).await?;
@@ -177,8 +177,8 @@ impl Store {
     }
 }
 
-fn node(row: &Row) -> Result<Node, StoreError> {
-    Ok(Node { id: row.try_get("id")?, parent_id: row.try_get("parent_id")?, deleted: row.try_get("deleted")? })
+fn node(row: &Row) -> Result<MessageNode, StoreError> {
+    Ok(MessageNode { id: row.try_get("id")?, parent_id: row.try_get("parent_id")?, deleted: row.try_get("deleted")? })
 }
 
 /// Deletes or restores, and returns the head from before the deletion if it restored one.

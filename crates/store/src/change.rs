@@ -3,11 +3,11 @@
 use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
 use std::collections::BTreeSet;
-use wire::order::{ConversationChange, MoveTo};
+use wire::organize::{ConversationChange, MoveTo};
 
 /// A conversation to delete for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deleted {
+pub struct ConversationToDelete {
     /// The user who owns it.
     pub owner: String,
     /// Its id.
@@ -48,12 +48,12 @@ const DUE: &str = "
 impl Store {
     /// Changes conversations, all or none, without changing their order in the list. A conversation
     /// that is deleted at `now` (Unix time, milliseconds) disappears at once, and `deleted: false`
-    /// restores it until [`Store::delete`] deletes it for good.
+    /// restores it until [`Store::delete_conversation`] deletes it for good.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when one of the conversations, or the folder, is unknown, deleted
     /// or belongs to another user.
-    pub async fn change(
+    pub async fn change_conversations(
         &self,
         owner: &str,
         ids: Vec<String>,
@@ -70,19 +70,23 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn deleted_before(&self, before: i64, limit: u32) -> Result<Vec<Deleted>, StoreError> {
+    pub async fn conversations_deleted_before(
+        &self,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<ConversationToDelete>, StoreError> {
         self.read(move |db| {
             Box::pin(async move {
                 let rows = sql::query(DUE).bind(before).bind(limit).fetch_all(db).await?;
-                rows.iter().map(deleted).collect()
+                rows.iter().map(conversation_to_delete).collect()
             })
         })
         .await
     }
 }
 
-pub(crate) fn deleted(row: &Row) -> Result<Deleted, StoreError> {
-    Ok(Deleted {
+pub(crate) fn conversation_to_delete(row: &Row) -> Result<ConversationToDelete, StoreError> {
+    Ok(ConversationToDelete {
         owner: row.try_get("owner")?,
         id: row.try_get("id")?,
         agent_id: row.try_get("agent_id")?,

@@ -7,7 +7,7 @@ use faults::Break;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::api::ConversationSummary;
-use wire::order::ListFilter;
+use wire::organize::ListFilter;
 
 /// The maximum number of rows of the list: a page of 100, and one more that tells whether there is
 /// a next page.
@@ -22,7 +22,7 @@ pub struct ConversationRow {
 
 /// A cursor in the list: the row after which the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cursor {
+pub struct ConversationCursor {
     /// Whether that row is pinned; pinned conversations come first.
     pub pinned: bool,
     /// Unix time, milliseconds.
@@ -108,7 +108,7 @@ impl Store {
         owner: &str,
         filter: ListFilter,
         limit: u32,
-        before: Option<Cursor>,
+        before: Option<ConversationCursor>,
     ) -> Result<Vec<ConversationRow>, StoreError> {
         let (owner, limit) = (owner.to_owned(), limit.min(MAX_CONVERSATIONS));
         self.read(move |db| Box::pin(list(db, owner, filter, limit, before))).await
@@ -129,20 +129,25 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn delete(&self, owner: &str, id: &str, entries: Vec<AuditEntry>) -> Result<bool, StoreError> {
+    pub async fn delete_conversation(
+        &self,
+        owner: &str,
+        id: &str,
+        entries: Vec<AuditEntry>,
+    ) -> Result<bool, StoreError> {
         let (owner, id) = (owner.to_owned(), id.to_owned());
-        self.write(move |db| Box::pin(delete_in(db, owner, id, entries))).await
+        self.write(move |db| Box::pin(delete_in_transaction(db, owner, id, entries))).await
     }
 }
 
 /// Does the same within the writer's transaction.
-pub(crate) async fn delete_in(
+pub(crate) async fn delete_in_transaction(
     db: &mut Db,
     owner: String,
     id: String,
     entries: Vec<AuditEntry>,
 ) -> Result<bool, StoreError> {
-    run_events::delete_of(db, &owner, &id).await?;
+    run_events::delete_conversation_events(db, &owner, &id).await?;
     let done = sql::query(DELETE).bind(owner).bind(id).execute(db).await?;
     if done.rows_affected() == 0 {
         return Ok(false);
@@ -156,12 +161,12 @@ async fn list(
     owner: String,
     filter: ListFilter,
     limit: u32,
-    before: Option<Cursor>,
+    before: Option<ConversationCursor>,
 ) -> Result<Vec<ConversationRow>, StoreError> {
     let sql = if filter.folder_id.is_some() { LIST_OF_FOLDER } else { LIST };
     // Sorts before the first row, because `pinned` is at most 1.
     let (pinned, updated_at, id) = match before {
-        Some(Cursor { pinned, updated_at, id }) => (i64::from(pinned), updated_at, id),
+        Some(ConversationCursor { pinned, updated_at, id }) => (i64::from(pinned), updated_at, id),
         None => (2, 0, String::new()),
     };
     let query = sql::query(sql).bind(owner).bind(filter.archived).bind(pinned).bind(updated_at).bind(id).bind(limit);
@@ -172,7 +177,7 @@ async fn list(
     let mut rows = Vec::new();
     for row in query.fetch_all(db).await? {
         let mut summary = summary(&row)?;
-        check_waiting(db, &mut summary).await?;
+        refine_waiting(db, &mut summary).await?;
         rows.push(ConversationRow { summary });
     }
     Ok(rows)
@@ -193,14 +198,14 @@ async fn one(db: &mut Db, owner: String, id: String) -> Result<Option<Conversati
         None => None,
     };
     let mut summary = summary(&row)?;
-    check_waiting(db, &mut summary).await?;
+    refine_waiting(db, &mut summary).await?;
     Ok(Some(Conversation { summary, head: row.try_get("head")?, active_run }))
 }
 
 /// Sets whether a waiting run waits for its user or for a page that executes a call, which needs no
 /// user. The message of the run says which. Few conversations wait, so their messages are read one
 /// by one.
-pub(crate) async fn check_waiting(db: &mut Db, summary: &mut ConversationSummary) -> Result<(), StoreError> {
+pub(crate) async fn refine_waiting(db: &mut Db, summary: &mut ConversationSummary) -> Result<(), StoreError> {
     if !summary.waiting {
         return Ok(());
     }
@@ -214,7 +219,7 @@ pub(crate) async fn check_waiting(db: &mut Db, summary: &mut ConversationSummary
 }
 
 /// Reads a summary from a row of [`summary_columns`].
-pub(crate) fn summary(row: &Row) -> Result<ConversationSummary, sqlx::Error> {
+pub(crate) fn summary(row: &Row) -> Result<ConversationSummary, sql::Error> {
     let running = row.try_get::<Option<&str>>("run_id")?.is_some();
     let updated_at: i64 = row.try_get("updated_at")?;
     Ok(ConversationSummary {

@@ -3,14 +3,14 @@
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError, body, messages};
 use wire::UiMessage;
-use wire::order::Share;
+use wire::organize::Share;
 
 /// The maximum number of shared copies of one conversation.
 pub const MAX_SHARES: u32 = 20;
 
 /// A complete conversation to import.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NewConversation {
+pub struct ImportedConversation {
     /// A new, unique id.
     pub id: String,
     /// The page on which it is continued.
@@ -69,7 +69,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Invalid`] when an id is in use or a parent is missing.
-    pub async fn add_conversation(&self, owner: &str, new: NewConversation) -> Result<(), StoreError> {
+    pub async fn import_conversation(&self, owner: &str, new: ImportedConversation) -> Result<(), StoreError> {
         let owner = owner.to_owned();
         let bodies =
             new.messages.iter().map(|new| body::encode(&new.message)).collect::<Result<Vec<String>, StoreError>>()?;
@@ -138,7 +138,7 @@ impl Store {
     }
 }
 
-async fn insert(db: &mut Db, owner: String, new: NewConversation, bodies: Vec<String>) -> Result<(), StoreError> {
+async fn insert(db: &mut Db, owner: String, new: ImportedConversation, bodies: Vec<String>) -> Result<(), StoreError> {
     sql::query(INSERT)
         .bind(&new.id)
         .bind(owner)

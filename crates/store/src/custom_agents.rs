@@ -1,7 +1,7 @@
 //! Tables `custom_agents` and `custom_agent_versions`: agents that administrators created. They
 //! belong to all administrators, so nothing here takes an owner.
 
-use crate::postgres::Shared;
+use crate::postgres::ReplicaLink;
 use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
@@ -62,7 +62,7 @@ pub struct SaveCustomAgent {
 
 /// The outcome of saving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CustomAgentSaved {
+pub enum SaveAgentOutcome {
     /// Saved under this version.
     Done(i64),
     /// There is no such agent.
@@ -135,7 +135,7 @@ impl Store {
     }
 
     /// Saves a custom agent and its audit entry, both or neither. If two administrators change the
-    /// same version, the second one gets [`CustomAgentSaved::Changed`].
+    /// same version, the second one gets [`SaveAgentOutcome::Changed`].
     ///
     /// # Errors
     /// The database failed.
@@ -143,14 +143,14 @@ impl Store {
         &self,
         save: SaveCustomAgent,
         entry: AuditEntry,
-    ) -> Result<CustomAgentSaved, StoreError> {
-        let shared = self.database.shared.clone();
+    ) -> Result<SaveAgentOutcome, StoreError> {
+        let shared = self.database.replica.clone();
         self.write(move |db| {
             Box::pin(async move {
                 let saved = apply(db, save).await?;
-                if matches!(saved, CustomAgentSaved::Done(_)) {
+                if matches!(saved, SaveAgentOutcome::Done(_)) {
                     audit::append(db, vec![entry]).await?;
-                    tell(db, shared.as_deref()).await?;
+                    notify_agents_changed(db, shared.as_deref()).await?;
                 }
                 Ok(saved)
             })
@@ -165,13 +165,13 @@ impl Store {
     /// The database failed.
     pub async fn delete_custom_agent(&self, id: &str, now: i64, entry: AuditEntry) -> Result<bool, StoreError> {
         let delete = sql::query(DELETE).bind(id.to_owned()).bind(now);
-        let shared = self.database.shared.clone();
+        let shared = self.database.replica.clone();
         self.write(move |db| {
             Box::pin(async move {
                 let was_there = delete.execute(db).await?.rows_affected() > 0;
                 if was_there {
                     audit::append(db, vec![entry]).await?;
-                    tell(db, shared.as_deref()).await?;
+                    notify_agents_changed(db, shared.as_deref()).await?;
                 }
                 Ok(was_there)
             })
@@ -182,21 +182,21 @@ impl Store {
 
 /// Notifies other servers when the transaction commits. A server that misses it polls from time to
 /// time.
-async fn tell(db: &mut Db, shared: Option<&Shared>) -> Result<(), StoreError> {
+async fn notify_agents_changed(db: &mut Db, shared: Option<&ReplicaLink>) -> Result<(), StoreError> {
     match shared {
-        Some(shared) => shared.tell_agents(db).await,
+        Some(shared) => shared.notify_agents(db).await,
         None => Ok(()),
     }
 }
 
-async fn apply(db: &mut Db, save: SaveCustomAgent) -> Result<CustomAgentSaved, StoreError> {
+async fn apply(db: &mut Db, save: SaveCustomAgent) -> Result<SaveAgentOutcome, StoreError> {
     let SaveCustomAgent { id, after, definition, author, now } = save;
     let definition = definition.to_string();
     let version = match after {
         None => {
             let count: i64 = sql::query_scalar(COUNT).fetch_one(db).await?;
             if count >= i64::from(MAX_CUSTOM_AGENTS) {
-                return Ok(CustomAgentSaved::Full);
+                return Ok(SaveAgentOutcome::Full);
             }
             let insert = sql::query(INSERT).bind(id.clone()).bind(definition.clone()).bind(author.clone()).bind(now);
             insert.execute(db).await?;
@@ -205,8 +205,8 @@ async fn apply(db: &mut Db, save: SaveCustomAgent) -> Result<CustomAgentSaved, S
         Some(after) => {
             let found: Option<i64> = sql::query_scalar(FIND).bind(id.clone()).fetch_optional(db).await?;
             match found {
-                None => return Ok(CustomAgentSaved::Unknown),
-                Some(version) if version != after => return Ok(CustomAgentSaved::Changed),
+                None => return Ok(SaveAgentOutcome::Unknown),
+                Some(version) if version != after => return Ok(SaveAgentOutcome::Changed),
                 Some(_) => {}
             }
             let update = sql::query(UPDATE).bind(id.clone()).bind(after + 1).bind(definition.clone()).bind(now);
@@ -216,7 +216,7 @@ async fn apply(db: &mut Db, save: SaveCustomAgent) -> Result<CustomAgentSaved, S
     };
     let insert = sql::query(INSERT_VERSION).bind(id).bind(version).bind(definition).bind(author).bind(now);
     insert.execute(db).await?;
-    Ok(CustomAgentSaved::Done(version))
+    Ok(SaveAgentOutcome::Done(version))
 }
 
 fn agent(row: &Row) -> Result<CustomAgentRow, StoreError> {

@@ -1,7 +1,7 @@
 //! An open database of either kind, and what opening the two has in common.
 
 use crate::StoreError;
-use crate::postgres::Shared;
+use crate::postgres::ReplicaLink;
 use crate::sqlite::{Claim, Claimant};
 use crate::writer::Writer;
 use crate::{postgres, sqlite};
@@ -13,29 +13,29 @@ use std::sync::{Arc, Weak};
 #[derive(Clone)]
 pub(crate) struct Database {
     pub(crate) writer: Writer,
-    pub(crate) readers: Readers,
+    pub(crate) readers: ReadConnections,
     /// Whether this process serves the database, rather than only reading it.
     pub(crate) serves: bool,
     /// The claim on a file, which lives as long as a connection to the file is open.
     pub(crate) claim: Option<Weak<Claim>>,
     /// This server's link to the other servers; `None` for SQLite.
-    pub(crate) shared: Option<Arc<Shared>>,
+    pub(crate) replica: Option<Arc<ReplicaLink>>,
     /// The connections for locks across servers; `None` for SQLite.
     pub(crate) locks: Option<PgPool>,
 }
 
 /// The read-only connections.
 #[derive(Clone)]
-pub(crate) enum Readers {
+pub(crate) enum ReadConnections {
     /// None: a database in memory has a single connection for everything.
     Writer,
     /// To a SQLite file.
-    Sqlite(sqlite::Readers),
+    Sqlite(sqlite::SqliteReaders),
     /// To a PostgreSQL server.
     Postgres(PgPool),
 }
 
-impl Readers {
+impl ReadConnections {
     pub(crate) async fn close(&self) {
         match self {
             Self::Writer => {}
@@ -47,9 +47,9 @@ impl Readers {
 
 /// How an outdated schema is handled when a database is opened.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Schema {
-    BroughtUpToDate,
-    LeftAlone,
+pub(crate) enum SchemaPolicy {
+    Migrate,
+    RequireCurrent,
 }
 
 /// Opens the database that a URL names in order to serve it.

@@ -1,6 +1,7 @@
 //! The errors of the store.
 
 use crate::postgres;
+use crate::sql::{self, Violation};
 use sqlx::postgres::PgDatabaseError;
 
 /// An error of the store. Its text is for the log and the operator; `chat` decides what users read.
@@ -55,34 +56,46 @@ impl StoreError {
     }
 }
 
-impl From<sqlx::Error> for StoreError {
-    fn from(error: sqlx::Error) -> Self {
-        use sqlx::error::ErrorKind;
-        let sqlx::Error::Database(database) = &error else {
-            return match error {
-                sqlx::Error::PoolClosed => Self::Closed,
-                sqlx::Error::PoolTimedOut => Self::Unavailable("no connection became free in time".to_owned()),
-                error if postgres::is_lost(&error) => Self::Unavailable(error.to_string()),
-                error => Self::Failed(error.to_string()),
-            };
-        };
-        match database.kind() {
-            ErrorKind::UniqueViolation => Self::Invalid("the id is already in use"),
-            ErrorKind::ForeignKeyViolation => Self::Invalid("a message refers to one that is not in this conversation"),
-            ErrorKind::CheckViolation => Self::Invalid("a value contradicts the schema"),
-            _ if database.try_downcast_ref::<PgDatabaseError>().is_some() => postgres::store_error(&**database),
-            _ => of_code(primary_code(&**database), database.message()),
+impl From<sql::Error> for StoreError {
+    fn from(error: sql::Error) -> Self {
+        match (error.violation(), error) {
+            (Some(Violation::Unique), _) => Self::Invalid("the id is already in use"),
+            (Some(Violation::ForeignKey), _) => {
+                Self::Invalid("a message refers to one that is not in this conversation")
+            }
+            (Some(Violation::Check), _) => Self::Invalid("a value contradicts the schema"),
+            (None, sql::Error::Sqlite { code, message }) => sqlite_failure(code, &message),
+            (None, sql::Error::Sqlx(error)) => driver_failure(&error),
+            (None, error) => Self::Failed(error.to_string()),
         }
     }
 }
 
-/// Returns SQLite's primary result code; the upper bytes of the extended code only refine it.
-pub(crate) fn primary_code(error: &dyn sqlx::error::DatabaseError) -> u32 {
-    error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or_default() & 0xff
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        sql::Error::from(error).into()
+    }
 }
 
-fn of_code(code: u32, message: &str) -> StoreError {
-    match code {
+fn driver_failure(error: &sqlx::Error) -> StoreError {
+    match error {
+        sqlx::Error::Database(database) if database.try_downcast_ref::<PgDatabaseError>().is_some() => {
+            postgres::store_error(&**database)
+        }
+        sqlx::Error::Database(database) => {
+            let code = database.code().and_then(|code| code.parse().ok()).unwrap_or_default();
+            sqlite_failure(code, database.message())
+        }
+        sqlx::Error::PoolClosed => StoreError::Closed,
+        sqlx::Error::PoolTimedOut => StoreError::Unavailable("no connection became free in time".to_owned()),
+        error if postgres::is_lost(error) => StoreError::Unavailable(error.to_string()),
+        error => StoreError::Failed(error.to_string()),
+    }
+}
+
+/// Classifies SQLite's result codes; the upper bytes of an extended code only refine it.
+fn sqlite_failure(code: i32, message: &str) -> StoreError {
+    match code & 0xff {
         5 | 6 => StoreError::Locked,
         8 => StoreError::Failed("its file is read-only".to_owned()),
         10 => StoreError::Failed(format!("I/O error ({message})")),

@@ -21,7 +21,7 @@ pub struct NewFile {
     /// The name that its owner gave it.
     pub name: String,
     /// The bytes to reserve for it.
-    pub room: u64,
+    pub reserved: u64,
     /// Unix time, milliseconds.
     pub now: i64,
 }
@@ -76,7 +76,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn begin_file(&self, owner: &str, file: NewFile, bound: u64) -> Result<bool, StoreError> {
-        let begin = sql::query(BEGIN).bind(file.id).bind(owner.to_owned()).bind(file.name).bind(number(file.room));
+        let begin = sql::query(BEGIN).bind(file.id).bind(owner.to_owned()).bind(file.name).bind(number(file.reserved));
         let begin = begin.bind(file.now).bind(LEAST_SIZE).bind(number(bound));
         self.write(move |db| Box::pin(async move { Ok(begin.execute(db).await?.rows_affected() > 0) })).await
     }
@@ -131,7 +131,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn drop_file(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
+    pub async fn delete_unused_file(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
         let drop = sql::query(DROP).bind(owner.to_owned()).bind(id.to_owned());
         self.write(move |db| Box::pin(async move { Ok(drop.execute(db).await?.rows_affected() > 0) })).await
     }

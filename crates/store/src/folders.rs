@@ -2,7 +2,7 @@
 
 use crate::sql;
 use crate::{Store, StoreError};
-use wire::order::Folder;
+use wire::organize::Folder;
 
 /// The maximum number of folders of one owner.
 pub const MAX_FOLDERS: u32 = 100;

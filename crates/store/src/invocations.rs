@@ -1,7 +1,7 @@
 //! Table `invocations`: calls of agents by programs, outside of conversations, and their results.
 
 use crate::sql::{self, Row, Sql};
-use crate::{Step, Store, StoreError, steps};
+use crate::{StepRecord, Store, StoreError, steps};
 use serde_json::Value;
 use wire::EndReason;
 use wire::invoke::{Invocation, InvocationStatus};
@@ -50,7 +50,7 @@ pub struct FinishInvocation {
     /// Unix time, milliseconds.
     pub now: i64,
     /// The requests to models that it made.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepRecord>,
 }
 
 impl Store {
@@ -60,7 +60,7 @@ impl Store {
     /// The database failed.
     pub async fn begin_invocation(&self, owner: &str, id: &str, agent_id: &str, now: i64) -> Result<(), StoreError> {
         let (owner, id, agent_id) = (owner.to_owned(), id.to_owned(), agent_id.to_owned());
-        let own = self.own_id();
+        let own = self.replica_id();
         self.write(move |db| {
             Box::pin(async move {
                 sql::query(INSERT).bind(id).bind(owner).bind(agent_id).bind(now).bind(own).execute(db).await?;

@@ -14,23 +14,23 @@ pub(crate) trait Job: Send {
     /// Returns whether the caller still waits.
     fn is_awaited(&self) -> bool;
     /// Sends the caller the result of the work, or the error of the commit that discarded it.
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+    fn complete(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
 /// Creates a job, and the receiver of its result.
-pub(crate) fn job<T, F>(work: F) -> (Box<dyn Job>, Answer<T>)
+pub(crate) fn new_job<T, F>(work: F) -> (Box<dyn Job>, JobResult<T>)
 where
     T: Send + 'static,
     F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
-    (Box::new(Task { work: Some(work), result: None, reply }), Answer(answer))
+    (Box::new(Task { work: Some(work), result: None, reply }), JobResult(answer))
 }
 
 /// The receiver of a job's result.
-pub(crate) struct Answer<T>(oneshot::Receiver<Result<T, StoreError>>);
+pub(crate) struct JobResult<T>(oneshot::Receiver<Result<T, StoreError>>);
 
-impl<T> Answer<T> {
+impl<T> JobResult<T> {
     pub(crate) async fn get(self) -> Result<T, StoreError> {
         self.0.await.unwrap_or(Err(StoreError::Closed))
     }
@@ -64,7 +64,7 @@ where
         !self.reply.is_closed()
     }
 
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+    fn complete(self: Box<Self>, committed: Result<(), StoreError>) {
         let result = match (self.result, committed) {
             (Some(Ok(value)), Ok(())) => Ok(value),
             (Some(Err(error)), _) | (_, Err(error)) => Err(error),

@@ -31,7 +31,7 @@ mod runs;
 mod search;
 mod secrets;
 mod sessions;
-mod sql;
+pub mod sql;
 mod sqlite;
 mod steps;
 mod store;
@@ -41,22 +41,22 @@ mod users;
 mod writer;
 
 pub use admin::{
-    ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AdminSort, AgentUsage,
-    AuditFilter, AuditKind, ConversationFilter, DayUsage, FeedbackRow, FeedbackSort, GrantFilter, GrantSort, Judged,
-    MAX_LISTED, MAX_RECENT_CALLS, MAX_RECENT_RUNS, Place, RecentRun, ToolHealth, Used, UserChange, UserChanged,
-    UserFilter, UserRow, UserSort,
+    ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AgentUsage, AuditFilter,
+    AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayUsage, FeedbackRow, FeedbackSort,
+    GrantFilter, GrantSort, ListCursor, MAX_LISTED, MAX_RECENT_CALLS, MAX_RECENT_RUNS, RatingFilter, RecentRun,
+    ToolHealth, UsageTotals, UserChange, UserFilter, UserRow, UserSort,
 };
 pub use api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS};
 pub use audit_chain::{AuditFault, AuditHead, AuditReport};
-pub use backup::{Claimed, Copied};
-pub use begin_run::{BeginRun, Begun, NewMessage};
-pub use branches::{CopyBranch, Deletion, Node, SetBranch};
-pub use change::Deleted;
-pub use conversations::{Conversation, ConversationRow, Cursor, MAX_CONVERSATIONS, RunRow};
-pub use copies::{ImportedMessage, MAX_SHARES, NewConversation};
+pub use backup::{ClaimedDatabase, InspectedDatabase};
+pub use begin_run::{BeginRun, BeginRunOutcome, NewMessage};
+pub use branches::{CopyBranch, Deletion, MessageNode, SetBranch};
+pub use change::ConversationToDelete;
+pub use conversations::{Conversation, ConversationCursor, ConversationRow, MAX_CONVERSATIONS, RunRow};
+pub use copies::{ImportedConversation, ImportedMessage, MAX_SHARES};
 pub use custom_agents::{
-    CustomAgentRow, CustomAgentSaved, CustomAgentVersion, MAX_CUSTOM_AGENTS, MAX_VERSIONS, SaveCustomAgent,
+    CustomAgentRow, CustomAgentVersion, MAX_CUSTOM_AGENTS, MAX_VERSIONS, SaveAgentOutcome, SaveCustomAgent,
 };
 pub use error::StoreError;
 pub use event_claims::ClaimEvents;
@@ -65,16 +65,16 @@ pub use folders::MAX_FOLDERS;
 pub use grants::{GrantRow, MAX_GRANTS, NewGrant};
 pub use invocations::FinishInvocation;
 pub use messages::StoredMessage;
-pub use outside_keys::OutsideUser;
-pub use postgres::{Listener, Lock, News, ServerFacts};
-pub use replicas::{Pulse, RunProgress, StopRequest};
-pub use retention::{Due, DueConversation, MAX_DUE};
+pub use outside_keys::ExternalUser;
+pub use postgres::{Listener, Lock, ReplicaEvent, ServerInfo};
+pub use replicas::{HeartbeatResult, RunProgress, StopRequest};
+pub use retention::{DueConversation, DueFilter, MAX_DUE};
 pub use run_events::{JournalBatch, JournalRow, MAX_EVENTS};
 pub use runs::{FinishRun, OpenRun};
-pub use search::{MAX_FOUND, SearchCursor};
-pub use sessions::{NewSession, SessionLife, SessionRow};
-pub use steps::{MAX_STEPS, Step, Totals};
+pub use search::{MAX_HITS, SearchCursor};
+pub use sessions::{NewSession, SessionLifetime, SessionRow};
+pub use steps::{MAX_STEPS, StepRecord, StepTotals};
 pub use store::Store;
-pub use tool_calls::{CallBelow, CutOffCall, Repeat, StartedCall, ToolCallState, ToolOutcome};
-pub use transfer::Moved;
-pub use users::{Added, NewUser, User};
+pub use tool_calls::{CallRepeat, RepeatableCall, StartedCall, SubAgentCall, ToolCallState, ToolOutcome};
+pub use transfer::TransferredTable;
+pub use users::{AddUserOutcome, NewUser, User};

@@ -93,14 +93,14 @@ impl Store {
         message: UiMessage,
         entries: Vec<AuditEntry>,
     ) -> Result<(), StoreError> {
-        self.keep_answers(owner, conversation_id, message, entries, Vec::new()).await
+        self.update_message_with_grants(owner, conversation_id, message, entries, Vec::new()).await
     }
 
     /// Does the same, and grants standing approvals with the decision.
     ///
     /// # Errors
     /// As [`Store::update_message`].
-    pub async fn keep_answers(
+    pub async fn update_message_with_grants(
         &self,
         owner: &str,
         conversation_id: &str,

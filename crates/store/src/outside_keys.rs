@@ -4,12 +4,12 @@
 
 use crate::api_keys::{MAX_API_KEYS, USED_EVERY, api_key};
 use crate::sql;
-use crate::users::{list, texts};
+use crate::users::{decode_list, encode_list};
 use crate::{ApiKeyRow, AuditEntry, NewApiKey, Store, StoreError, audit};
 
 /// An external user, as described by their last request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutsideUser {
+pub struct ExternalUser {
     /// The authentication mode; in another mode the same id may be another user.
     pub mode: &'static str,
     /// The user's id.
@@ -52,15 +52,19 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn add_outside_key(
+    pub async fn add_external_key(
         &self,
-        user: OutsideUser,
+        user: ExternalUser,
         key: NewApiKey,
         entry: Option<AuditEntry>,
     ) -> Result<bool, StoreError> {
         let delete = sql::query(DELETE_OLD).bind(key.now);
         let insert = sql::query(INSERT).bind(key.id).bind(user.mode).bind(user.id).bind(user.name);
-        let insert = insert.bind(list(&user.roles)).bind(key.name).bind(key.key_hash.to_vec()).bind(list(&key.scopes));
+        let insert = insert
+            .bind(encode_list(&user.roles))
+            .bind(key.name)
+            .bind(key.key_hash.to_vec())
+            .bind(encode_list(&key.scopes));
         let insert = insert.bind(key.now).bind(key.expires_at).bind(MAX_API_KEYS);
         self.write(move |db| {
             Box::pin(async move {
@@ -76,20 +80,20 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn outside_key(
+    pub async fn external_key(
         &self,
         key_hash: [u8; 32],
         mode: &'static str,
         now: i64,
-    ) -> Result<Option<(OutsideUser, Vec<String>)>, StoreError> {
+    ) -> Result<Option<(ExternalUser, Vec<String>)>, StoreError> {
         let found = self.read(move |db| {
             Box::pin(async move {
                 let find = sql::query(BY_KEY).bind(key_hash.to_vec()).bind(mode).bind(now);
                 let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
                 let (id, name) = (row.try_get("user_id")?, row.try_get("user_name")?);
-                let user = OutsideUser { mode, id, name, roles: texts(row.try_get("roles")?)? };
+                let user = ExternalUser { mode, id, name, roles: decode_list(row.try_get("roles")?)? };
                 let (key, used_at): (String, Option<i64>) = (row.try_get("id")?, row.try_get("used_at")?);
-                Ok(Some((user, texts(row.try_get("scopes")?)?, key, used_at)))
+                Ok(Some((user, decode_list(row.try_get("scopes")?)?, key, used_at)))
             })
         });
         let Some((user, scopes, key, used_at)) = found.await? else { return Ok(None) };
@@ -104,7 +108,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn outside_keys(&self, user_id: &str, mode: &'static str) -> Result<Vec<ApiKeyRow>, StoreError> {
+    pub async fn external_keys(&self, user_id: &str, mode: &'static str) -> Result<Vec<ApiKeyRow>, StoreError> {
         let find = sql::query(LIST).bind(user_id.to_owned()).bind(mode);
         self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(api_key).collect() })).await
     }
@@ -114,7 +118,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn delete_outside_key(
+    pub async fn delete_external_key(
         &self,
         user_id: &str,
         mode: &'static str,
@@ -129,8 +133,8 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn follow_outside_user(&self, user: OutsideUser) -> Result<(), StoreError> {
-        let roles = list(&user.roles);
+    pub async fn update_external_user(&self, user: ExternalUser) -> Result<(), StoreError> {
+        let roles = encode_list(&user.roles);
         let bound = move |query: &'static str| {
             let query = sql::query(query).bind(user.id.clone()).bind(user.mode).bind(roles.clone());
             query.bind(user.name.clone())

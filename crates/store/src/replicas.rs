@@ -10,9 +10,9 @@ use wire::EndReason;
 
 /// The result of a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pulse {
+pub struct HeartbeatResult {
     /// The server's lease had expired: other servers may have taken over its runs.
-    pub lapsed: bool,
+    pub lease_expired: bool,
     /// Whether other servers serve the database, too.
     pub others: bool,
 }
@@ -81,22 +81,24 @@ const PROGRESS: &str = "
 impl Store {
     /// Returns whether several servers can serve this database.
     pub fn is_shared(&self) -> bool {
-        self.database.shared.is_some()
+        self.database.replica.is_some()
     }
 
     /// Returns whether other servers were alive at the last heartbeat.
     pub fn has_others(&self) -> bool {
-        self.database.shared.as_ref().is_some_and(|shared| shared.has_others())
+        self.database.replica.as_ref().is_some_and(|shared| shared.has_others())
     }
 
     /// Renews this server's lease for `lease`. Does nothing with SQLite.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn beat(&self, lease: Duration) -> Result<Pulse, StoreError> {
-        let Some(shared) = &self.database.shared else { return Ok(Pulse { lapsed: false, others: false }) };
+    pub async fn heartbeat(&self, lease: Duration) -> Result<HeartbeatResult, StoreError> {
+        let Some(shared) = &self.database.replica else {
+            return Ok(HeartbeatResult { lease_expired: false, others: false });
+        };
         let (id, lease) = (shared.id().to_owned(), lease.as_millis() as i64);
-        let pulse = self.write(move |db| Box::pin(beat(db, id, lease))).await?;
+        let pulse = self.write(move |db| Box::pin(renew_lease(db, id, lease))).await?;
         shared.set_others(pulse.others);
         Ok(pulse)
     }
@@ -107,7 +109,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn leave(&self) -> Result<(), StoreError> {
-        let Some(id) = self.own_id() else { return Ok(()) };
+        let Some(id) = self.replica_id() else { return Ok(()) };
         let leave = sql::query(LEAVE).bind(id);
         self.write(move |db| Box::pin(async move { Ok(leave.execute(db).await.map(drop)?) })).await
     }
@@ -119,11 +121,11 @@ impl Store {
     /// # Errors
     /// The database failed, or it was opened with [`Store::open_existing`]: another server may
     /// drive its runs.
-    pub async fn take_over(&self) -> Result<Vec<OpenRun>, StoreError> {
+    pub async fn take_over_runs(&self) -> Result<Vec<OpenRun>, StoreError> {
         if !self.database.serves {
             return Err(StoreError::Invalid("only a process that serves the database can take over its runs"));
         }
-        let own = self.own_id();
+        let own = self.replica_id();
         self.write(move |db| {
             Box::pin(async move {
                 if db.is_postgres() {
@@ -144,7 +146,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn driven_runs(&self) -> Result<Vec<String>, StoreError> {
-        let driven = sql::query_scalar(DRIVEN).bind(self.own_id());
+        let driven = sql::query_scalar(DRIVEN).bind(self.replica_id());
         self.read(move |db| Box::pin(async move { Ok(driven.fetch_all(db).await?) })).await
     }
 
@@ -153,7 +155,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn runs_to_stop(&self) -> Result<Vec<StopRequest>, StoreError> {
-        let wanted = sql::query(TO_STOP).bind(self.own_id());
+        let wanted = sql::query(TO_STOP).bind(self.replica_id());
         self.read(move |db| Box::pin(async move { wanted.fetch_all(db).await?.iter().map(stop_request).collect() }))
             .await
     }
@@ -170,13 +172,13 @@ impl Store {
         reason: EndReason,
     ) -> Result<(), StoreError> {
         let request = sql::query_scalar::<String>(REQUEST_STOP).bind(owner).bind(conversation_id).bind(reason.name());
-        let shared = self.database.shared.clone();
+        let shared = self.database.replica.clone();
         self.write(move |db| {
             Box::pin(async move {
                 let stopped = request.fetch_all(db).await?;
                 let ids: Vec<_> = stopped.iter().map(String::as_str).collect();
                 match shared {
-                    Some(shared) => shared.tell_stop(db, &ids).await,
+                    Some(shared) => shared.notify_stop(db, &ids).await,
                     None => Ok(()),
                 }
             })
@@ -187,7 +189,7 @@ impl Store {
     /// Subscribes to changes by other servers; `None` with SQLite. The events are hints, and some
     /// may be lost.
     pub fn listen(&self) -> Option<Listener> {
-        self.database.shared.as_ref().map(|shared| shared.listener())
+        self.database.replica.as_ref().map(|shared| shared.listener())
     }
 
     /// Acquires the lock with this name, which one server can hold at a time. `None` with SQLite,
@@ -206,7 +208,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn progress(&self, owner: &str, run_id: &str) -> Result<Option<RunProgress>, StoreError> {
+    pub async fn run_progress(&self, owner: &str, run_id: &str) -> Result<Option<RunProgress>, StoreError> {
         let find = sql::query(PROGRESS).bind(owner).bind(run_id);
         self.read(move |db| {
             Box::pin(async move {
@@ -222,8 +224,8 @@ impl Store {
     }
 
     /// Returns this server's id; `None` with SQLite.
-    pub(crate) fn own_id(&self) -> Option<String> {
-        self.database.shared.as_ref().map(|shared| shared.id().to_owned())
+    pub(crate) fn replica_id(&self) -> Option<String> {
+        self.database.replica.as_ref().map(|shared| shared.id().to_owned())
     }
 }
 
@@ -233,11 +235,11 @@ fn stop_request(row: &Row) -> Result<StopRequest, StoreError> {
     Ok(StopRequest { run_id: row.try_get("id")?, reason })
 }
 
-async fn beat(db: &mut Db, id: String, lease: i64) -> Result<Pulse, StoreError> {
+async fn renew_lease(db: &mut Db, id: String, lease: i64) -> Result<HeartbeatResult, StoreError> {
     let lapsed = sql::query(BEAT).bind(&id).bind(lease).execute(db).await?.rows_affected() == 0;
     if lapsed {
         sql::query(ENTER).bind(&id).bind(lease).execute(db).await?;
     }
     let others = sql::query_scalar(OTHERS).bind(id).fetch_one(db).await?;
-    Ok(Pulse { lapsed, others })
+    Ok(HeartbeatResult { lease_expired: lapsed, others })
 }

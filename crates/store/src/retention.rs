@@ -1,10 +1,10 @@
 //! Retention: deletes conversations that were inactive for long, temporary conversations, and
 //! invocations. The audit log and the usage statistics are not affected.
 
-use crate::change::deleted;
-use crate::conversations::delete_in;
-use crate::sql::{self, Builder, Row};
-use crate::{AuditEntry, Deleted, Store, StoreError};
+use crate::change::conversation_to_delete;
+use crate::conversations::delete_in_transaction;
+use crate::sql::{self, QueryBuilder, Row};
+use crate::{AuditEntry, ConversationToDelete, Store, StoreError};
 use serde::Serialize;
 
 /// The maximum number of conversations in a preview.
@@ -12,9 +12,9 @@ pub const MAX_DUE: u32 = 50;
 
 /// Selects conversations to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum DueFilter {
     /// Those that were last changed before `before`.
-    Untouched {
+    Inactive {
         /// Only those with this agent; `None` for all agents.
         agent_id: Option<String>,
         /// Except those with these agents.
@@ -68,30 +68,41 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn due(&self, due: &Due, limit: u32) -> Result<Vec<Deleted>, StoreError> {
-        let mut query = Builder::new("SELECT c.owner, c.id, c.agent_id, c.head FROM conversations c WHERE ");
-        add(&mut query, due);
+    pub async fn due_conversations(
+        &self,
+        due: &DueFilter,
+        limit: u32,
+    ) -> Result<Vec<ConversationToDelete>, StoreError> {
+        let mut query = QueryBuilder::new("SELECT c.owner, c.id, c.agent_id, c.head FROM conversations c WHERE ");
+        push_condition(&mut query, due);
         query.push(order(due)).push_bind(limit);
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(deleted).collect() }))
-            .await
+        self.read(move |db| {
+            Box::pin(async move { query.build().fetch_all(db).await?.iter().map(conversation_to_delete).collect() })
+        })
+        .await
     }
 
-    /// Deletes a conversation as [`Store::delete`] does, if it is still due: its user may have
+    /// Deletes a conversation as [`Store::delete_conversation`] does, if it is still due: its user may have
     /// continued, pinned or kept it since it was listed. Returns whether it was deleted.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn delete_due(&self, due: &Due, of: &Deleted, entries: Vec<AuditEntry>) -> Result<bool, StoreError> {
+    pub async fn delete_due(
+        &self,
+        due: &DueFilter,
+        of: &ConversationToDelete,
+        entries: Vec<AuditEntry>,
+    ) -> Result<bool, StoreError> {
         let (owner, id) = (of.owner.clone(), of.id.clone());
-        let mut still = Builder::new("SELECT c.id FROM conversations c WHERE c.owner = ");
+        let mut still = QueryBuilder::new("SELECT c.id FROM conversations c WHERE c.owner = ");
         still.push_bind(owner.clone()).push(" AND c.id = ").push_bind(id.clone()).push(" AND ");
-        add(&mut still, due);
+        push_condition(&mut still, due);
         self.write(move |db| {
             Box::pin(async move {
                 // Checked before the deletion, because an `Ok` result is committed whatever its
                 // value.
                 match still.build().fetch_optional(db).await? {
-                    Some(_) => delete_in(db, owner, id, entries).await,
+                    Some(_) => delete_in_transaction(db, owner, id, entries).await,
                     None => Ok(false),
                 }
             })
@@ -104,13 +115,13 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn show_due(&self, due: &Due) -> Result<Vec<DueConversation>, StoreError> {
-        let mut query = Builder::new(
+    pub async fn preview_due(&self, due: &DueFilter) -> Result<Vec<DueConversation>, StoreError> {
+        let mut query = QueryBuilder::new(
             "SELECT c.id, c.title, c.owner, c.agent_id, c.updated_at, c.expires_at,
                 (SELECT name FROM users WHERE id = c.owner) AS owner_name
             FROM conversations c WHERE ",
         );
-        add(&mut query, due);
+        push_condition(&mut query, due);
         query.push(order(due)).push_bind(MAX_DUE);
         self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(shown).collect() }))
             .await
@@ -120,9 +131,9 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn count_due(&self, due: &Due) -> Result<i64, StoreError> {
-        let mut query = Builder::new("SELECT count(*) FROM conversations c WHERE ");
-        add(&mut query, due);
+    pub async fn count_due(&self, due: &DueFilter) -> Result<i64, StoreError> {
+        let mut query = QueryBuilder::new("SELECT count(*) FROM conversations c WHERE ");
+        push_condition(&mut query, due);
         self.read(move |db| {
             Box::pin(async move { query.build().fetch_one(db).await?.try_get(0_usize).map_err(StoreError::from) })
         })
@@ -134,7 +145,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn delete_questions(&self, before: i64, limit: u32) -> Result<u64, StoreError> {
+    pub async fn delete_ended_invocations(&self, before: i64, limit: u32) -> Result<u64, StoreError> {
         let delete = sql::query(OLD_QUESTIONS).bind(before).bind(limit);
         self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected()) })).await
     }
@@ -143,7 +154,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn count_questions(&self, before: i64) -> Result<i64, StoreError> {
+    pub async fn count_ended_invocations(&self, before: i64) -> Result<i64, StoreError> {
         let count = sql::query_scalar(COUNT_QUESTIONS).bind(before);
         self.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await
     }
@@ -170,15 +181,15 @@ impl Store {
 }
 
 /// Appends the condition for conversations that are due.
-fn add(query: &mut Builder, due: &Due) {
+fn push_condition(query: &mut QueryBuilder, due: &DueFilter) {
     query.push(
         "c.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.conversation_id = c.id AND r.status = 'running')",
     );
     match due {
-        Due::Temporary(by) => {
+        DueFilter::Temporary(by) => {
             query.push(" AND c.expires_at IS NOT NULL AND c.expires_at <= ").push_bind(*by);
         }
-        Due::Untouched { agent_id, except, before, keeps_pinned } => {
+        DueFilter::Inactive { agent_id, except, before, keeps_pinned } => {
             query.push(" AND c.expires_at IS NULL AND c.updated_at < ").push_bind(*before);
             if let Some(agent_id) = agent_id {
                 query.push(" AND c.agent_id = ").push_bind(agent_id.clone());
@@ -197,10 +208,10 @@ fn add(query: &mut Builder, due: &Due) {
     }
 }
 
-fn order(due: &Due) -> &'static str {
+fn order(due: &DueFilter) -> &'static str {
     match due {
-        Due::Temporary(_) => " ORDER BY c.expires_at, c.id LIMIT ",
-        Due::Untouched { .. } => " ORDER BY c.updated_at, c.id LIMIT ",
+        DueFilter::Temporary(_) => " ORDER BY c.expires_at, c.id LIMIT ",
+        DueFilter::Inactive { .. } => " ORDER BY c.updated_at, c.id LIMIT ",
     }
 }
 

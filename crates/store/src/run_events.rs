@@ -16,7 +16,7 @@ pub const MAX_EVENTS: u32 = 500;
 pub struct JournalBatch {
     /// The run.
     pub run_id: String,
-    /// The run's epoch, as returned in [`Begun::Started`](crate::Begun::Started).
+    /// The run's epoch, as returned in [`Begun::Started`](crate::BeginRunOutcome::Started).
     pub epoch: u64,
     /// The number of the first event.
     pub first_seq: u64,
@@ -149,12 +149,12 @@ impl Store {
         if batches.is_empty() {
             return Ok(Vec::new());
         }
-        let (own, shared) = (self.own_id(), self.database.shared.clone());
+        let (own, shared) = (self.replica_id(), self.database.replica.clone());
         self.write(move |db| {
             Box::pin(async move {
                 if let Some(shared) = shared {
                     let ids: Vec<_> = batches.iter().map(|batch| batch.run_id.as_str()).collect();
-                    shared.tell_runs(db, &ids).await?;
+                    shared.notify_runs(db, &ids).await?;
                 }
                 append(db, batches, own).await
             })
@@ -272,7 +272,11 @@ async fn prune(db: &mut Db, ended_before: i64) -> Result<u64, StoreError> {
 }
 
 /// Deletes the events of all runs of a conversation.
-pub(crate) async fn delete_of(db: &mut Db, owner: &str, conversation_id: &str) -> Result<(), StoreError> {
+pub(crate) async fn delete_conversation_events(
+    db: &mut Db,
+    owner: &str,
+    conversation_id: &str,
+) -> Result<(), StoreError> {
     sql::query(DELETE_OF_CONVERSATION).bind(owner).bind(conversation_id).execute(db).await?;
     Ok(())
 }

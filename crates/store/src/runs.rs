@@ -3,8 +3,8 @@
 
 use crate::messages::set_body;
 use crate::sql::{self, Db, Row, Sql};
-use crate::{AuditEntry, JournalBatch, Step, Store, StoreError, audit, body, run_events, steps};
-use wire::api::{Outcome, Usage};
+use crate::{AuditEntry, JournalBatch, StepRecord, Store, StoreError, audit, body, run_events, steps};
+use wire::api::{Outcome, TokenUsage};
 use wire::{EndReason, UiMessage};
 
 /// The end of a run.
@@ -12,7 +12,7 @@ use wire::{EndReason, UiMessage};
 pub struct FinishRun {
     /// The run's id.
     pub run_id: String,
-    /// The run's epoch, as returned in [`Begun::Started`](crate::Begun::Started).
+    /// The run's epoch, as returned in [`Begun::Started`](crate::BeginRunOutcome::Started).
     pub epoch: u64,
     /// How it ended.
     pub status: Outcome,
@@ -21,7 +21,7 @@ pub struct FinishRun {
     /// The complete assistant message.
     pub message: UiMessage,
     /// The token usage, if known.
-    pub usage: Option<Usage>,
+    pub usage: Option<TokenUsage>,
     /// Additional information for the operator: the cause of a failure, or the limit that was
     /// reached.
     pub error: Option<String>,
@@ -32,7 +32,7 @@ pub struct FinishRun {
     /// Audit entries of calls that end with the run.
     pub audit: Vec<AuditEntry>,
     /// The requests to models that are not recorded yet.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepRecord>,
 }
 
 impl FinishRun {
@@ -132,13 +132,13 @@ impl Store {
     pub async fn finish_run_with(&self, finish: &FinishRun, last: Option<JournalBatch>) -> Result<(), StoreError> {
         let body = body::encode(&finish.message)?;
         let finish = finish.without_content();
-        let (own, shared) = (self.own_id(), self.database.shared.clone());
+        let (own, shared) = (self.replica_id(), self.database.replica.clone());
         self.write(move |db| {
             Box::pin(async move {
                 let run_id = finish.run_id.clone();
                 close(db, finish, body, last, own).await?;
                 match shared {
-                    Some(shared) => shared.tell_runs(db, &[run_id.as_str()]).await,
+                    Some(shared) => shared.notify_runs(db, &[run_id.as_str()]).await,
                     None => Ok(()),
                 }
             })
@@ -180,7 +180,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn run_of(
+    pub async fn run_of_message(
         &self,
         owner: &str,
         conversation_id: &str,

@@ -12,7 +12,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn known_secret(&self, name: &'static str) -> Result<Option<Vec<u8>>, StoreError> {
+    pub async fn find_secret(&self, name: &'static str) -> Result<Option<Vec<u8>>, StoreError> {
         self.read(move |db| Box::pin(async move { Ok(sql::query_scalar(FIND).bind(name).fetch_optional(db).await?) }))
             .await
     }
@@ -22,8 +22,8 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn secret(&self, name: &'static str, new: Vec<u8>) -> Result<Vec<u8>, StoreError> {
-        if let Some(known) = self.known_secret(name).await? {
+    pub async fn get_or_create_secret(&self, name: &'static str, new: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        if let Some(known) = self.find_secret(name).await? {
             return Ok(known);
         }
         self.write(move |db| {

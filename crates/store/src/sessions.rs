@@ -27,11 +27,11 @@ pub struct NewSession {
 
 /// How long sessions are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SessionLife {
+pub struct SessionLifetime {
     /// The maximum time without a request, in milliseconds.
     pub idle: i64,
     /// The maximum age, in milliseconds.
-    pub most: i64,
+    pub max_age: i64,
 }
 
 /// A row of a user's list of sessions.
@@ -82,13 +82,13 @@ impl Store {
         &self,
         session: NewSession,
         instead: Option<[u8; 32]>,
-        life: SessionLife,
+        life: SessionLifetime,
         entry: Option<AuditEntry>,
     ) -> Result<bool, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
                 let NewSession { id, user_id, token_hash, agent, now } = session;
-                let (idle, most) = (now - life.idle, now - life.most);
+                let (idle, most) = (now - life.idle, now - life.max_age);
                 sql::query(DELETE_OLD).bind(idle).bind(most).execute(&mut *db).await?;
                 if let Some(hash) = instead {
                     sql::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
@@ -112,9 +112,9 @@ impl Store {
         &self,
         token_hash: [u8; 32],
         now: i64,
-        life: SessionLife,
+        life: SessionLifetime,
     ) -> Result<Option<(User, String)>, StoreError> {
-        let (idle, most) = (now - life.idle, now - life.most);
+        let (idle, most) = (now - life.idle, now - life.max_age);
         let found = self.read(move |db| {
             Box::pin(async move {
                 let find = sql::query(BY_TOKEN).bind(token_hash.to_vec()).bind(idle).bind(most);
@@ -140,8 +140,13 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn sessions(&self, user_id: &str, now: i64, life: SessionLife) -> Result<Vec<SessionRow>, StoreError> {
-        let (user_id, idle, most) = (user_id.to_owned(), now - life.idle, now - life.most);
+    pub async fn sessions(
+        &self,
+        user_id: &str,
+        now: i64,
+        life: SessionLifetime,
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        let (user_id, idle, most) = (user_id.to_owned(), now - life.idle, now - life.max_age);
         self.read(move |db| {
             Box::pin(async move {
                 let rows = sql::query(LIST).bind(user_id).bind(idle).bind(most).bind(MAX_SESSIONS);

@@ -4,7 +4,7 @@
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
-use wire::api::Usage;
+use wire::api::TokenUsage;
 
 /// The maximum number of listed steps of a conversation, the last ones.
 pub const MAX_STEPS: u32 = 500;
@@ -12,7 +12,7 @@ pub const MAX_STEPS: u32 = 500;
 /// A completed request to a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub struct StepRecord {
     /// When the reply ended; Unix time, milliseconds.
     pub at: i64,
     /// The user on whose behalf the request was made.
@@ -40,7 +40,7 @@ pub struct Step {
     /// The reason why the reply ended.
     pub finish_reason: String,
     /// The token usage.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The cost in US dollars; `None` if the price is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
@@ -53,11 +53,11 @@ pub struct Step {
 /// The sums over several requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Totals {
+pub struct StepTotals {
     /// The number of requests.
     pub steps: u64,
     /// The token usage.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The cost in US dollars, as far as prices are known; `None` if no price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
@@ -82,7 +82,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn append_steps(&self, steps: Vec<Step>) -> Result<(), StoreError> {
+    pub async fn append_steps(&self, steps: Vec<StepRecord>) -> Result<(), StoreError> {
         self.write(move |db| Box::pin(append(db, steps))).await
     }
 
@@ -91,12 +91,12 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn steps(&self, owner: &str, conversation_id: &str) -> Result<Vec<Step>, StoreError> {
+    pub async fn steps(&self, owner: &str, conversation_id: &str) -> Result<Vec<StepRecord>, StoreError> {
         let list = sql::query(LIST).bind(owner.to_owned()).bind(conversation_id.to_owned()).bind(MAX_STEPS);
         self.read(move |db| {
             Box::pin(async move {
                 let rows = list.fetch_all(db).await?;
-                rows.iter().rev().map(step).collect::<Result<_, sqlx::Error>>().map_err(StoreError::from)
+                rows.iter().rev().map(step).collect::<Result<_, sql::Error>>().map_err(StoreError::from)
             })
         })
         .await
@@ -107,13 +107,13 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn totals(&self, owner: &str, conversation_id: &str) -> Result<Totals, StoreError> {
+    pub async fn totals(&self, owner: &str, conversation_id: &str) -> Result<StepTotals, StoreError> {
         let totals = sql::query(TOTALS).bind(owner.to_owned()).bind(conversation_id.to_owned());
         self.read(move |db| Box::pin(async move { Ok(read_totals(&totals.fetch_one(db).await?)?) })).await
     }
 }
 
-pub(crate) async fn append(db: &mut Db, steps: Vec<Step>) -> Result<(), StoreError> {
+pub(crate) async fn append(db: &mut Db, steps: Vec<StepRecord>) -> Result<(), StoreError> {
     for step in steps {
         sql::query(INSERT)
             .bind(step.at)
@@ -146,9 +146,9 @@ fn count(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
-fn step(row: &Row) -> Result<Step, sqlx::Error> {
+fn step(row: &Row) -> Result<StepRecord, sql::Error> {
     let tokens = |column: &str| row.try_get::<i64>(column).map(i64::cast_unsigned);
-    Ok(Step {
+    Ok(StepRecord {
         at: row.try_get("at")?,
         owner: row.try_get("owner")?,
         conversation_id: row.try_get("conversation_id")?,
@@ -160,7 +160,7 @@ fn step(row: &Row) -> Result<Step, sqlx::Error> {
         provider: row.try_get("provider")?,
         model: row.try_get("model")?,
         finish_reason: row.try_get("finish_reason")?,
-        usage: Usage {
+        usage: TokenUsage {
             input_tokens: tokens("input_tokens")?,
             output_tokens: tokens("output_tokens")?,
             cache_read_tokens: tokens("cache_read_tokens")?,
@@ -174,11 +174,11 @@ fn step(row: &Row) -> Result<Step, sqlx::Error> {
 }
 
 /// Reads sums, which are computed in floating point: SQLite's integer sums fail on overflow.
-fn read_totals(row: &Row) -> Result<Totals, sqlx::Error> {
+fn read_totals(row: &Row) -> Result<StepTotals, sql::Error> {
     let tokens = |column: &str| row.try_get::<f64>(column).map(|sum| sum as u64);
-    Ok(Totals {
+    Ok(StepTotals {
         steps: row.try_get::<i64>("steps")?.cast_unsigned(),
-        usage: Usage {
+        usage: TokenUsage {
             input_tokens: tokens("input_tokens")?,
             output_tokens: tokens("output_tokens")?,
             cache_read_tokens: tokens("cache_read_tokens")?,

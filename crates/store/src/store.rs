@@ -1,6 +1,6 @@
 //! The handle on the store.
 
-use crate::database::{self, Database, Readers};
+use crate::database::{self, Database, ReadConnections};
 use crate::sql::{self, Db};
 use crate::sqlite::Claimant;
 use crate::{StoreError, postgres, sqlite};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long a command waits for another process that serves the file.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CLAIM_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A handle on the database; cheap to clone. The functions for a table are in that table's file.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Store {
     /// [`StoreError::Open`] with one line for the operator, also when a newer version wrote the
     /// schema or another process serves the file.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_to_serve(url, "", PATIENCE).await
+        Self::open_to_serve(url, "", CLAIM_TIMEOUT).await
     }
 
     /// As [`Store::open`], but waits up to `patience` while another process serves the file,
@@ -37,7 +37,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub async fn open_to_serve(url: &str, about: &str, patience: Duration) -> Result<Self, StoreError> {
-        let claimant = Claimant { about: about.to_owned(), patience };
+        let claimant = Claimant { about: about.to_owned(), timeout: patience };
         Ok(Self { database: database::open(url, &claimant).await? })
     }
 
@@ -77,14 +77,14 @@ impl Store {
     }
 
     /// Returns the number of writes that wait for the database.
-    pub fn queued(&self) -> usize {
-        self.database.writer.queued()
+    pub fn queued_writes(&self) -> usize {
+        self.database.writer.queued_writes()
     }
 
     /// Finishes queued writes and closes all connections; a database file is then complete without
     /// its `-wal` file. Later calls of any handle fail with [`StoreError::Closed`].
     pub async fn close(&self) {
-        if let Some(shared) = &self.database.shared {
+        if let Some(shared) = &self.database.replica {
             shared.close();
         }
         if let Some(locks) = &self.database.locks {
@@ -96,7 +96,10 @@ impl Store {
 
     /// Runs `work` in a transaction of the writer: all or nothing, durable when the future
     /// resolves.
-    pub(crate) fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    ///
+    /// # Errors
+    /// Those of `work`, and of the database.
+    pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
@@ -118,19 +121,22 @@ impl Store {
     ///
     /// Boxed, because the state of waiting for a connection takes kilobytes, which every task that
     /// reads would keep in its future.
-    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'_, Result<T, StoreError>>
+    ///
+    /// # Errors
+    /// Those of `work`, and of the database.
+    pub fn read<T, F>(&self, work: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
         match &self.database.readers {
-            Readers::Writer => Box::pin(self.write(work)),
-            Readers::Sqlite(readers) => Box::pin(readers.run(work)),
-            Readers::Postgres(pool) => Box::pin(async move {
-                let mut reader = Db::PostgresReader(pool.acquire().await?);
+            ReadConnections::Writer => Box::pin(self.write(work)),
+            ReadConnections::Sqlite(readers) => Box::pin(readers.run(work)),
+            ReadConnections::Postgres(pool) => Box::pin(async move {
+                let mut reader = Db::from(pool.acquire().await?);
                 // A file always answers; a server may be unreachable, and callers must not wait for
                 // it forever.
-                let done = tokio::time::timeout(postgres::PATIENCE, work(&mut reader)).await;
+                let done = tokio::time::timeout(postgres::REQUEST_TIMEOUT, work(&mut reader)).await;
                 done.unwrap_or_else(|_| Err(StoreError::Unavailable("it did not answer in time".to_owned())))
             }),
         }

@@ -27,7 +27,7 @@ impl ToolOutcome {
 
 /// A tool call of a sub-agent. No message contains it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CallBelow {
+pub struct SubAgentCall {
     /// The call's id in the ledger.
     pub call_id: String,
     /// The tool.
@@ -46,12 +46,12 @@ pub struct StartedCall<'a> {
     /// The call's id in the ledger.
     pub call_id: &'a str,
     /// How the call can be repeated if it is interrupted; `None` if it cannot.
-    pub repeat: Option<Repeat<'a>>,
+    pub repeat: Option<CallRepeat<'a>>,
 }
 
 /// How an interrupted call can be repeated.
 #[derive(Clone, Copy, Debug)]
-pub struct Repeat<'a> {
+pub struct CallRepeat<'a> {
     /// The current fingerprint of the tool.
     pub fingerprint: &'a str,
     /// Whether the call can be repeated without asking the user.
@@ -67,7 +67,7 @@ impl<'a> From<&'a str> for StartedCall<'a> {
 
 /// A call that started, is not known to have ended, and could be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CutOffCall {
+pub struct RepeatableCall {
     /// The call's id in the ledger.
     pub call_id: String,
     /// The fingerprint of the tool when the call started.
@@ -139,7 +139,7 @@ impl Store {
         now: i64,
     ) -> Result<(), StoreError> {
         let StartedCall { call_id, repeat } = call.into();
-        let entry = Entry { call_id, name, input, below: None, repeat };
+        let entry = Entry { call_id, name, input, sub_agent: None, repeat };
         self.enter_call((owner, run_id), entry, now).await
     }
 
@@ -147,35 +147,35 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::tool_started`].
-    pub async fn tool_started_below(
+    pub async fn sub_agent_tool_started(
         &self,
         owner: &str,
         run_id: &str,
-        call: &CallBelow,
+        call: &SubAgentCall,
         now: i64,
     ) -> Result<(), StoreError> {
-        let CallBelow { call_id, name, input, agent_id, gates } = call;
+        let SubAgentCall { call_id, name, input, agent_id, gates } = call;
         let gates = serde_json::to_string(gates)
             .map_err(|error| StoreError::Failed(format!("the decisions about a call cannot be encoded: {error}")))?;
-        let entry = Entry { call_id, name, input, below: Some((agent_id, gates)), repeat: None };
+        let entry = Entry { call_id, name, input, sub_agent: Some((agent_id, gates)), repeat: None };
         self.enter_call((owner, run_id), entry, now).await
     }
 
     async fn enter_call(&self, (owner, run_id): (&str, &str), call: Entry<'_>, now: i64) -> Result<(), StoreError> {
         let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
-        let Entry { call_id, name, input, below, repeat } = call;
+        let Entry { call_id, name, input, sub_agent: below, repeat } = call;
         let (call_id, name, input) = (call_id.to_owned(), name.to_owned(), input.to_string());
         let (agent_id, gates) = below.map(|(agent_id, gates)| (agent_id.to_owned(), gates)).unzip();
         let fingerprint = repeat.map(|repeat| repeat.fingerprint.to_owned());
         let idempotent = i64::from(repeat.is_some_and(|repeat| repeat.is_idempotent));
-        let own = self.own_id();
+        let own = self.replica_id();
         self.write(move |db| {
             Box::pin(async move {
                 let start = sql::query(START).bind(&owner).bind(&run_id).bind(call_id).bind(name);
                 let start = start.bind(input).bind(now).bind(&own).bind(agent_id).bind(gates);
                 let start = start.bind(fingerprint).bind(idempotent);
                 let done = start.execute(&mut *db).await?;
-                if done.rows_affected() > 0 { Ok(()) } else { Err(refusal(db, owner, run_id, own).await?) }
+                if done.rows_affected() > 0 { Ok(()) } else { Err(start_error(db, owner, run_id, own).await?) }
             })
         })
         .await
@@ -213,12 +213,12 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn calls_running_below(&self, owner: &str, run_id: &str) -> Result<Vec<CallBelow>, StoreError> {
+    pub async fn running_sub_agent_calls(&self, owner: &str, run_id: &str) -> Result<Vec<SubAgentCall>, StoreError> {
         let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
                 let rows = sql::query(RUNNING_BELOW).bind(owner).bind(run_id).fetch_all(db).await?;
-                rows.iter().map(call_below).collect()
+                rows.iter().map(sub_agent_call).collect()
             })
         })
         .await
@@ -229,13 +229,13 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn calls_cut_off(&self, owner: &str, run_id: &str) -> Result<Vec<CutOffCall>, StoreError> {
+    pub async fn repeatable_calls(&self, owner: &str, run_id: &str) -> Result<Vec<RepeatableCall>, StoreError> {
         let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
                 let rows = sql::query(CUT_OFF).bind(owner).bind(run_id).fetch_all(db).await?;
                 let call = |row: &Row| {
-                    Ok(CutOffCall {
+                    Ok(RepeatableCall {
                         call_id: row.try_get("call_id")?,
                         fingerprint: row.try_get("fingerprint")?,
                         is_idempotent: row.try_get::<i64>("idempotent")? != 0,
@@ -280,13 +280,13 @@ struct Entry<'a> {
     name: &'a str,
     input: &'a Value,
     /// For a call of a sub-agent: the sub-agent's id, and the gate decisions as JSON.
-    below: Option<(&'a str, String)>,
-    repeat: Option<Repeat<'a>>,
+    sub_agent: Option<(&'a str, String)>,
+    repeat: Option<CallRepeat<'a>>,
 }
 
 /// Reads a row. Fields that are damaged are left empty, because the run must be closed anyway.
-fn call_below(row: &Row) -> Result<CallBelow, StoreError> {
-    Ok(CallBelow {
+fn sub_agent_call(row: &Row) -> Result<SubAgentCall, StoreError> {
+    Ok(SubAgentCall {
         call_id: row.try_get("call_id")?,
         name: row.try_get("name")?,
         input: serde_json::from_str(row.try_get("input")?).unwrap_or_default(),
@@ -296,7 +296,12 @@ fn call_below(row: &Row) -> Result<CallBelow, StoreError> {
 }
 
 /// Returns the reason why a call could not be recorded.
-async fn refusal(db: &mut Db, owner: String, run_id: String, own: Option<String>) -> Result<StoreError, StoreError> {
+async fn start_error(
+    db: &mut Db,
+    owner: String,
+    run_id: String,
+    own: Option<String>,
+) -> Result<StoreError, StoreError> {
     let find = sql::query(RUN_STATUS).bind(owner).bind(run_id);
     let Some(run) = find.fetch_optional(db).await? else { return Ok(StoreError::NotFound) };
     let is_driven = run.try_get::<&str>("status")? == "running" && run.try_get::<Option<String>>("replica")? == own;

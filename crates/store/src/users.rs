@@ -35,7 +35,7 @@ pub struct NewUser {
 
 /// The outcome of adding a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Added {
+pub enum AddUserOutcome {
     /// The user was added.
     Done,
     /// Another user has this name.
@@ -74,11 +74,16 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn add_user(&self, user: NewUser, first: bool, entry: Option<AuditEntry>) -> Result<Added, StoreError> {
+    pub async fn add_user(
+        &self,
+        user: NewUser,
+        first: bool,
+        entry: Option<AuditEntry>,
+    ) -> Result<AddUserOutcome, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
                 let added = add(db, user, first).await?;
-                if added == Added::Done {
+                if added == AddUserOutcome::Done {
                     audit::append(db, entry.into_iter().collect()).await?;
                 }
                 Ok(added)
@@ -180,14 +185,14 @@ impl Store {
     }
 }
 
-async fn add(db: &mut Db, user: NewUser, first: bool) -> Result<Added, StoreError> {
+async fn add(db: &mut Db, user: NewUser, first: bool) -> Result<AddUserOutcome, StoreError> {
     // Without a race: the writer's transaction is the only one that writes.
     if first && sql::query_scalar::<bool>(ANY).fetch_one(&mut *db).await? {
-        return Ok(Added::NotTheFirst);
+        return Ok(AddUserOutcome::NotTheFirst);
     }
     let insert = sql::query(INSERT).bind(user.id).bind(user.name).bind(user.name_key).bind(user.password);
-    let done = insert.bind(list(&user.roles)).bind(user.now).execute(db).await?;
-    Ok(if done.rows_affected() > 0 { Added::Done } else { Added::NameTaken })
+    let done = insert.bind(encode_list(&user.roles)).bind(user.now).execute(db).await?;
+    Ok(if done.rows_affected() > 0 { AddUserOutcome::Done } else { AddUserOutcome::NameTaken })
 }
 
 /// Reads a user from a row with the columns of a user.
@@ -195,17 +200,17 @@ pub(crate) fn user(row: &Row) -> Result<User, StoreError> {
     Ok(User {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
-        roles: texts(row.try_get("roles")?)?,
+        roles: decode_list(row.try_get("roles")?)?,
         disabled_at: row.try_get("disabled_at")?,
     })
 }
 
 /// Encodes strings as a JSON list.
-pub(crate) fn list(texts: &[String]) -> String {
+pub(crate) fn encode_list(texts: &[String]) -> String {
     serde_json::Value::from(texts).to_string()
 }
 
 /// Decodes a JSON list of strings.
-pub(crate) fn texts(list: &str) -> Result<Vec<String>, StoreError> {
+pub(crate) fn decode_list(list: &str) -> Result<Vec<String>, StoreError> {
     serde_json::from_str(list).map_err(|error| StoreError::Failed(error.to_string()))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use store::{BeginRun, Begun, JournalBatch, NewMessage, Store};
+use store::{BeginRun, BeginRunOutcome, JournalBatch, NewMessage, Store};
 use wire::{Role, UiMessage};
 
 const URL: &str = "STORE_KILL_URL";
@@ -29,7 +29,7 @@ async fn victim() {
             audit: Vec::new(),
             grants: Vec::new(),
         };
-        assert_eq!(store.begin_run("ada", begin).await.unwrap(), Begun::Started { epoch: 1 });
+        assert_eq!(store.begin_run("ada", begin).await.unwrap(), BeginRunOutcome::Started { epoch: 1 });
         println!("\nbegun {number}");
         let frames = vec![b'x'; 3000].into();
         let batch = JournalBatch { run_id: format!("r{number}"), epoch: 1, first_seq: 1, last_seq: 7, frames };

@@ -136,7 +136,7 @@ async fn readers_work_beside_a_server() {
     let beside = Store::open_existing(&url(&database)).await.unwrap();
     beside.ping().await.unwrap();
     assert_eq!(beside.open_runs().await, Ok(Vec::new()));
-    assert!(matches!(beside.take_over().await, Err(StoreError::Invalid(_))));
+    assert!(matches!(beside.take_over_runs().await, Err(StoreError::Invalid(_))));
     beside.close().await;
 
     let check = |done: Result<(), StoreError>| {

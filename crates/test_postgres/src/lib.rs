@@ -46,18 +46,18 @@ cd / && rm -rf "$FOLDER"
 "#;
 
 /// The time limit for the start of the server.
-const STARTS: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-struct Server {
+struct PostgresServer {
     folder: PathBuf,
     /// Dropping its pipe ends the server.
     _script: Child,
 }
 
 /// Returns the server of this process; `None` with a message if PostgreSQL is not installed.
-fn server() -> Option<&'static Server> {
-    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    let server = SERVER.get_or_init(|| programs().map(|programs| start(&programs)));
+fn server() -> Option<&'static PostgresServer> {
+    static SERVER: OnceLock<Option<PostgresServer>> = OnceLock::new();
+    let server = SERVER.get_or_init(|| find_programs().map(|programs| start_server(&programs)));
     if server.is_none() {
         eprintln!(
             "SKIPPED: no PostgreSQL is installed here, so nothing was tested with it; `cargo xtask test` installs one"
@@ -67,7 +67,7 @@ fn server() -> Option<&'static Server> {
 }
 
 /// Returns the folder with `initdb`: the newest version on Debian, otherwise from `PATH`.
-fn programs() -> Option<PathBuf> {
+fn find_programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut versions: Vec<(u32, PathBuf)> = versions
         .filter_map(|version| Some((version.file_name().to_str()?.parse().ok()?, version.path().join("bin"))))
@@ -79,7 +79,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 /// Returns the folder for the empty cluster of this version and this user.
-fn template(programs: &Path) -> PathBuf {
+fn template_folder(programs: &Path) -> PathBuf {
     let version = Command::new(programs.join("postgres")).arg("--version").output().unwrap().stdout;
     let digits: String =
         String::from_utf8_lossy(&version).chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
@@ -87,7 +87,7 @@ fn template(programs: &Path) -> PathBuf {
     std::env::temp_dir().join(format!("chatwright-test-postgres-{digits}-{user}"))
 }
 
-fn start(programs: &Path) -> Server {
+fn start_server(programs: &Path) -> PostgresServer {
     let folder = tempfile::Builder::new().prefix("pg").tempdir().unwrap().keep();
     // By default only its owner could access the folder.
     fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
@@ -97,7 +97,7 @@ fn start(programs: &Path) -> Server {
         .args(["-c", SCRIPT])
         .env("BIN", programs)
         .env("FOLDER", &folder)
-        .env("TEMPLATE", template(programs))
+        .env("TEMPLATE", template_folder(programs))
         .stdin(Stdio::piped())
         .stdout(log.try_clone().unwrap())
         .stderr(log)
@@ -107,15 +107,15 @@ fn start(programs: &Path) -> Server {
     let is_ready = || fs::read_to_string(folder.join("data/postmaster.pid")).is_ok_and(|state| state.contains("ready"));
     while !is_ready() {
         let log = || fs::read_to_string(folder.join("log")).unwrap_or_default();
-        assert!(began.elapsed() < STARTS, "PostgreSQL did not start in {STARTS:?}: {}", log());
+        assert!(began.elapsed() < START_TIMEOUT, "PostgreSQL did not start in {START_TIMEOUT:?}: {}", log());
         std::thread::sleep(Duration::from_millis(20));
     }
-    Server { folder, _script: script }
+    PostgresServer { folder, _script: script }
 }
 
 /// Returns the URL of one of the server's databases, for its owner with this password; `None` if
 /// PostgreSQL is not installed.
-pub fn address(database: &str, password: &str) -> Option<String> {
+pub fn database_url(database: &str, password: &str) -> Option<String> {
     let folder = server()?.folder.to_str().unwrap().replace('/', "%2F");
     Some(format!("postgres://ada:{password}@{folder}/{database}"))
 }
@@ -124,9 +124,9 @@ pub fn address(database: &str, password: &str) -> Option<String> {
 pub async fn new_database() -> Option<String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-    let mut owner = sqlx::PgConnection::connect(&address("postgres", PASSWORD)?).await.unwrap();
+    let mut owner = sqlx::PgConnection::connect(&database_url("postgres", PASSWORD)?).await.unwrap();
     owner.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
-    address(&name, PASSWORD)
+    database_url(&name, PASSWORD)
 }
 
 /// Runs a statement on a separate connection.
@@ -137,7 +137,7 @@ pub async fn execute(url: &str, statement: &'static str) {
 /// Returns the URL of the database for a test whose files are in this folder: a file in it, or with
 /// `CHATWRIGHT_TEST_STORE=postgres` a PostgreSQL database. The same folder gives the same database;
 /// the leases of all servers on it are expired first, as after a crash.
-pub async fn database_of(folder: &Path) -> String {
+pub async fn database_for(folder: &Path) -> String {
     if std::env::var_os("CHATWRIGHT_TEST_STORE").is_none_or(|store| store != "postgres") {
         return format!("sqlite://{}/chat.db", folder.display());
     }

@@ -8,14 +8,14 @@ pub mod page_state;
 pub mod page_tool;
 pub mod remote_agent;
 
+mod json_memory;
 mod patterns;
 mod text;
-mod values;
 
 pub use ask_user::AskUserTool;
-pub use page_state::{Field, FieldKind, PageStateTool};
+pub use page_state::{PageStateTool, StateField, StateFieldKind};
 pub use page_tool::PageTool;
-pub use patterns::patterns;
+pub use patterns::compile_patterns;
 pub use remote_agent::{RemoteAgent, RemoteAgentSettings, RemoteTool};
 
 /// The names of built-in tools, which no other tool may have.

@@ -10,18 +10,18 @@ pub const NAME: &str = "update-page-state";
 
 /// A field of the page's shared state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct StateField {
     /// The key.
     pub key: String,
     /// The type of the values.
-    pub kind: FieldKind,
+    pub kind: StateFieldKind,
     /// Whether the agent may write the field.
     pub writable: bool,
 }
 
 /// The type of a field's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FieldKind {
+pub enum StateFieldKind {
     /// Any text.
     Text,
     /// A number.
@@ -38,7 +38,7 @@ pub enum FieldKind {
     Any,
 }
 
-impl FieldKind {
+impl StateFieldKind {
     /// Describes the type for the model.
     pub fn describe(&self) -> String {
         match self {
@@ -72,7 +72,7 @@ pub struct PageStateTool {
 
 impl PageStateTool {
     /// Creates the tool, unless no field is writable.
-    pub fn new(fields: &[Field]) -> Option<Self> {
+    pub fn new(fields: &[StateField]) -> Option<Self> {
         let writable: Vec<_> = fields.iter().filter(|field| field.writable).collect();
         if writable.is_empty() {
             return None;
@@ -109,14 +109,14 @@ mod tests {
 
     #[test]
     fn only_writable_fields_are_offered() {
-        let field = |key: &str, kind, writable| Field { key: key.to_owned(), kind, writable };
+        let field = |key: &str, kind, writable| StateField { key: key.to_owned(), kind, writable };
         assert!(PageStateTool::new(&[]).is_none());
-        assert!(PageStateTool::new(&[field("fixed", FieldKind::Any, false)]).is_none());
+        assert!(PageStateTool::new(&[field("fixed", StateFieldKind::Any, false)]).is_none());
         let tool = PageStateTool::new(&[
-            field("name", FieldKind::Text, true),
-            field("priority", FieldKind::Choice(vec!["low".to_owned(), "high".to_owned()]), true),
-            field("tags", FieldKind::Choices(vec!["new".to_owned(), "vip".to_owned()]), true),
-            field("fixed", FieldKind::Any, false),
+            field("name", StateFieldKind::Text, true),
+            field("priority", StateFieldKind::Choice(vec!["low".to_owned(), "high".to_owned()]), true),
+            field("tags", StateFieldKind::Choices(vec!["new".to_owned(), "vip".to_owned()]), true),
+            field("fixed", StateFieldKind::Any, false),
         ]);
         let tool = tool.unwrap();
         insta::assert_snapshot!(tool.spec().description, @"

@@ -6,7 +6,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 ///
 /// # Errors
 /// The invalid pattern, in one line.
-pub fn patterns(texts: &[String]) -> Result<GlobSet, String> {
+pub fn compile_patterns(texts: &[String]) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for text in texts {
         set.add(Glob::new(text).map_err(|error| format!("`{text}` is not a valid pattern: {}", error.kind()))?);

@@ -29,7 +29,7 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// Truncates a text to `max` bytes, including the `…` at its end.
-pub(crate) fn cut(text: &str, max: usize) -> String {
+pub(crate) fn truncate(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn truncation_counts_the_ellipsis() {
-        let check = |text: &str, max: usize, expected: &str| assert_eq!(cut(text, max), expected);
+        let check = |text: &str, max: usize, expected: &str| assert_eq!(truncate(text, max), expected);
         check("abcdef", 6, "abcdef");
         check("abcdefg", 6, "abc…");
         check("ééé", 5, "é…");

@@ -96,7 +96,7 @@ pub enum Answer {
         input: Option<Value>,
         /// When approving: creates a standing approval for this tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        remember: Option<Remember>,
+        remember: Option<ApprovalScope>,
     },
     /// Claims the call for one browser page. The first page to claim it may run it; repeating the
     /// claim is harmless.
@@ -125,7 +125,7 @@ pub enum Answer {
 /// The scope of a standing approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Remember {
+pub enum ApprovalScope {
     /// This conversation.
     Conversation,
     /// All conversations of the user.
@@ -195,7 +195,7 @@ pub struct MessageMetadata {
     pub finish_reason: Option<FinishReason>,
     /// The token usage of all runs of this message so far.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
+    pub usage: Option<TokenUsage>,
     /// The cost in US dollars, as far as prices are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
@@ -227,13 +227,13 @@ read_struct!(MessageMetadata {
 impl MessageMetadata {
     /// Returns the outcome if the answer is incomplete. An answer that ended with a tool of
     /// `stopOnToolCall` is complete.
-    pub fn broken_off(&self) -> Option<Outcome> {
+    pub fn incomplete_outcome(&self) -> Option<Outcome> {
         let is_wanted = self.outcome == Some(Outcome::Limit) && self.limit == Some(EndReason::StopOnToolCall);
-        self.outcome.filter(|outcome| outcome.is_broken_off() && !is_wanted)
+        self.outcome.filter(|outcome| outcome.is_incomplete() && !is_wanted)
     }
 
     /// Reads a message's metadata; empty if it is absent or cannot be read.
-    pub fn of(message: &UiMessage) -> Self {
+    pub fn from_message(message: &UiMessage) -> Self {
         let read = |metadata: Value| serde_json::from_value(metadata).ok();
         message.metadata.clone().and_then(read).unwrap_or_default()
     }
@@ -259,7 +259,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns whether the answer is incomplete.
-    pub fn is_broken_off(self) -> bool {
+    pub fn is_incomplete(self) -> bool {
         matches!(self, Self::Stopped | Self::Limit | Self::Failed | Self::Interrupted)
     }
 
@@ -288,7 +288,7 @@ read_names!(Outcome {
 /// Token usage, summed over the steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Usage {
+pub struct TokenUsage {
     /// All input tokens, including cached ones.
     pub input_tokens: u64,
     /// All output tokens, including reasoning.
@@ -301,7 +301,7 @@ pub struct Usage {
     pub reasoning_tokens: u64,
 }
 
-read_struct!(Usage {
+read_struct!(TokenUsage {
     input_tokens: "inputTokens",
     output_tokens: "outputTokens",
     cache_read_tokens: "cacheReadTokens" or default,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A change to a conversation; each names one of its messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Change {
+pub enum MessageChange {
     /// Makes the branch with this message active, down to the newest message below it.
     Switch {
         /// The message.
@@ -66,12 +66,12 @@ read_names!(Rating { "up" => Up, "down" => Down });
 /// The conversation with which the user continues: the changed one, or the copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Changed {
+pub struct ChangeResult {
     /// Its id.
     pub conversation_id: String,
 }
 
-read_struct!(Changed { conversation_id: "conversationId" });
+read_struct!(ChangeResult { conversation_id: "conversationId" });
 
 #[cfg(test)]
 mod tests {
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn changes_round_trip() {
         let check = |json: Value| {
-            let change: Change = serde_json::from_value(json.clone()).unwrap();
+            let change: MessageChange = serde_json::from_value(json.clone()).unwrap();
             assert_eq!(serde_json::to_value(&change).unwrap(), json);
         };
         check(json!({ "kind": "switch", "messageId": "m1" }));

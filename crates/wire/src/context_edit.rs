@@ -1,6 +1,6 @@
 //! The edits that a provider made to the context before the model read it, as they are displayed.
 
-use crate::locale::{Text, filled};
+use crate::locale::{Text, fill_placeholders};
 use serde_json::Value;
 
 /// The type of the data part with the edits of the answer's newest request:
@@ -46,10 +46,10 @@ impl ContextEdit {
 
     /// Describes the edit with the given texts and number format.
     pub fn said<'a>(&self, words: impl Fn(Text) -> &'a str, number: impl Fn(u64) -> String) -> String {
-        let cleared = filled(words(self.text), &[&number(self.cleared)]);
+        let cleared = fill_placeholders(words(self.text), &[&number(self.cleared)]);
         match self.tokens {
             0 => cleared,
-            tokens => format!("{cleared} ({})", filled(words(Text::Tokens), &[&number(tokens)])),
+            tokens => format!("{cleared} ({})", fill_placeholders(words(Text::Tokens), &[&number(tokens)])),
         }
     }
 }

@@ -9,7 +9,7 @@ pub const FILES: &str = "/api/files/";
 /// A file that the server stores for its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct KeptFile {
+pub struct StoredFile {
     /// The id by which it is read and deleted.
     pub id: String,
     /// Its URL, as in a `file` part of a message.
@@ -22,10 +22,10 @@ pub struct KeptFile {
     pub size: u64,
 }
 
-read_struct!(KeptFile { id: "id", url: "url", media_type: "mediaType", filename: "filename", size: "size" });
+read_struct!(StoredFile { id: "id", url: "url", media_type: "mediaType", filename: "filename", size: "size" });
 
 /// Returns the id of the stored file at a URL; `None` for a URL that is not a stored file's.
-pub fn kept_file_id(url: &str) -> Option<&str> {
+pub fn stored_file_id(url: &str) -> Option<&str> {
     url.strip_prefix(FILES)
 }
 
@@ -37,7 +37,7 @@ pub fn is_shown_inline(media_type: &str) -> bool {
 
 /// A file size for display: a unit, a rounded number, and tenths where they matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
+pub enum FileSize {
     /// Less than a kilobyte.
     Bytes(u64),
     /// Rounded to the nearest kilobyte.
@@ -48,9 +48,9 @@ pub enum Size {
     TenthsOfMegabytes(u64, u64),
 }
 
-impl Size {
+impl FileSize {
     /// Rounds a number of bytes, in units of 1,000. 1,000 KB becomes 1 MB.
-    pub fn of(bytes: u64) -> Self {
+    pub fn from_bytes(bytes: u64) -> Self {
         // Divides before it rounds, so that the addition cannot overflow.
         let tenths = (bytes / 1_000 + 50) / 100;
         match bytes {
@@ -70,20 +70,20 @@ mod tests {
 
     #[test]
     fn sizes_are_rounded() {
-        let check = |bytes, expected| assert_eq!(Size::of(bytes), expected, "{bytes}");
-        check(0, Size::Bytes(0));
-        check(999, Size::Bytes(999));
-        check(1_000, Size::Kilobytes(1));
-        check(1_024, Size::Kilobytes(1));
-        check(4_000, Size::Kilobytes(4));
-        check(999_499, Size::Kilobytes(999));
-        check(999_500, Size::Megabytes(1));
-        check(1_000_000, Size::Megabytes(1));
-        check(1_600_000, Size::TenthsOfMegabytes(1, 6));
-        check(5_000_000, Size::Megabytes(5));
-        check(9_940_000, Size::TenthsOfMegabytes(9, 9));
-        check(10_485_760, Size::Megabytes(10));
-        check(26_000_000, Size::Megabytes(26));
-        check(u64::MAX, Size::Megabytes(18_446_744_073_710));
+        let check = |bytes, expected| assert_eq!(FileSize::from_bytes(bytes), expected, "{bytes}");
+        check(0, FileSize::Bytes(0));
+        check(999, FileSize::Bytes(999));
+        check(1_000, FileSize::Kilobytes(1));
+        check(1_024, FileSize::Kilobytes(1));
+        check(4_000, FileSize::Kilobytes(4));
+        check(999_499, FileSize::Kilobytes(999));
+        check(999_500, FileSize::Megabytes(1));
+        check(1_000_000, FileSize::Megabytes(1));
+        check(1_600_000, FileSize::TenthsOfMegabytes(1, 6));
+        check(5_000_000, FileSize::Megabytes(5));
+        check(9_940_000, FileSize::TenthsOfMegabytes(9, 9));
+        check(10_485_760, FileSize::Megabytes(10));
+        check(26_000_000, FileSize::Megabytes(26));
+        check(u64::MAX, FileSize::Megabytes(18_446_744_073_710));
     }
 }

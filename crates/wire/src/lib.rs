@@ -7,14 +7,14 @@ pub mod chunk;
 mod context_edit;
 pub mod end;
 pub mod error;
-pub mod events;
 pub mod file;
 pub mod invoke;
 pub mod json;
 pub mod locale;
 pub mod message;
-pub mod order;
+pub mod organize;
 pub mod page;
+pub mod page_events;
 pub mod partial_json;
 pub mod question;
 mod read;
@@ -29,7 +29,7 @@ pub use message::{
     Approval, ApprovalTerms, CutOff, DataPart, Exposure, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage,
     UiPart,
 };
-pub use reduce::{Change, ReduceError, Reducer};
+pub use reduce::{ChunkEffect, ReduceError, Reducer};
 
 /// Data that a provider needs back with a part, as `{provider: {…}}`; opaque to everything but that
 /// provider's codec.

@@ -73,7 +73,7 @@ pub struct Locale {
     /// The language's BCP 47 code; if absent, the language of the surrounding page.
     pub language: Option<String>,
     /// Whether it is written from right to left.
-    pub from_the_right: bool,
+    pub is_rtl: bool,
     texts: LiteMap<u16, String>,
 }
 
@@ -82,8 +82,8 @@ impl Locale {
     pub const NAMES: [&'static str; 2] = ["en", "he"];
 
     /// Returns a shipped language with all its texts.
-    pub fn named(name: &str) -> Option<Self> {
-        let mut locale = Self::of_language(name);
+    pub fn shipped(name: &str) -> Option<Self> {
+        let mut locale = Self::for_language(name);
         match name {
             "en" => Text::ALL.iter().for_each(|text| locale.set(*text, text.english())),
             "he" => {
@@ -96,13 +96,9 @@ impl Locale {
     }
 
     /// Creates a locale for a language, without any texts.
-    pub fn of_language(language: &str) -> Self {
+    pub fn for_language(language: &str) -> Self {
         let code = language.split('-').next().unwrap_or_default();
-        Self {
-            language: Some(language.to_owned()),
-            from_the_right: FROM_THE_RIGHT.contains(&code),
-            texts: LiteMap::new(),
-        }
+        Self { language: Some(language.to_owned()), is_rtl: FROM_THE_RIGHT.contains(&code), texts: LiteMap::new() }
     }
 
     /// Sets a text.
@@ -131,7 +127,7 @@ impl Locale {
 
     /// Serializes the locale for the browser: `{language, rtl, table, texts: [[number, text], …]}`.
     pub fn to_value(&self) -> Value {
-        json!({ "language": self.language, "rtl": self.from_the_right, "table": VERSION, "texts": self.texts.iter().collect::<Vec<_>>() })
+        json!({ "language": self.language, "rtl": self.is_rtl, "table": VERSION, "texts": self.texts.iter().collect::<Vec<_>>() })
     }
 
     /// Reads the output of [`Self::to_value`]. Texts of another version of the table are dropped,
@@ -148,7 +144,7 @@ impl Locale {
         }
         Self {
             language: own.get("language").and_then(Value::as_str).map(str::to_owned),
-            from_the_right: own.get("rtl") == Some(&Value::Bool(true)),
+            is_rtl: own.get("rtl") == Some(&Value::Bool(true)),
             texts,
         }
     }
@@ -161,7 +157,7 @@ impl Serialize for Locale {
 }
 
 /// Replaces the placeholders `{1}` and `{2}` of a text.
-pub fn filled(words: &str, parts: &[&str]) -> String {
+pub fn fill_placeholders(words: &str, parts: &[&str]) -> String {
     let mut filled = String::new();
     let mut rest = words;
     while let Some((before, after)) = rest.split_once('{') {
@@ -185,7 +181,7 @@ pub fn filled(words: &str, parts: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn places(words: &str) -> Vec<&str> {
+    fn placeholders(words: &str) -> Vec<&str> {
         let mut places: Vec<_> = ["{1}", "{2}", "{3}"].into_iter().filter(|place| words.contains(place)).collect();
         places.sort_unstable();
         places
@@ -198,7 +194,7 @@ mod tests {
             let said = words.get(&text.key()).unwrap_or_else(|| panic!("`{}` has no words", text.key()));
             assert!(!said.trim().is_empty(), "`{}` is empty", text.key());
             if !text.english().is_empty() {
-                assert_eq!(places(said), places(text.english()), "{}", text.key());
+                assert_eq!(placeholders(said), placeholders(text.english()), "{}", text.key());
             }
         }
         assert_eq!(words.len(), Text::ALL.len());
@@ -208,20 +204,20 @@ mod tests {
 
     #[test]
     fn locale_round_trips_through_json() {
-        let own = Locale::of_language("de").with(Text::Send, "Senden").with(Text::MoreLeftOut, "{1} fehlen");
+        let own = Locale::for_language("de").with(Text::Send, "Senden").with(Text::MoreLeftOut, "{1} fehlen");
         assert_eq!(Locale::read(own.to_value().as_object().unwrap()), own);
         let mut other = own.to_value();
         other["table"] = 1.into();
-        assert_eq!(Locale::read(other.as_object().unwrap()), Locale::of_language("de"));
-        assert!(Locale::of_language("he-IL").from_the_right);
-        assert!(!Locale::named("en").unwrap().from_the_right);
-        assert_eq!(Locale::named("en").unwrap().without_english(), Locale::of_language("en"));
+        assert_eq!(Locale::read(other.as_object().unwrap()), Locale::for_language("de"));
+        assert!(Locale::for_language("he-IL").is_rtl);
+        assert!(!Locale::shipped("en").unwrap().is_rtl);
+        assert_eq!(Locale::shipped("en").unwrap().without_english(), Locale::for_language("en"));
     }
 
     #[test]
     fn placeholders_are_filled_in() {
         fn check(words: &str, parts: &[&str], expected: &str) {
-            assert_eq!(filled(words, parts), expected);
+            assert_eq!(fill_placeholders(words, parts), expected);
         }
         check("{1} of {2}", &["1", "9"], "1 of 9");
         check("{2}/{1}", &["1", "9"], "9/1");

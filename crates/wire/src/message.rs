@@ -425,12 +425,12 @@ impl ToolPart {
 
     /// Returns whether the call runs again without asking when the answer continues, because it was
     /// interrupted and its tool is idempotent.
-    pub fn runs_again(&self) -> bool {
+    pub fn repeats_on_continue(&self) -> bool {
         self.state == ToolState::OutputError && self.cut_off() == Some(CutOff::Open)
     }
 
     /// Prevents an interrupted call from running again, whatever its state is.
-    pub fn disarm(&mut self) {
+    pub fn prevent_repeat(&mut self) {
         if self.cut_off().is_some() {
             self.set_cut_off(CutOff::Again);
         }
@@ -472,12 +472,12 @@ impl ToolPart {
     }
 
     /// Returns the id of the browser page that runs the call; `None` if no page has claimed it.
-    pub fn runner(&self) -> Option<&str> {
+    pub fn claimed_by(&self) -> Option<&str> {
         self.tool_metadata.as_ref()?.get(STARTED)?.get("by")?.as_str()
     }
 
     /// Records that a page runs the call. `at` is Unix time in milliseconds.
-    pub fn begin(&mut self, by: &str, at: i64) {
+    pub fn claim(&mut self, by: &str, at: i64) {
         let mut started = Map::new();
         started.insert("by".to_owned(), by.into());
         started.insert("at".to_owned(), at.into());
@@ -488,7 +488,7 @@ impl ToolPart {
     }
 
     /// Returns when a page claimed the call; Unix time in milliseconds.
-    pub fn began_at(&self) -> Option<i64> {
+    pub fn claimed_at(&self) -> Option<i64> {
         self.tool_metadata.as_ref()?.get(STARTED)?.get("at")?.as_i64()
     }
 

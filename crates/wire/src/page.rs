@@ -19,12 +19,12 @@ pub use client_tool::ClientTool;
 pub use display::{Display, Drawer, Placement};
 pub use messages::{MessageActions, MessageDisplay, ResultDisplay, Roles, Speaker};
 pub use properties::{
-    AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties, Input, TableColumn,
-    TableProperties, TabsProperties,
+    AgentConversationsProperties, AlertProperties, ButtonProperties, ColumnsProperties, InputProperties, SelectOption,
+    TableColumn, TableProperties, TabsProperties,
 };
-pub use sender::{Attachments, Sender, SenderCommand, SenderMention, SenderSwitch};
-pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, parse_number, shared_fields};
-pub use welcome::{Prompt, Track, Welcome, prompts};
+pub use sender::{Attachments, SenderCommand, SenderMention, SenderProperties, SenderSwitch};
+pub use shared::{FieldType, PageStateUpdate, SharedField, apply_updates, is_date, parse_number, shared_fields};
+pub use welcome::{Prompt, PromptGroup, Welcome, prompts};
 
 use crate::read::{read_names, read_struct};
 use litemap::LiteMap;

@@ -23,31 +23,31 @@ pub fn parse(text: &str) -> (Option<Value>, ParseState) {
     if let Ok(value) = serde_json::from_str(text) {
         return (Some(value), ParseState::Whole);
     }
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = PartialJsonReader { text, at: 0 };
     match reader.value(0) {
         // `serde_json` rejects a complete value only if text follows it, so only a cut value
         // counts.
-        Read::Cut(Some(value)) => (Some(value), ParseState::Partial),
+        Parsed::Incomplete(Some(value)) => (Some(value), ParseState::Partial),
         _ => (None, ParseState::Failed),
     }
 }
 
 /// A parsed value.
-enum Read {
+enum Parsed {
     /// The value ended before the text did.
     Whole(Value),
     /// The text ended within the value; `None` if there is no value yet.
-    Cut(Option<Value>),
+    Incomplete(Option<Value>),
     /// The text is not JSON.
-    Wrong,
+    Invalid,
 }
 
-struct Reader<'a> {
+struct PartialJsonReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl PartialJsonReader<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -58,64 +58,64 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Read {
+    fn value(&mut self, depth: usize) -> Parsed {
         self.skip_space();
         match self.peek() {
-            None => Read::Cut(None),
-            Some(_) if depth > MAX_DEPTH => Read::Wrong,
+            None => Parsed::Incomplete(None),
+            Some(_) if depth > MAX_DEPTH => Parsed::Invalid,
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
             Some(b'"') => match self.string() {
-                Ok((text, true)) => Read::Whole(Value::String(text)),
-                Ok((text, false)) => Read::Cut(Some(Value::String(text))),
-                Err(()) => Read::Wrong,
+                Ok((text, true)) => Parsed::Whole(Value::String(text)),
+                Ok((text, false)) => Parsed::Incomplete(Some(Value::String(text))),
+                Err(()) => Parsed::Invalid,
             },
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(_) => self.literal(),
         }
     }
 
-    fn object(&mut self, depth: usize) -> Read {
+    fn object(&mut self, depth: usize) -> Parsed {
         self.at += 1;
         let mut map = Map::new();
         loop {
             self.skip_space();
             match self.peek() {
-                None => return Read::Cut(Some(Value::Object(map))),
+                None => return Parsed::Incomplete(Some(Value::Object(map))),
                 Some(b'}') if map.is_empty() => return self.end(Value::Object(map)),
                 Some(b'"') => {}
-                Some(_) => return Read::Wrong,
+                Some(_) => return Parsed::Invalid,
             }
             let key = match self.string() {
                 Ok((key, true)) => key,
-                Ok((_, false)) => return Read::Cut(Some(Value::Object(map))),
-                Err(()) => return Read::Wrong,
+                Ok((_, false)) => return Parsed::Incomplete(Some(Value::Object(map))),
+                Err(()) => return Parsed::Invalid,
             };
             self.skip_space();
             match self.peek() {
-                None => return Read::Cut(Some(Value::Object(map))),
+                None => return Parsed::Incomplete(Some(Value::Object(map))),
                 Some(b':') => self.at += 1,
-                Some(_) => return Read::Wrong,
+                Some(_) => return Parsed::Invalid,
             }
             match self.value(depth + 1) {
-                Read::Whole(value) => map.insert(key, value),
-                Read::Cut(value) => {
+                Parsed::Whole(value) => map.insert(key, value),
+                Parsed::Incomplete(value) => {
                     map.extend(value.map(|value| (key, value)));
-                    return Read::Cut(Some(Value::Object(map)));
+                    return Parsed::Incomplete(Some(Value::Object(map)));
                 }
-                Read::Wrong => return Read::Wrong,
+                Parsed::Invalid => return Parsed::Invalid,
             };
             self.skip_space();
             match self.peek() {
-                None => return Read::Cut(Some(Value::Object(map))),
+                None => return Parsed::Incomplete(Some(Value::Object(map))),
                 Some(b',') => self.at += 1,
                 Some(b'}') => return self.end(Value::Object(map)),
-                Some(_) => return Read::Wrong,
+                Some(_) => return Parsed::Invalid,
             }
         }
     }
 
-    fn array(&mut self, depth: usize) -> Read {
+    fn array(&mut self, depth: usize) -> Parsed {
         self.at += 1;
         let mut items = Vec::new();
         self.skip_space();
@@ -124,26 +124,26 @@ impl Reader<'_> {
         }
         loop {
             match self.value(depth + 1) {
-                Read::Whole(value) => items.push(value),
-                Read::Cut(value) => {
+                Parsed::Whole(value) => items.push(value),
+                Parsed::Incomplete(value) => {
                     items.extend(value);
-                    return Read::Cut(Some(Value::Array(items)));
+                    return Parsed::Incomplete(Some(Value::Array(items)));
                 }
-                Read::Wrong => return Read::Wrong,
+                Parsed::Invalid => return Parsed::Invalid,
             }
             self.skip_space();
             match self.peek() {
-                None => return Read::Cut(Some(Value::Array(items))),
+                None => return Parsed::Incomplete(Some(Value::Array(items))),
                 Some(b',') => self.at += 1,
                 Some(b']') => return self.end(Value::Array(items)),
-                Some(_) => return Read::Wrong,
+                Some(_) => return Parsed::Invalid,
             }
         }
     }
 
-    fn end(&mut self, value: Value) -> Read {
+    fn end(&mut self, value: Value) -> Parsed {
         self.at += 1;
-        Read::Whole(value)
+        Parsed::Whole(value)
     }
 
     /// Returns a string and whether it was closed; an incomplete escape is dropped.
@@ -174,36 +174,36 @@ impl Reader<'_> {
         unescape(&closed).or_else(|()| unescape(&without_half_pair(&closed))).map(|text| (text, false))
     }
 
-    fn number(&mut self) -> Read {
+    fn number(&mut self) -> Parsed {
         let start = self.at;
         while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')) {
             self.at += 1;
         }
         let text = &self.text[start..self.at];
         if self.at < self.text.len() {
-            return number(text).map_or(Read::Wrong, |number| Read::Whole(Value::Number(number)));
+            return number(text).map_or(Parsed::Invalid, |number| Parsed::Whole(Value::Number(number)));
         }
         let digits = text.trim_end_matches(|last: char| !last.is_ascii_digit());
         match number(digits) {
-            Some(number) => Read::Cut(Some(Value::Number(number))),
-            None if digits.is_empty() => Read::Cut(None),
-            None => Read::Wrong,
+            Some(number) => Parsed::Incomplete(Some(Value::Number(number))),
+            None if digits.is_empty() => Parsed::Incomplete(None),
+            None => Parsed::Invalid,
         }
     }
 
-    fn literal(&mut self) -> Read {
+    fn literal(&mut self) -> Parsed {
         let rest = &self.text[self.at..];
         for (name, value) in [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)] {
             if rest.starts_with(name) {
                 self.at += name.len();
-                return Read::Whole(value);
+                return Parsed::Whole(value);
             }
             if name.starts_with(rest) {
                 self.at = self.text.len();
-                return Read::Cut(Some(value));
+                return Parsed::Incomplete(Some(value));
             }
         }
-        Read::Wrong
+        Parsed::Invalid
     }
 }
 

@@ -217,7 +217,7 @@ pub(crate) use {deserialize_by_reading, read_names, read_struct};
 #[cfg(test)]
 mod tests {
     use crate::UserError;
-    use crate::api::{ConversationList, MessageMetadata, Usage};
+    use crate::api::{ConversationList, MessageMetadata, TokenUsage};
     use serde::de::DeserializeOwned;
     use serde_json::{Value, json};
 
@@ -238,7 +238,7 @@ mod tests {
             json!({ "code": "busy", "message": "", "retryAfter": -1 }),
             "retryAfter: invalid type: number `-1`, expected a whole number of 32 bits",
         );
-        check::<Usage>(json!({ "inputTokens": 1, "outputTokens": 2 }), "read");
+        check::<TokenUsage>(json!({ "inputTokens": 1, "outputTokens": 2 }), "read");
         check::<MessageMetadata>(json!({}), "read");
         check::<MessageMetadata>(
             json!({ "usage": { "inputTokens": 1.5, "outputTokens": 2 } }),

@@ -28,20 +28,20 @@ struct Input {
 
 /// The kind of tool. A declared and an undeclared tool with the same call id are two calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ToolKind {
     Static,
     Dynamic,
 }
 
-impl Kind {
-    fn of(dynamic: Option<bool>) -> Self {
+impl ToolKind {
+    fn from_dynamic(dynamic: Option<bool>) -> Self {
         if dynamic == Some(true) { Self::Dynamic } else { Self::Static }
     }
 }
 
 /// What a chunk changed in the message, for rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ChunkEffect {
     /// Nothing in the message.
     None,
     /// The part at this index.
@@ -105,7 +105,7 @@ impl Reducer {
     ///
     /// # Errors
     /// The chunk does not fit; the message is unchanged.
-    pub fn apply(&mut self, chunk: &Chunk) -> Result<Change, ReduceError> {
+    pub fn apply(&mut self, chunk: &Chunk) -> Result<ChunkEffect, ReduceError> {
         match chunk {
             Chunk::Start { message_id, message_metadata } => {
                 if let Some(id) = message_id {
@@ -138,7 +138,7 @@ impl Reducer {
             Chunk::FinishStep => {
                 self.open_texts.clear();
                 self.open_reasonings.clear();
-                Ok(Change::None)
+                Ok(ChunkEffect::None)
             }
             Chunk::Finish { message_metadata, .. } => Ok(self.metadata(message_metadata.as_ref())),
             Chunk::MessageMetadata { message_metadata } => Ok(self.metadata(Some(message_metadata))),
@@ -146,20 +146,20 @@ impl Reducer {
             Chunk::SourceDocument(source) => Ok(self.add(UiPart::SourceDocument(source.clone()))),
             Chunk::File(file) => Ok(self.add(UiPart::File(file.clone()))),
             Chunk::Data(data) => Ok(self.data(data)),
-            Chunk::Abort { .. } | Chunk::Error { .. } => Ok(Change::None),
+            Chunk::Abort { .. } | Chunk::Error { .. } => Ok(ChunkEffect::None),
             _ => self.tool(chunk),
         }
     }
 
-    fn tool(&mut self, chunk: &Chunk) -> Result<Change, ReduceError> {
+    fn tool(&mut self, chunk: &Chunk) -> Result<ChunkEffect, ReduceError> {
         match chunk {
             Chunk::ToolInputStart { tool_call_id, tool_name, provider_executed, dynamic, title } => {
-                let kind = Kind::of(*dynamic);
-                let change = self.call(tool_call_id, tool_name, kind, ToolState::InputStreaming, |tool| {
+                let kind = ToolKind::from_dynamic(*dynamic);
+                let change = self.upsert_call(tool_call_id, tool_name, kind, ToolState::InputStreaming, |tool| {
                     tool.provider_executed = provider_executed.or(tool.provider_executed);
                     tool.title = title.clone().or(tool.title.take());
                 });
-                let (Change::Part(part) | Change::Added(part)) = change else { return Ok(change) };
+                let (ChunkEffect::Part(part) | ChunkEffect::Added(part)) = change else { return Ok(change) };
                 self.inputs.retain(|input| input.part != part);
                 self.inputs.push(Input { part, text: String::new(), changed: false });
                 Ok(change)
@@ -170,7 +170,7 @@ impl Reducer {
                 let input = input.ok_or_else(|| ReduceError::NoSuchCall(tool_call_id.clone()))?;
                 input.text.push_str(input_text_delta);
                 input.changed = true;
-                Ok(Change::Part(part))
+                Ok(ChunkEffect::Part(part))
             }
             Chunk::ToolInputAvailable {
                 tool_call_id,
@@ -180,12 +180,18 @@ impl Reducer {
                 provider_metadata,
                 dynamic,
                 title,
-            } => Ok(self.call(tool_call_id, tool_name, Kind::of(*dynamic), ToolState::InputAvailable, |tool| {
-                tool.input = Some(input.clone());
-                tool.provider_executed = provider_executed.or(tool.provider_executed);
-                tool.call_provider_metadata = provider_metadata.clone().or(tool.call_provider_metadata.take());
-                tool.title = title.clone().or(tool.title.take());
-            })),
+            } => Ok(self.upsert_call(
+                tool_call_id,
+                tool_name,
+                ToolKind::from_dynamic(*dynamic),
+                ToolState::InputAvailable,
+                |tool| {
+                    tool.input = Some(input.clone());
+                    tool.provider_executed = provider_executed.or(tool.provider_executed);
+                    tool.call_provider_metadata = provider_metadata.clone().or(tool.call_provider_metadata.take());
+                    tool.title = title.clone().or(tool.title.take());
+                },
+            )),
             Chunk::ToolInputError {
                 tool_call_id,
                 tool_name,
@@ -196,8 +202,8 @@ impl Reducer {
                 dynamic,
             } => {
                 let known = self.find_in_step(tool_call_id, |_| true);
-                let kind = known.map_or(Kind::of(*dynamic), |at| self.kind(at));
-                Ok(self.call(tool_call_id, tool_name, kind, ToolState::OutputError, |tool| {
+                let kind = known.map_or(ToolKind::from_dynamic(*dynamic), |at| self.kind(at));
+                Ok(self.upsert_call(tool_call_id, tool_name, kind, ToolState::OutputError, |tool| {
                     let slot = if tool.dynamic { &mut tool.input } else { &mut tool.raw_input };
                     *slot = Some(input.clone());
                     tool.error_text = Some(error_text.clone());
@@ -207,7 +213,7 @@ impl Reducer {
                     tool.result_provider_metadata = provider_metadata.clone().or(tool.result_provider_metadata.take());
                 }))
             }
-            Chunk::ToolApprovalRequest { approval_id, tool_call_id, terms } => self.outcome(tool_call_id, |tool| {
+            Chunk::ToolApprovalRequest { approval_id, tool_call_id, terms } => self.update_call(tool_call_id, |tool| {
                 tool.state = ToolState::ApprovalRequested;
                 tool.approval = Some(Approval { terms: terms.clone(), ..Approval::new(approval_id) });
             }),
@@ -218,7 +224,7 @@ impl Reducer {
                 provider_metadata,
                 preliminary,
                 ..
-            } => self.outcome(tool_call_id, |tool| {
+            } => self.update_call(tool_call_id, |tool| {
                 tool.state = ToolState::OutputAvailable;
                 tool.output = Some(output.clone());
                 (tool.error_text, tool.raw_input) = (None, None);
@@ -227,7 +233,7 @@ impl Reducer {
                 tool.result_provider_metadata = provider_metadata.clone().or(tool.result_provider_metadata.take());
             }),
             Chunk::ToolOutputError { tool_call_id, error_text, provider_executed, .. } => {
-                self.outcome(tool_call_id, |tool| {
+                self.update_call(tool_call_id, |tool| {
                     tool.state = ToolState::OutputError;
                     tool.error_text = Some(error_text.clone());
                     (tool.output, tool.preliminary) = (None, None);
@@ -235,24 +241,24 @@ impl Reducer {
                 })
             }
             Chunk::ToolOutputDenied { tool_call_id } => {
-                self.outcome(tool_call_id, |tool| tool.state = ToolState::OutputDenied)
+                self.update_call(tool_call_id, |tool| tool.state = ToolState::OutputDenied)
             }
             // All other chunks are handled by the caller.
-            _ => Ok(Change::None),
+            _ => Ok(ChunkEffect::None),
         }
     }
 
-    fn add(&mut self, part: UiPart) -> Change {
+    fn add(&mut self, part: UiPart) -> ChunkEffect {
         self.message.parts.push(part);
-        Change::Added(self.message.parts.len() - 1)
+        ChunkEffect::Added(self.message.parts.len() - 1)
     }
 
-    fn open_text(&mut self, id: &str, metadata: Option<&ProviderMetadata>) -> Change {
+    fn open_text(&mut self, id: &str, metadata: Option<&ProviderMetadata>) -> ChunkEffect {
         self.open_texts.push((id.to_owned(), self.message.parts.len()));
         self.add(UiPart::Text(streaming(None, metadata)))
     }
 
-    fn open_reasoning(&mut self, id: &str, metadata: Option<&ProviderMetadata>) -> Change {
+    fn open_reasoning(&mut self, id: &str, metadata: Option<&ProviderMetadata>) -> ChunkEffect {
         self.open_reasonings.push((id.to_owned(), self.message.parts.len()));
         self.add(UiPart::Reasoning(streaming(Some(id), metadata)))
     }
@@ -263,7 +269,7 @@ impl Reducer {
         delta: &str,
         metadata: Option<&ProviderMetadata>,
         done: bool,
-    ) -> Result<Change, ReduceError> {
+    ) -> Result<ChunkEffect, ReduceError> {
         if let Some(UiPart::Text(text) | UiPart::Reasoning(text)) = self.message.parts.get_mut(at) {
             text.text.push_str(delta);
             if let Some(metadata) = metadata {
@@ -273,7 +279,7 @@ impl Reducer {
                 text.state = Some(TextState::Done);
             }
         }
-        Ok(Change::Part(at))
+        Ok(ChunkEffect::Part(at))
     }
 
     /// Returns the index of the newest part with this call id.
@@ -290,28 +296,28 @@ impl Reducer {
         calls.find(|(_, tool)| tool.tool_call_id == call_id && is_it(tool)).map(|(at, _)| at)
     }
 
-    fn kind(&self, at: usize) -> Kind {
-        Kind::of(self.message.parts[at].as_tool().map(|tool| tool.dynamic))
+    fn kind(&self, at: usize) -> ToolKind {
+        ToolKind::from_dynamic(self.message.parts[at].as_tool().map(|tool| tool.dynamic))
     }
 
     /// Moves a call of this step and kind to a new state, or adds it. Data of the earlier state is
     /// dropped.
-    fn call(
+    fn upsert_call(
         &mut self,
         call_id: &str,
         name: &str,
-        kind: Kind,
+        kind: ToolKind,
         state: ToolState,
         change: impl FnOnce(&mut ToolPart),
-    ) -> Change {
-        let dynamic = kind == Kind::Dynamic;
+    ) -> ChunkEffect {
+        let dynamic = kind == ToolKind::Dynamic;
         let (at, result) = match self.find_in_step(call_id, |tool| tool.dynamic == dynamic) {
-            Some(at) => (at, Change::Part(at)),
+            Some(at) => (at, ChunkEffect::Part(at)),
             None => {
                 let tool = ToolPart { dynamic, ..ToolPart::new(call_id, name) };
                 self.message.parts.push(UiPart::Tool(Box::new(tool)));
                 let at = self.message.parts.len() - 1;
-                (at, Change::Added(at))
+                (at, ChunkEffect::Added(at))
             }
         };
         // The arguments are complete or start again.
@@ -326,18 +332,18 @@ impl Reducer {
         result
     }
 
-    fn outcome(&mut self, call_id: &str, change: impl FnOnce(&mut ToolPart)) -> Result<Change, ReduceError> {
+    fn update_call(&mut self, call_id: &str, change: impl FnOnce(&mut ToolPart)) -> Result<ChunkEffect, ReduceError> {
         let at = self.find(call_id)?;
         self.settle();
         if let UiPart::Tool(tool) = &mut self.message.parts[at] {
             change(tool);
         }
-        Ok(Change::Part(at))
+        Ok(ChunkEffect::Part(at))
     }
 
-    fn data(&mut self, chunk: &DataChunk) -> Change {
+    fn data(&mut self, chunk: &DataChunk) -> ChunkEffect {
         if chunk.transient == Some(true) {
-            return Change::None;
+            return ChunkEffect::None;
         }
         let part = DataPart { kind: chunk.kind.clone(), id: chunk.id.clone(), data: chunk.data.clone() };
         let is_it = |known: &UiPart| match known {
@@ -347,17 +353,17 @@ impl Reducer {
         match self.message.parts.iter().position(is_it) {
             Some(at) => {
                 self.message.parts[at] = UiPart::Data(part);
-                Change::Part(at)
+                ChunkEffect::Part(at)
             }
             None => self.add(UiPart::Data(part)),
         }
     }
 
-    fn metadata(&mut self, news: Option<&Value>) -> Change {
+    fn metadata(&mut self, news: Option<&Value>) -> ChunkEffect {
         if let Some(news) = news.filter(|news| !news.is_null()) {
             merge(self.message.metadata.get_or_insert(Value::Null), news, 0);
         }
-        Change::Message
+        ChunkEffect::Message
     }
 }
 

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use wire::{Change, Chunk, Reducer, Role, ToolState, UiMessage, UiPart, reduce};
+use wire::{Chunk, ChunkEffect, Reducer, Role, ToolState, UiMessage, UiPart, reduce};
 
 fn fold(chunks: &[&str]) -> (Vec<String>, UiMessage) {
     let mut reducer = Reducer::new(UiMessage::new("m", Role::Assistant));
@@ -144,8 +144,8 @@ proptest! {
         for chunk in &chunks {
             let parts = reducer.message().parts.len();
             match reducer.apply(chunk) {
-                Ok(Change::Added(at)) => prop_assert_eq!((at, reducer.message().parts.len()), (parts, parts + 1)),
-                Ok(Change::Part(at)) => prop_assert!(at < parts),
+                Ok(ChunkEffect::Added(at)) => prop_assert_eq!((at, reducer.message().parts.len()), (parts, parts + 1)),
+                Ok(ChunkEffect::Part(at)) => prop_assert!(at < parts),
                 Ok(_) | Err(_) => prop_assert_eq!(reducer.message().parts.len(), parts),
             }
         }

@@ -1,13 +1,13 @@
 //! The form and the list of what was saved.
 
-use app::actions::{Actions, BlockEvents, ClientTools, Status, use_actions};
+use app::actions::{Actions, BlockEvents, ClientTools, MessageStatus, use_actions};
 use app::blocks::{Alert, Button, Checkbox, NumberInput, Select, Table, TextArea, TextInput};
 use app::page_state::{PageState, use_page_state};
 use app::properties::Properties;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Value, json};
-use wire::page::{AlertProperties, ButtonProperties, Choice, Input, TableProperties};
+use wire::page::{AlertProperties, ButtonProperties, InputProperties, SelectOption, TableProperties};
 
 /// The inputs, by the keys of the page's state.
 const INPUTS: [&str; 7] = ["legal_name", "company", "email", "plan", "seats", "notes", "terms"];
@@ -18,22 +18,31 @@ pub fn Form() -> impl IntoView {
     let (state, actions) = (use_page_state(), use_actions());
     let is_enterprise = Memo::new(move |_| state.get("plan") == "enterprise");
     // Properties that depend on something are made by a closure.
-    let seats = Properties::derive(move || Input {
+    let seats = Properties::derive(move || InputProperties {
         required: true,
         initial: Some(json!(5)),
         min: Some(json!(1)),
         max: Some(if state.get("plan") == "starter" { json!(10) } else { json!(500) }),
-        ..Input::default()
+        ..InputProperties::default()
     });
-    let name = Input { label: label("Legal name"), required: true, min_length: Some(2), ..Input::default() };
-    let email = Input {
+    let name = InputProperties {
+        label: label("Legal name"),
+        required: true,
+        min_length: Some(2),
+        ..InputProperties::default()
+    };
+    let email = InputProperties {
         label: label("E-mail"),
         required: true,
         pattern: Some(r"[^@\s]+@[^@\s]+\.[^@\s]+".to_owned()),
         pattern_message: Some("This is no e-mail address.".to_owned()),
-        ..Input::default()
+        ..InputProperties::default()
     };
-    let terms = Input { label: label("The customer has accepted the terms"), required: true, ..Input::default() };
+    let terms = InputProperties {
+        label: label("The customer has accepted the terms"),
+        required: true,
+        ..InputProperties::default()
+    };
     let enterprise = AlertProperties {
         title: Some("Enterprise".to_owned()),
         content: Some("Somebody from sales calls within one working day to agree on the contract.".to_owned()),
@@ -45,19 +54,19 @@ pub fn Form() -> impl IntoView {
         BlockEvents::default().on("onClick", move |_| spawn_local(async move { save(state, actions).await }));
     let on_fill_in = BlockEvents::default().on("onClick", move |_| {
         if let Err(why) = actions.call_method("chat", "setInput", &[json!("Fill in the form for ")]) {
-            actions.notify(why, Status::Error, None);
+            actions.notify(why, MessageStatus::Error, None);
         }
     });
     view! {
         <TextInput id="legal_name" properties=name />
-        <TextInput id="company" properties=Input::default() />
+        <TextInput id="company" properties=InputProperties::default() />
         <TextInput id="email" properties=email />
-        <Select id="plan" properties=Input { required: true, options: plans(), ..Input::default() } />
+        <Select id="plan" properties=InputProperties { required: true, options: plans(), ..InputProperties::default() } />
         <NumberInput id="seats" properties=seats />
         <Show when=move || is_enterprise.get()>
             <Alert properties=enterprise.clone() />
         </Show>
-        <TextArea id="notes" properties=Input { max_length: Some(2000), ..Input::default() } />
+        <TextArea id="notes" properties=InputProperties { max_length: Some(2000), ..InputProperties::default() } />
         <Checkbox id="terms" properties=terms />
         <Button id="register" properties=register events=on_register />
         <Button id="fill_in" properties=fill_in events=on_fill_in />
@@ -91,7 +100,7 @@ pub fn tools() -> ClientTools {
 
 /// Saves the form when it is right, and begins a new one.
 async fn save(state: PageState, actions: Actions) {
-    if !state.demand_valid(None) {
+    if !state.require_valid(None) {
         return;
     }
     let values = ["legal_name", "company", "email", "plan", "seats"];
@@ -106,9 +115,9 @@ async fn save(state: PageState, actions: Actions) {
         Ok(customers) => {
             state.reset(Some(&INPUTS.map(str::to_owned)));
             state.set("customers", customers);
-            actions.notify("The customer is registered.".to_owned(), Status::Success, None);
+            actions.notify("The customer is registered.".to_owned(), MessageStatus::Success, None);
         }
-        Err(why) => actions.notify(why, Status::Error, None),
+        Err(why) => actions.notify(why, MessageStatus::Error, None),
     }
 }
 
@@ -116,8 +125,8 @@ fn label(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn plans() -> Vec<Choice> {
+fn plans() -> Vec<SelectOption> {
     [("starter", "Starter"), ("team", "Team"), ("enterprise", "Enterprise")]
-        .map(|(value, label)| Choice { value: value.to_owned(), label: label.to_owned() })
+        .map(|(value, label)| SelectOption { value: value.to_owned(), label: label.to_owned() })
         .to_vec()
 }

@@ -3,7 +3,7 @@
 pub mod form;
 
 use app::agent_chat::AgentChat;
-use app::pages::{Part, Parts, RustPage, RustTool, ToolMarks};
+use app::pages::{PageRegions, RegionView, RustPage, RustTool, ToolAnnotations};
 use form::{Customers, Form, tools};
 use leptos::prelude::*;
 use serde_json::json;
@@ -25,7 +25,7 @@ const PLANS: RustTool = RustTool {
         })
     },
     confirm: false,
-    marks: ToolMarks::NONE,
+    annotations: ToolAnnotations::NONE,
 };
 
 /// Called by the page's script once the WASM is there.
@@ -37,15 +37,15 @@ pub fn hydrate() {
 }
 
 /// A form that an agent can fill in, and the chat with it.
-fn intake() -> Parts {
+fn intake() -> PageRegions {
     let content = view! {
         <Form />
         <Customers />
     };
-    Parts {
-        content: Some(Part { share: Some(6), ..Part::new(content) }),
-        chat: Some(Part { share: Some(6), ..Part::new(view! { <Assistant /> }) }),
-        ..Parts::default()
+    PageRegions {
+        content: Some(RegionView { share: Some(6), ..RegionView::new(content) }),
+        chat: Some(RegionView { share: Some(6), ..RegionView::new(view! { <Assistant /> }) }),
+        ..PageRegions::default()
     }
 }
 

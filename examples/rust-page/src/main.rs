@@ -1,4 +1,4 @@
-//! The server's half: the whole of Chatwright, with the pages of this crate.
+//! The server side: the whole of Chatwright, with the pages of this crate.
 
 use rust_embed::RustEmbed;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
 // Highlights the words of a search in the message that was found. The colours are ranges over the text (CSS.highlights), so that the
-// document stays as it was rendered. Loaded with the first find; see app/src/agent_conversations/found.rs.
+// document stays as it was rendered. Loaded with the first search result that is opened; see app/src/agent_conversations/highlight.rs.
 
 const NAME = "cw-found";
 const MOST = 200;

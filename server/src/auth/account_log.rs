@@ -1,6 +1,7 @@
-//! Rows of the audit log about sign-ins and accounts: calls of `account:…`. No tool of an agent has a colon in its name.
+//! Audit entries about sign-ins and accounts. Their tool names start with `account:`; names of
+//! agents' tools contain no colon.
 
-use super::password::now;
+use super::password::now_millis;
 use config::AuditAddresses;
 use ipnet::IpNet;
 use serde_json::{Map, Value};
@@ -8,10 +9,10 @@ use std::net::IpAddr;
 use store::{AuditEntry, AuditOutcome};
 use uuid::Uuid;
 
-/// What can be done with an account.
+/// An action on an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AccountAction {
-    /// The first account, an administrator's.
+    /// Creating the first account, that of an administrator.
     FirstAccount,
     SignUp,
     SignIn,
@@ -23,7 +24,7 @@ pub(crate) enum AccountAction {
 }
 
 impl AccountAction {
-    /// All of them with their names in the log.
+    /// All actions with their names in the log.
     pub(crate) const ALL: [(Self, &'static str); 8] = [
         (Self::FirstAccount, "account:first_account"),
         (Self::SignUp, "account:sign_up"),
@@ -39,13 +40,14 @@ impl AccountAction {
         Self::ALL.into_iter().find(|(action, _)| *action == self).map_or("", |(_, name)| name)
     }
 
-    /// The row for what a user did. `address` is theirs, as far as it is recorded.
-    pub(crate) fn done(self, user_id: &str, address: Option<&str>, about: Map<String, Value>) -> AuditEntry {
+    /// Returns the entry for a successful action of a user. `address` is the user's address as
+    /// recorded in the log.
+    pub(crate) fn success_entry(self, user_id: &str, address: Option<&str>, about: Map<String, Value>) -> AuditEntry {
         self.entry(user_id, AuditOutcome::Ok, address, about)
     }
 
-    /// The row for attempts that were refused, with a wrong password for example.
-    pub(super) fn refused(self, user_id: &str, address: Option<&str>, about: Map<String, Value>) -> AuditEntry {
+    /// Returns the entry for refused attempts, for example with a wrong password.
+    pub(super) fn refused_entry(self, user_id: &str, address: Option<&str>, about: Map<String, Value>) -> AuditEntry {
         self.entry(user_id, AuditOutcome::Refused, address, about)
     }
 
@@ -63,10 +65,10 @@ impl AccountAction {
     }
 }
 
-/// A row for what somebody did who is no agent.
+/// Returns an entry for an action that no agent did.
 pub(crate) fn row(user_id: &str, what: &str, conversation_id: &str, about: Value) -> AuditEntry {
     AuditEntry {
-        at: now(),
+        at: now_millis(),
         user_id: user_id.to_owned(),
         agent_id: String::new(),
         conversation_id: conversation_id.to_owned(),
@@ -81,8 +83,8 @@ pub(crate) fn row(user_id: &str, what: &str, conversation_id: &str, about: Value
     }
 }
 
-/// An address as it is recorded.
-pub(super) fn recorded(address: IpAddr, how: AuditAddresses) -> Option<String> {
+/// Returns an address as the audit log records it.
+pub(super) fn audit_address(address: IpAddr, how: AuditAddresses) -> Option<String> {
     let prefix = match (how, address) {
         (AuditAddresses::None, _) => return None,
         _ if address.is_unspecified() => return Some("unknown".to_owned()),
@@ -100,11 +102,11 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn addresses_are_recorded_as_the_config_says() {
+    fn addresses_are_recorded_as_configured() {
         let check = |address: &str, full: &str, network: &str| {
             let address = address.parse().unwrap();
-            let seen =
-                [AuditAddresses::Full, AuditAddresses::Network, AuditAddresses::None].map(|how| recorded(address, how));
+            let seen = [AuditAddresses::Full, AuditAddresses::Network, AuditAddresses::None]
+                .map(|how| audit_address(address, how));
             assert_eq!(seen, [Some(full.to_owned()), Some(network.to_owned()), None], "{address}");
         };
         check("203.0.113.77", "203.0.113.77", "203.0.113.0/24");
@@ -114,14 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_accounts() {
-        let entry = AccountAction::SignIn.done("ada", Some("203.0.113.0/24"), Map::new());
+    fn audit_entries_have_action_and_address() {
+        let entry = AccountAction::SignIn.success_entry("ada", Some("203.0.113.0/24"), Map::new());
         assert_eq!(
             (entry.user_id.as_str(), entry.tool.as_str(), entry.outcome),
             ("ada", "account:sign_in", AuditOutcome::Ok)
         );
         assert_eq!(entry.arguments, json!({ "address": "203.0.113.0/24" }));
-        assert_eq!(AccountAction::DeleteKey.refused("ada", None, Map::new()).arguments, json!({}));
+        assert_eq!(AccountAction::DeleteKey.refused_entry("ada", None, Map::new()).arguments, json!({}));
         for (action, name) in AccountAction::ALL {
             assert_eq!(action.name(), name);
         }

@@ -1,14 +1,14 @@
-//! Who calls: what a request brings along, judged by the mode of the config.
+//! Identifies the caller of a request by its credentials and the auth mode of the config.
 
-use super::credentials::{Ambiguous, Credentials};
+use super::credentials::{AmbiguousCredentials, Credentials};
 use super::embedding::Embedding;
+use super::external_keys::ExternalKeys;
 use super::hosts::Hosts;
 use super::jwt::{self, Jwt};
-use super::outside::OutsideKeys;
 use super::password::keys::is_key;
-use super::password::{self, Accounts, Scope};
+use super::password::{self, Accounts, KeyScope};
 use super::visitors::{self, Visitors};
-use super::{Ground, cookies, ground, proxy};
+use super::{AuthState, auth_state, cookies, proxy};
 use axum::http::HeaderValue;
 use chat::{Bearer, Caller};
 use config::{AuditAddresses, Auth, AuthMode, Embed, ProxyAuth};
@@ -18,22 +18,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use store::StoreError;
 use wire::{ErrorCode, UserError};
 
-/// The owner of everything in the mode `local`.
+/// The user id of the owner in the mode `local`.
 pub(crate) const LOCAL_OWNER: &str = "local";
 
-/// Tells callers apart, as the config says.
+/// Identifies callers as the config says.
 pub(crate) struct Authentication {
     mode: Mode,
     pub(super) visitors: Visitors,
-    /// The sites that may show chats.
+    /// The settings of embedded chats, if the config has any.
     pub(super) embedding: Option<Embedding>,
     pub(super) hosts: Hosts,
-    /// The keys of users who are kept elsewhere.
-    pub(super) outside: Option<Arc<OutsideKeys>>,
+    /// The API keys of users without accounts on this server.
+    pub(super) external_keys: Option<Arc<ExternalKeys>>,
     /// How the audit log records addresses.
     pub(super) audit_addresses: AuditAddresses,
-    /// Whether what a user comes with stays with him for the time of his request, and of what it begins.
-    passes_on: bool,
+    /// Whether the caller keeps the bearer token, so that remote agents can be called with it.
+    forwards_bearer: bool,
 }
 
 enum Mode {
@@ -44,35 +44,37 @@ enum Mode {
     Password(Arc<Accounts>),
 }
 
-/// By what a caller is known, as far as that decides about anything.
+/// How a caller was identified.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Via {
-    /// By what stands for all of him, or by nothing.
-    Whole,
-    /// By a session of this server; its id.
+pub(crate) enum AuthMethod {
+    /// By the credentials of the auth mode, or as a visitor without credentials.
+    Primary,
+    /// By a session of this server, with its id.
     Session(String),
-    /// By a key, which is for these things only.
-    Key(Vec<Scope>),
-    /// By the token of a site that shows a chat.
+    /// By an API key, with its scopes.
+    Key(Vec<KeyScope>),
+    /// By an embed token, which the server of an embedding site has signed.
     Site,
 }
 
-/// Who sent a request.
+/// The caller of a request, and how they were identified.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct Identity {
     pub(crate) caller: Caller,
-    pub(super) via: Via,
-    /// What the browser must be given, so that it is known again.
+    pub(super) auth_method: AuthMethod,
+    /// The visitor cookie to set in the response.
     pub(super) cookie: Option<HeaderValue>,
-    /// He was signed in, and is no longer; why, in words for him.
+    /// The error to show if the caller's sign-in is no longer valid.
     pub(super) ended: Option<UserError>,
 }
 
 impl Authentication {
+    /// Creates the authentication of a config.
+    ///
     /// # Errors
-    /// One line for the operator.
-    pub(crate) async fn new(auth: &Auth, embed: Option<&Embed>, ground: &Ground) -> anyhow::Result<Self> {
-        ground::allows(ground.address, &auth.mode)?;
+    /// The listen address, a key or the database does not allow it.
+    pub(crate) async fn new(auth: &Auth, embed: Option<&Embed>, ground: &AuthState) -> anyhow::Result<Self> {
+        auth_state::check_listen_address(ground.address, &auth.mode)?;
         let mode = match &auth.mode {
             AuthMode::Local => Mode::Local,
             AuthMode::Anonymous => Mode::Anonymous,
@@ -81,21 +83,21 @@ impl Authentication {
             }
             AuthMode::Proxy(settings) => Mode::Proxy(settings.clone()),
             AuthMode::Password(settings) => {
-                let accounts = Accounts::open(settings, ground.store.clone(), ground.desk.clone()).await?;
+                let accounts = Accounts::open(settings, ground.store.clone(), ground.sign_in.clone()).await?;
                 Mode::Password(Arc::new(accounts))
             }
         };
         let outside = match &auth.mode {
             AuthMode::Local | AuthMode::Jwt(_) | AuthMode::Proxy(_) => {
-                Some(Arc::new(OutsideKeys::new(auth.mode.name(), ground.store.clone(), ground.desk.clone())))
+                Some(Arc::new(ExternalKeys::new(auth.mode.name(), ground.store.clone(), ground.sign_in.clone())))
             }
-            // Nobody is somebody, or there are accounts.
+            // No API keys in the mode `anonymous`; in the mode `password` they belong to accounts.
             AuthMode::Anonymous | AuthMode::Password(_) => None,
         };
         let visitors = match (&mode, auth.cookie_keys.as_slice()) {
-            // Nobody is a visitor.
-            (Mode::Local, _) => Visitors::new([&visitors::random::<32>()[..]]),
-            (_, []) => Visitors::new([visitors::own_key(ground).await?.as_slice()]),
+            // There are no visitors in this mode, so the key need not be kept.
+            (Mode::Local, _) => Visitors::new([&visitors::random_bytes::<32>()[..]]),
+            (_, []) => Visitors::new([visitors::server_key(ground).await?.as_slice()]),
             (_, keys) => Visitors::new(keys.iter().map(|key| key.expose_secret().as_bytes())),
         };
         let embedding = embed.map(Embedding::new).transpose().map_err(|error| error.context("`embed`"))?;
@@ -104,28 +106,28 @@ impl Authentication {
             visitors,
             embedding,
             hosts: Hosts::new(&auth.public_urls),
-            outside,
+            external_keys: outside,
             audit_addresses: auth.audit_addresses,
-            passes_on: false,
+            forwards_bearer: false,
         })
     }
 
-    /// The same, where what users come with is passed on for them, or not.
-    pub(crate) fn passing_on(self, passes_on: bool) -> Self {
-        Self { passes_on, ..self }
+    /// Sets whether callers keep their bearer tokens.
+    pub(crate) fn with_bearer_forwarding(self, forwards_bearer: bool) -> Self {
+        Self { forwards_bearer, ..self }
     }
 
-    /// The user with the token that he came with, where that is passed on.
-    fn with(&self, user: Caller, token: &str) -> Caller {
-        Caller { bearer: self.passes_on.then(|| Bearer::new(token)), ..user }
+    /// Adds the bearer token to the caller if tokens are forwarded.
+    fn with_bearer(&self, user: Caller, token: &str) -> Caller {
+        Caller { bearer: self.forwards_bearer.then(|| Bearer::new(token)), ..user }
     }
 
-    /// Whether everybody who reaches the server is its owner.
+    /// Returns whether everybody who reaches the server is its owner.
     pub(crate) fn is_local(&self) -> bool {
         matches!(self.mode, Mode::Local)
     }
 
-    /// The users who sign in here, if they do.
+    /// Returns the accounts in the mode `password`.
     pub(crate) fn accounts(&self) -> Option<Arc<Accounts>> {
         match &self.mode {
             Mode::Password(accounts) => Some(accounts.clone()),
@@ -133,117 +135,133 @@ impl Authentication {
         }
     }
 
-    /// As what a request brings along but for keys of users who are kept elsewhere.
-    pub(super) async fn by_himself(&self, sent: &Credentials) -> Result<Known, UserError> {
-        if let Some(user) = self.user_of_site(sent).await? {
-            return Ok(Known { via: Via::Site, ..known(user) });
+    /// Identifies the caller by all credentials but API keys of users without accounts.
+    pub(super) async fn identify_by_mode(&self, sent: &Credentials) -> Result<Identity, UserError> {
+        if let Some(user) = self.embed_user(sent).await? {
+            return Ok(Identity { auth_method: AuthMethod::Site, ..plain_identity(user) });
         }
         match &self.mode {
-            Mode::Local => Ok(known(local_owner())),
-            Mode::Anonymous => Ok(self.visitor(sent)?),
-            Mode::Jwt(jwt) => self.bearer(jwt, sent).await,
-            Mode::Password(accounts) => self.member(accounts, sent).await,
-            Mode::Proxy(settings) => match proxy::user(settings, sent).map_err(of_proxy)? {
+            Mode::Local => Ok(plain_identity(local_owner())),
+            Mode::Anonymous => Ok(self.identify_visitor(sent)?),
+            Mode::Jwt(jwt) => self.identify_by_jwt(jwt, sent).await,
+            Mode::Password(accounts) => self.identify_by_account(accounts, sent).await,
+            Mode::Proxy(settings) => match proxy::user(settings, sent).map_err(proxy_error)? {
                 Some(user) => match proxy::token(settings, sent)? {
-                    Some(token) => Ok(known(self.with(user, token))),
-                    None => Ok(known(user)),
+                    Some(token) => Ok(plain_identity(self.with_bearer(user, token))),
+                    None => Ok(plain_identity(user)),
                 },
-                None => Ok(self.visitor(sent)?),
+                None => Ok(self.identify_visitor(sent)?),
             },
         }
     }
 
-    /// By the token of a site that shows a chat. It goes before all that the browser sends by itself: only our own script can have sent it,
-    /// and the browser may be signed in here as somebody else.
-    async fn user_of_site(&self, sent: &Credentials) -> Result<Option<Caller>, UserError> {
+    /// Identifies the caller by an embed token. It takes precedence over everything that the
+    /// browser sends automatically: only our own script can have sent the token, and the browser
+    /// may be signed in here as another user.
+    async fn embed_user(&self, sent: &Credentials) -> Result<Option<Caller>, UserError> {
         let token = sent.bearer()?.filter(|token| !is_key(token));
         let (Some(embedding), Some(token)) = (&self.embedding, token) else { return Ok(None) };
-        // In these modes a bearer may be somebody else's; in the others nobody else's counts.
+        // In these modes a bearer token may be of another kind; in the others only embed tokens are
+        // accepted.
         let has_others = matches!(self.mode, Mode::Jwt(_) | Mode::Proxy(_) | Mode::Password(_));
-        embedding.user(token, has_others).await.map_err(of_token)
+        embedding.user(token, has_others).await.map_err(token_error)
     }
 
-    /// Whether users are known by tokens wherever they ask.
-    pub(super) fn has_tokens(&self) -> bool {
+    /// Returns whether users are identified by JWTs in all requests.
+    pub(super) fn uses_jwt(&self) -> bool {
         matches!(self.mode, Mode::Jwt(_))
     }
 
-    /// Whether a token says here who somebody is, of whichever kind: for who was given one and should not pass for nobody.
-    pub(super) fn takes_tokens(&self) -> bool {
-        self.has_tokens() || self.embedding.as_ref().is_some_and(Embedding::takes_tokens)
+    /// Returns whether any kind of token is accepted: a caller who has a token must not be treated
+    /// as a visitor.
+    pub(super) fn accepts_tokens(&self) -> bool {
+        self.uses_jwt() || self.embedding.as_ref().is_some_and(Embedding::accepts_tokens)
     }
 
-    /// Somebody whose request needs no name.
-    pub(super) fn nobody(&self) -> Caller {
-        if self.is_local() { local_owner() } else { Caller::visitor(self.visitors.known(None, now()).user_id) }
+    /// Returns the caller of requests that need no identity.
+    pub(super) fn anonymous_caller(&self) -> Caller {
+        if self.is_local() {
+            local_owner()
+        } else {
+            Caller::visitor(self.visitors.identify(None, now_seconds()).user_id)
+        }
     }
 
-    /// By the header, or by the cookie. A header that is not good is refused at once: a program sent it. A cookie that is not good
-    /// may lie in a browser for long, so it is as none where somebody may be nobody.
-    async fn bearer(&self, jwt: &Jwt, sent: &Credentials) -> Result<Known, UserError> {
+    /// Identifies the caller by the `Authorization` header or the cookie. An invalid header is an
+    /// error, since a program has sent it deliberately. An invalid cookie may have been in the
+    /// browser for long, so it is ignored where visitors are allowed.
+    async fn identify_by_jwt(&self, jwt: &Jwt, sent: &Credentials) -> Result<Identity, UserError> {
         let by_header = match sent.bearer()?.filter(|token| !is_key(token)) {
-            Some(token) => Some(self.with(jwt.user(token).await.map_err(of_token)?, token)),
+            Some(token) => Some(self.with_bearer(jwt.user(token).await.map_err(token_error)?, token)),
             None => None,
         };
         let cookie = jwt.cookie().map(|name| sent.cookie(name)).transpose()?.flatten();
         let by_cookie = match cookie.filter(|token| !token.is_empty()) {
-            Some(token) => Some(jwt.user(&token).await.map(|user| self.with(user, &token))),
+            Some(token) => Some(jwt.user(&token).await.map(|user| self.with_bearer(user, &token))),
             None => None,
         };
         match (by_header, by_cookie) {
-            (Some(one), Some(Ok(other))) if one.user_id != other.user_id => Err(two_users()),
-            (Some(user), _) | (None, Some(Ok(user))) => Ok(known(user)),
+            (Some(one), Some(Ok(other))) if one.user_id != other.user_id => Err(conflicting_credentials()),
+            (Some(user), _) | (None, Some(Ok(user))) => Ok(plain_identity(user)),
             (None, Some(Err(refused))) => {
-                let ended = Some(of_token(refused));
-                Ok(Known { ended, ..self.visitor(sent)? })
+                let ended = Some(token_error(refused));
+                Ok(Identity { ended, ..self.identify_visitor(sent)? })
             }
-            (None, None) => Ok(self.visitor(sent)?),
+            (None, None) => Ok(self.identify_visitor(sent)?),
         }
     }
 
-    /// By the session of a browser, or by the key of a program; with both, as far as the key is for it.
-    async fn member(&self, accounts: &Accounts, sent: &Credentials) -> Result<Known, UserError> {
+    /// Identifies the caller by session cookie or API key. If both are sent, they must be of the
+    /// same user, and the scopes of the key apply.
+    async fn identify_by_account(&self, accounts: &Accounts, sent: &Credentials) -> Result<Identity, UserError> {
         let by_key = match (sent.bearer()?, sent.api_key()?) {
-            (Some(one), Some(other)) if one != other => return Err(two_users()),
+            (Some(one), Some(other)) if one != other => return Err(conflicting_credentials()),
             (Some(key), _) | (None, Some(key)) => {
-                let found = accounts.key(key).await.map_err(of_store)?;
-                Some(found.ok_or_else(wrong_key)?)
+                let found = accounts.find_key(key).await.map_err(store_error)?;
+                Some(found.ok_or_else(invalid_api_key)?)
             }
             (None, None) => None,
         };
         let cookie = sent.cookie(&password::cookie_name(self.is_https(sent)))?.filter(|token| !token.is_empty());
         let session = match &cookie {
-            Some(token) => accounts.session(token).await.map_err(of_store)?,
+            Some(token) => accounts.find_session(token).await.map_err(store_error)?,
             None => None,
         };
         match (by_key, session) {
-            (Some((user, _)), Some(session)) if user.user_id != session.caller.user_id => Err(two_users()),
-            (Some((user, scopes)), _) => Ok(Known { via: Via::Key(scopes), ..known(user) }),
-            (None, Some(session)) => Ok(Known { via: Via::Session(session.id), ..known(session.caller) }),
-            (None, None) => Ok(Known { ended: cookie.map(|_| UserError::unauthenticated()), ..self.visitor(sent)? }),
+            (Some((user, _)), Some(session)) if user.user_id != session.caller.user_id => {
+                Err(conflicting_credentials())
+            }
+            (Some((user, scopes)), _) => Ok(Identity { auth_method: AuthMethod::Key(scopes), ..plain_identity(user) }),
+            (None, Some(session)) => {
+                Ok(Identity { auth_method: AuthMethod::Session(session.id), ..plain_identity(session.caller) })
+            }
+            (None, None) => {
+                Ok(Identity { ended: cookie.map(|_| UserError::unauthenticated()), ..self.identify_visitor(sent)? })
+            }
         }
     }
 
-    /// Whether the browser came over `https`, as far as the config tells.
+    /// Returns whether the browser uses `https`, as far as the config tells.
     pub(super) fn is_https(&self, sent: &Credentials) -> bool {
         sent.host().is_some_and(|host| self.hosts.is_https(host))
     }
 
-    fn visitor(&self, sent: &Credentials) -> Result<Known, Ambiguous> {
-        // In the frame of another site a browser may send no cookies, so our script there says by itself who its visitor is.
+    fn identify_visitor(&self, sent: &Credentials) -> Result<Identity, AmbiguousCredentials> {
+        // In a frame on another site, a browser may send no cookies, so our script sends the
+        // visitor in a header.
         if let Some(carried) = sent.header(visitors::HEADER)? {
-            return Ok(known(Caller::visitor(self.visitors.known(Some(carried), now()).user_id)));
+            return Ok(plain_identity(Caller::visitor(self.visitors.identify(Some(carried), now_seconds()).user_id)));
         }
         let is_https = self.is_https(sent);
         let cookie = sent.cookie(&cookies::name(visitors::COOKIE, is_https))?;
-        let seen = self.visitors.known(cookie.as_deref(), now());
-        let cookie = seen.renewed.and_then(|value| Visitors::cookie(&value, is_https));
-        Ok(Known { cookie, ..known(Caller::visitor(seen.user_id)) })
+        let seen = self.visitors.identify(cookie.as_deref(), now_seconds());
+        let cookie = seen.new_cookie.and_then(|value| Visitors::set_cookie(&value, is_https));
+        Ok(Identity { cookie, ..plain_identity(Caller::visitor(seen.user_id)) })
     }
 }
 
-pub(super) fn known(caller: Caller) -> Known {
-    Known { caller, via: Via::Whole, cookie: None, ended: None }
+pub(super) fn plain_identity(caller: Caller) -> Identity {
+    Identity { caller, auth_method: AuthMethod::Primary, cookie: None, ended: None }
 }
 
 pub(super) fn local_owner() -> Caller {
@@ -251,46 +269,48 @@ pub(super) fn local_owner() -> Caller {
     Caller { roles, ..Caller::signed_in(LOCAL_OWNER) }
 }
 
-impl From<Ambiguous> for UserError {
-    fn from(Ambiguous(message): Ambiguous) -> Self {
+impl From<AmbiguousCredentials> for UserError {
+    fn from(AmbiguousCredentials(message): AmbiguousCredentials) -> Self {
         Self::new(ErrorCode::Malformed, message)
     }
 }
 
-/// A10: whoever could choose which of two counts could choose who he is.
-pub(super) fn two_users() -> UserError {
+/// If one of several identities could win, an attacker could choose who the request is attributed
+/// to.
+pub(super) fn conflicting_credentials() -> UserError {
     UserError::new(ErrorCode::Malformed, "This request is signed in as two different users. Send one credential only.")
 }
 
-pub(super) fn wrong_key() -> UserError {
-    UserError::new(ErrorCode::Unauthenticated, "This API key is wrong, has expired or was deleted.")
+pub(super) fn invalid_api_key() -> UserError {
+    UserError::new(ErrorCode::Unauthenticated, "This API key is invalid, has expired or was deleted.")
 }
 
-pub(super) fn of_store(error: StoreError) -> UserError {
+pub(super) fn store_error(error: StoreError) -> UserError {
     if !error.is_reported() {
         tracing::error!(%error, "the caller cannot be identified");
     }
     UserError::new(ErrorCode::Unavailable, "This is not possible right now. Try again in a moment.")
 }
 
-pub(super) fn of_token(refused: jwt::Refused) -> UserError {
-    let code = if refused == jwt::Refused::NoKeys { ErrorCode::Unavailable } else { ErrorCode::Unauthenticated };
+pub(super) fn token_error(refused: jwt::TokenError) -> UserError {
+    let code = if refused == jwt::TokenError::NoKeys { ErrorCode::Unavailable } else { ErrorCode::Unauthenticated };
     UserError::new(code, refused.to_string())
 }
 
-fn of_proxy(refused: proxy::Refused) -> UserError {
+fn proxy_error(refused: proxy::ProxyError) -> UserError {
     match refused {
-        proxy::Refused::Ambiguous(ambiguous) => ambiguous.into(),
-        proxy::Refused::NotTheProxy => {
-            let message =
-                "Only the proxy in front of this server may name users, and this request did not come from it.";
+        proxy::ProxyError::Ambiguous(ambiguous) => ambiguous.into(),
+        proxy::ProxyError::UntrustedPeer => {
+            let message = "Only the trusted proxy may send user headers, and this request did not come from it.";
             UserError::new(ErrorCode::Forbidden, message)
         }
-        proxy::Refused::NoId => UserError::new(ErrorCode::Forbidden, "The proxy sent a user id that is not allowed."),
+        proxy::ProxyError::InvalidId => {
+            UserError::new(ErrorCode::Forbidden, "The proxy sent a user id that is not allowed.")
+        }
     }
 }
 
-/// Unix time in seconds.
-pub(super) fn now() -> i64 {
+/// Returns the Unix time in seconds.
+pub(super) fn now_seconds() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed())
 }

@@ -1,17 +1,17 @@
-//! The authority by which a server is asked: a host, perhaps with a port, and nothing else.
+//! The authority of a request: a host with an optional port.
 
 use axum::http::uri::Authority as HttpAuthority;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// A host with an optional port, as it is written.
+/// A host with an optional port, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Authority {
     text: HttpAuthority,
 }
 
 impl Authority {
-    /// None for anything that is not exactly a host with an optional port: user info, text behind brackets, brackets
-    /// without an IPv6 address, a port that is none.
+    /// Parses an authority. Returns `None` for anything but a host with an optional port: user
+    /// info, text after brackets, brackets without an IPv6 address, or an invalid port.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let parsed: HttpAuthority = text.parse().ok()?;
         let host = parsed.host();
@@ -30,14 +30,14 @@ impl Authority {
         self.text.host()
     }
 
-    /// Whether this is `localhost` or a loopback address.
+    /// Returns whether this is `localhost` or a loopback address.
     pub(super) fn is_this_machine(&self) -> bool {
         let host = self.host();
         let address = host.trim_start_matches('[').trim_end_matches(']');
         host.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 
-    /// Whether both are written the same, in whatever case.
+    /// Returns whether both are the same, ignoring case.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.text.as_str().eq_ignore_ascii_case(other.text.as_str())
     }
@@ -49,7 +49,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn hosts_without_ports() {
+    fn authorities_are_parsed_strictly() {
         let check = |text: &str, expected: Option<&str>| {
             assert_eq!(Authority::parse(text).as_ref().map(Authority::host), expected, "{text}");
         };
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_this_machine() {
+    fn local_names_are_recognized() {
         let check = |name: &str, expected: bool| {
             let found = Authority::parse(name).is_some_and(|name| name.is_this_machine());
             assert_eq!(found, expected, "{name}");
@@ -105,9 +105,9 @@ mod tests {
     }
 
     proptest! {
-        /// What is taken is exactly a host and a port: put together again, it is the text.
+        /// An accepted text is exactly a host and a port.
         #[test]
-        fn nothing_stands_beside_host_and_port(text in "[a-z0-9.:@/\\[\\]%, _-]{0,24}") {
+        fn accepted_authority_is_only_host_and_port(text in "[a-z0-9.:@/\\[\\]%, _-]{0,24}") {
             if let Some(authority) = Authority::parse(&text) {
                 let rest = text.strip_prefix(authority.host()).unwrap();
                 prop_assert!(rest.is_empty() || rest.strip_prefix(':').unwrap().parse::<u16>().is_ok(), "{}", text);

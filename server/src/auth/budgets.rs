@@ -1,19 +1,21 @@
-//! How often each user may do what leaves a row in the audit log, which keeps its rows for good.
+//! Limits how often each user may cause entries in the audit log, which keeps them permanently.
 
-use super::rates::{Counted, Limiter};
-use config::{Rate, RateOf, RatePer};
+use super::rates::{LimitedClient, Limiter};
+use config::{RateLimit, RateLimitKey, RateLimitTarget};
 use governor::clock::DefaultClock;
 use std::time::Duration;
 
-/// API keys that a user may create in a day. Each can be deleted, so this bounds two rows.
-const KEYS: u32 = 100;
-/// Rows of their own that a user's sign-ins, sign-outs, ended sessions and new passwords have in a
-/// day. None of these is refused beyond it, since each may be what protects an account.
-const ROWS: u32 = 200;
-/// A day.
+/// The limit on API keys that a user may create per day. Each can be deleted, so this bounds two
+/// entries.
+const MAX_KEYS_PER_DAY: u32 = 100;
+/// The limit on separate audit entries per user and day for sign-ins, sign-outs, ended sessions and
+/// changed passwords. Beyond it these actions are still allowed, since each may protect an account;
+/// they share an entry.
+const MAX_ROWS_PER_DAY: u32 = 200;
+/// One day.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The budgets of all users; they begin anew with the server.
+/// The budgets of all users, kept in memory.
 pub(crate) struct Budgets {
     keys: Limiter,
     rows: Limiter,
@@ -21,9 +23,10 @@ pub(crate) struct Budgets {
 
 impl Default for Budgets {
     fn default() -> Self {
-        let a_day = |requests| Rate { what: RateOf::All, per: RatePer::User, requests, span: DAY };
+        let a_day =
+            |requests| RateLimit { target: RateLimitTarget::All, per: RateLimitKey::User, requests, window: DAY };
         let limiter = |requests| Limiter::new(&a_day(requests), DefaultClock::default());
-        Self { keys: limiter(KEYS), rows: limiter(ROWS) }
+        Self { keys: limiter(MAX_KEYS_PER_DAY), rows: limiter(MAX_ROWS_PER_DAY) }
     }
 }
 
@@ -31,14 +34,14 @@ impl Budgets {
     /// Counts an API key that a user creates.
     ///
     /// # Errors
-    /// The seconds after which the user may create the next one.
-    pub(crate) fn take_key(&self, user_id: &str) -> Result<(), u32> {
-        self.keys.count(&Counted::User(user_id.to_owned()))
+    /// The number of seconds until the user may create the next one.
+    pub(crate) fn reserve_key(&self, user_id: &str) -> Result<(), u32> {
+        self.keys.count(&LimitedClient::User(user_id.to_owned()))
     }
 
-    /// Counts a row; whether the user may have it.
-    pub(crate) fn has_row(&self, user_id: &str) -> bool {
-        self.rows.count(&Counted::User(user_id.to_owned())).is_ok()
+    /// Counts an audit entry; returns whether it is within the budget.
+    pub(crate) fn reserve_row(&self, user_id: &str) -> bool {
+        self.rows.count(&LimitedClient::User(user_id.to_owned())).is_ok()
     }
 }
 
@@ -47,14 +50,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_creates_so_many_keys_a_day() {
+    fn daily_limit_on_new_api_keys_applies_per_user() {
         let budgets = Budgets::default();
-        for _ in 0..KEYS {
-            assert_eq!(budgets.take_key("ada"), Ok(()));
+        for _ in 0..MAX_KEYS_PER_DAY {
+            assert_eq!(budgets.reserve_key("ada"), Ok(()));
         }
-        // One comes back after a hundredth of a day.
-        assert!(budgets.take_key("ada").is_err_and(|wait| (860..=865).contains(&wait)));
-        assert_eq!(budgets.take_key("bob"), Ok(()));
-        assert!(budgets.has_row("ada"), "rows are counted for themselves");
+        // The budget refills one key every hundredth of a day.
+        assert!(budgets.reserve_key("ada").is_err_and(|wait| (860..=865).contains(&wait)));
+        assert_eq!(budgets.reserve_key("bob"), Ok(()));
+        assert!(budgets.reserve_row("ada"), "rows are counted for themselves");
     }
 }

@@ -1,16 +1,17 @@
-//! Cookies that the server sets (A36): no script reads them, no other site sends them along, and over `https` no sibling domain can set
-//! them.
+//! Cookies of the server. Scripts cannot read them, other sites' requests do not carry them, and
+//! over `https` sibling domains cannot set them.
 
 use axum::http::HeaderValue;
 use cookie::time::Duration;
 use cookie::{Cookie, SameSite};
 
-/// The name of a cookie; `__Host-` makes browsers refuse it unless it is `Secure` and this very host's.
+/// Returns the name of a cookie. Browsers accept the prefix `__Host-` only for `Secure` cookies of
+/// this exact host.
 pub(super) fn name(base: &str, is_https: bool) -> String {
     if is_https { format!("__Host-{base}") } else { base.to_owned() }
 }
 
-/// A cookie that lives for some seconds; for none, it is deleted.
+/// Returns a `Set-Cookie` header with this lifetime; zero seconds delete the cookie.
 pub(super) fn set(base: &str, value: &str, seconds: i64, is_https: bool) -> Option<HeaderValue> {
     let cookie = Cookie::build((name(base, is_https), value))
         .path("/")
@@ -26,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cookies_are_for_this_host_alone() {
+    fn cookies_are_restricted_to_this_host() {
         let check = |is_https: bool, expected: &str| assert_eq!(set("c", "v", 60, is_https).unwrap(), expected);
         check(true, "__Host-c=v; HttpOnly; SameSite=Lax; Secure; Path=/; Max-Age=60");
         check(false, "c=v; HttpOnly; SameSite=Lax; Path=/; Max-Age=60");

@@ -1,99 +1,105 @@
-//! What a request brings along to say who sends it.
+//! The credentials of a request: the data from which its caller is identified.
 
-use super::hosts::asked_name;
+use super::hosts::requested_host;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderMap, HeaderValue, header};
 use cookie::Cookie;
 use std::net::{IpAddr, SocketAddr};
 
-/// What a request brings along: its headers, and from where it came.
+/// The headers of a request, its host and the address of its peer.
 #[derive(Clone)]
 pub(crate) struct Credentials {
     headers: HeaderMap,
-    /// The name by which the server was asked; over HTTP/2 it stands in no header.
+    /// The host that the request names; in HTTP/2 it is not a header.
     host: Option<String>,
     peer: Option<IpAddr>,
 }
 
-/// A request says something twice, or so that nobody can read it. The text is for its sender.
+/// The request has contradicting or unreadable credentials. The text is for its sender.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Ambiguous(pub(crate) String);
+pub(crate) struct AmbiguousCredentials(pub(crate) String);
 
 impl Credentials {
-    pub(crate) fn of(request: &Request) -> Self {
+    pub(crate) fn from_request(request: &Request) -> Self {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        // An IPv4 address may come as one of IPv6, and proxies are named by the former.
+        // An IPv4 peer may appear as an IPv4-mapped IPv6 address, but the config names it as IPv4.
         let peer = peer.map(|ConnectInfo(address)| address.ip().to_canonical());
-        let host = asked_name(request).map(|name| name.host().to_owned());
+        let host = requested_host(request).map(|name| name.host().to_owned());
         Self { host, headers: request.headers().clone(), peer }
     }
 
-    /// The same with other headers.
-    pub(super) fn with(&self, headers: HeaderMap) -> Self {
+    /// Returns the same credentials with other headers.
+    pub(super) fn with_headers(&self, headers: HeaderMap) -> Self {
         Self { headers, ..self.clone() }
     }
 
-    /// The other end of the connection.
+    /// The address of the peer.
     pub(crate) fn peer(&self) -> Option<IpAddr> {
         self.peer
     }
 
-    /// The values of `X-Forwarded-For`, in the order in which they stand.
-    pub(super) fn forwarded(&self) -> Vec<&[u8]> {
+    /// The values of `X-Forwarded-For`, in order.
+    pub(super) fn forwarded_for(&self) -> Vec<&[u8]> {
         self.headers.get_all("x-forwarded-for").iter().map(HeaderValue::as_bytes).collect()
     }
 
-    /// The name by which the server was asked, without a port.
+    /// The host that the request names, without a port.
     pub(crate) fn host(&self) -> Option<&str> {
         self.host.as_deref()
     }
 
-    /// The one value of a header.
+    /// Returns the single value of a header.
     ///
     /// # Errors
-    /// It is there twice, or is no text.
-    pub(crate) fn header(&self, name: &str) -> Result<Option<&str>, Ambiguous> {
+    /// The header occurs twice, or is not text.
+    pub(crate) fn header(&self, name: &str) -> Result<Option<&str>, AmbiguousCredentials> {
         let mut values = self.headers.get_all(name).iter();
         match (values.next(), values.next()) {
             (None, _) => Ok(None),
             (Some(value), None) => match value.to_str() {
                 Ok(text) => Ok(Some(text.trim())),
-                Err(_) => Err(Ambiguous(format!("The header `{name}` cannot be read."))),
+                Err(_) => Err(AmbiguousCredentials(format!("The header `{name}` is not valid text."))),
             },
-            (Some(_), Some(_)) => Err(Ambiguous(format!("The header `{name}` is there twice. Send it once."))),
+            (Some(_), Some(_)) => {
+                Err(AmbiguousCredentials(format!("The header `{name}` occurs more than once. Send it once.")))
+            }
         }
     }
 
-    /// The token after `Bearer`; other ways to authorize are a proxy's business.
+    /// Returns the token of a `Bearer` authorization. Other schemes are ignored, since they may be
+    /// for a proxy.
     ///
     /// # Errors
     /// As [`Self::header`].
-    pub(crate) fn bearer(&self) -> Result<Option<&str>, Ambiguous> {
+    pub(crate) fn bearer(&self) -> Result<Option<&str>, AmbiguousCredentials> {
         let value = self.header(header::AUTHORIZATION.as_str())?;
         let parts = value.and_then(|value| value.split_once(' '));
         Ok(parts.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim()))
     }
 
-    /// The key of a program that is not sent as a bearer's.
+    /// Returns the API key of the header `x-api-key`.
     ///
     /// # Errors
     /// As [`Self::header`].
-    pub(crate) fn api_key(&self) -> Result<Option<&str>, Ambiguous> {
+    pub(crate) fn api_key(&self) -> Result<Option<&str>, AmbiguousCredentials> {
         self.header("x-api-key")
     }
 
-    /// The one value of a cookie.
+    /// Returns the single value of a cookie.
     ///
     /// # Errors
-    /// It is there twice, with different values: a page of a sibling domain can add a cookie, but not choose which one is read.
-    pub(crate) fn cookie(&self, name: &str) -> Result<Option<String>, Ambiguous> {
+    /// The cookie occurs with different values. A page of a sibling domain can add a cookie, but
+    /// must not choose which one is read.
+    pub(crate) fn cookie(&self, name: &str) -> Result<Option<String>, AmbiguousCredentials> {
         let mut found: Option<String> = None;
         for header in self.headers.get_all(header::COOKIE) {
             let Ok(header) = header.to_str() else { continue };
             for cookie in Cookie::split_parse(header).filter_map(Result::ok).filter(|cookie| cookie.name() == name) {
                 if found.as_deref().is_some_and(|first| first != cookie.value()) {
-                    let message = format!("The cookie `{name}` is there twice. Delete the cookies of this site.");
-                    return Err(Ambiguous(message));
+                    let message = format!(
+                        "The cookie `{name}` was sent twice, with different values. Delete the cookies of this site."
+                    );
+                    return Err(AmbiguousCredentials(message));
                 }
                 found = Some(cookie.value().to_owned());
             }
@@ -117,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_once_is_read() {
+    fn ambiguous_credentials_are_rejected() {
         let check =
             |headers: &[(&'static str, &'static str)], bearer: Option<Option<&str>>, cookie: Option<Option<&str>>| {
                 let sent = credentials(headers);

@@ -1,94 +1,100 @@
-//! Chats on pages of other sites: which sites, and for whom.
+//! Chats that are embedded in pages of other sites.
 //!
-//! What a frame on another site's page needs to say who its user is travels in headers that its own script sets, out of memory: a browser
-//! sends no cookie there that it would not send everywhere, and some send none at all.
+//! A frame on another site's page identifies its user with headers that its script sets from
+//! memory. Cookies are no alternative: some browsers send none there, and the others would send
+//! them everywhere.
 
-use super::authentication::{Authentication, Known, Via, now, of_token};
+use super::authentication::{AuthMethod, Authentication, Identity, now_seconds, token_error};
 use super::credentials::Credentials;
-use super::jwt::{Jwt, Refused};
+use super::jwt::{Jwt, TokenError};
 use axum::http::{HeaderMap, HeaderValue, header};
 use chat::Caller;
 use config::Embed;
 use serde::Deserialize;
 use wire::{ErrorCode, UserError};
 
-/// The sites that may show chats, and how they say who their users are.
+/// The sites that may embed chats, and how they identify their users.
 pub(super) struct Embedding {
     origins: Vec<String>,
     tokens: Option<Jwt>,
 }
 
-/// What a frame gives when it opens.
+/// The credentials with which a frame opens.
 #[derive(Deserialize)]
-pub(crate) struct Entry {
-    /// What the site's server has signed.
+pub(crate) struct EmbedCredentials {
+    /// The token that the site's server has signed.
     #[serde(default)]
     token: String,
-    /// Who nobody in particular was the last time.
+    /// The visitor of an earlier visit.
     #[serde(default)]
     visitor: String,
 }
 
 impl Embedding {
+    /// Creates the embedding of a config.
+    ///
     /// # Errors
-    /// One line for the operator: the key cannot be used.
+    /// The key cannot be used.
     pub(super) fn new(embed: &Embed) -> anyhow::Result<Self> {
         Ok(Self { origins: embed.origins.clone(), tokens: embed.tokens.as_ref().map(Jwt::new).transpose()? })
     }
 
-    pub(super) fn takes_tokens(&self) -> bool {
+    pub(super) fn accepts_tokens(&self) -> bool {
         self.tokens.is_some()
     }
 
-    /// Who a token says that its bearer is; none when it is not for this. `has_others`: such tokens come here for other reasons, too.
-    pub(super) async fn user(&self, token: &str, has_others: bool) -> Result<Option<Caller>, Refused> {
+    /// Returns the user of an embed token; `None` if the token is not meant as one. `has_others`
+    /// tells that bearer tokens of other kinds are accepted, too.
+    pub(super) async fn user(&self, token: &str, has_others: bool) -> Result<Option<Caller>, TokenError> {
         match &self.tokens {
-            Some(jwt) if !has_others || jwt.is_meant(token) => jwt.user_of_site(token).await.map(Some),
+            Some(jwt) if !has_others || jwt.is_intended(token) => jwt.site_user(token).await.map(Some),
             _ => Ok(None),
         }
     }
 }
 
 impl Authentication {
-    /// Whether a page of this origin may show chats.
+    /// Returns whether pages of this origin may embed chats.
     pub(crate) fn may_embed(&self, origin: &str) -> bool {
         self.embedding.as_ref().is_some_and(|embedding| embedding.origins.iter().any(|known| known == origin))
     }
 
-    /// Who opens a frame on another site's page, and what it says of a visitor from then on.
+    /// Identifies the caller who opens an embedded chat; also returns the visitor value that the
+    /// frame sends from then on.
     ///
     /// # Errors
-    /// As [`Authentication::identify`]; a token that is no good is refused, and never passed over.
-    pub(crate) async fn enter(
+    /// As [`Authentication::identify`]. An invalid token is an error and never ignored.
+    pub(crate) async fn identify_embedded(
         &self,
         headers: &HeaderMap,
         sent: &Credentials,
-        entry: &Entry,
-    ) -> Result<(Known, Option<String>), UserError> {
-        if !entry.token.is_empty() && !self.takes_tokens() {
+        entry: &EmbedCredentials,
+    ) -> Result<(Identity, Option<String>), UserError> {
+        if !entry.token.is_empty() && !self.accepts_tokens() {
             let message = "This server does not accept tokens for embedded chats. Its operator can allow them with `tokens` in the section `embed`.";
             return Err(UserError::new(ErrorCode::Unauthenticated, message));
         }
-        // Elsewhere a token that is not for this would count for nothing, and its user for nobody.
-        if let Some(embedding) = self.embedding.as_ref().filter(|_| !entry.token.is_empty() && !self.has_tokens()) {
-            embedding.user(&entry.token, false).await.map_err(of_token)?;
+        // In other requests, a token of another kind would be ignored, and its user treated as a
+        // visitor.
+        if let Some(embedding) = self.embedding.as_ref().filter(|_| !entry.token.is_empty() && !self.uses_jwt()) {
+            embedding.user(&entry.token, false).await.map_err(token_error)?;
         }
         let mut headers = headers.clone();
-        let unreadable = |_| of_token(Refused::Malformed);
+        let unreadable = |_| token_error(TokenError::Malformed);
         if !entry.token.is_empty() {
             let bearer = HeaderValue::from_str(&format!("Bearer {}", entry.token)).map_err(unreadable)?;
             headers.insert(header::AUTHORIZATION, bearer);
             headers.remove(header::COOKIE);
         }
         let renewed = (!self.is_local()).then(|| {
-            let seen = self.visitors.known(Some(&entry.visitor), now());
-            seen.renewed.unwrap_or_else(|| entry.visitor.clone())
+            let seen = self.visitors.identify(Some(&entry.visitor), now_seconds());
+            seen.new_cookie.unwrap_or_else(|| entry.visitor.clone())
         });
         if let Some(visitor) = &renewed {
             headers.insert(super::visitors::HEADER, HeaderValue::from_str(visitor).map_err(unreadable)?);
         }
-        let known = self.identify(&sent.with(headers)).await?;
-        if matches!(known.via, Via::Key(_)) {
+        let known = self.identify(&sent.with_headers(headers)).await?;
+        if matches!(known.auth_method, AuthMethod::Key(_)) {
             return Err(UserError::new(ErrorCode::Forbidden, "API keys cannot be used for this request."));
         }
         if let Some(ended) = known.ended {

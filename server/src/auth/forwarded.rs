@@ -1,4 +1,4 @@
-//! The address of a client, as far as the proxies in front of this server name it in `X-Forwarded-For`.
+//! The address of a client, from the `X-Forwarded-For` of trusted proxies.
 
 use ipnet::IpNet;
 use metrics::counter;
@@ -6,26 +6,26 @@ use parking_lot::Mutex;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::{Duration, Instant};
 
-/// Stands for every client behind a proxy on this machine whose header cannot be read. Such clients are
-/// counted together: if they were counted as the proxy's own loopback address, none would be counted.
-const UNKNOWN: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+/// Stands for all clients behind a proxy on this machine whose header cannot be read. They are
+/// counted together, since the proxy's own loopback address would not be counted at all.
+const UNKNOWN_CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
-/// At most one warning is logged in this time.
+/// The minimum interval between warnings in the log.
 const WARN_EVERY: Duration = Duration::from_secs(60);
 
-/// For so long after the last unreadable header `/readyz` mentions it.
+/// How long `/readyz` reports an unreadable header.
 const REPORTED_FOR: Duration = Duration::from_secs(600);
 
-/// Finds out the addresses of clients.
+/// Determines the addresses of clients.
 pub(super) struct Forwarded {
-    /// The networks whose word about addresses counts.
+    /// The networks of trusted proxies.
     proxies: Vec<IpNet>,
-    unreadable: Mutex<Unreadable>,
+    unreadable: Mutex<UnreadableHeaders>,
 }
 
-/// Headers of trusted proxies that could not be read.
+/// When trusted proxies sent unreadable headers.
 #[derive(Default)]
-struct Unreadable {
+struct UnreadableHeaders {
     last: Option<Instant>,
     warned: Option<Instant>,
 }
@@ -35,21 +35,21 @@ impl Forwarded {
         Self { proxies, unreadable: Mutex::default() }
     }
 
-    /// The client's address: the other end of the connection, or what trusted proxies say of it. None where the
-    /// connection has no address.
+    /// Returns the client's address: that of the peer, or the one that trusted proxies name. `None`
+    /// if the connection has no address.
     pub(super) fn address(&self, peer: Option<IpAddr>, headers: &[&[u8]]) -> Option<IpAddr> {
         let peer = peer?;
         if !self.is_proxy(peer) {
             return Some(peer);
         }
-        // Each proxy appends the address that it was asked from. What stands before the first address that is
-        // no proxy's was written by that client itself.
+        // Each proxy appends the address of its client. Everything before the first address that is
+        // not a proxy's was written by that client.
         let elements = headers.iter().rev().flat_map(|header| header.rsplit(|byte| *byte == b','));
         let mut address = peer;
         for element in elements {
             let Some(named) = std::str::from_utf8(element).ok().and_then(parse) else {
                 self.report(Instant::now());
-                return Some(if address.is_loopback() { UNKNOWN } else { address });
+                return Some(if address.is_loopback() { UNKNOWN_CLIENT } else { address });
             };
             address = named;
             if !self.is_proxy(address) {
@@ -59,7 +59,7 @@ impl Forwarded {
         Some(address)
     }
 
-    /// Whether the header of a trusted proxy could not be read a short while ago.
+    /// Returns whether a trusted proxy recently sent an unreadable header.
     pub(super) fn is_unreadable(&self) -> bool {
         self.unreadable.lock().last.is_some_and(|last| last.elapsed() < REPORTED_FOR)
     }
@@ -68,7 +68,7 @@ impl Forwarded {
         self.proxies.iter().any(|network| network.contains(&address))
     }
 
-    /// Warns the operator, but not for each request.
+    /// Counts an unreadable header, and logs a warning at most once per interval.
     fn report(&self, now: Instant) {
         counter!("chatwright_forwarded_unreadable_total").increment(1);
         let mut unreadable = self.unreadable.lock();
@@ -78,21 +78,22 @@ impl Forwarded {
         }
         unreadable.warned = Some(now);
         tracing::warn!(
-            "a trusted proxy sends an `X-Forwarded-For` that names no address; the clients behind it are counted as one"
+            "a trusted proxy sent an `X-Forwarded-For` without a valid address; all clients behind it count as one client"
         );
     }
 }
 
-/// The address in an element of the header: bare, in quotes, in brackets, with a port or a zone, as proxies write it.
+/// Parses an element of the header in any form that proxies write: bare, in quotes, in brackets,
+/// with a port or a zone.
 fn parse(element: &str) -> Option<IpAddr> {
     let text = element.trim();
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     if let Some(text) = text.strip_prefix('[') {
         let (address, rest) = text.split_once(']')?;
         let is_whole = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
-        return v6(address).filter(|_| is_whole);
+        return parse_ipv6(address).filter(|_| is_whole);
     }
-    if let Some(address) = v6(text) {
+    if let Some(address) = parse_ipv6(text) {
         return Some(address);
     }
     match text.split_once(':') {
@@ -102,8 +103,8 @@ fn parse(element: &str) -> Option<IpAddr> {
     }
 }
 
-/// An IPv6 address without its zone; one that stands for an IPv4 address is that.
-fn v6(text: &str) -> Option<IpAddr> {
+/// Parses an IPv6 address without its zone. An IPv4-mapped address becomes an IPv4 address.
+fn parse_ipv6(text: &str) -> Option<IpAddr> {
     let address = match text.split_once('%') {
         Some((address, zone)) if !zone.is_empty() => address,
         Some(_) => return None,
@@ -116,8 +117,9 @@ fn is_port(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
-/// What counts as one client: an IPv6 address stands for its network of 64 bits, since who has one address has all
-/// of them. Loopback is not counted: it is the owner, or a proxy that is not named in the config.
+/// Returns the address or network that counts as one client: for IPv6 the /64 network, since a
+/// client usually has all of its addresses. `None` for loopback, which is the owner, or a proxy
+/// that the config does not name.
 pub(crate) fn network(address: IpAddr) -> Option<IpAddr> {
     match address {
         address if address.is_loopback() => None,
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_read_in_every_form_that_proxies_write() {
+    fn addresses_are_parsed_in_all_forms_of_proxies() {
         let check = |element: &str, expected: Option<&str>| {
             let found = parse(element).map(|address| address.to_string());
             assert_eq!(found.as_deref(), expected, "{element:?}");
@@ -181,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_counted_whatever_a_proxy_writes() {
+    fn clients_are_counted_whatever_the_header_says() {
         let check = |peer: &str, headers: &[&str], expected: &str, is_unreadable: bool| {
             let found = address(peer, headers);
             assert_eq!(found, (Some(expected.to_owned()), is_unreadable), "{peer} {headers:?}");
-            // Where a proxy says something, somebody is counted.
+            // If a proxy says anything, some client is counted.
             let counted = network(expected.parse().unwrap());
             assert!(headers.is_empty() || counted.is_some(), "{peer} {headers:?}");
         };
@@ -206,16 +208,17 @@ mod tests {
     }
 
     #[test]
-    fn networks() {
+    fn addresses_are_counted_by_network() {
         let networks = ["127.0.0.1", "::1", "192.0.2.1", "2001:db8:1:2:3:4:5:6"]
             .map(|address| network(address.parse().unwrap()).map(|network| network.to_string()));
         assert_eq!(networks, [None, None, Some("192.0.2.1".to_owned()), Some("2001:db8:1:2::".to_owned())]);
     }
 
     proptest! {
-        /// Headers come from strangers: none ends the server, and every form of an address is read as that address.
+        /// Clients control the header: no text makes the parser panic, and every form of an address
+        /// is read as that address.
         #[test]
-        fn any_text_is_read_or_refused(text in any::<String>(), address in any::<IpAddr>(), port in any::<u16>()) {
+        fn any_header_is_parsed_or_rejected(text in any::<String>(), address in any::<IpAddr>(), port in any::<u16>()) {
             let _ = parse(&text);
             let plain = address.to_canonical();
             prop_assert_eq!(parse(&address.to_string()), Some(plain));

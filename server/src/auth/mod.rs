@@ -1,20 +1,21 @@
-//! Who calls, and from where: every request passes here before it reaches a route. And what a caller may use: see [`rights`].
+//! Authentication of callers, which every request passes before it reaches a route, and their
+//! access rights: see [`rights`].
 
+#[cfg(test)]
+pub(crate) mod access_tests;
 mod account_log;
+pub(crate) mod auth_state;
 mod authentication;
 mod authority;
 mod budgets;
 mod cookies;
 mod credentials;
-#[cfg(test)]
-pub(crate) mod doors;
 mod embedding;
+mod external_keys;
 mod forwarded;
-pub(crate) mod ground;
 mod hosts;
 mod jwt;
 mod origin;
-mod outside;
 pub(crate) mod password;
 mod proxy;
 pub(crate) mod rates;
@@ -25,79 +26,88 @@ mod user;
 mod visitors;
 
 pub(crate) use account_log::{AccountAction, row as audit_row};
-pub(crate) use authentication::{Authentication, Via};
+pub(crate) use auth_state::AuthState;
+pub(crate) use authentication::{AuthMethod, Authentication};
 pub(crate) use credentials::Credentials;
-pub(crate) use embedding::Entry;
+pub(crate) use embedding::EmbedCredentials;
+pub(crate) use external_keys::ApiKeys;
 pub(crate) use forwarded::network as client_network;
-pub(crate) use ground::Ground;
-pub(crate) use hosts::{check_host, only_this_machine};
+pub(crate) use hosts::{check_host, require_loopback};
 pub(crate) use origin::check as check_origin;
-pub(crate) use outside::Keys;
-pub(crate) use repeated::refuse_repeated;
+pub(crate) use repeated::reject_repeated_headers;
 pub(crate) use visitors::COOKIE_KEY;
 
 use crate::error::HttpError;
 use crate::router::AppState;
-use crate::routes::accounts::{SIGN_IN, encoded, see_other};
+use crate::routes::accounts::{SIGN_IN_PATH, query_encoded, see_other};
 pub(crate) use authentication::LOCAL_OWNER;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use password::Scope;
+use password::KeyScope;
 use std::net::IpAddr;
 use wire::{ErrorCode, UserError};
 
-/// How a caller came, for who looks after his account.
+/// How the caller of a request was identified and where the request came from, for account routes.
 #[derive(Clone)]
-pub(crate) struct Asker {
-    pub(crate) sent: Credentials,
-    pub(crate) via: Via,
+pub(crate) struct RequestContext {
+    pub(crate) credentials: Credentials,
+    pub(crate) auth_method: AuthMethod,
     pub(crate) is_https: bool,
-    /// From where, as far as the proxies in front of the server say so.
+    /// The address of the client, as far as trusted proxies name it.
     pub(crate) address: Option<IpAddr>,
-    /// The same as the audit log records it.
-    pub(crate) recorded: Option<String>,
+    /// The address as the audit log records it.
+    pub(crate) audit_address: Option<String>,
 }
 
-/// Names the caller, in an extension of the request, and sees to it that what is his stays his: nobody keeps the answer, and a
-/// stream ends with his rights.
-pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+/// Middleware that identifies the caller and stores them in an extension of the request. It also
+/// keeps responses out of caches, and ends streams when the caller's rights end.
+pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let current = &state.composition.current;
     let (authentication, path) = (current.authentication(), request.uri().path().to_owned());
-    // The same for all, and asked for with whatever lies in the browser.
-    if is_file(&path) {
-        request.extensions_mut().insert(authentication.nobody());
+    // Static files are the same for all callers, and browsers request them even with invalid
+    // cookies.
+    if is_static_file(&path) {
+        request.extensions_mut().insert(authentication.anonymous_caller());
         return next.run(request).await;
     }
-    let sent = Credentials::of(&request);
+    let sent = Credentials::from_request(&request);
     let known = match authentication.identify(&sent).await {
         Ok(known) => known,
-        Err(error) => return refusal(error, &path),
+        Err(error) => return error_response(error, &path),
     };
-    authentication.follow(&known).await;
-    // A page tells him by itself, or is for everybody.
-    if let Some(ended) = known.ended.filter(|_| is_of_program(&path)) {
-        return refusal(ended, &path);
+    authentication.sync_key_roles(&known).await;
+    // A page shows the error itself, or is public.
+    if let Some(ended) = known.ended.filter(|_| is_api_path(&path)) {
+        return error_response(ended, &path);
     }
-    if let Some(refused) = not_for_key(&known.via, &path).or_else(|| not_for_site(&known.via, &path)) {
-        return refusal(refused, &path);
+    if let Some(refused) =
+        key_scope_error(&known.auth_method, &path).or_else(|| embed_token_error(&known.auth_method, &path))
+    {
+        return error_response(refused, &path);
     }
     let is_https = authentication.is_https(&sent);
     let address = current.rates().address(&sent);
-    // Whoever reaches a server of one owner is that, for as long as it runs; a site's user and a program are so until what they came with
-    // ends.
-    let is_bounded = !authentication.is_local() || known.via != Via::Whole;
-    let recorded = address.and_then(|address| account_log::recorded(address, authentication.audit_addresses));
-    request.extensions_mut().insert(Asker { sent: sent.clone(), via: known.via, is_https, address, recorded });
+    // The owner in the mode `local` never changes. Other identities, such as embed tokens and API
+    // keys, can end.
+    let is_bounded = !authentication.is_local() || known.auth_method != AuthMethod::Primary;
+    let recorded = address.and_then(|address| account_log::audit_address(address, authentication.audit_addresses));
+    request.extensions_mut().insert(RequestContext {
+        credentials: sent.clone(),
+        auth_method: known.auth_method,
+        is_https,
+        address,
+        audit_address: recorded,
+    });
     request.extensions_mut().insert(known.caller.clone());
     let asked = (request.method() == Method::GET).then(|| request.uri().clone());
     let mut response = next.run(request).await;
-    if let Some(asked) = asked.filter(|_| response.status() == StatusCode::UNAUTHORIZED && !is_of_program(&path))
+    if let Some(asked) = asked.filter(|_| response.status() == StatusCode::UNAUTHORIZED && !is_api_path(&path))
         && authentication.accounts().is_some()
     {
-        return to_sign_in(&asked);
+        return redirect_to_sign_in(&asked);
     }
     let is_good = response.status().is_success();
     let headers = response.headers_mut();
@@ -106,15 +116,15 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     match is_bounded {
-        true => streams::bounded(response, known.caller, sent, current.clone()),
+        true => streams::end_with_rights(response, known.caller, sent, current.clone()),
         false => response,
     }
 }
 
-/// A key opens what it is for.
-fn not_for_key(via: &Via, path: &str) -> Option<UserError> {
-    let Via::Key(scopes) = via else { return None };
-    let needed = Scope::of_path(path);
+/// Returns an error unless the scopes of the API key allow the path.
+fn key_scope_error(via: &AuthMethod, path: &str) -> Option<UserError> {
+    let AuthMethod::Key(scopes) = via else { return None };
+    let needed = KeyScope::for_path(path);
     if needed.is_some_and(|needed| scopes.contains(&needed)) {
         return None;
     }
@@ -125,31 +135,32 @@ fn not_for_key(via: &Via, path: &str) -> Option<UserError> {
     Some(UserError::new(ErrorCode::Forbidden, message))
 }
 
-/// What a chat on another site's page has no use for: the account of its user, and what administrators do.
-fn not_for_site(via: &Via, path: &str) -> Option<UserError> {
+/// Returns an error for paths that embed tokens must not reach: the user's account and the admin
+/// console.
+fn embed_token_error(via: &AuthMethod, path: &str) -> Option<UserError> {
     let closed = ["/admin", "/auth/", "/api/admin", "/api/keys"];
-    let is_closed = *via == Via::Site && closed.iter().any(|begin| path.starts_with(begin));
+    let is_closed = *via == AuthMethod::Site && closed.iter().any(|begin| path.starts_with(begin));
     is_closed.then(|| UserError::new(ErrorCode::Forbidden, "Tokens of embedded chats cannot be used for this request."))
 }
 
-/// A page for those who are signed in leads there, and from there back.
-fn to_sign_in(asked: &Uri) -> Response {
+/// Redirects to the sign-in page, which leads back to the requested page.
+fn redirect_to_sign_in(asked: &Uri) -> Response {
     let next = asked.path_and_query().map_or("/", |asked| asked.as_str());
-    see_other(&format!("{SIGN_IN}?next={}", encoded(next)), None)
+    see_other(&format!("{SIGN_IN_PATH}?next={}", query_encoded(next)), None)
 }
 
-/// Files of the site, which know nothing of users.
-fn is_file(path: &str) -> bool {
+/// Returns whether the path is that of a static file, which needs no identity.
+fn is_static_file(path: &str) -> bool {
     path.starts_with("/pkg/") || path.starts_with("/assets/")
 }
 
-/// What scripts and programs call; everything else is a page.
-fn is_of_program(path: &str) -> bool {
+/// Returns whether scripts and API clients call this path; all others are pages.
+fn is_api_path(path: &str) -> bool {
     path.starts_with("/api/") || path.starts_with("/ui/")
 }
 
-/// An error in the words of who asked: our own pages read a bare one.
-fn refusal(error: UserError, path: &str) -> Response {
+/// Returns the response for an error, in the format that the path's clients read.
+fn error_response(error: UserError, path: &str) -> Response {
     let mut response = match StatusCode::from_u16(error.code.status()) {
         Ok(status) if path.starts_with("/ui/") => (status, Json(error)).into_response(),
         _ => HttpError(error).into_response(),

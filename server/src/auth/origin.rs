@@ -1,8 +1,8 @@
-//! Protection from cross-site request forgery: a change is refused when the browser says that it comes from another
-//! site. Server functions check nothing of the kind themselves.
+//! Protection from cross-site request forgery: a request that changes something is refused if the
+//! browser says that it comes from another site. Server functions have no such check of their own.
 
 use super::authority::Authority;
-use super::hosts::asked_name;
+use super::hosts::requested_host;
 use crate::error::HttpError;
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, header::ORIGIN};
@@ -10,22 +10,23 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use wire::{ErrorCode, UserError};
 
-/// Answers 403 to a change that another site's page sends.
+/// Middleware that answers 403 to a change from another site's page.
 pub(crate) async fn check(request: Request, next: Next) -> Response {
-    if is_read(request.method()) || is_own(request.headers(), asked_name(&request).as_ref()) {
+    if is_safe_method(request.method()) || is_same_origin(request.headers(), requested_host(&request).as_ref()) {
         return next.run(request).await;
     }
     let message = "This change came from another site and was refused.";
     HttpError(UserError::new(ErrorCode::Forbidden, message)).into_response()
 }
 
-fn is_read(method: &Method) -> bool {
+fn is_safe_method(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// `Sec-Fetch-Site` decides where a browser sends it, `Origin` otherwise; a request with neither is not a browser's page.
-/// Where one of them is repeated, every value must be good.
-fn is_own(headers: &HeaderMap, host: Option<&Authority>) -> bool {
+/// Returns whether a request is not cross-site. `Sec-Fetch-Site` decides if the browser sends it,
+/// else `Origin`; a request with neither does not come from a page. If a header is repeated, every
+/// value must be allowed.
+fn is_same_origin(headers: &HeaderMap, host: Option<&Authority>) -> bool {
     let mut sites = headers.get_all("sec-fetch-site").iter().peekable();
     if sites.peek().is_some() {
         return sites.all(|site| site == "same-origin" || site == "none");
@@ -36,7 +37,7 @@ fn is_own(headers: &HeaderMap, host: Option<&Authority>) -> bool {
     })
 }
 
-/// The authority of an origin: a scheme, a host, perhaps a port, and nothing else.
+/// Returns the authority of an origin, which has nothing but a scheme, a host and an optional port.
 fn authority_of(origin: &str) -> Option<Authority> {
     let rest = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"))?;
     Authority::parse(rest)
@@ -47,14 +48,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_from_elsewhere() {
+    fn cross_site_changes_are_rejected() {
         let check = |headers: &[(&'static str, &'static str)], expected: bool| {
             let mut map = HeaderMap::new();
             for (name, value) in headers {
                 map.append(*name, value.parse().unwrap());
             }
             let host = map.get("host").and_then(|host| Authority::parse(host.to_str().unwrap()));
-            assert_eq!(is_own(&map, host.as_ref()), expected, "{headers:?}");
+            assert_eq!(is_same_origin(&map, host.as_ref()), expected, "{headers:?}");
         };
         check(&[], true);
         check(&[("sec-fetch-site", "same-origin")], true);

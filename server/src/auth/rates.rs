@@ -1,18 +1,18 @@
-//! Limits how often each user and each address may ask, by the config's rates.
+//! Rate limits of the config, per user and per client address.
 
 use super::Credentials;
-use super::account_log::{AccountAction, recorded};
+use super::account_log::{AccountAction, audit_address};
 use super::forwarded::{Forwarded, network};
 use super::password::Subject;
 use crate::error::HttpError;
 use crate::router::AppState;
-use crate::routes::accounts::too_many;
+use crate::routes::accounts::too_many_requests_page;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use chat::Caller;
-use config::{AuthMode, Config, Rate, RateOf, RatePer};
+use config::{AuthMode, Config, RateLimit, RateLimitKey, RateLimitTarget};
 use governor::clock::{Clock, DefaultClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
@@ -24,92 +24,95 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use wire::{ErrorCode, UserError};
 
-/// Who is counted at once by one rate. Beyond it, those who have all their requests again are forgotten; if that is not enough, all are.
-const MAX_COUNTED: usize = 50_000;
+/// The limit on clients that a rate limit tracks. Beyond it, clients with a full budget are
+/// removed; if that is not enough, all are.
+const MAX_CLIENTS: usize = 50_000;
 
-/// The config's rates, with what they have counted.
-pub(crate) struct Rates {
+/// The rate limits of the config with their counts.
+pub(crate) struct RateLimits {
     limiters: Vec<Arc<Limiter>>,
     forwarded: Forwarded,
 }
 
-/// Who asks.
+/// A client that is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Counted {
+pub(super) enum LimitedClient {
     User(String),
     Address(IpAddr),
 }
 
-/// One rate.
+/// A rate limit with its counts.
 pub(super) struct Limiter<C: Clock = DefaultClock> {
-    rate: Rate,
+    rate: RateLimit,
     quota: Quota,
     clock: C,
     counts: RwLock<Counts<C>>,
 }
 
-type Counts<C> = RateLimiter<Counted, HashMapStateStore<Counted>, C, NoOpMiddleware<<C as Clock>::Instant>>;
+type Counts<C> = RateLimiter<LimitedClient, HashMapStateStore<LimitedClient>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
-impl Rates {
-    /// A rate that was there `before` goes on counting.
+impl RateLimits {
+    /// Creates the rate limits of a config. A limit that existed `before` keeps its counts.
     pub(crate) fn new(config: &Config, before: Option<&Self>) -> Self {
-        let known = |rate: &Rate| before?.limiters.iter().find(|limiter| limiter.rate == *rate).cloned();
+        let known = |rate: &RateLimit| before?.limiters.iter().find(|limiter| limiter.rate == *rate).cloned();
         let limiter =
-            |rate: &Rate| known(rate).unwrap_or_else(|| Arc::new(Limiter::new(rate, DefaultClock::default())));
+            |rate: &RateLimit| known(rate).unwrap_or_else(|| Arc::new(Limiter::new(rate, DefaultClock::default())));
         let mut proxies = config.trusted_proxies.clone();
-        // Who may say who a user is may say from where he comes.
+        // A proxy that is trusted to name users is trusted to name addresses.
         if let AuthMode::Proxy(proxy) = &config.auth.mode {
-            proxies.extend(&proxy.trusted);
+            proxies.extend(&proxy.trusted_proxies);
         }
-        Self { limiters: config.rates.iter().map(limiter).collect(), forwarded: Forwarded::new(proxies) }
+        Self { limiters: config.rate_limits.iter().map(limiter).collect(), forwarded: Forwarded::new(proxies) }
     }
 
-    /// The address that a request comes from: the other end of the connection, or what trusted proxies name.
+    /// Returns the address that a request comes from: that of the peer, or the one that trusted
+    /// proxies name.
     pub(super) fn address(&self, sent: &Credentials) -> Option<IpAddr> {
-        self.forwarded.address(sent.peer(), &sent.forwarded())
+        self.forwarded.address(sent.peer(), &sent.forwarded_for())
     }
 
-    /// Whether the `X-Forwarded-For` of a trusted proxy could not be read a short while ago.
+    /// Returns whether a trusted proxy recently sent an unreadable `X-Forwarded-For`.
     pub(crate) fn has_unreadable_proxy(&self) -> bool {
         self.forwarded.is_unreadable()
     }
 
-    /// Counts a request of a user who is named by what only its route looks at.
+    /// Counts a request of a user whom only the route identifies.
     ///
     /// # Errors
-    /// In how many seconds to come again.
+    /// The number of seconds after which to try again.
     pub(crate) fn count_user(&self, method: &Method, path: &str, user_id: &str) -> Result<(), u32> {
-        self.count(asked(method, path), &Counted::User(user_id.to_owned())).inspect_err(|_| told(path))
+        self.count(targets_of(method, path), &LimitedClient::User(user_id.to_owned()))
+            .inspect_err(|_| count_refusal(path))
     }
 
-    /// Counts a request.
+    /// Counts a request in all limits that apply to it.
     ///
     /// # Errors
-    /// In how many seconds to come again.
-    fn count(&self, what: &[RateOf], counted: &Counted) -> Result<(), u32> {
+    /// The number of seconds after which to try again.
+    fn count(&self, what: &[RateLimitTarget], counted: &LimitedClient) -> Result<(), u32> {
         let per = match counted {
-            Counted::User(_) => RatePer::User,
-            Counted::Address(_) => RatePer::Address,
+            LimitedClient::User(_) => RateLimitKey::User,
+            LimitedClient::Address(_) => RateLimitKey::Address,
         };
-        let fits = |rate: &Rate| rate.per == per && what.contains(&rate.what);
+        let fits = |rate: &RateLimit| rate.per == per && what.contains(&rate.target);
         let fitting = self.limiters.iter().filter(|limiter| fits(&limiter.rate));
         fitting.filter_map(|limiter| limiter.count(counted).err()).max().map_or(Ok(()), Err)
     }
 }
 
 impl<C: Clock + Clone> Limiter<C> {
-    pub(super) fn new(rate: &Rate, clock: C) -> Self {
-        // The config has checked that there is one request and one second or more.
+    pub(super) fn new(rate: &RateLimit, clock: C) -> Self {
+        // The config guarantees at least one request and one second.
         let requests = NonZeroU32::new(rate.requests).unwrap_or(NonZeroU32::MIN);
-        let quota = Quota::with_period(rate.span / requests.get());
+        let quota = Quota::with_period(rate.window / requests.get());
         let quota = quota.unwrap_or(Quota::per_second(requests)).allow_burst(requests);
         let counts = RwLock::new(RateLimiter::hashmap_with_clock(quota, clock.clone()));
         Self { rate: rate.clone(), quota, clock, counts }
     }
 
-    pub(super) fn count(&self, counted: &Counted) -> Result<(), u32> {
-        if self.counts.read().len() >= MAX_COUNTED {
-            self.make_room();
+    pub(super) fn count(&self, counted: &LimitedClient) -> Result<(), u32> {
+        if self.counts.read().len() >= MAX_CLIENTS {
+            self.evict();
         }
         let refused = self.counts.read().check_key(counted).err();
         let Some(refused) = refused else { return Ok(()) };
@@ -117,60 +120,63 @@ impl<C: Clock + Clone> Limiter<C> {
         Err(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1))
     }
 
-    fn make_room(&self) {
+    fn evict(&self) {
         let mut counts = self.counts.write();
         counts.retain_recent();
-        if counts.len() >= MAX_COUNTED {
+        if counts.len() >= MAX_CLIENTS {
             *counts = RateLimiter::hashmap_with_clock(self.quota, self.clock.clone());
         }
     }
 }
 
-/// What a request asks for; nothing for the files of the site.
-fn asked(method: &Method, path: &str) -> &'static [RateOf] {
-    if super::is_file(path) || path == "/embed.js" {
+/// Returns the targets of rate limits that a request counts for; none for static files.
+fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
+    if super::is_static_file(path) || path == "/embed.js" {
         return &[];
     }
     if method != Method::POST {
-        return &[RateOf::All];
+        return &[RateLimitTarget::All];
     }
     match path.split('/').skip(1).collect::<Vec<_>>()[..] {
-        ["api", "agent", _, _] | ["api", "runs", "invoke"] | ["ui", "send"] => &[RateOf::All, RateOf::Chat],
-        ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateOf::All, RateOf::Endpoints],
-        ["auth", "sign-in" | "sign-up" | "first-admin"] => &[RateOf::All, RateOf::SignIn],
-        _ => &[RateOf::All],
+        ["api", "agent", _, _] | ["api", "runs", "invoke"] | ["ui", "send"] => {
+            &[RateLimitTarget::All, RateLimitTarget::Chat]
+        }
+        ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateLimitTarget::All, RateLimitTarget::Endpoints],
+        ["auth", "sign-in" | "sign-up" | "first-admin"] => &[RateLimitTarget::All, RateLimitTarget::SignIn],
+        _ => &[RateLimitTarget::All],
     }
 }
 
-/// Answers 429 when an address asks too often: before anybody is named, so that a key that is no good counts, too.
-pub(crate) async fn bound_address(State(state): State<AppState>, request: Request, next: Next) -> Response {
+/// Middleware that answers 429 if an address exceeds a rate limit. It runs before authentication,
+/// so that requests with invalid keys count, too.
+pub(crate) async fn limit_by_address(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let rates = state.composition.current.rates();
     if rates.limiters.is_empty() {
         return next.run(request).await;
     }
-    let sent = Credentials::of(&request);
+    let sent = Credentials::from_request(&request);
     let path = request.uri().path();
-    let counted = rates.address(&sent).and_then(network).map(Counted::Address);
-    match counted.map(|counted| rates.count(asked(request.method(), path), &counted)) {
+    let counted = rates.address(&sent).and_then(network).map(LimitedClient::Address);
+    match counted.map(|counted| rates.count(targets_of(request.method(), path), &counted)) {
         Some(Err(seconds)) => {
-            record(&state, &sent, request.method(), path, None);
-            too_often(seconds, path)
+            record_refused_attempt(&state, &sent, request.method(), path, None);
+            rate_limited_response(seconds, path)
         }
         _ => next.run(request).await,
     }
 }
 
-/// Answers 429 when a user asks too often.
-pub(crate) async fn bound_user(State(state): State<AppState>, request: Request, next: Next) -> Response {
+/// Middleware that answers 429 if a user exceeds a rate limit.
+pub(crate) async fn limit_by_user(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let rates = state.composition.current.rates();
     let caller = request.extensions().get::<Caller>();
     let (Some(caller), false) = (caller, rates.limiters.is_empty()) else { return next.run(request).await };
     let path = request.uri().path();
-    match rates.count(asked(request.method(), path), &Counted::User(caller.user_id.clone())) {
+    match rates.count(targets_of(request.method(), path), &LimitedClient::User(caller.user_id.clone())) {
         Err(seconds) => {
             let user = Some(caller).filter(|caller| caller.is_authenticated);
-            record(&state, &Credentials::of(&request), request.method(), path, user);
-            too_often(seconds, path)
+            record_refused_attempt(&state, &Credentials::from_request(&request), request.method(), path, user);
+            rate_limited_response(seconds, path)
         }
         Ok(()) => next.run(request).await,
     }
@@ -178,7 +184,7 @@ pub(crate) async fn bound_user(State(state): State<AppState>, request: Request, 
 
 /// Records in the audit log that an attempt to sign in, to sign up or to change a password was
 /// refused.
-fn record(state: &AppState, sent: &Credentials, method: &Method, path: &str, user: Option<&Caller>) {
+fn record_refused_attempt(state: &AppState, sent: &Credentials, method: &Method, path: &str, user: Option<&Caller>) {
     let action = match path {
         "/auth/sign-in" => AccountAction::SignIn,
         "/auth/sign-up" => AccountAction::SignUp,
@@ -189,7 +195,7 @@ fn record(state: &AppState, sent: &Credentials, method: &Method, path: &str, use
     let authentication = state.composition.current.authentication();
     let Some(accounts) = authentication.accounts().filter(|_| method == Method::POST) else { return };
     let address = state.composition.current.rates().address(sent);
-    let address = address.and_then(|address| recorded(address, authentication.audit_addresses));
+    let address = address.and_then(|address| audit_address(address, authentication.audit_addresses));
     let subject = match user {
         Some(user) => Subject::User(user.user_id.clone()),
         None => Subject::Client(address.clone()),
@@ -197,33 +203,33 @@ fn record(state: &AppState, sent: &Credentials, method: &Method, path: &str, use
     accounts.record_limited(action, ("rates", subject), address.as_deref());
 }
 
-fn too_often(seconds: u32, path: &str) -> Response {
-    told(path);
-    let mut response = match super::is_of_program(path) {
-        true => refusal(seconds, path),
-        false => too_many(),
+fn rate_limited_response(seconds: u32, path: &str) -> Response {
+    count_refusal(path);
+    let mut response = match super::is_api_path(path) {
+        true => rate_limit_error(seconds, path),
+        false => too_many_requests_page(),
     };
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
 
-/// For the operator.
-fn told(path: &str) {
+/// Counts and logs a refused request.
+fn count_refusal(path: &str) {
     counter!("chatwright_rate_limited_total").increment(1);
-    tracing::debug!(path, "asked too often");
+    tracing::debug!(path, "a request exceeded a rate limit");
 }
 
-/// For who asks too often.
-pub(crate) fn too_often_text(seconds: u32) -> String {
+/// Returns the message for the client.
+pub(crate) fn rate_limit_message(seconds: u32) -> String {
     let unit = if seconds == 1 { "second" } else { "seconds" };
-    format!("There are too many requests. Try again in {seconds} {unit}.")
+    format!("Too many requests. Try again in {seconds} {unit}.")
 }
 
-fn refusal(seconds: u32, path: &str) -> Response {
-    let message = too_often_text(seconds);
+fn rate_limit_error(seconds: u32, path: &str) -> Response {
+    let message = rate_limit_message(seconds);
     let error = UserError { retry_after: Some(seconds), ..UserError::new(ErrorCode::RateLimited, message) };
     match path.starts_with("/ui/") {
-        true => super::refusal(error, path),
+        true => super::error_response(error, path),
         false => HttpError(error).into_response(),
     }
 }
@@ -234,15 +240,20 @@ mod tests {
     use governor::clock::FakeRelativeClock;
     use std::time::Duration;
 
-    fn rate(requests: u32, seconds: u64) -> Rate {
-        Rate { what: RateOf::Chat, per: RatePer::User, requests, span: Duration::from_secs(seconds) }
+    fn rate(requests: u32, seconds: u64) -> RateLimit {
+        RateLimit {
+            target: RateLimitTarget::Chat,
+            per: RateLimitKey::User,
+            requests,
+            window: Duration::from_secs(seconds),
+        }
     }
 
     #[test]
-    fn at_below_and_above() {
+    fn requests_over_the_limit_are_refused_until_refill() {
         let clock = FakeRelativeClock::default();
         let limiter = Limiter::new(&rate(3, 60), clock.clone());
-        let one = |name: &str| limiter.count(&Counted::User(name.to_owned()));
+        let one = |name: &str| limiter.count(&LimitedClient::User(name.to_owned()));
         let later = |seconds| clock.advance(Duration::from_secs(seconds));
         assert_eq!([one("ada"), one("ada"), one("ada")], [Ok(()); 3], "at it");
         assert!(one("ada").is_err_and(|wait| (20..=21).contains(&wait)), "above it");
@@ -262,29 +273,30 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_bounded() {
+    fn number_of_tracked_clients_is_limited() {
         let clock = FakeRelativeClock::default();
         let limiter = Limiter::new(&rate(1, 60), clock.clone());
-        for number in 0..MAX_COUNTED as u32 + 10 {
-            assert_eq!(limiter.count(&Counted::Address(IpAddr::from(number.to_be_bytes()))), Ok(()));
+        for number in 0..MAX_CLIENTS as u32 + 10 {
+            assert_eq!(limiter.count(&LimitedClient::Address(IpAddr::from(number.to_be_bytes()))), Ok(()));
         }
-        assert!(limiter.counts.read().len() <= MAX_COUNTED);
+        assert!(limiter.counts.read().len() <= MAX_CLIENTS);
     }
 
     #[test]
-    fn what_a_request_asks_for() {
-        let check =
-            |method: Method, path: &str, expected: &[RateOf]| assert_eq!(asked(&method, path), expected, "{path}");
-        check(Method::POST, "/api/agent/page/helper", &[RateOf::All, RateOf::Chat]);
-        check(Method::POST, "/api/agent/page/helper/c/stop", &[RateOf::All]);
-        check(Method::GET, "/api/agent/page/helper/c/stream", &[RateOf::All]);
-        check(Method::POST, "/ui/send", &[RateOf::All, RateOf::Chat]);
-        check(Method::POST, "/api/runs/invoke", &[RateOf::All, RateOf::Chat]);
-        check(Method::POST, "/api/endpoints/page/save", &[RateOf::All, RateOf::Endpoints]);
-        check(Method::POST, "/remote-agent/tools/search", &[RateOf::All, RateOf::Endpoints]);
-        check(Method::GET, "/remote-agent/tools", &[RateOf::All]);
-        check(Method::POST, "/auth/sign-in", &[RateOf::All, RateOf::SignIn]);
-        check(Method::GET, "/auth/sign-in", &[RateOf::All]);
+    fn requests_map_to_rate_limit_targets() {
+        let check = |method: Method, path: &str, expected: &[RateLimitTarget]| {
+            assert_eq!(targets_of(&method, path), expected, "{path}")
+        };
+        check(Method::POST, "/api/agent/page/helper", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::POST, "/api/agent/page/helper/c/stop", &[RateLimitTarget::All]);
+        check(Method::GET, "/api/agent/page/helper/c/stream", &[RateLimitTarget::All]);
+        check(Method::POST, "/ui/send", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::POST, "/api/runs/invoke", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::POST, "/api/endpoints/page/save", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
+        check(Method::POST, "/remote-agent/tools/search", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
+        check(Method::GET, "/remote-agent/tools", &[RateLimitTarget::All]);
+        check(Method::POST, "/auth/sign-in", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
+        check(Method::GET, "/auth/sign-in", &[RateLimitTarget::All]);
         check(Method::GET, "/pkg/chatwright.css", &[]);
     }
 }

@@ -1,55 +1,55 @@
-//! What a caller may use. Every door asks here, and nobody else decides: pages, agents and endpoints, by whichever way they are
-//! reached.
+//! Access rights of callers to pages, agents and endpoints. All access is decided here, whichever
+//! way it takes.
 
 use chat::Caller;
-use config::{Config, Rule};
+use config::{AccessRule, Config};
 use endpoints::EndpointError;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::UserError;
 
-/// What becomes of a request.
+/// The decision on an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum AccessDecision {
     Allowed,
-    /// He may be let in once he has signed in.
+    /// Signing in may help.
     Unauthenticated,
-    /// It must look as if there were nothing (A8).
-    Unknown,
+    /// The response must be the same as for something that does not exist.
+    NotFound,
 }
 
-/// Whether a caller satisfies a rule.
-pub(crate) fn allowed(caller: &Caller, rule: &Rule) -> Decision {
+/// Checks a caller against an access rule.
+pub(crate) fn check_rule(caller: &Caller, rule: &AccessRule) -> AccessDecision {
     match rule {
-        Rule::Public => Decision::Allowed,
-        // Before any look at roles: who is not signed in has none.
-        _ if !caller.is_authenticated => Decision::Unauthenticated,
-        Rule::Protected => Decision::Allowed,
-        Rule::Roles(roles) if roles.iter().any(|role| caller.roles.contains(role)) => Decision::Allowed,
-        Rule::Roles(_) => Decision::Unknown,
+        AccessRule::Public => AccessDecision::Allowed,
+        // Checked before roles, since a caller who is not signed in has none.
+        _ if !caller.is_authenticated => AccessDecision::Unauthenticated,
+        AccessRule::Protected => AccessDecision::Allowed,
+        AccessRule::Roles(roles) if roles.iter().any(|role| caller.roles.contains(role)) => AccessDecision::Allowed,
+        AccessRule::Roles(_) => AccessDecision::NotFound,
     }
 }
 
-impl Decision {
-    fn for_user(self) -> Result<(), UserError> {
+impl AccessDecision {
+    fn into_result(self) -> Result<(), UserError> {
         match self {
             Self::Allowed => Ok(()),
             Self::Unauthenticated => Err(UserError::unauthenticated()),
-            Self::Unknown => Err(UserError::not_found()),
+            Self::NotFound => Err(UserError::not_found()),
         }
     }
 }
 
-/// The config's rules, by what they are about. What is not there is unknown to everybody.
+/// The access rules of the config by id. Unknown ids are not found.
 pub(crate) struct Rights {
-    pages: HashMap<String, Rule>,
-    agents: HashMap<String, Rule>,
+    pages: HashMap<String, AccessRule>,
+    agents: HashMap<String, AccessRule>,
     endpoints: HashMap<String, EndpointRule>,
 }
 
 struct EndpointRule {
-    rule: Rule,
+    rule: AccessRule,
     is_internal: bool,
 }
 
@@ -64,48 +64,50 @@ impl Rights {
         Arc::new(Self { pages: pages.collect(), agents: agents.collect(), endpoints: endpoints.collect() })
     }
 
-    /// Lets a caller open a page.
+    /// Checks that a caller may open a page.
     ///
     /// # Errors
-    /// 403 for a token that is for another one; 401, or 404 as for a page that is not there; so for the others.
-    pub(crate) fn open_page(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        caller.may_use_page(id)?;
-        decide(caller, self.pages.get(id)).for_user()
+    /// 403 for a token that is limited to another page; otherwise 401, or 404 as for a page that
+    /// does not exist. The other checks return the same errors.
+    pub(crate) fn check_page(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        caller.check_page(id)?;
+        decide(caller, self.pages.get(id)).into_result()
     }
 
-    /// Lets a caller ask an agent.
-    pub(crate) fn ask_agent(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        decide(caller, self.agents.get(id)).for_user()
+    /// Checks that a caller may use an agent.
+    pub(crate) fn check_agent(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        decide(caller, self.agents.get(id)).into_result()
     }
 
-    /// Lets a caller call an endpoint from outside, where internal ones do not exist.
-    pub(crate) fn call_from_outside(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+    /// Checks that a caller may call an endpoint over the API, where internal endpoints do not
+    /// exist.
+    pub(crate) fn check_external_call(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         let endpoint = self.endpoints.get(id).filter(|endpoint| !endpoint.is_internal);
-        decide(caller, endpoint.map(|endpoint| &endpoint.rule)).for_user()
+        decide(caller, endpoint.map(|endpoint| &endpoint.rule)).into_result()
     }
 
-    /// What may be called for this caller from inside: by a routine, a hook, an agent.
-    pub(crate) fn gate(self: &Arc<Self>, caller: &Caller) -> Arc<Gate> {
-        Arc::new(Gate { rights: self.clone(), caller: caller.clone() })
+    /// Returns the gate for endpoints that routines, hooks and agents call for this caller.
+    pub(crate) fn gate(self: &Arc<Self>, caller: &Caller) -> Arc<CallerGate> {
+        Arc::new(CallerGate { rights: self.clone(), caller: caller.clone() })
     }
 }
 
-fn decide(caller: &Caller, rule: Option<&Rule>) -> Decision {
-    rule.map_or(Decision::Unknown, |rule| allowed(caller, rule))
+fn decide(caller: &Caller, rule: Option<&AccessRule>) -> AccessDecision {
+    rule.map_or(AccessDecision::NotFound, |rule| check_rule(caller, rule))
 }
 
-/// The endpoints that run for one caller.
-pub(crate) struct Gate {
+/// Checks the endpoints that run for one caller.
+pub(crate) struct CallerGate {
     rights: Arc<Rights>,
     caller: Caller,
 }
 
-impl endpoints::Gate for Gate {
-    fn admit(&self, endpoint_id: &str) -> Result<(), EndpointError> {
+impl endpoints::EndpointGate for CallerGate {
+    fn check(&self, endpoint_id: &str) -> Result<(), EndpointError> {
         match decide(&self.caller, self.rights.endpoints.get(endpoint_id).map(|endpoint| &endpoint.rule)) {
-            Decision::Allowed => Ok(()),
-            Decision::Unauthenticated => Err(EndpointError::Unauthenticated),
-            Decision::Unknown => Err(EndpointError::NotFound),
+            AccessDecision::Allowed => Ok(()),
+            AccessDecision::Unauthenticated => Err(EndpointError::Unauthenticated),
+            AccessDecision::NotFound => Err(EndpointError::NotFound),
         }
     }
 

@@ -1,9 +1,9 @@
-//! Streams end with the rights of who reads them (A9): while one is open, it is asked again and again whether what opened it still
-//! names the same user with the same roles.
+//! Ends streams when the rights of their readers end. While a stream is open, its credentials are
+//! checked repeatedly: they must still identify the same user with the same roles.
 
 use super::authentication::Authentication;
 use super::credentials::Credentials;
-use crate::compose::Current;
+use crate::compose::CurrentConfig;
 use axum::body::Body;
 use axum::http::header;
 use axum::response::Response;
@@ -12,12 +12,18 @@ use futures::StreamExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often it is asked, and how long an answer may take: together less than five seconds.
-const EVERY: Duration = Duration::from_millis(2_500);
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The interval and the timeout of the checks, together less than five seconds.
+const CHECK_INTERVAL: Duration = Duration::from_millis(2_500);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The response, whose stream ends when it should; what is no stream stays as it is.
-pub(super) fn bounded(response: Response, caller: Caller, sent: Credentials, current: Arc<Current>) -> Response {
+/// Returns the response with a body that ends when the caller's rights change. Responses that are
+/// not event streams stay as they are.
+pub(super) fn end_with_rights(
+    response: Response,
+    caller: Caller,
+    sent: Credentials,
+    current: Arc<CurrentConfig>,
+) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE);
     if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
         return response;
@@ -25,7 +31,7 @@ pub(super) fn bounded(response: Response, caller: Caller, sent: Credentials, cur
     response.map(|body| {
         let mut frames = body.into_data_stream();
         Body::from_stream(async_stream::stream! {
-            let mut next = tokio::time::Instant::now() + EVERY;
+            let mut next = tokio::time::Instant::now() + CHECK_INTERVAL;
             loop {
                 tokio::select! {
                     frame = frames.next() => match frame {
@@ -33,11 +39,11 @@ pub(super) fn bounded(response: Response, caller: Caller, sent: Credentials, cur
                         None => break,
                     },
                     () = tokio::time::sleep_until(next) => {
-                        if !is_the_same(&current.authentication(), &caller, &sent).await {
-                            tracing::info!("a stream was closed: its reader's rights have changed");
+                        if !is_same_caller(&current.authentication(), &caller, &sent).await {
+                            tracing::info!("closed a stream because its reader's access rights changed");
                             break;
                         }
-                        next = tokio::time::Instant::now() + EVERY;
+                        next = tokio::time::Instant::now() + CHECK_INTERVAL;
                     }
                 }
             }
@@ -45,12 +51,14 @@ pub(super) fn bounded(response: Response, caller: Caller, sent: Credentials, cur
     })
 }
 
-/// No answer is as good as no: he may come back when there is one.
-async fn is_the_same(authentication: &Authentication, caller: &Caller, sent: &Credentials) -> bool {
-    match tokio::time::timeout(PATIENCE, authentication.identify(sent)).await {
-        // Who had no cookie yet is somebody new each time, and was given one with the stream.
+/// Returns whether the credentials still identify the caller. A check that fails or times out
+/// counts as no; the client can reconnect later.
+async fn is_same_caller(authentication: &Authentication, caller: &Caller, sent: &Credentials) -> bool {
+    match tokio::time::timeout(CHECK_TIMEOUT, authentication.identify(sent)).await {
+        // A visitor without a cookie gets a new id at each check; the stream's response has set the
+        // cookie.
         Ok(Ok(known)) => {
-            // Whether what he came with is passed on is the config's matter, not his.
+            // Whether the token is kept depends on the config, not on the caller.
             let known = Caller { bearer: caller.bearer.clone(), ..known.caller };
             known == *caller || !caller.is_authenticated && !known.is_authenticated
         }

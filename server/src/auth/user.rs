@@ -1,25 +1,26 @@
-//! What others say of a user, bounded: ids, names and roles that come from outside.
+//! Sanitizes user ids, names and roles that come from other systems.
 
 use super::{LOCAL_OWNER, visitors};
 use crate::compose::SERVICE_USER;
 use chat::Caller;
 
-/// Bytes of an id.
+/// The limit on an id in bytes.
 const MAX_ID: usize = 200;
-/// Characters of a name.
+/// The limit on a name in characters.
 const MAX_NAME: usize = 200;
-/// Roles of one user; more are left out.
+/// The limit on roles per user; more are left out.
 const MAX_ROLES: usize = 100;
-/// Bytes of a role; a longer one is left out.
+/// The limit on a role in bytes; a longer one is left out.
 const MAX_ROLE: usize = 200;
 
-/// Whether somebody from outside may have this id: no visitor, nor anybody whom the server itself names.
-pub(super) fn is_id(id: &str) -> bool {
+/// Returns whether a user of another system may have this id; ids of visitors and of the server's
+/// own users are reserved.
+pub(super) fn is_allowed_id(id: &str) -> bool {
     let is_ours = id == LOCAL_OWNER || id == SERVICE_USER || id.starts_with(visitors::PREFIX);
     (1..=MAX_ID).contains(&id.len()) && !is_ours && !id.chars().any(char::is_control)
 }
 
-/// Somebody who is signed in.
+/// Returns a signed-in caller with a sanitized name and roles.
 pub(super) fn signed_in<'a>(id: &str, name: Option<&str>, roles: impl Iterator<Item = &'a str>) -> Caller {
     let name = name.map(|name| name.trim().chars().filter(|sign| !is_hidden(*sign)).take(MAX_NAME).collect());
     let name = name.filter(|name: &String| !name.trim().is_empty());
@@ -28,8 +29,8 @@ pub(super) fn signed_in<'a>(id: &str, name: Option<&str>, roles: impl Iterator<I
     Caller { name, roles, ..Caller::signed_in(id) }
 }
 
-/// What shows nothing by itself and changes how a name is read: controls, marks of direction, tags. Names are
-/// shown beside approvals and in the audit log.
+/// Returns whether a character is invisible and could change how a name is read: control
+/// characters, bidirectional marks, tags. Names are shown beside approvals and in the audit log.
 fn is_hidden(sign: char) -> bool {
     sign.is_control()
         || matches!(sign, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}')
@@ -41,8 +42,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids() {
-        let check = |id: &str, expected: bool| assert_eq!(is_id(id), expected, "{id}");
+    fn reserved_and_invalid_ids_are_rejected() {
+        let check = |id: &str, expected: bool| assert_eq!(is_allowed_id(id), expected, "{id}");
         check("ada", true);
         check("auth0|5f7c", true);
         check("ada@example.com", true);
@@ -56,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn names_show_what_they_are() {
+    fn invisible_characters_are_removed_from_names() {
         let check = |name: &str, expected: Option<&str>| {
             assert_eq!(signed_in("ada", Some(name), std::iter::empty()).name.as_deref(), expected, "{name:?}");
         };

@@ -1,6 +1,7 @@
-//! Those who are not signed in: each browser is an owner of its own, by a signed cookie. Nothing is stored of them here.
+//! Visitors: callers who are not signed in. Each browser is a separate user, identified by a signed
+//! cookie; nothing is stored on the server.
 
-use super::Ground;
+use super::AuthState;
 use super::cookies;
 use axum::http::HeaderValue;
 use base64::Engine;
@@ -10,65 +11,66 @@ use ring::rand::{SecureRandom, SystemRandom};
 use std::io::Write;
 use std::path::Path;
 
-/// The cookie, without its prefix.
+/// The cookie name without its prefix.
 pub(super) const COOKIE: &str = "cw_visitor";
-/// The header in which a frame on another site's page sends the same.
+/// The header with the same value, sent by a frame on another site's page.
 pub(super) const HEADER: &str = "x-chatwright-visitor";
-/// How a visitor's user id begins; no user of another kind has such an id.
+/// The prefix of visitors' user ids; no other user has such an id.
 pub(super) const PREFIX: &str = "visitor:";
-/// Browsers keep no cookie for longer (RFC 6265bis).
-const LIFE: i64 = 400 * 86_400;
-/// A cookie that is older is written anew, so that who comes back keeps what is his.
-const RENEW: i64 = 30 * 86_400;
-/// The name of the server's own key, in the database and as a file beside it.
+/// The lifetime of the cookie, the maximum that browsers allow (RFC 6265bis).
+const MAX_AGE_SECONDS: i64 = 400 * 86_400;
+/// An older cookie is replaced, so that it does not expire for visitors who return.
+const RENEW_AFTER_SECONDS: i64 = 30 * 86_400;
+/// The name of the server's signing key, in the database and as a file beside it.
 pub(crate) const COOKIE_KEY: &str = "cookie.key";
-/// The signature is about this, and only this.
+/// Binds signatures to this purpose.
 const PURPOSE: &str = "chatwright visitor ";
 
-/// Makes and reads visitors' cookies.
+/// Signs and verifies visitors' cookies.
 pub(crate) struct Visitors {
-    /// The first signs, all are accepted. At least one.
+    /// The first key signs, all of them verify. There is at least one.
     keys: Vec<hmac::Key>,
 }
 
 /// A visitor.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Visitor {
-    /// His user id.
+    /// The user id.
     pub(super) user_id: String,
-    /// The value of the cookie that he must be given, unless he has a good one.
-    pub(super) renewed: Option<String>,
+    /// The cookie value to set, unless the visitor has a current one.
+    pub(super) new_cookie: Option<String>,
 }
 
 impl Visitors {
-    /// With these secrets; there is at least one.
+    /// Creates the keys from these secrets; there must be at least one.
     pub(super) fn new<'a>(secrets: impl IntoIterator<Item = &'a [u8]>) -> Self {
         Self { keys: secrets.into_iter().map(|secret| hmac::Key::new(hmac::HMAC_SHA256, secret)).collect() }
     }
 
-    /// Who has this cookie; somebody new if it is none of ours. `now` is Unix time in seconds.
-    pub(super) fn known(&self, cookie: Option<&str>, now: i64) -> Visitor {
-        let Some((id, made, key)) = cookie.and_then(|cookie| self.read(cookie)) else {
+    /// Returns the visitor of a cookie; a new visitor if the cookie is missing or invalid. `now` is
+    /// the Unix time in seconds.
+    pub(super) fn identify(&self, cookie: Option<&str>, now: i64) -> Visitor {
+        let Some((id, made, key)) = cookie.and_then(|cookie| self.parse_cookie(cookie)) else {
             let id = random_id();
-            return Visitor { user_id: format!("{PREFIX}{id}"), renewed: Some(self.write(&id, now)) };
+            return Visitor { user_id: format!("{PREFIX}{id}"), new_cookie: Some(self.sign_cookie(&id, now)) };
         };
-        let is_fresh = key == 0 && (0..RENEW).contains(&(now - made));
-        Visitor { user_id: format!("{PREFIX}{id}"), renewed: (!is_fresh).then(|| self.write(id, now)) }
+        let is_fresh = key == 0 && (0..RENEW_AFTER_SECONDS).contains(&(now - made));
+        Visitor { user_id: format!("{PREFIX}{id}"), new_cookie: (!is_fresh).then(|| self.sign_cookie(id, now)) }
     }
 
-    /// The header that gives a visitor his cookie.
-    pub(super) fn cookie(value: &str, is_https: bool) -> Option<HeaderValue> {
-        cookies::set(COOKIE, value, LIFE, is_https)
+    /// Returns the header that sets the cookie.
+    pub(super) fn set_cookie(value: &str, is_https: bool) -> Option<HeaderValue> {
+        cookies::set(COOKIE, value, MAX_AGE_SECONDS, is_https)
     }
 
-    fn write(&self, id: &str, now: i64) -> String {
+    fn sign_cookie(&self, id: &str, now: i64) -> String {
         let told = format!("{id}.{now}");
         let signature = self.keys.first().map(|key| hmac::sign(key, format!("{PURPOSE}{told}").as_bytes()));
         format!("{told}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref().map_or(&[][..], AsRef::as_ref)))
     }
 
-    /// The id, when the cookie was made, and which key signed it.
-    fn read<'a>(&self, cookie: &'a str) -> Option<(&'a str, i64, usize)> {
+    /// Returns the visitor's id, when the cookie was made, and the index of the key that signed it.
+    fn parse_cookie<'a>(&self, cookie: &'a str) -> Option<(&'a str, i64, usize)> {
         let (told, signature) = cookie.rsplit_once('.')?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         let text = format!("{PURPOSE}{told}");
@@ -78,44 +80,46 @@ impl Visitors {
     }
 }
 
-/// 128 bits that nobody can guess.
+/// Returns a random id of 128 bits.
 fn random_id() -> String {
-    URL_SAFE_NO_PAD.encode(random::<16>())
+    URL_SAFE_NO_PAD.encode(random_bytes::<16>())
 }
 
-/// Bytes that nobody can guess.
-pub(super) fn random<const N: usize>() -> [u8; N] {
+/// Returns cryptographically secure random bytes.
+pub(super) fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    // The system's generator fails on no system that this runs on; going on without it would let anybody in.
+    // The system's generator does not fail on any supported system; continuing without it would be
+    // insecure.
     #[expect(clippy::expect_used, reason = "no randomness, no secrets")]
     SystemRandom::new().fill(&mut bytes).expect("the system gives random numbers");
     bytes
 }
 
-/// The server's own key, made once. Where several servers may serve the database, it is kept there; else in a file that only its owner
-/// can read. In memory it is gone with the process.
+/// Returns the server's signing key, created once. It is kept in a database that several servers
+/// can share, else in a file that only its owner can read. With an in-memory database it is lost
+/// when the process ends.
 ///
 /// # Errors
-/// One line for the operator.
-pub(super) async fn own_key(ground: &Ground) -> anyhow::Result<Vec<u8>> {
+/// The file or the database cannot be used.
+pub(super) async fn server_key(ground: &AuthState) -> anyhow::Result<Vec<u8>> {
     let store = &ground.store;
     match &ground.folder {
-        _ if store.is_shared() => Ok(store.secret(COOKIE_KEY, random::<32>().to_vec()).await?),
-        // Of a database that was moved here the key came along.
-        Some(folder) => key_in(folder, store.known_secret(COOKIE_KEY).await?),
-        None => Ok(random::<32>().to_vec()),
+        _ if store.is_shared() => Ok(store.get_or_create_secret(COOKIE_KEY, random_bytes::<32>().to_vec()).await?),
+        // A migrated database contains the key of the old one.
+        Some(folder) => key_from_file(folder, store.find_secret(COOKIE_KEY).await?),
+        None => Ok(random_bytes::<32>().to_vec()),
     }
 }
 
-/// The key in a file, which is made of this key or a new one.
-fn key_in(folder: &Path, known: Option<Vec<u8>>) -> anyhow::Result<Vec<u8>> {
+/// Returns the key in a file; if there is none, creates it from `known` or with a new key.
+fn key_from_file(folder: &Path, known: Option<Vec<u8>>) -> anyhow::Result<Vec<u8>> {
     let path = folder.join(COOKIE_KEY);
-    let refused = |error: std::io::Error| anyhow::anyhow!("the key for cookies, {}: {error}", path.display());
+    let refused = |error: std::io::Error| anyhow::anyhow!("cannot use the cookie key {}: {error}", path.display());
     if !path.exists() {
-        // Whole at once: of two servers that start together, both read the same one.
+        // Created atomically, so that two servers that start together use the same key.
         let mut file = tempfile_in(folder).map_err(refused)?;
         file.0
-            .write_all(&known.unwrap_or_else(|| random::<32>().to_vec()))
+            .write_all(&known.unwrap_or_else(|| random_bytes::<32>().to_vec()))
             .and_then(|()| file.0.sync_all())
             .map_err(refused)?;
         let linked = std::fs::hard_link(&file.1, &path);
@@ -128,13 +132,13 @@ fn key_in(folder: &Path, known: Option<Vec<u8>>) -> anyhow::Result<Vec<u8>> {
     let key = std::fs::read(&path).map_err(refused)?;
     anyhow::ensure!(
         key.len() >= 32,
-        "the key for cookies, {}, is too short; delete it to have a new one",
+        "the cookie key {} is too short; delete the file, and the next start creates a new key",
         path.display()
     );
     Ok(key)
 }
 
-/// A new file that only its owner can read.
+/// Creates a file that only its owner can read.
 fn tempfile_in(folder: &Path) -> std::io::Result<(std::fs::File, std::path::PathBuf)> {
     use std::os::unix::fs::OpenOptionsExt;
     let path = folder.join(format!("cookie.key.{}", random_id()));
@@ -153,51 +157,51 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_its_browsers_own() {
+    fn forged_visitor_cookies_are_rejected() {
         let ours = visitors(&["a"]);
-        let (first, second) = (ours.known(None, NOW), ours.known(None, NOW));
+        let (first, second) = (ours.identify(None, NOW), ours.identify(None, NOW));
         assert_ne!(first.user_id, second.user_id);
-        let cookie = first.renewed.unwrap();
-        assert_eq!(ours.known(Some(&cookie), NOW), Visitor { user_id: first.user_id.clone(), renewed: None });
+        let cookie = first.new_cookie.unwrap();
+        assert_eq!(ours.identify(Some(&cookie), NOW), Visitor { user_id: first.user_id.clone(), new_cookie: None });
         for forged in [
             cookie.replacen(&first.user_id[PREFIX.len()..], &second.user_id[PREFIX.len()..], 1),
             cookie.replacen(&NOW.to_string(), &(NOW + 1).to_string(), 1),
             format!("{cookie}x"),
             cookie.rsplit_once('.').unwrap().0.to_owned(),
-            visitors(&["b"]).known(None, NOW).renewed.unwrap(),
+            visitors(&["b"]).identify(None, NOW).new_cookie.unwrap(),
             String::new(),
             "..".to_owned(),
         ] {
-            let seen = ours.known(Some(&forged), NOW);
-            assert!(seen.renewed.is_some() && seen.user_id != first.user_id, "{forged}");
+            let seen = ours.identify(Some(&forged), NOW);
+            assert!(seen.new_cookie.is_some() && seen.user_id != first.user_id, "{forged}");
         }
     }
 
     #[test]
-    fn keys_change_and_visitors_stay() {
-        let first = visitors(&["old"]).known(None, NOW);
+    fn visitors_survive_key_rotation() {
+        let first = visitors(&["old"]).identify(None, NOW);
         let both = visitors(&["new", "old"]);
-        let again = both.known(first.renewed.as_deref(), NOW);
+        let again = both.identify(first.new_cookie.as_deref(), NOW);
         assert_eq!(again.user_id, first.user_id);
-        let new = again.renewed.unwrap();
+        let new = again.new_cookie.unwrap();
         assert_eq!(
-            visitors(&["new"]).known(Some(&new), NOW),
-            Visitor { user_id: first.user_id.clone(), renewed: None }
+            visitors(&["new"]).identify(Some(&new), NOW),
+            Visitor { user_id: first.user_id.clone(), new_cookie: None }
         );
-        assert_ne!(visitors(&["new"]).known(first.renewed.as_deref(), NOW).user_id, first.user_id);
-        assert!(both.known(Some(&new), NOW + RENEW).renewed.is_some());
+        assert_ne!(visitors(&["new"]).identify(first.new_cookie.as_deref(), NOW).user_id, first.user_id);
+        assert!(both.identify(Some(&new), NOW + RENEW_AFTER_SECONDS).new_cookie.is_some());
     }
 
     #[test]
-    fn the_servers_own_key_stays() {
+    fn server_key_is_created_once() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let key = key_in(folder.path(), None).unwrap();
-        assert_eq!(key_in(folder.path(), Some(vec![7; 32])).unwrap(), key, "a file that is there counts");
+        let key = key_from_file(folder.path(), None).unwrap();
+        assert_eq!(key_from_file(folder.path(), Some(vec![7; 32])).unwrap(), key, "a file that is there counts");
         let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap).collect();
         assert_eq!(files.len(), 1);
         assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::write(folder.path().join("cookie.key"), "short").unwrap();
-        assert!(key_in(folder.path(), None).is_err());
+        assert!(key_from_file(folder.path(), None).is_err());
     }
 }

@@ -8,38 +8,39 @@ use std::io::{BufWriter, Write, stdout};
 use std::process::ExitCode;
 use store::{AuditHead, AuditRow, Store, StoreError};
 
-/// What to do with the log.
+/// The subcommand of `chatwright audit`.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct AuditArguments {
     #[command(subcommand)]
-    command: Command,
+    command: AuditCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
-    /// Verify that no row was changed, removed, moved or inserted. Prints the newest row as NUMBER:HASH, to be noted elsewhere.
+enum AuditCommand {
+    /// Verify that no row was changed, removed, moved or inserted. Prints the newest row as
+    /// NUMBER:HASH; note it elsewhere to detect a truncated log.
     Verify {
         #[command(flatten)]
         database: DatabaseArgument,
-        /// A head noted earlier, which must still be in the log.
+        /// NUMBER:HASH noted earlier; this row must still be in the log.
         #[arg(long, value_name = "NUMBER:HASH")]
         head: Option<AuditHead>,
     },
-    /// Print all rows, oldest first, as lines of JSON.
+    /// Print all rows, oldest first, as JSON lines.
     Export {
         #[command(flatten)]
         database: DatabaseArgument,
-        /// Only rows from this time on: 2026-11-21 (UTC) or 2026-11-21T08:30:00Z.
-        #[arg(long, value_name = "DATE", value_parser = since)]
+        /// Only rows from this time on, for example 2026-11-21 (UTC) or 2026-11-21T08:30:00Z.
+        #[arg(long, value_name = "DATE", value_parser = parse_since)]
         since: Option<Timestamp>,
     },
 }
 
-/// Does it. The server may run meanwhile.
-pub(crate) async fn run(arguments: Arguments) -> ExitCode {
+/// Runs the subcommand. The server may run at the same time.
+pub(crate) async fn run(arguments: AuditArguments) -> ExitCode {
     let done = match arguments.command {
-        Command::Verify { database, head } => verify(&database.url, head).await,
-        Command::Export { database, since } => export(&database.url, since).await,
+        AuditCommand::Verify { database, head } => verify(&database.url, head).await,
+        AuditCommand::Export { database, since } => export(&database.url, since).await,
     };
     done.unwrap_or_else(|error| fail(&error.to_string()))
 }
@@ -47,10 +48,10 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
 async fn verify(url: &str, noted: Option<AuditHead>) -> Result<ExitCode, StoreError> {
     let store = Store::open_existing(url).await?;
     let (text, code) = match store.verify_audit(noted.as_ref()).await? {
-        Ok(report) => (format!("{} row(s), and each fits\nhead {}", report.rows, report.head), ExitCode::SUCCESS),
+        Ok(report) => (format!("{} row(s), all valid\nhead {}", report.rows, report.head), ExitCode::SUCCESS),
         Err(fault) => (fault.to_string(), ExitCode::FAILURE),
     };
-    // Whoever closed the output reads the exit code.
+    // An error here means that the reader closed the pipe; the exit code still tells the result.
     let _ = writeln!(stdout(), "{text}");
     Ok(code)
 }
@@ -63,22 +64,22 @@ async fn export(url: &str, since: Option<Timestamp>) -> Result<ExitCode, StoreEr
         let rows = store.audit_rows(from, since).await?;
         let Some(last) = rows.last() else { return Ok(ExitCode::SUCCESS) };
         from = last.number.saturating_add(1);
-        if print(&rows).is_err() {
-            // `export | head` has seen enough.
+        if print_rows(&rows).is_err() {
+            // The reader closed the pipe, as `export | head` does.
             return Ok(ExitCode::SUCCESS);
         }
     }
 }
 
-fn print(rows: &[AuditRow]) -> std::io::Result<()> {
+fn print_rows(rows: &[AuditRow]) -> std::io::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
-    rows.iter().try_for_each(|row| writeln!(out, "{}", line(row)))?;
+    rows.iter().try_for_each(|row| writeln!(out, "{}", row_json(row)))?;
     out.flush()
 }
 
-/// A row as JSON.
-pub(crate) fn line(row: &AuditRow) -> Value {
-    // What is no JSON any more was changed, and is shown as it is.
+/// Returns a row of the audit log as JSON.
+pub(crate) fn row_json(row: &AuditRow) -> Value {
+    // Invalid JSON was tampered with; it is shown as plain text.
     let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
     json!({
         "number": row.number,
@@ -99,12 +100,13 @@ pub(crate) fn line(row: &AuditRow) -> Value {
     })
 }
 
-fn since(text: &str) -> Result<Timestamp, String> {
+fn parse_since(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);
     }
     let day = text.parse::<Date>().ok().and_then(|day| day.to_zoned(TimeZone::UTC).ok());
-    day.map(|day| day.timestamp()).ok_or_else(|| "a date is 2026-11-21 or 2026-11-21T08:30:00Z".to_owned())
+    day.map(|day| day.timestamp())
+        .ok_or_else(|| "expected a date such as 2026-11-21 or 2026-11-21T08:30:00Z".to_owned())
 }
 
 #[cfg(test)]
@@ -112,9 +114,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates() {
+    fn dates_and_times_are_parsed() {
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(since(text).ok().map(|time| time.to_string()).as_deref(), expected, "{text}");
+            assert_eq!(parse_since(text).ok().map(|time| time.to_string()).as_deref(), expected, "{text}");
         };
         check("2026-11-21", Some("2026-11-21T00:00:00Z"));
         check("2026-11-21T08:30:00Z", Some("2026-11-21T08:30:00Z"));

@@ -1,4 +1,4 @@
-//! `chatwright check`
+//! `chatwright check`: reports the problems of a config.
 
 use super::ConfigArgument;
 use crate::compose;
@@ -6,31 +6,31 @@ use config::Diagnostic;
 use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
 
-/// What to check.
+/// The arguments of `chatwright check`.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct CheckArguments {
     #[command(flatten)]
     config: ConfigArgument,
 }
 
-/// Prints every problem; fails when one is an error.
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    match compose::read(arguments.config.path.as_deref()).outcome {
+/// Prints every problem and fails if one of them is an error.
+pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
+    match compose::load_config(arguments.config.path.as_deref()).outcome {
         Ok((_, warnings)) => {
-            tell(&warnings);
-            // Whoever closed the output does not want to know.
-            let _ = writeln!(stdout(), "the config is good");
+            print_diagnostics(&warnings);
+            // The reader of a pipe may have closed it early, which is no error.
+            let _ = writeln!(stdout(), "the config is valid");
             ExitCode::SUCCESS
         }
         Err(problems) => {
-            tell(&problems);
+            print_diagnostics(&problems);
             ExitCode::FAILURE
         }
     }
 }
 
-/// Until the reader has seen enough: `check | head` closes the output early.
-fn tell(problems: &[Diagnostic]) {
+/// Prints diagnostics until the reader closes the pipe, as `check | head` does.
+fn print_diagnostics(problems: &[Diagnostic]) {
     let mut out = stderr().lock();
     let _ = problems.iter().try_for_each(|problem| writeln!(out, "{problem}"));
 }

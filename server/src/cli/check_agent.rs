@@ -1,4 +1,4 @@
-//! `chatwright check-agent`
+//! `chatwright check-agent`: checks that a server follows the contract of remote agents.
 
 use super::fail;
 use secrecy::SecretString;
@@ -9,29 +9,30 @@ use tools::remote_agent::{Examination, RemoteAgentSettings, Verdict, examine};
 use url::Url;
 use uuid::Uuid;
 
-/// Which server, and how it is reached.
+/// The server to check and how to connect to it.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Base address of the server, to which `/tools` is appended.
+pub(crate) struct CheckAgentArguments {
+    /// Base URL of the server, to which `/tools` is appended.
     #[arg(value_name = "URL")]
     url: Url,
-    /// Environment variable that holds the server's API key.
+    /// Environment variable with the server's API key.
     #[arg(long, value_name = "NAME")]
     api_key_env: Option<String>,
-    /// Allow addresses of this machine and its networks, and `http://`.
+    /// Allow private and loopback addresses, and `http://`.
     #[arg(long)]
     allow_private: bool,
 }
 
-/// Prints what a server offers and whether it keeps to the contract of remote agents; fails when something is wrong.
-pub(crate) async fn run(arguments: Arguments) -> ExitCode {
+/// Prints the tools of the server and how it follows the contract of remote agents; fails if there
+/// is a violation.
+pub(crate) async fn run(arguments: CheckAgentArguments) -> ExitCode {
     let nonce = Uuid::now_v7().simple().to_string();
     let api_key = match &arguments.api_key_env {
         Some(name) => match std::env::var(name) {
             Ok(key) => SecretString::from(key),
             Err(_) => return fail(&format!("the environment variable `{name}` is not set")),
         },
-        // A server that asks for a key refuses this one, and says so.
+        // A server that requires a key must reject this one.
         None => SecretString::from(format!("none-{nonce}")),
     };
     let settings = RemoteAgentSettings {
@@ -46,19 +47,23 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     };
     match examine(settings, &nonce).await {
         Ok(examination) => {
-            // Until the reader has seen enough.
-            let _ = tell(&mut stdout().lock(), &arguments, &examination);
-            if count(&examination, Verdict::Wrong) == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+            // The reader of a pipe may have closed it early, which is no error.
+            let _ = print_report(&mut stdout().lock(), &arguments, &examination);
+            if count_findings(&examination, Verdict::Wrong) == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(error) => fail(&format!("{}: {error}", arguments.url)),
     }
 }
 
-fn count(examination: &Examination, verdict: Verdict) -> usize {
+fn count_findings(examination: &Examination, verdict: Verdict) -> usize {
     examination.findings.iter().filter(|finding| finding.verdict == verdict).count()
 }
 
-fn tell(out: &mut impl Write, arguments: &Arguments, examination: &Examination) -> std::io::Result<()> {
+fn print_report(
+    out: &mut impl Write,
+    arguments: &CheckAgentArguments,
+    examination: &Examination,
+) -> std::io::Result<()> {
     writeln!(out, "{}", arguments.url)?;
     for tool in &examination.tools {
         writeln!(out, "  {}", tool.title)?;
@@ -73,11 +78,11 @@ fn tell(out: &mut impl Write, arguments: &Arguments, examination: &Examination) 
         writeln!(out, "{verdict:<6}{}", finding.text)?;
     }
     if arguments.api_key_env.is_none() {
-        writeln!(out, "note  no key was given; `--api-key-env NAME` sends the one in the variable NAME")?;
+        writeln!(out, "note  no API key was sent; `--api-key-env NAME` sends the key in the variable NAME")?;
     }
-    match count(examination, Verdict::Wrong) {
-        0 => writeln!(out, "the server keeps to the contract"),
-        1 => writeln!(out, "1 thing is wrong"),
-        wrong => writeln!(out, "{wrong} things are wrong"),
+    match count_findings(examination, Verdict::Wrong) {
+        0 => writeln!(out, "the server follows the contract"),
+        1 => writeln!(out, "1 problem found"),
+        wrong => writeln!(out, "{wrong} problems found"),
     }
 }

@@ -1,4 +1,4 @@
-//! `chatwright migrate`: everything from one database into another.
+//! `chatwright migrate`: copies all data of one database to another.
 
 use super::backup::keep_cookie_key;
 use super::fail;
@@ -6,10 +6,10 @@ use crate::auth::COOKIE_KEY;
 use std::process::ExitCode;
 use store::Store;
 
-/// From where and to where.
+/// The source and the target of a migration.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Source database. It is not changed; no server should use it meanwhile.
+pub(crate) struct MigrateArguments {
+    /// Source database. It is not changed; no server should use it during the migration.
     #[arg(long, value_name = "URL")]
     from: String,
     /// Target database. It must be empty, and is created if it does not exist.
@@ -17,8 +17,8 @@ pub(crate) struct Arguments {
     to: String,
 }
 
-/// Moves all rows, and tells how many there were.
-pub(crate) async fn run(arguments: Arguments) -> ExitCode {
+/// Copies all rows and prints how many there were.
+pub(crate) async fn run(arguments: MigrateArguments) -> ExitCode {
     match migrate(&arguments).await {
         Ok(told) => {
             println!("{told}");
@@ -28,7 +28,7 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-async fn migrate(arguments: &Arguments) -> anyhow::Result<String> {
+async fn migrate(arguments: &MigrateArguments) -> anyhow::Result<String> {
     let moved = Store::transfer(&arguments.from, &arguments.to, false).await?;
     if let Some(folder) = Store::folder(&arguments.from)? {
         keep_cookie_key(&folder.join(COOKIE_KEY), &arguments.to).await?;
@@ -37,5 +37,5 @@ async fn migrate(arguments: &Arguments) -> anyhow::Result<String> {
     let lines: Vec<_> =
         tables.map(|moved| format!("{:>9} {} ({})", moved.rows, moved.table, &moved.sha256[..16])).collect();
     let rows: u64 = moved.iter().map(|moved| moved.rows).sum();
-    Ok(format!("{}\n{rows} row(s) moved; counts and hashes are the same at both ends", lines.join("\n")))
+    Ok(format!("{}\n{rows} row(s) copied; counts and hashes match", lines.join("\n")))
 }

@@ -10,7 +10,7 @@ mod probe;
 mod schema;
 mod serve;
 
-pub(crate) use audit::line as audit_line;
+pub(crate) use audit::row_json as audit_line;
 
 use crate::Site;
 use crate::compose;
@@ -23,39 +23,41 @@ use std::process::ExitCode;
 /// AI agents for web pages, from config.
 #[derive(Parser)]
 #[command(name = "chatwright", version, about)]
-struct Arguments {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
     /// Format of the log.
     #[arg(long, global = true, env = "CHATWRIGHT_LOG_FORMAT", value_enum, default_value_t)]
-    log_format: logs::Format,
+    log_format: logs::LogFormat,
 }
 
 #[derive(Subcommand)]
 enum Command {
     /// Run the server, with a config or with the built-in demo.
-    Serve(serve::Arguments),
+    Serve(serve::ServeArguments),
     /// Check a config and report each problem as file:line:column.
-    Check(check::Arguments),
+    Check(check::CheckArguments),
     /// Check that a server follows the contract of remote agents; calls no tool.
-    CheckAgent(check_agent::Arguments),
-    /// Print the JSON Schema of the config, for completion and checks in editors.
+    CheckAgent(check_agent::CheckAgentArguments),
+    /// Print the JSON Schema of the config, for completion and validation in editors.
     Schema,
     /// Verify or export the audit log.
-    Audit(audit::Arguments),
+    Audit(audit::AuditArguments),
     /// Back up all data of a server into one file; the server may keep running.
     Backup(backup::BackupArguments),
     /// Restore a backup; the server must be stopped.
     Restore(backup::RestoreArguments),
-    /// Copy all data into an empty database, for example from SQLite to PostgreSQL; the server must be stopped.
-    Migrate(migrate::Arguments),
-    /// Check the environment of a server: config, database, disk, clock, connections, secrets, ports, permissions.
-    Doctor(doctor::Arguments),
+    /// Copy all data into an empty database, for example from SQLite to PostgreSQL; the server must
+    /// be stopped.
+    Migrate(migrate::MigrateArguments),
+    /// Check the environment of a server: config, database, disk, clock, connections, secrets,
+    /// ports, permissions.
+    Doctor(doctor::DoctorArguments),
     /// Ask a running server whether it is ready, for example in a container's health check.
-    Probe(probe::Arguments),
+    Probe(probe::ProbeArguments),
 }
 
-/// The config, wherever a command takes one.
+/// The `--config` argument of several commands.
 #[derive(clap::Args)]
 pub(crate) struct ConfigArgument {
     /// Config: a YAML file, or a folder with `chatwright.yaml`.
@@ -63,7 +65,7 @@ pub(crate) struct ConfigArgument {
     pub(crate) path: Option<PathBuf>,
 }
 
-/// The database, wherever a command takes one.
+/// The `--database` argument of several commands.
 #[derive(clap::Args)]
 pub(crate) struct DatabaseArgument {
     /// Database: `sqlite://PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`.
@@ -72,13 +74,14 @@ pub(crate) struct DatabaseArgument {
 }
 
 impl DatabaseArgument {
-    /// The database that the server would use with this config, which may name another one.
+    /// Returns the URL of the database that the server would use with this config. A database in
+    /// the config takes precedence over the argument.
     ///
     /// # Errors
-    /// One line: the config is wrong.
-    pub(crate) fn with(&self, config: &ConfigArgument) -> anyhow::Result<String> {
+    /// The config is invalid.
+    pub(crate) fn resolve(&self, config: &ConfigArgument) -> anyhow::Result<String> {
         let Some(path) = config.path.as_deref() else { return Ok(self.url.clone()) };
-        let (config, _) = compose::read(Some(path)).outcome.map_err(|problems| {
+        let (config, _) = compose::load_config(Some(path)).outcome.map_err(|problems| {
             problems.iter().for_each(|problem| eprintln!("{problem}"));
             anyhow::anyhow!("the config has {} error(s)", problems.len())
         })?;
@@ -86,10 +89,10 @@ impl DatabaseArgument {
     }
 }
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the command.
 pub(crate) async fn run(site: Site) -> ExitCode {
-    let arguments = Arguments::parse();
-    logs::begin(arguments.log_format);
+    let arguments = CommandLine::parse();
+    logs::init(arguments.log_format);
     match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, site).await,
         Command::Check(arguments) => check::run(&arguments),
@@ -104,7 +107,7 @@ pub(crate) async fn run(site: Site) -> ExitCode {
     }
 }
 
-/// Says what went wrong, in one line, and fails.
+/// Prints a one-line error message and returns the exit code of a failure.
 pub(crate) fn fail(message: &str) -> ExitCode {
     eprintln!("chatwright: {message}");
     ExitCode::FAILURE

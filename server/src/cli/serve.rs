@@ -1,10 +1,10 @@
-//! `chatwright serve`
+//! `chatwright serve`: runs the server.
 
 use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
-use crate::compose::{self, Composition, Read};
+use crate::compose::{self, Composition, LoadSummary};
 use crate::router::{AppState, router};
-use crate::telemetry::{Told, metrics, traces};
+use crate::telemetry::{RunTelemetry, metrics, traces};
 use crate::{listen, memory, reload, shutdown};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -12,65 +12,68 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// How to serve.
+/// The arguments of `chatwright serve`.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ServeArguments {
     #[command(flatten)]
     config: ConfigArgument,
-    /// Address to listen on. In the auth mode `local` only loopback is allowed, since everyone who reaches the server is its owner.
+    /// Address to listen on. The auth mode `local` allows only loopback, since everyone who reaches
+    /// the server is its owner.
     #[arg(long, env = "CHATWRIGHT_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:3000")]
     addr: SocketAddr,
     #[command(flatten)]
     database: DatabaseArgument,
 }
 
-/// Serves until told to stop.
-pub(crate) async fn run(arguments: Arguments, site: Site) -> ExitCode {
+/// Runs the server until it receives a signal to stop.
+pub(crate) async fn run(arguments: ServeArguments, site: Site) -> ExitCode {
     match serve(arguments, site).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => fail(&message),
     }
 }
 
-async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
-    let reading = compose::read(arguments.config.path.as_deref());
-    let read = Read::of(&reading);
+async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
+    let reading = compose::load_config(arguments.config.path.as_deref());
+    let read = LoadSummary::from_attempt(&reading);
     let (config, warnings) = reading.outcome.map_err(|problems| {
         problems.iter().for_each(|problem| eprintln!("{problem}"));
         format!("the config has {} error(s); nothing was started", problems.len())
     })?;
     warnings.iter().for_each(|warning| eprintln!("{warning}"));
-    let seen = reload::Seen::now(arguments.config.path.as_deref(), reading.files).await;
-    // Pages are rendered on this runtime. An error only says that this was said before.
+    let seen = reload::WatchedFiles::capture(arguments.config.path.as_deref(), reading.files).await;
+    // Pages are rendered on this runtime. An error only means that the executor was initialized
+    // before.
     let _ = any_spawner::Executor::init_tokio();
-    let metrics = metrics::begin().map_err(|error| format!("metrics: {error}"))?;
-    let traces = traces::begin().map_err(|error| format!("traces: {error}"))?;
+    let metrics = metrics::install().map_err(|error| format!("metrics: {error}"))?;
+    let traces = traces::start().map_err(|error| format!("traces: {error}"))?;
     let composition = Composition::new(config, read, &arguments.database.url, Some(arguments.addr), site).await;
     let composition = composition.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(arguments.addr).await;
-    let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;
+    let listener = listener.map_err(|error| format!("cannot listen on {}: {error}", arguments.addr))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    composition.chat.watch_memory(memory::Probe::new(composition.limits.memory_bytes));
-    composition.chat.tell(Arc::new(Told { traces: traces.clone() }));
+    composition.chat.watch_memory(memory::SystemMemoryProbe::new(composition.limits.memory_bytes));
+    composition.chat.set_telemetry(Arc::new(RunTelemetry { traces: traces.clone() }));
     let state = AppState { composition: Arc::new(composition), metrics, site };
     let stop = shutdown::on_signal();
     if let Some(path) = arguments.config.path {
-        tokio::spawn(reload::follow(path, seen, state.composition.current.clone(), stop.clone()));
+        tokio::spawn(reload::watch_config(path, seen, state.composition.current.clone(), stop.clone()));
     }
     let (store, current) = (state.composition.store.clone(), state.composition.current.clone());
-    tokio::spawn(reload::follow_agents(store.clone(), current, stop.clone()));
-    let failures = state.composition.current.failures();
+    tokio::spawn(reload::watch_custom_agents(store.clone(), current, stop.clone()));
+    let failures = state.composition.current.failed_attempts();
     tokio::spawn({
         let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());
-        async move { failures.follow(&store, stop).await }
+        async move { failures.flush_periodically(&store, stop).await }
     });
     let since = jiff::Timestamp::now();
     store.announce(&format!("listening on http://{address} since {since:.0}"));
     println!("listening on http://{address}");
-    state.composition.current.announce();
+    state.composition.current.announce_setup();
     let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());
     let drain = limits.drain;
-    // Who comes while the answers end is told so; the door closes behind the last of them.
+    // While running answers finish, new requests are still told that the server is shutting down.
+    // The listener closes after the last answer.
     let closed = CancellationToken::new();
     let drained = tokio::spawn({
         let closed = closed.clone();
@@ -86,7 +89,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     failures.flush(&store).await;
     chat.close().await;
     if let Some(traces) = traces {
-        let _ = tokio::task::spawn_blocking(move || traces.end()).await;
+        let _ = tokio::task::spawn_blocking(move || traces.shutdown()).await;
     }
     Ok(())
 }

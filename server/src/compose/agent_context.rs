@@ -1,24 +1,28 @@
-//! What a page adds to an agent for one turn: where the user is, and the fields that it shares.
+//! The parts that a page adds to an agent for one turn: its context, its tools and its shared
+//! state.
 
 use agent::Agent;
 use chat::AgentRequest;
 use contract::Tool;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use tools::{Field, FieldKind, PageStateTool};
+use tools::{PageStateTool, StateField, StateFieldKind};
 use wire::page::{FieldType, SharedField};
 
-/// Fields that a page may share; more are left out.
+/// The limit on shared fields of a page; more are left out.
 const MAX_FIELDS: usize = 200;
 
-/// The agent, told where the user is.
+/// Adds the user's page context to the agent's instructions.
 pub(super) fn with_page_context(agent: &Arc<Agent>, request: &AgentRequest<'_>) -> Arc<Agent> {
     let AgentRequest { caller, page_id, conversation_id, url_query, switches, .. } = request;
-    Arc::new(told(agent, tools::context::page(page_id, &caller.user_id, conversation_id, url_query, switches)))
+    Arc::new(with_facts(
+        agent,
+        tools::context::page_context(page_id, &caller.user_id, conversation_id, url_query, switches),
+    ))
 }
 
-/// The agent with a block of facts in front of its instructions.
-fn told(agent: &Agent, block: String) -> Agent {
+/// Puts a block of facts in front of the agent's instructions.
+fn with_facts(agent: &Agent, block: String) -> Agent {
     let mut agent = agent.clone();
     agent.instructions = Some(match agent.instructions {
         Some(instructions) => format!("{block}\n\n{instructions}"),
@@ -27,7 +31,7 @@ fn told(agent: &Agent, block: String) -> Agent {
     agent
 }
 
-/// The agent with what the page does for it.
+/// Adds the tools of the page to the agent.
 pub(super) fn with_page_tools(agent: Arc<Agent>, tools: &[Arc<dyn Tool>]) -> Arc<Agent> {
     if tools.is_empty() {
         return agent;
@@ -37,36 +41,41 @@ pub(super) fn with_page_tools(agent: Arc<Agent>, tools: &[Arc<dyn Tool>]) -> Arc
     Arc::new(agent)
 }
 
-/// The agent with the page's fields: what they hold in its instructions, and the tool that writes them.
-pub(super) fn with_shared_state(agent: &Arc<Agent>, mut fields: Vec<Field>, values: &Map<String, Value>) -> Arc<Agent> {
+/// Adds the shared fields of the page to the agent: their values to its instructions, and the tool
+/// that writes them.
+pub(super) fn with_shared_state(
+    agent: &Arc<Agent>,
+    mut fields: Vec<StateField>,
+    values: &Map<String, Value>,
+) -> Arc<Agent> {
     fields.truncate(MAX_FIELDS);
     let Some(block) = tools::context::shared_state(&fields, values) else { return agent.clone() };
-    let mut agent = told(agent, block);
+    let mut agent = with_facts(agent, block);
     agent.tools.extend(PageStateTool::new(&fields).map(|tool| Arc::new(tool) as Arc<dyn Tool>));
     Arc::new(agent)
 }
 
-/// A field that the page declares.
-pub(super) fn field(field: &SharedField) -> Field {
+/// Converts a field that the page declares.
+pub(super) fn field(field: &SharedField) -> StateField {
     let kind = match &field.field_type {
-        FieldType::Text => FieldKind::Text,
-        FieldType::Number => FieldKind::Number,
-        FieldType::Boolean => FieldKind::Boolean,
-        FieldType::Choice { options } => FieldKind::Choice(options.clone()),
-        FieldType::Choices { options } => FieldKind::Choices(options.clone()),
-        FieldType::Date => FieldKind::Date,
-        FieldType::Any => FieldKind::Any,
+        FieldType::Text => StateFieldKind::Text,
+        FieldType::Number => StateFieldKind::Number,
+        FieldType::Boolean => StateFieldKind::Boolean,
+        FieldType::Choice { options } => StateFieldKind::Choice(options.clone()),
+        FieldType::Choices { options } => StateFieldKind::Choices(options.clone()),
+        FieldType::Date => StateFieldKind::Date,
+        FieldType::Any => StateFieldKind::Any,
     };
-    Field { key: field.key.clone(), kind, writable: field.target.is_some() }
+    StateField { key: field.key.clone(), kind, writable: field.target.is_some() }
 }
 
-/// The type of what a field holds now (L-66).
-pub(super) fn undeclared((key, value): (&String, &Value)) -> Field {
+/// Returns an undeclared field, with the type of its current value.
+pub(super) fn undeclared_field((key, value): (&String, &Value)) -> StateField {
     let kind = match value {
-        Value::String(_) => FieldKind::Text,
-        Value::Number(_) => FieldKind::Number,
-        Value::Bool(_) => FieldKind::Boolean,
-        Value::Null | Value::Array(_) | Value::Object(_) => FieldKind::Any,
+        Value::String(_) => StateFieldKind::Text,
+        Value::Number(_) => StateFieldKind::Number,
+        Value::Bool(_) => StateFieldKind::Boolean,
+        Value::Null | Value::Array(_) | Value::Object(_) => StateFieldKind::Any,
     };
-    Field { key: key.clone(), kind, writable: true }
+    StateField { key: key.clone(), kind, writable: true }
 }

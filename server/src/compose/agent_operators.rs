@@ -1,23 +1,23 @@
 //! Operators in an agent's properties, evaluated for each turn.
 
 use super::agent_settings::settings;
-use super::agents::models_of;
+use super::agents::models_for;
 use agent::{Agent, Circuits};
 use config::Config;
-use endpoints::{Facts, Secrets};
+use endpoints::{OwnedScope, Secrets};
 use operators::OperatorError;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::{ErrorCode, UserError};
 
-/// How long the evaluation of all properties of an agent may take, waiting for a thread included.
-const TIME: Duration = Duration::from_secs(30);
-/// The values in what one property comes to. Each unknown key is compared with all known ones, so that a mistake is
-/// explained.
-const MAX_SIZE: usize = 500;
+/// Timeout for evaluating all properties of an agent, waiting for a thread included.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The limit on the number of values in an evaluated property. Each unknown key is compared with
+/// all known ones to suggest a correction.
+const MAX_VALUES: usize = 500;
 
-/// What of an agent is known only when it is asked.
+/// The properties of an agent that are evaluated for each turn.
 pub(super) struct AgentOperators {
     config: Arc<Config>,
     agent: config::Agent,
@@ -27,10 +27,10 @@ pub(super) struct AgentOperators {
 }
 
 impl AgentOperators {
-    /// None for an agent without any operator.
-    pub(super) fn of(config: &Arc<Config>, agent: &config::Agent, circuits: &Arc<Circuits>) -> Option<Self> {
+    /// Returns `None` for an agent without operators.
+    pub(super) fn for_agent(config: &Arc<Config>, agent: &config::Agent, circuits: &Arc<Circuits>) -> Option<Self> {
         let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
-        if instructions.is_none() && agent.later.is_none() {
+        if instructions.is_none() && agent.dynamic_properties.is_none() {
             return None;
         }
         let secrets = agent.secrets.iter().cloned().collect();
@@ -38,26 +38,30 @@ impl AgentOperators {
         Some(Self { config, agent: agent.clone(), instructions, secrets, circuits })
     }
 
-    /// Gives the agent what they come to in this turn. `user` is what `_user` reads, `context` what `_payload` does.
+    /// Evaluates the properties for this turn and applies them to the agent. `user` is the value of
+    /// `_user`, `context` that of `_payload`.
     ///
     /// # Errors
-    /// In words for the user; the cause is in the log.
+    /// A message for the user; the cause is logged.
     pub(super) async fn apply(
         &self,
         agent: &mut Agent,
         user: Value,
         context: Map<String, Value>,
     ) -> Result<(), UserError> {
-        let evaluation = tokio::time::timeout(TIME, self.evaluate(agent, user, context));
-        evaluation.await.unwrap_or_else(|_| Err("they took too long".to_owned())).map_err(|cause| {
+        let evaluation = tokio::time::timeout(TIMEOUT, self.evaluate(agent, user, context));
+        evaluation.await.unwrap_or_else(|_| Err("the evaluation took too long".to_owned())).map_err(|cause| {
             tracing::error!(agent = self.agent.id, cause, "the agent's properties cannot be evaluated");
-            UserError::new(ErrorCode::Internal, "This agent cannot be asked just now. Its owner can see why.")
+            UserError::new(
+                ErrorCode::Internal,
+                "This agent is not available right now. The reason is in the server log.",
+            )
         })
     }
 
     async fn evaluate(&self, agent: &mut Agent, user: Value, context: Map<String, Value>) -> Result<(), String> {
         let payload = Some(Arc::new(Value::Object(context)));
-        let facts = Facts { payload, user: Some(Arc::new(user)), ..Facts::default() };
+        let facts = OwnedScope { payload, user: Some(Arc::new(user)), ..OwnedScope::default() };
         let told = |error: OperatorError| error.to_string();
         if let Some(instructions) = &self.instructions {
             agent.instructions = match facts.evaluate(instructions).await.map_err(told)? {
@@ -66,30 +70,31 @@ impl AgentOperators {
                 other => Some(other.to_string()),
             };
         }
-        let Some(later) = &self.agent.later else { return Ok(()) };
+        let Some(later) = &self.agent.dynamic_properties else { return Ok(()) };
         let mut values = Vec::new();
         for property in &later.properties {
-            // Only here: the rest is part of what a model may repeat, or a user be told.
+            // Other properties get no secrets, since a model may repeat them and users may see
+            // them.
             let secrets = property.may_hold_secrets.then(|| self.secrets.clone());
-            let value = Facts { secrets, ..facts.clone() }.evaluate(&property.value).await.map_err(told)?;
-            if size(&value) > MAX_SIZE {
-                return Err(format!("{}: `{}` came to more than {MAX_SIZE} values", property.at, property.name));
+            let value = OwnedScope { secrets, ..facts.clone() }.evaluate(&property.value).await.map_err(told)?;
+            if count_values(&value) > MAX_VALUES {
+                return Err(format!("{}: `{}` evaluated to more than {MAX_VALUES} values", property.at, property.name));
             }
             values.push(value);
         }
-        let settled = self.agent.settled(values)?;
+        let settled = self.agent.with_dynamic_values(values)?;
         let (model, fallbacks) =
-            models_of(&self.config, &settled, &self.circuits)?.ok_or("its connection has no models")?;
+            models_for(&self.config, &settled, &self.circuits)?.ok_or("its connection has no models")?;
         (agent.model, agent.fallbacks, agent.settings) = (model, fallbacks, settings(&self.config, &settled));
         Ok(())
     }
 }
 
-/// The number of values in a value, itself included.
-fn size(value: &Value) -> usize {
+/// Returns the number of values in a value, itself included.
+fn count_values(value: &Value) -> usize {
     match value {
-        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Value::Object(fields) => 1 + fields.values().map(size).sum::<usize>(),
+        Value::Array(items) => 1 + items.iter().map(count_values).sum::<usize>(),
+        Value::Object(fields) => 1 + fields.values().map(count_values).sum::<usize>(),
         _ => 1,
     }
 }

@@ -1,23 +1,26 @@
-//! How an agent runs and what its models cost, from the config's words to the loop's.
+//! Converts an agent's settings and prices from the config's types to those of the agent loop.
 
-use agent::{Limits, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, Timeouts};
+use agent::{Prune, PruneReasoning, PruneToolCalls, RunSettings, StepRule, StepSelector, Timeouts, TurnLimits};
 use config::Config;
 use contract::{ApprovalTerms, Price, Sampling, ToolChoice};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// How the user is asked about calls of a tool.
-pub(super) fn approval(confirm: Option<config::Confirm>, visible_parameters: Option<Vec<String>>) -> ApprovalTerms {
+/// Returns the terms of approving a tool's calls.
+pub(super) fn approval_terms(
+    confirm: Option<config::Confirm>,
+    visible_parameters: Option<Vec<String>>,
+) -> ApprovalTerms {
     let config::Confirm { remember, expires_after } = confirm.unwrap_or_default();
     ApprovalTerms { may_remember: remember, expires_after, visible_parameters, ..ApprovalTerms::default() }
 }
 
-/// An agent's settings.
-pub(super) fn settings(config: &Config, agent: &config::Agent) -> Settings {
+/// Converts the settings of an agent.
+pub(super) fn settings(config: &Config, agent: &config::Agent) -> RunSettings {
     let (limits, own, sampling) = (&config.limits, &agent.timeouts, &agent.sampling);
-    Settings {
+    RunSettings {
         max_steps: agent.max_steps,
-        no_think: agent.no_think.unwrap_or_else(|| agent.has_preset && providers::thinks_in_text(&agent.model)),
+        no_think: agent.no_think.unwrap_or_else(|| agent.has_preset && providers::supports_no_think(&agent.model)),
         tool_choice: tool_choice(&agent.tool_choice),
         active_tools: agent.active_tools.clone(),
         prepare_step: agent.prepare_step.iter().map(step_rule).collect(),
@@ -38,7 +41,7 @@ pub(super) fn settings(config: &Config, agent: &config::Agent) -> Settings {
         provider_options: agent.provider_options.clone(),
         max_retries: agent.max_retries,
         context_tokens: agent.context_tokens.or_else(|| providers::context_tokens(&agent.model)),
-        limits: Limits {
+        limits: TurnLimits {
             requests: agent.limits.requests,
             total_tokens: agent.limits.total_tokens,
             tool_calls: agent.limits.tool_calls,
@@ -69,8 +72,8 @@ fn tool_choice(choice: &config::ToolChoice) -> ToolChoice {
 fn step_rule(rule: &config::StepRule) -> StepRule {
     StepRule {
         steps: match &rule.steps {
-            config::Steps::These(numbers) => Steps::These(numbers.clone()),
-            config::Steps::Range(from, to) => Steps::Range(*from, *to),
+            config::StepSelector::Numbers(numbers) => StepSelector::Numbers(numbers.clone()),
+            config::StepSelector::Range(from, to) => StepSelector::Range(*from, *to),
         },
         active_tools: rule.active_tools.clone(),
         tool_choice: rule.tool_choice.as_ref().map(tool_choice),
@@ -92,13 +95,13 @@ fn prune(prune: &config::Prune) -> Prune {
     }
 }
 
-/// What the agent's models cost.
+/// Returns the prices of an agent's models.
 fn prices(config: &Config, agent: &config::Agent) -> HashMap<String, Price> {
     let names = agent.fallback_models.iter().map(|fallback| &fallback.model).chain([&agent.model]);
     names.filter_map(|name| Some((name.clone(), price(config, name)?))).collect()
 }
 
-/// What a model costs.
+/// Returns the price of a model, if it is known.
 pub(super) fn price(config: &Config, model: &str) -> Option<Price> {
     let config::Price { input, cache_read, cache_write, output } = config.price_of(model)?;
     Some(Price { input, cache_read, cache_write, output })

@@ -1,74 +1,74 @@
-//! The config's agents. What does not depend on the request is built once; a turn with shared state gets the page's fields on
-//! top.
+//! The agents of the config. The parts that do not depend on the request are built once; each turn
+//! adds the caller's and the page's parts.
 
-use super::agent_context::{field, undeclared, with_page_context, with_page_tools, with_shared_state};
+use super::agent_context::{field, undeclared_field, with_page_context, with_page_tools, with_shared_state};
 use super::agent_operators::AgentOperators;
-use super::agent_settings::{approval, settings};
-use super::current::Kept;
-use super::hooks::{self, HookRoom};
-use super::marks::{marked, of_one};
+use super::agent_settings::{approval_terms, settings};
+use super::annotations::{annotated, to_annotations};
+use super::current::RetainedState;
+use super::hooks::{self, HookRunner};
 use super::mcp::McpServers;
 use super::mentions;
 use super::models;
 use super::page_tools::PageTools;
-use super::pages::{AskedFrom, PageChat, Pages};
+use super::pages::{ChatOrigin, PageChat, Pages};
 use super::policy::AgentPolicy;
-use super::remote_agents::{self, Remote};
+use super::remote_agents::{self, RemoteTools};
 use crate::auth::rights::Rights;
 use agent::{Agent, Circuits, SubAgent};
 use anyhow::{Context, anyhow};
-use chat::{AgentRequest, Agents, Caller, Hooks};
+use chat::{AgentRequest, AgentSource, Caller, Hooks};
 use config::Config;
-use contract::{Execution, Marks, Model, Tool, ToolSpec};
+use contract::{Annotations, Execution, Model, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tools::{AskUserTool, Field};
+use tools::{AskUserTool, StateField};
 use wire::{ErrorCode, UserError};
 
-/// A model, and those that are asked when it fails, in this order.
-type Models = (Arc<dyn Model>, Vec<Arc<dyn Model>>);
+/// A model and its fallbacks, in order.
+type ModelChain = (Arc<dyn Model>, Vec<Arc<dyn Model>>);
 
-/// All agents by id; one without a model is known and cannot be asked.
+/// All agents by id. An agent without a model is known, but unavailable.
 pub(crate) struct ConfiguredAgents {
-    agents: HashMap<String, Configured>,
+    agents: HashMap<String, ConfiguredAgent>,
     pages: Arc<Pages>,
     tools: PageTools,
     rights: Arc<Rights>,
-    hooks: Arc<HookRoom>,
+    hooks: Arc<HookRunner>,
 }
 
-/// Remote agents that are asked with what the user came with, and their places among an agent's sources.
-type Personal = Vec<(usize, Remote)>;
+/// Remote agents that are called with the user's token, with their indexes in the agent's sources.
+type UserSources = Vec<(usize, RemoteTools)>;
 
-/// An agent, and what a page adds to it.
-struct Configured {
+/// An agent with the parts that depend on the caller and the page.
+struct ConfiguredAgent {
     agent: Option<Arc<Agent>>,
     page_context: bool,
-    /// Endpoints that it may call for its user, and what it calls them.
-    endpoints: Vec<(EndpointTool, Marks)>,
-    personal: Personal,
-    /// What is evaluated for each turn.
+    /// The endpoints that are its tools, with their annotations.
+    endpoints: Vec<(EndpointTool, Annotations)>,
+    user_sources: UserSources,
+    /// The properties that are evaluated for each turn.
     operators: Option<AgentOperators>,
-    /// None without any endpoint in it.
+    /// `None` if no hook has an endpoint.
     hooks: Option<Arc<config::Hooks>>,
     policy: Option<AgentPolicy>,
-    /// Agents that it may hand a task to.
-    below: Vec<config::SubAgentRef>,
-    /// Whether users may name those.
-    is_naming: bool,
+    /// Its sub-agents.
+    sub_agents: Vec<config::SubAgentRef>,
+    /// Whether users may mention its sub-agents.
+    allows_mentions: bool,
 }
 
-impl Configured {
-    /// Whether nothing about it depends on who asks, or where.
-    fn is_the_same_for_everybody(&self) -> bool {
+impl ConfiguredAgent {
+    /// Returns whether the agent is the same for all callers and pages.
+    fn is_static(&self) -> bool {
         self.operators.is_none()
-            && self.below.is_empty()
+            && self.sub_agents.is_empty()
             && self.policy.is_none()
             && self.endpoints.is_empty()
-            && self.personal.is_empty()
+            && self.user_sources.is_empty()
     }
 }
 
@@ -80,9 +80,9 @@ impl ConfiguredAgents {
         pages: Arc<Pages>,
         tools: PageTools,
         rights: Arc<Rights>,
-        kept: &Kept,
+        kept: &RetainedState,
     ) -> anyhow::Result<Self> {
-        let naming = mentions::naming(config);
+        let naming = mentions::agents_with_mentions(config);
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
             let (built, personal) = build(config, agent, mcp, kept)?;
@@ -93,96 +93,98 @@ impl ConfiguredAgents {
             let policy = agent
                 .policy
                 .as_ref()
-                .map(|policy| AgentPolicy::build(policy, endpoints, &rights, &kept.counted))
+                .map(|policy| AgentPolicy::build(policy, endpoints, &rights, &kept.meters))
                 .transpose();
             let policy = policy.map_err(|error| anyhow!("{}: {error}", agent.at))?;
-            let configured = Configured {
+            let configured = ConfiguredAgent {
                 agent: built,
                 page_context,
                 endpoints: endpoint_tools,
-                personal,
-                operators: AgentOperators::of(config, agent, &kept.circuits),
+                user_sources: personal,
+                operators: AgentOperators::for_agent(config, agent, &kept.circuits),
                 hooks,
                 policy,
-                below,
-                is_naming: naming.contains(&agent.id),
+                sub_agents: below,
+                allows_mentions: naming.contains(&agent.id),
             };
             agents.insert(agent.id.clone(), configured);
         }
-        let hooks = HookRoom::new(endpoints.clone(), rights.clone(), kept.counted.clone());
+        let hooks = HookRunner::new(endpoints.clone(), rights.clone(), kept.meters.clone());
         Ok(Self { agents, pages, tools, rights, hooks })
     }
 }
 
 impl ConfiguredAgents {
-    /// Whether the caller may ask this agent on this page.
-    pub(super) fn may_ask(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
-        self.rights.open_page(caller, page_id)?;
-        caller.may_ask_agent(agent_id)?;
-        self.rights.ask_agent(caller, agent_id)
+    /// Checks that the caller may use this agent on this page.
+    pub(super) fn check_agent_on_page(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
+        self.rights.check_page(caller, page_id)?;
+        caller.check_agent(agent_id)?;
+        self.rights.check_agent(caller, agent_id)
     }
 
-    /// The agent as it works for this caller, in a turn with this context.
-    async fn instructed(
+    /// Returns the agent for this caller, in a turn with this context.
+    async fn resolve(
         &self,
         caller: &Caller,
         id: &str,
         context: impl FnOnce() -> Map<String, Value> + Send,
     ) -> Result<Arc<Agent>, UserError> {
-        self.rights.ask_agent(caller, id)?;
+        self.rights.check_agent(caller, id)?;
         let configured = self.agents.get(id).ok_or_else(UserError::not_found)?;
         let agent = configured.agent.clone().ok_or_else(|| {
             UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
         })?;
-        if configured.is_the_same_for_everybody() {
+        if configured.is_static() {
             return Ok(agent);
         }
         let context = context();
         let mut agent = Agent::clone(&agent);
         if !configured.endpoints.is_empty() {
             let gate = self.rights.gate(caller);
-            let tools =
-                configured.endpoints.iter().map(|(tool, marks)| marked(Arc::new(tool.of(gate.clone())), *marks));
+            let tools = configured
+                .endpoints
+                .iter()
+                .map(|(tool, marks)| annotated(Arc::new(tool.for_caller(gate.clone())), *marks));
             agent.tools.splice(0..0, tools);
         }
-        for (place, remote) in &configured.personal {
-            agent.sources[*place] = remote.of(caller);
+        for (place, remote) in &configured.user_sources {
+            agent.sources[*place] = remote.for_caller(caller);
         }
         if let Some(operators) = &configured.operators {
             operators.apply(&mut agent, caller.facts(), context.clone()).await?;
         }
-        agent.policy = configured.policy.as_ref().map(|policy| policy.of(caller));
-        for below in &configured.below {
-            // One that the user may not ask is not there for who works for him.
-            if self.rights.ask_agent(caller, &below.agent_id).is_ok() {
-                agent.agents.push(Arc::new(self.below(caller, below, &context).await?));
+        agent.policy = configured.policy.as_ref().map(|policy| policy.for_caller(caller));
+        for below in &configured.sub_agents {
+            // Sub-agents that the user may not use are left out.
+            if self.rights.check_agent(caller, &below.agent_id).is_ok() {
+                agent.agents.push(Arc::new(self.build_sub_agent(caller, below, &context).await?));
             }
         }
-        if configured.is_naming && !agent.agents.is_empty() {
-            agent.tell(mentions::INSTRUCTIONS);
+        if configured.allows_mentions && !agent.agents.is_empty() {
+            agent.append_instructions(mentions::INSTRUCTIONS);
         }
         Ok(Arc::new(agent))
     }
 
-    /// The agent with what the page adds to it.
-    fn on_page(&self, agent: Arc<Agent>, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+    /// Adds the context, tools and shared state of the page to the agent.
+    fn with_page(&self, agent: Arc<Agent>, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
         let agent = match self.agents.get(request.agent_id) {
-            Some(Configured { page_context: true, .. }) => with_page_context(&agent, request),
+            Some(ConfiguredAgent { page_context: true, .. }) => with_page_context(&agent, request),
             _ => agent,
         };
-        let asked_from = self.pages.asked_from(request.page_id, request.agent_id, request.block_id)?;
+        let asked_from = self.pages.chat_origin(request.page_id, request.agent_id, request.block_id)?;
         let tools = match &asked_from {
-            AskedFrom::Undeclared => self.tools.of_page(request.page_id, request.agent_id),
-            AskedFrom::Chat(chat) => self.tools.of_chat(request.page_id, request.agent_id, &chat.block_id),
-            AskedFrom::Ambiguous(_) => Vec::new(),
+            ChatOrigin::Undeclared => self.tools.for_page(request.page_id, request.agent_id),
+            ChatOrigin::Chat(chat) => self.tools.for_chat(request.page_id, request.agent_id, &chat.block_id),
+            ChatOrigin::Ambiguous(_) => Vec::new(),
         };
         let agent = with_page_tools(agent, &tools);
         Ok(with_shared_state(&agent, fields(&asked_from, request.shared_state)?, request.shared_state))
     }
 
-    /// An agent as a tool of another one. It has the turn's context, and no tools that run in the browser: its calls are not part of the
-    /// message.
-    fn below<'a>(
+    /// Builds a sub-agent. It has the context of the turn, but no tools that run in the browser,
+    /// since its calls are not part of the message.
+    fn build_sub_agent<'a>(
         &'a self,
         caller: &'a Caller,
         below: &'a config::SubAgentRef,
@@ -192,21 +194,21 @@ impl ConfiguredAgents {
         context.insert("agentId".to_owned(), below.agent_id.as_str().into());
         // Boxed, since sub-agents have sub-agents.
         Box::pin(async move {
-            let agent = self.instructed(caller, &below.agent_id, || context).await?;
+            let agent = self.resolve(caller, &below.agent_id, || context).await?;
             Ok(sub_agent(Arc::unwrap_or_clone(agent), below))
         })
     }
 }
 
-impl Agents for ConfiguredAgents {
+impl AgentSource for ConfiguredAgents {
     fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         Box::pin(async move {
-            // There is no page here, so a token for one is not for this.
-            caller.may_use_page("")?;
-            caller.may_ask_agent(id)?;
+            // There is no page here, so a token that is limited to a page is not valid.
+            caller.check_page("")?;
+            caller.check_agent(id)?;
             let context = [("agentId", id), ("userId", &caller.user_id)];
             let context = || context.map(|(key, value)| (key.to_owned(), value.into())).into_iter().collect();
-            self.instructed(caller, id, context).await
+            self.resolve(caller, id, context).await
         })
     }
 
@@ -217,14 +219,14 @@ impl Agents for ConfiguredAgents {
 
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         Box::pin(async move {
-            self.may_ask(request.caller, request.page_id, request.agent_id)?;
-            let agent = self.instructed(request.caller, request.agent_id, || hooks::context(request)).await?;
-            self.on_page(agent, request)
+            self.check_agent_on_page(request.caller, request.page_id, request.agent_id)?;
+            let agent = self.resolve(request.caller, request.agent_id, || hooks::context(request)).await?;
+            self.with_page(agent, request)
         })
     }
 }
 
-/// An agent as a tool of another one.
+/// Wraps an agent as a tool of another agent, without tools that run in the browser.
 fn sub_agent(mut agent: Agent, below: &config::SubAgentRef) -> SubAgent {
     agent.tools.retain(|tool| tool.spec().execution == Execution::Server);
     let schema = below.input_schema.clone().unwrap_or_else(SubAgent::default_schema);
@@ -232,33 +234,39 @@ fn sub_agent(mut agent: Agent, below: &config::SubAgentRef) -> SubAgent {
     SubAgent { spec: ToolSpec { timeout: SubAgent::TIMEOUT, ..spec }, agent }
 }
 
-/// What a request shares with the agent. A chat of a config shares what the config declares; where
-/// a page declares none for the agent, a client shares what it sends.
+/// Returns the fields that a request shares with the agent. A chat of the config shares the fields
+/// that the config declares. Where the page declares no chat with the agent, the client shares
+/// whatever it sends.
 ///
 /// # Errors
-/// 422 where something is shared and it is open which of several chats shares it.
-fn fields(asked_from: &AskedFrom<'_>, state: &Map<String, Value>) -> Result<Vec<Field>, UserError> {
+/// 422 if something is shared and it is ambiguous which of several chats shares it.
+fn fields(asked_from: &ChatOrigin<'_>, state: &Map<String, Value>) -> Result<Vec<StateField>, UserError> {
     match asked_from {
-        AskedFrom::Undeclared => Ok(state.iter().map(undeclared).collect()),
-        AskedFrom::Chat(chat) => {
+        ChatOrigin::Undeclared => Ok(state.iter().map(undeclared_field).collect()),
+        ChatOrigin::Chat(chat) => {
             Ok(chat.fields.iter().filter(|field| state.contains_key(&field.key)).map(field).collect())
         }
-        AskedFrom::Ambiguous(_) if state.is_empty() => Ok(Vec::new()),
-        AskedFrom::Ambiguous(chats) => Err(ambiguous(chats)),
+        ChatOrigin::Ambiguous(_) if state.is_empty() => Ok(Vec::new()),
+        ChatOrigin::Ambiguous(chats) => Err(ambiguous_chat_error(chats)),
     }
 }
 
-fn ambiguous(chats: &[&PageChat]) -> UserError {
+fn ambiguous_chat_error(chats: &[&PageChat]) -> UserError {
     let ids: Vec<_> = chats.iter().map(|chat| format!("`{}`", chat.block_id)).collect();
-    let message = format!("This page has several chats with this agent. Say from which one: {}.", ids.join(", "));
+    let message =
+        format!("This page has several chats with this agent. Send the id of one of them: {}.", ids.join(", "));
     UserError::invalid("/blockId", message)
 }
 
-/// The agent's model and those that it falls back to; none where its connection has no models.
+/// Returns the agent's model and its fallbacks; `None` if its connection has no models.
 ///
 /// # Errors
-/// A connection is not there, which only an operator can name.
-pub(super) fn models_of(config: &Config, agent: &config::Agent, circuits: &Circuits) -> Result<Option<Models>, String> {
+/// A connection does not exist, which is possible only if an operator of the config names it.
+pub(super) fn models_for(
+    config: &Config,
+    agent: &config::Agent,
+    circuits: &Circuits,
+) -> Result<Option<ModelChain>, String> {
     let model = |connection: &str, name: &str| match config.connections.get(connection) {
         Some(connection) => Ok(models::build(connection, name, agent.openai_api, circuits)),
         None => Err(format!("there is no connection `{connection}`")),
@@ -268,27 +276,28 @@ pub(super) fn models_of(config: &Config, agent: &config::Agent, circuits: &Circu
     Ok(model(&agent.connection_id, &agent.model)?.map(|model| (model, fallbacks)))
 }
 
-/// The agent as far as it is the same for everybody, and what of its sources is not. None without a model.
+/// Builds the part of an agent that is the same for all callers, and returns the sources that
+/// depend on the caller. No agent is returned if it has no model.
 fn build(
     config: &Config,
     agent: &config::Agent,
     mcp: &McpServers,
-    kept: &Kept,
-) -> anyhow::Result<(Option<Arc<Agent>>, Personal)> {
-    let models = models_of(config, agent, &kept.circuits).map_err(|error| anyhow!("{}: {error}", agent.at))?;
+    kept: &RetainedState,
+) -> anyhow::Result<(Option<Arc<Agent>>, UserSources)> {
+    let models = models_for(config, agent, &kept.circuits).map_err(|error| anyhow!("{}: {error}", agent.at))?;
     let Some((model, fallbacks)) = models else {
         tracing::warn!(
             agent = agent.id,
             connection = agent.connection_id,
-            "this version has no codec for the agent's model"
+            "this version does not support the provider of the agent's model"
         );
         return Ok((None, Vec::new()));
     };
     let mut sources = mcp.sources(config, agent)?;
     let mut personal = Vec::new();
-    for remote in remote_agents::of_agent(config, agent, &kept.remembered)? {
-        sources.push(remote.for_nobody());
-        if remote.is_personal {
+    for remote in remote_agents::for_agent(config, agent, &kept.remote_versions)? {
+        sources.push(remote.without_user());
+        if remote.is_per_user {
             personal.push((sources.len() - 1, remote));
         }
     }
@@ -306,24 +315,27 @@ fn build(
     Ok((Some(Arc::new(agent)), personal))
 }
 
-/// The agent's endpoints (L-47), before there is a caller for whom they are called.
-fn endpoint_tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<(EndpointTool, Marks)>> {
+/// Returns the endpoint tools of an agent, not yet bound to a caller.
+fn endpoint_tools(
+    agent: &config::Agent,
+    endpoints: &Arc<Endpoints>,
+) -> anyhow::Result<Vec<(EndpointTool, Annotations)>> {
     let tools = agent.tools.iter().map(|tool| {
-        let approval = approval(tool.confirm, tool.visible_parameters.clone());
+        let approval = approval_terms(tool.confirm, tool.visible_parameters.clone());
         let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm.is_some(), approval);
-        let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))?;
-        Ok((built, of_one(tool.marks)))
+        let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is not a tool", agent.at, tool.endpoint_id))?;
+        Ok((built, to_annotations(tool.annotations)))
     });
     tools.collect()
 }
 
-/// The tools that depend on neither page nor caller: the files of a folder, questions.
+/// Returns the tools that depend on neither page nor caller: files and questions to the user.
 fn tools(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-    if let Some(config::FileSystem { base_path, marks }) = &agent.file_system {
+    if let Some(config::FileSystem { base_path, annotations: marks }) = &agent.file_system {
         let opened = tools::file_system::open(base_path, config.limits.tool);
         let opened = opened.with_context(|| format!("{}: cannot open {}", agent.at, base_path.display()))?;
-        tools.extend(opened.into_iter().map(|tool| marked(tool, of_one(*marks))));
+        tools.extend(opened.into_iter().map(|tool| annotated(tool, to_annotations(*marks))));
     }
     if agent.ask_user {
         tools.push(Arc::new(AskUserTool::default()));

@@ -1,26 +1,28 @@
-//! What the config describes, as it is now. A changed config is built beside the old one and takes its place in one step; who
-//! has begun with the old one ends with it.
+//! The current config as running objects. A changed config is built beside the old one and replaces
+//! it atomically; requests that began with the old one finish with it.
 
 use super::agents::ConfiguredAgents;
 use super::custom::with_custom_agents;
 use super::endpoints::{self, Databases};
-use super::history::{ConfigState, History, Read, Status};
+use super::history::{ConfigHistory, ConfigState, ConfigStatus, LoadSummary};
 use super::mcp::McpServers;
 use super::page_tools::PageTools;
 use super::pages::Pages;
-use super::remote_agents::{self, Remembered};
-use super::served::Served;
+use super::remote_agents::{self, VersionCache};
+use super::served_agent::ServedTools;
 use crate::Site;
-use crate::auth::password::Failures;
-use crate::auth::rates::Rates;
+use crate::auth::password::FailedAttempts;
+use crate::auth::rates::RateLimits;
 use crate::auth::rights::Rights;
-use crate::auth::{Authentication, Ground};
+use crate::auth::{AuthState, Authentication};
 use ::endpoints::Endpoints;
-use agent::{CircuitFacts, Circuits};
+use agent::{CircuitStatus, Circuits};
 use app::context::PageSource;
 use app::texts::Texts;
 use arc_swap::ArcSwap;
-use chat::{AgentRequest, Agents, Bounds, Caller, Chat, Hooks, Quota, QuotaSpan, Retention, RoutineUse};
+use chat::{
+    AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, QuotaSpan, Retention, RoutineMeters, SubmissionLimits,
+};
 use config::Config;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -31,29 +33,29 @@ use tools::mcp::McpStatus;
 use wire::UserError;
 use wire::page::Page;
 
-/// The newest good config as things that run.
-pub(crate) struct Current {
-    things: ArcSwap<Things>,
-    ground: Ground,
+/// The newest valid config as running objects.
+pub(crate) struct CurrentConfig {
+    snapshot: ArcSwap<Snapshot>,
+    auth_state: AuthState,
     site: Site,
-    history: Mutex<History>,
-    kept: Kept,
-    /// One at a time takes the place of what was built before.
-    building: tokio::sync::Mutex<()>,
+    history: Mutex<ConfigHistory>,
+    retained: RetainedState,
+    /// Serializes rebuilds, since each one takes over parts of the one before.
+    build_lock: tokio::sync::Mutex<()>,
 }
 
-/// What is known of the outside, whatever becomes of the config.
+/// State of external services that is kept across reloads of the config.
 #[derive(Default)]
-pub(super) struct Kept {
-    /// Of models that fail.
+pub(super) struct RetainedState {
+    /// The circuit breakers of models.
     pub(super) circuits: Arc<Circuits>,
-    /// Of the tools of remote agents.
-    pub(super) remembered: Remembered,
-    /// Counts what routines ask of models outside of runs.
-    pub(super) counted: RoutineUse,
+    /// The known versions of remote agents' tools.
+    pub(super) remote_versions: VersionCache,
+    /// Meters the model requests of routines outside of runs.
+    pub(super) meters: RoutineMeters,
 }
 
-struct Things {
+struct Snapshot {
     authentication: Arc<Authentication>,
     rights: Arc<Rights>,
     pages: Arc<Pages>,
@@ -61,28 +63,31 @@ struct Things {
     endpoints: Arc<Endpoints>,
     databases: Databases,
     mcp: McpServers,
-    served: Option<Arc<Served>>,
-    rates: Arc<Rates>,
-    /// The words of the UI, where they are not the English ones.
+    served: Option<Arc<ServedTools>>,
+    rates: Arc<RateLimits>,
+    /// The UI texts, if they are not the English ones.
     texts: Option<Texts>,
-    /// As it is written.
-    written: Arc<Config>,
-    /// With the agents that administrators made.
+    /// The config as written, without custom agents.
+    source_config: Arc<Config>,
+    /// The config with the custom agents of administrators.
     config: Arc<Config>,
-    /// The state of those agents when they were read, see [`Store::custom_agents_state`](store::Store::custom_agents_state).
+    /// The state of the custom agents when they were read, see
+    /// [`Store::custom_agents_state`](store::Store::custom_agents_state).
     custom_agents: (i64, i64),
 }
 
-impl Things {
-    /// What is open `before` and has the same settings now stays open.
+impl Snapshot {
+    /// Builds a snapshot. Connections of the snapshot `before` that have the same settings stay
+    /// open.
     async fn build(
         written: Arc<Config>,
-        ground: &Ground,
+        ground: &AuthState,
         site: Site,
-        kept: &Kept,
+        kept: &RetainedState,
         before: Option<&Self>,
     ) -> anyhow::Result<Self> {
-        // Asked before they are read: what changes meanwhile shows as a change next time.
+        // Read before the agents themselves: a change in between is noticed as a change at the next
+        // check.
         let custom_agents = ground.store.custom_agents_state().await?;
         let config = Arc::new(with_custom_agents(Config::clone(&written), &ground.store.custom_agents().await?));
         let authentication = Arc::new(authentication(&config, ground).await?);
@@ -95,9 +100,10 @@ impl Things {
         let pages = Arc::new(Pages::new(&config, rights.clone()));
         let tools = PageTools::new(&config.pages, site.pages)?;
         let agents = ConfiguredAgents::build(&config, &endpoints, &mcp, pages.clone(), tools, rights.clone(), kept)?;
-        let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone(), kept.counted.clone()));
-        let served = config.served.as_ref().map(served);
-        let rates = Arc::new(Rates::new(&config, before.map(|before| &*before.rates)));
+        let served =
+            |served| Arc::new(ServedTools::new(served, endpoints.clone(), rights.clone(), kept.meters.clone()));
+        let served = config.served_agent.as_ref().map(served);
+        let rates = Arc::new(RateLimits::new(&config, before.map(|before| &*before.rates)));
         let texts = config.locale.as_ref().map(Texts::new);
         Ok(Self {
             authentication,
@@ -110,73 +116,85 @@ impl Things {
             served,
             rates,
             texts,
-            written,
+            source_config: written,
             config,
             custom_agents,
         })
     }
 }
 
-impl Current {
-    pub(super) async fn new(config: Config, read: Read, ground: Ground, site: Site) -> anyhow::Result<Self> {
-        let kept = Kept::default();
-        let things = Things::build(Arc::new(config), &ground, site, &kept, None).await?;
-        let (things, history) = (ArcSwap::from_pointee(things), Mutex::new(History::begin(read)));
-        Ok(Self { things, ground, site, history, kept, building: tokio::sync::Mutex::default() })
+impl CurrentConfig {
+    pub(super) async fn new(config: Config, read: LoadSummary, ground: AuthState, site: Site) -> anyhow::Result<Self> {
+        let kept = RetainedState::default();
+        let things = Snapshot::build(Arc::new(config), &ground, site, &kept, None).await?;
+        let (things, history) = (ArcSwap::from_pointee(things), Mutex::new(ConfigHistory::new(read)));
+        Ok(Self {
+            snapshot: things,
+            auth_state: ground,
+            site,
+            history,
+            retained: kept,
+            build_lock: tokio::sync::Mutex::default(),
+        })
     }
 
-    /// Counts what routines ask of models with this chat.
-    pub(super) fn count_with(&self, chat: &Chat) {
-        self.kept.counted.count_with(chat);
+    /// Records the model requests of routines with this chat.
+    pub(super) fn meter_with(&self, chat: &Chat) {
+        self.retained.meters.set_chat(chat);
     }
 
-    /// Puts another config in the place of this one, for all that begins from now on.
+    /// Replaces the config for all new requests.
     ///
     /// # Errors
-    /// It cannot be built, a database of it cannot be opened for example; everything stays as it is.
-    pub(crate) async fn replace(&self, config: Config, read: Read) -> anyhow::Result<()> {
-        let _alone = self.building.lock().await;
-        let before = self.things.load_full();
-        let things = Things::build(Arc::new(config), &self.ground, self.site, &self.kept, Some(&before)).await?;
-        self.things.store(Arc::new(things));
-        // A model that failed may be reached in another way now.
-        self.kept.circuits.close();
-        self.history.lock().replaced(read);
+    /// The new config cannot be built, for example because a database cannot be opened. The old one
+    /// stays in use.
+    pub(crate) async fn replace(&self, config: Config, read: LoadSummary) -> anyhow::Result<()> {
+        let _alone = self.build_lock.lock().await;
+        let before = self.snapshot.load_full();
+        let things =
+            Snapshot::build(Arc::new(config), &self.auth_state, self.site, &self.retained, Some(&before)).await?;
+        self.snapshot.store(Arc::new(things));
+        // The new config may reach a failed model in another way.
+        self.retained.circuits.close();
+        self.history.lock().record_replaced(read);
         Ok(())
     }
 
-    /// Whether the agents that administrators made are in use as they are at `state`.
-    pub(crate) fn has_custom_agents_of(&self, state: (i64, i64)) -> bool {
-        self.things.load().custom_agents == state
+    /// Returns whether the custom agents in use are those of this state.
+    pub(crate) fn has_custom_agents_at(&self, state: (i64, i64)) -> bool {
+        self.snapshot.load().custom_agents == state
     }
 
-    /// Takes over what administrators have changed about their agents.
+    /// Loads the custom agents that administrators have changed.
     ///
     /// # Errors
-    /// As [`Current::replace`].
-    pub(crate) async fn refresh(&self) -> anyhow::Result<()> {
-        let _alone = self.building.lock().await;
-        let before = self.things.load_full();
-        let things = Things::build(before.written.clone(), &self.ground, self.site, &self.kept, Some(&before)).await?;
-        self.things.store(Arc::new(things));
+    /// As [`CurrentConfig::replace`].
+    pub(crate) async fn refresh_custom_agents(&self) -> anyhow::Result<()> {
+        let _alone = self.build_lock.lock().await;
+        let before = self.snapshot.load_full();
+        let things =
+            Snapshot::build(before.source_config.clone(), &self.auth_state, self.site, &self.retained, Some(&before))
+                .await?;
+        self.snapshot.store(Arc::new(things));
         Ok(())
     }
 
-    /// The text is wrong, and the config stays as it is.
-    pub(crate) fn keep(&self, read: &Read, problems: &str) {
-        self.history.lock().refused(read, problems);
+    /// Records that a changed config is invalid; the config in use stays.
+    pub(crate) fn record_rejected(&self, read: &LoadSummary, problems: &str) {
+        self.history.lock().record_rejected(read, problems);
     }
 
-    /// What open pages are told; what is wrong with the config only `with_problems`.
-    pub(crate) fn status(&self, with_problems: bool) -> Status {
+    /// Returns the config status for open pages. The config's problems are included only
+    /// `with_problems`.
+    pub(crate) fn status(&self, with_problems: bool) -> ConfigStatus {
         let status = self.history.lock().status();
-        if with_problems { status } else { status.for_all() }
+        if with_problems { status } else { status.without_problems() }
     }
 
-    /// The version of a page as it is shown to the caller: of its definition, in which agents are resolved, and of the words of
-    /// the UI. None where they may not open it.
+    /// Returns a hash of what a page shows to the caller: its definition with resolved agents, and
+    /// the UI texts. `None` if the caller may not open the page.
     pub(crate) fn page_version(&self, caller: &Caller, id: Option<&str>) -> Option<String> {
-        let things = self.things.load();
+        let things = self.snapshot.load();
         let page = serde_json::to_string(&*things.pages.page(caller, id).ok()?).ok()?;
         let mut hasher = DefaultHasher::new();
         page.hash(&mut hasher);
@@ -184,62 +202,62 @@ impl Current {
         Some(format!("{:016x}", hasher.finish()))
     }
 
-    /// What administrators are told.
+    /// Returns the config status for administrators.
     pub(crate) fn state(&self) -> ConfigState {
         self.history.lock().state()
     }
 
-    /// The config itself. It holds secrets, which nobody is shown.
+    /// Returns the config itself. It contains secrets and must not be shown.
     pub(crate) fn config(&self) -> Arc<Config> {
-        self.things.load().config.clone()
+        self.snapshot.load().config.clone()
     }
 
-    /// How often users and addresses may ask.
-    pub(crate) fn rates(&self) -> Arc<Rates> {
-        self.things.load().rates.clone()
+    /// Returns the rate limits.
+    pub(crate) fn rates(&self) -> Arc<RateLimits> {
+        self.snapshot.load().rates.clone()
     }
 
-    /// The words of the UI, where they are not the English ones.
+    /// Returns the UI texts, if they are not the English ones.
     pub(crate) fn texts(&self) -> Option<Texts> {
-        self.things.load().texts.clone()
+        self.snapshot.load().texts.clone()
     }
 
-    /// Which models are not asked because they fail.
-    pub(crate) fn circuits(&self) -> Vec<CircuitFacts> {
-        self.kept.circuits.facts()
+    /// Returns the state of the models' circuit breakers.
+    pub(crate) fn circuits(&self) -> Vec<CircuitStatus> {
+        self.retained.circuits.statuses()
     }
 
-    /// How the MCP servers do.
+    /// Returns the status of the MCP servers.
     pub(crate) fn mcp(&self) -> Vec<McpStatus> {
-        self.things.load().mcp.status()
+        self.snapshot.load().mcp.status()
     }
 
-    /// The failed sign-ins that are not in the audit log yet.
-    pub(crate) fn failures(&self) -> Arc<Failures> {
-        self.ground.desk.failures.clone()
+    /// Returns the failed sign-ins that are not in the audit log yet.
+    pub(crate) fn failed_attempts(&self) -> Arc<FailedAttempts> {
+        self.auth_state.sign_in.failures.clone()
     }
 
-    /// Shows the operator the token for the first account, if there is none.
-    pub(crate) fn announce(&self) {
+    /// Prints the token for creating the first account, if there is no account.
+    pub(crate) fn announce_setup(&self) {
         if self.authentication().accounts().is_some() {
-            self.ground.desk.setup.announce();
+            self.auth_state.sign_in.setup.print_once();
         }
     }
 
-    /// How callers are told apart.
+    /// Returns the authentication of callers.
     pub(crate) fn authentication(&self) -> Arc<Authentication> {
-        self.things.load().authentication.clone()
+        self.snapshot.load().authentication.clone()
     }
 
-    /// What other agent platforms may call, if the config lets them.
-    pub(crate) fn served(&self) -> Option<Arc<Served>> {
-        self.things.load().served.clone()
+    /// Returns the tools for other agent platforms, if the config serves any.
+    pub(crate) fn served_agent(&self) -> Option<Arc<ServedTools>> {
+        self.snapshot.load().served.clone()
     }
 
-    /// Runs an endpoint for a page's button or another client, who both call it on a page.
+    /// Runs an endpoint on a page, for a button of the page or for another client.
     ///
     /// # Errors
-    /// 401 and 404 by the rules of page and endpoint; what the routine says.
+    /// 401 and 404 by the access rules of page and endpoint; errors of the routine.
     pub(crate) async fn call_endpoint(
         &self,
         caller: &Caller,
@@ -247,75 +265,76 @@ impl Current {
         payload: Value,
     ) -> Result<Value, UserError> {
         let (endpoints, rights) = {
-            let things = self.things.load();
+            let things = self.snapshot.load();
             (things.endpoints.clone(), things.rights.clone())
         };
-        rights.open_page(caller, page_id)?;
-        rights.call_from_outside(caller, id)?;
-        let models = self.kept.counted.of(caller, endpoints::caller_of(id));
+        rights.check_page(caller, page_id)?;
+        rights.check_external_call(caller, id)?;
+        let models = self.retained.meters.meter(caller, endpoints::usage_caller(id));
         endpoints::call(&endpoints, rights.gate(caller), caller, models, id, payload).await
     }
 
-    /// A page on which the caller may ask this agent; none where he may not ask it.
-    pub(crate) fn page_for(&self, caller: &Caller, agent_id: &str) -> Option<String> {
-        let things = self.things.load();
-        things.rights.ask_agent(caller, agent_id).ok()?;
+    /// Returns a page on which the caller may use this agent, if there is one.
+    pub(crate) fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
+        let things = self.snapshot.load();
+        things.rights.check_agent(caller, agent_id).ok()?;
         things.pages.for_agent(caller, agent_id).map(str::to_owned)
     }
 
-    /// Whether the caller may ask this agent on this page.
+    /// Checks that the caller may use this agent on this page.
     ///
     /// # Errors
-    /// 401 and 404 by the rules of page and agent.
-    pub(crate) fn may_ask(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
-        self.things.load().agents.may_ask(caller, page_id, agent_id)
+    /// 401 and 404 by the access rules of page and agent.
+    pub(crate) fn check_agent_on_page(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
+        self.snapshot.load().agents.check_agent_on_page(caller, page_id, agent_id)
     }
 }
 
-/// Tokens are kept with their users where somebody is asked with them, and nowhere else.
-async fn authentication(config: &Config, ground: &Ground) -> anyhow::Result<Authentication> {
+/// Users' tokens are kept with the caller only if a remote agent is called with them.
+async fn authentication(config: &Config, ground: &AuthState) -> anyhow::Result<Authentication> {
     let authentication = Authentication::new(&config.auth, config.embed.as_ref(), ground).await?;
-    Ok(authentication.passing_on(remote_agents::pass_tokens_on(config)))
+    Ok(authentication.with_bearer_forwarding(remote_agents::forwards_tokens(config)))
 }
 
-/// Who is not signed in has no roles.
-fn is_for(quota: &config::Quota, caller: &Caller) -> bool {
+/// Returns whether a quota applies to the caller. Callers who are not signed in have no roles.
+fn quota_applies(quota: &config::Quota, caller: &Caller) -> bool {
     let has_role = || caller.is_authenticated && quota.roles.iter().any(|role| caller.roles.contains(role));
     quota.roles.is_empty() && quota.users.is_empty() || quota.users.contains(&caller.user_id) || has_role()
 }
 
-fn of_config(quota: &config::Quota) -> Quota {
-    let span = match quota.span {
-        config::QuotaSpan::Day => QuotaSpan::Day,
-        config::QuotaSpan::Month => QuotaSpan::Month,
+fn convert_quota(quota: &config::Quota) -> Quota {
+    let span = match quota.period {
+        config::QuotaPeriod::Day => QuotaSpan::Day,
+        config::QuotaPeriod::Month => QuotaSpan::Month,
     };
     Quota { span, messages: quota.messages, tokens: quota.tokens, cost_usd: quota.cost_usd }
 }
 
-/// A user's answers at once, where a config does not say. On one's own machine there is nobody to keep room for.
+/// Returns the limit on a user's concurrent runs. The default is unlimited in the mode `local`,
+/// which has only one user.
 fn runs_per_user(config: &Config) -> usize {
     let without = if matches!(config.auth.mode, config::AuthMode::Local) { usize::MAX } else { 4 };
     config.limits.runs_per_user.unwrap_or(without)
 }
 
-impl Agents for Current {
+impl AgentSource for CurrentConfig {
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>> {
-        let things = self.things.load_full();
+        let things = self.snapshot.load_full();
         Box::pin(async move { things.agents.agent(request).await })
     }
 
     fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
-        self.things.load().agents.hooks(request)
+        self.snapshot.load().agents.hooks(request)
     }
 
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
-        let things = self.things.load();
-        things.config.quotas.iter().filter(|quota| is_for(quota, caller)).map(of_config).collect()
+        let things = self.snapshot.load();
+        things.config.quotas.iter().filter(|quota| quota_applies(quota, caller)).map(convert_quota).collect()
     }
 
-    fn bounds(&self, _caller: &Caller) -> Bounds {
+    fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {
         let config = self.config();
-        Bounds { runs: runs_per_user(&config), text_bytes: config.limits.text_bytes }
+        SubmissionLimits { runs: runs_per_user(&config), text_bytes: config.limits.text_bytes }
     }
 
     fn retention(&self) -> Retention {
@@ -325,18 +344,18 @@ impl Agents for Current {
             agents: kept.agents.into_iter().collect(),
             keeps_pinned: kept.keeps_pinned,
             temporary: kept.temporary,
-            questions: kept.questions,
+            questions: kept.invocations,
         }
     }
 
     fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>> {
-        let things = self.things.load_full();
+        let things = self.snapshot.load_full();
         Box::pin(async move { things.agents.by_id(caller, id).await })
     }
 }
 
-impl PageSource for Current {
+impl PageSource for CurrentConfig {
     fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError> {
-        self.things.load().pages.page(caller, id)
+        self.snapshot.load().pages.page(caller, id)
     }
 }

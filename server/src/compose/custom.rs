@@ -1,34 +1,36 @@
-//! Agents that administrators made, put beside those of the config. Each is one of the config's agents with other instructions and some of
-//! its tools, so it can do nothing that the config does not let that one do.
+//! Custom agents, which administrators create beside those of the config. Each is based on an agent
+//! of the config, with other instructions and some of its tools, so it can do nothing that the base
+//! agent cannot do.
 
-use config::{Agent, Config, CustomAgents, Rule};
+use config::{AccessRule, Agent, Config, CustomAgents};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::CustomAgentRow;
 use wire::page::{Block, BlockType, Events, Page};
 
-/// What the ids of custom agents, and of their pages, begin with.
+/// The prefix of the ids of custom agents and their pages.
 pub(crate) const PREFIX: &str = "custom-";
 
 /// A custom agent as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CustomAgent {
-    /// What it is called.
+    /// The display name.
     pub(crate) name: String,
-    /// What it is for.
+    /// The purpose of the agent.
     #[serde(default)]
     pub(crate) description: String,
-    /// The agent of the config that it is made from.
+    /// The id of the base agent.
     pub(crate) from: String,
-    /// What it is told first.
+    /// The instructions of the agent.
     pub(crate) instructions: String,
-    /// Which of that agent's tools it has, by their [`choices`].
+    /// The tools of the base agent that this one has, as named by [`selectable_tools`].
     #[serde(default)]
     pub(crate) tools: Vec<String>,
 }
 
-/// The tools of an agent that a custom one may have: endpoints by the name of the tool, and what stands for several tools.
-pub(crate) fn choices(agent: &Agent) -> Vec<String> {
+/// Returns the tools of an agent that a custom agent can have: endpoints by tool name, and names
+/// for groups of tools such as `mcp:NAME`.
+pub(crate) fn selectable_tools(agent: &Agent) -> Vec<String> {
     let endpoints = agent.tools.iter().map(|tool| tool.name.clone());
     let servers = agent.mcp.iter().map(|server| format!("mcp:{}", server.name));
     let remote = agent.remote_agents.iter().map(|remote| format!("remote:{}", remote.connection_id));
@@ -38,25 +40,25 @@ pub(crate) fn choices(agent: &Agent) -> Vec<String> {
     endpoints.chain(servers).chain(remote).chain(below).chain(files).chain(questions).collect()
 }
 
-/// The config with the custom agents that it allows, each on a page of its own.
+/// Adds the custom agents that the config allows to the config, each with a page.
 pub(super) fn with_custom_agents(mut config: Config, rows: &[CustomAgentRow]) -> Config {
     let Some(allowed) = config.custom_agents.clone() else { return config };
     for row in rows {
-        match read(row, &config, &allowed) {
+        match parse_row(row, &config, &allowed) {
             Some((agent, custom)) => {
                 config.pages.push(page(&agent.id, &custom, &allowed.auth));
                 config.agents.insert(agent.id.clone(), agent);
             }
             None => tracing::warn!(
                 agent = row.id,
-                "a custom agent is left out: the config no longer has what it is made from"
+                "skipped a custom agent: its definition is invalid, or the config no longer allows its base agent"
             ),
         }
     }
     config
 }
 
-fn read(row: &CustomAgentRow, config: &Config, allowed: &CustomAgents) -> Option<(Agent, CustomAgent)> {
+fn parse_row(row: &CustomAgentRow, config: &Config, allowed: &CustomAgents) -> Option<(Agent, CustomAgent)> {
     let custom: CustomAgent = serde_json::from_value(row.definition.clone()).ok()?;
     let base = config.agents.get(&custom.from).filter(|base| allowed.from.contains(&base.id))?;
     let has = |choice: &str| custom.tools.iter().any(|tool| tool == choice);
@@ -73,8 +75,8 @@ fn read(row: &CustomAgentRow, config: &Config, allowed: &CustomAgents) -> Option
     Some((agent, custom))
 }
 
-/// A list of conversations and a chat.
-fn page(id: &str, custom: &CustomAgent, auth: &Rule) -> config::Page {
+/// Returns a page with a list of conversations and a chat.
+fn page(id: &str, custom: &CustomAgent, auth: &AccessRule) -> config::Page {
     let block = |name: &str, kind, properties: Map<String, Value>| Block {
         id: name.to_owned(),
         kind,
@@ -128,8 +130,8 @@ pages: [{ id: p }]
     }
 
     #[test]
-    fn one_is_no_more_than_what_it_is_made_from() {
-        assert_eq!(choices(&config().agents["helper"]), ["read", "write", "mcp:files", "questions"]);
+    fn custom_agent_cannot_exceed_its_base_agent() {
+        assert_eq!(selectable_tools(&config().agents["helper"]), ["read", "write", "mcp:files", "questions"]);
         let definition = |from: &str, tools: &[&str]| json!({ "name": "Mine", "from": from, "instructions": "Be brief.", "tools": tools });
         let rows = [
             row("custom-a", definition("helper", &["write", "questions", "nothing"])),
@@ -144,10 +146,10 @@ pages: [{ id: p }]
             [("write", true)]
         );
         assert!(agent.ask_user && agent.mcp.is_empty());
-        assert_eq!((agent.limits.requests, &agent.auth), (Some(3), &Rule::Roles(vec!["editor".to_owned()])));
+        assert_eq!((agent.limits.requests, &agent.auth), (Some(3), &AccessRule::Roles(vec!["editor".to_owned()])));
         let page = made.pages.last().unwrap();
         assert_eq!((page.definition.id.as_str(), &page.auth), ("custom-a", &agent.auth));
-        // A config that allows none has none.
+        // A config without `customAgents` ignores them.
         let none = Config { custom_agents: None, ..config() };
         assert_eq!(with_custom_agents(none, &rows).agents.len(), 2);
     }

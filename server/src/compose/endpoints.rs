@@ -1,24 +1,28 @@
 //! Endpoints and their connections.
 
-use super::text_models::Models;
-use crate::auth::rights::Gate;
+use super::text_models::RoutineModels;
+use crate::auth::rights::CallerGate;
 use agent::Circuits;
 use anyhow::anyhow;
 use chat::Caller;
 use config::{Config, ConnectionKind};
 use contract::ModelUse;
-use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, Http, HttpSettings, Sql, SqlSettings};
+use endpoints::{
+    CallContext, Connection, Endpoint, EndpointError, Endpoints, HttpConnection, HttpSettings, SqlConnection,
+    SqlSettings,
+};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use wire::{ErrorCode, UserError};
 
-/// The open databases by connection, with what they were opened by.
-pub(super) type Databases = HashMap<String, (SqlSettings, Sql)>;
+/// The open databases by connection id, with the settings that they were opened with.
+pub(super) type Databases = HashMap<String, (SqlSettings, SqlConnection)>;
 
-/// Opens the databases. One that was open `before` with the same settings stays open: one in memory would be lost. PostgreSQL
-/// may be down: it is connected to when a statement needs it.
+/// Opens the databases. A database that was open `before` with the same settings stays open, since
+/// an in-memory one would be lost. A PostgreSQL server may be down: connections are opened when a
+/// statement needs them.
 pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyhow::Result<Databases> {
     let mut databases = Databases::new();
     for (id, connection) in &config.connections {
@@ -26,7 +30,7 @@ pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyho
         let settings = SqlSettings { url: sql.url.clone(), read_only: sql.read_only, init: sql.init.clone() };
         let opened = match before.get(id) {
             Some((known, opened)) if *known == settings => opened.clone(),
-            _ => Sql::open(&settings)
+            _ => SqlConnection::open(&settings)
                 .await
                 .map_err(|error| anyhow!("{}: the connection `{id}`: {error}", connection.at))?,
         };
@@ -35,7 +39,7 @@ pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyho
     Ok(databases)
 }
 
-/// Reads the routines.
+/// Builds the endpoints with their connections.
 pub(super) fn build(
     config: &Arc<Config>,
     databases: &Databases,
@@ -57,7 +61,7 @@ pub(super) fn build(
     Ok(built.with_secrets(secrets.collect()))
 }
 
-/// A connection as routines use it; none if they do not.
+/// Returns a connection for routines; `None` if routines cannot use its type.
 fn build_connection(
     config: &Arc<Config>,
     connection: &config::Connection,
@@ -71,30 +75,30 @@ fn build_connection(
                 base_url: http.base_url.clone(),
                 headers: http.headers.clone(),
                 allow_private: http.allow_private,
-                time: http.timeout,
+                timeout: http.timeout,
             };
-            let opened = Http::new(settings)
+            let opened = HttpConnection::new(settings)
                 .map_err(|error| anyhow!("{}: the connection `{}`: {error}", connection.at, connection.id))?;
             Some(Connection::Http(opened))
         }
         kind if kind.is_model() => {
             let (config, time) = (config.clone(), config.limits.turn);
             let (connection, circuits) = (connection.clone(), circuits.clone());
-            Some(Connection::Models(Arc::new(Models { config, connection, time, circuits })))
+            Some(Connection::Models(Arc::new(RoutineModels { config, connection, time, circuits })))
         }
         _ => None,
     })
 }
 
-/// Who asks a model where an endpoint does and no agent called it, in the records of usage.
-pub(super) fn caller_of(endpoint_id: &str) -> String {
+/// Returns the id in usage records for model requests of an endpoint that no agent called.
+pub(super) fn usage_caller(endpoint_id: &str) -> String {
     format!("endpoint:{endpoint_id}")
 }
 
-/// Runs an endpoint for a caller who waits; when the caller goes, the routine ends.
+/// Runs an endpoint for a caller; dropping the future cancels the routine.
 pub(super) async fn call(
     endpoints: &Endpoints,
-    gate: Arc<Gate>,
+    gate: Arc<CallerGate>,
     caller: &Caller,
     models: ModelUse,
     id: &str,
@@ -111,7 +115,7 @@ pub(super) async fn call(
         EndpointError::Thrown(message) => UserError::new(ErrorCode::Internal, message),
         error => {
             tracing::warn!(endpoint = id, %error, "an endpoint failed");
-            UserError::new(ErrorCode::Internal, "This could not be done just now. Try again.")
+            UserError::new(ErrorCode::Internal, "This could not be done right now. Try again.")
         }
     })
 }

@@ -1,29 +1,30 @@
-//! What became of the config since the server began: for administrators, and for pages that want to know whether it is another one.
+//! The reload history of the config since the server started, for administrators, and its version,
+//! for open pages.
 
-use crate::auth::password::now;
-use config::{Changed, Outline, Reading};
+use crate::auth::password::now_millis;
+use config::{ChangeKind, LoadAttempt, Outline};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reloads that are remembered, the last ones.
+/// The number of recent reloads that are kept.
 const MAX_RELOADS: usize = 20;
-/// Differences of one reload that are named.
+/// The number of changes that are listed per reload.
 const MAX_CHANGES: usize = 50;
 
-/// What came of reading the config, besides the config.
+/// A summary of a load of the config.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Read {
+pub(crate) struct LoadSummary {
     fingerprint: u64,
     outline: Outline,
     warnings: Vec<String>,
     files: Vec<String>,
 }
 
-impl Read {
-    /// Files are named as they stand in the config's folder.
-    pub(crate) fn of(reading: &Reading) -> Self {
+impl LoadSummary {
+    /// Summarizes a load. File names are relative to the config's folder.
+    pub(crate) fn from_attempt(reading: &LoadAttempt) -> Self {
         let (warnings, folder) = match &reading.outcome {
             Ok((config, warnings)) => (warnings.iter().map(ToString::to_string).collect(), config.folder.as_deref()),
             Err(_) => (Vec::new(), None),
@@ -36,59 +37,61 @@ impl Read {
         Self { fingerprint: reading.fingerprint, outline: reading.outline.clone(), warnings, files }
     }
 
-    /// A name for this text: the same again after a restart, and on every replica.
+    /// The version of the config: a hash of its text, the same after a restart and on every
+    /// replica.
     fn version(&self) -> String {
         format!("{:016x}", self.fingerprint)
     }
 }
 
-/// What an open page needs to know of the config behind it.
+/// The config status for an open page.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Status {
-    /// Another one when the config is another one; the same again after a restart, and on every replica.
+pub(crate) struct ConfigStatus {
+    /// The version of the config in use, the same after a restart and on every replica.
     version: String,
-    /// Another one when a page that was asked for looks different.
+    /// The version of the requested page; it changes when the page looks different.
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<String>,
-    /// What is wrong with the text as it stands, which is why the version is an older one. For developers: it quotes the config.
+    /// The problems of the newest config if it is invalid and an older one is in use. For
+    /// developers only: they quote the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     problems: Option<Arc<str>>,
 }
 
-/// What an administrator reads of the config.
+/// The config status for administrators.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConfigState {
     #[serde(flatten)]
-    status: Status,
-    /// When the config that is in use was taken over; Unix time, milliseconds.
+    status: ConfigStatus,
+    /// When the config in use was loaded, in Unix milliseconds.
     pub(crate) loaded_at: i64,
-    /// What its author should know about it.
+    /// The warnings of the config in use.
     pub(crate) warnings: Vec<String>,
-    /// What it was read from.
+    /// The files of the config in use.
     pub(crate) files: Vec<String>,
-    /// The last times that the text was another one, the newest first.
+    /// The latest reloads, newest first.
     pub(crate) reloads: VecDeque<Reload>,
 }
 
-/// The text was another one.
+/// A reload of a changed config.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Reload {
-    /// Unix time, milliseconds.
+    /// The time in Unix milliseconds.
     pub(crate) at: i64,
-    /// The version of that text.
+    /// The version of the changed config.
     pub(crate) version: String,
-    /// Why it was not taken over.
+    /// The problems of the changed config if it was rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problems: Option<Arc<str>>,
-    /// What was other than in the config that was in use then.
-    pub(crate) changes: Vec<Difference>,
+    /// The changes since the config that was in use.
+    pub(crate) changes: Vec<ConfigChange>,
 }
 
-/// A difference.
+/// A changed entry of the config.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Difference {
-    /// The section, with an id where it is a list of things: `agents/helper`, `limits`.
+pub(crate) struct ConfigChange {
+    /// The section, with an id if it is a list: `agents/helper`, `limits`.
     pub(crate) what: String,
     /// `added`, `changed` or `removed`.
     pub(crate) how: &'static str,
@@ -104,47 +107,47 @@ impl ConfigState {
     }
 }
 
-/// The config that is in use, and what came before it.
-pub(super) struct History {
-    read: Read,
+/// The config in use and the latest reloads.
+pub(super) struct ConfigHistory {
+    read: LoadSummary,
     state: ConfigState,
 }
 
-impl History {
-    pub(super) fn begin(read: Read) -> Self {
-        let status = Status { version: read.version(), page: None, problems: None };
+impl ConfigHistory {
+    pub(super) fn new(read: LoadSummary) -> Self {
+        let status = ConfigStatus { version: read.version(), page: None, problems: None };
         let (warnings, files) = (read.warnings.clone(), read.files.clone());
-        let state = ConfigState { status, loaded_at: now(), warnings, files, reloads: VecDeque::new() };
+        let state = ConfigState { status, loaded_at: now_millis(), warnings, files, reloads: VecDeque::new() };
         Self { read, state }
     }
 
-    /// Another config is in use.
-    pub(super) fn replaced(&mut self, read: Read) {
-        self.enter(&read, None);
+    /// Records a successful reload.
+    pub(super) fn record_replaced(&mut self, read: LoadSummary) {
+        self.push_reload(&read, None);
         let reloads = std::mem::take(&mut self.state.reloads);
-        *self = Self::begin(read);
+        *self = Self::new(read);
         self.state.reloads = reloads;
     }
 
-    /// Another text is wrong, and the config stays as it is.
-    pub(super) fn refused(&mut self, read: &Read, problems: &str) {
+    /// Records a reload that was rejected; the config in use stays.
+    pub(super) fn record_rejected(&mut self, read: &LoadSummary, problems: &str) {
         let problems: Arc<str> = problems.into();
-        self.enter(read, Some(problems.clone()));
+        self.push_reload(read, Some(problems.clone()));
         self.state.status.problems = Some(problems);
     }
 
-    fn enter(&mut self, read: &Read, problems: Option<Arc<str>>) {
+    fn push_reload(&mut self, read: &LoadSummary, problems: Option<Arc<str>>) {
         let changes = read.outline.changes(&self.read.outline).into_iter().take(MAX_CHANGES);
-        let changes = changes.map(|change| Difference {
-            what: change.what,
-            how: match change.how {
-                Changed::Added => "added",
-                Changed::Changed => "changed",
-                Changed::Removed => "removed",
+        let changes = changes.map(|change| ConfigChange {
+            what: change.path,
+            how: match change.kind {
+                ChangeKind::Added => "added",
+                ChangeKind::Changed => "changed",
+                ChangeKind::Removed => "removed",
             },
         });
         self.state.reloads.push_front(Reload {
-            at: now(),
+            at: now_millis(),
             version: read.version(),
             problems,
             changes: changes.collect(),
@@ -152,7 +155,7 @@ impl History {
         self.state.reloads.truncate(MAX_RELOADS);
     }
 
-    pub(super) fn status(&self) -> Status {
+    pub(super) fn status(&self) -> ConfigStatus {
         self.state.status.clone()
     }
 
@@ -161,14 +164,14 @@ impl History {
     }
 }
 
-impl Status {
-    /// With the version of a page.
-    pub(crate) fn of_page(self, page: Option<String>) -> Self {
+impl ConfigStatus {
+    /// Adds the version of a page.
+    pub(crate) fn with_page_version(self, page: Option<String>) -> Self {
         Self { page, ..self }
     }
 
-    /// Without what is for administrators only.
-    pub(super) fn for_all(self) -> Self {
+    /// Removes what only administrators may see.
+    pub(super) fn without_problems(self) -> Self {
         Self { problems: None, ..self }
     }
 }
@@ -178,17 +181,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_has_an_end() {
-        let mut history = History::begin(Read::default());
+    fn only_recent_reloads_are_kept() {
+        let mut history = ConfigHistory::new(LoadSummary::default());
         for number in 0..30 {
-            let read = Read { fingerprint: number, ..Read::default() };
-            if number % 2 == 0 { history.replaced(read) } else { history.refused(&read, "wrong") }
+            let read = LoadSummary { fingerprint: number, ..LoadSummary::default() };
+            if number % 2 == 0 { history.record_replaced(read) } else { history.record_rejected(&read, "wrong") }
         }
         let state = history.state();
         assert_eq!(state.reloads.len(), MAX_RELOADS);
         assert_eq!((state.version(), state.problems()), ("000000000000001c", Some("wrong")));
         assert_eq!(state.reloads[0].version, "000000000000001d");
-        history.replaced(Read::default());
+        history.record_replaced(LoadSummary::default());
         assert_eq!(history.state().problems(), None);
     }
 }

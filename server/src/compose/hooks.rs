@@ -1,7 +1,7 @@
-//! An agent's hooks as calls of endpoints.
+//! Runs an agent's hooks as endpoint calls.
 
-use crate::auth::rights::{Gate, Rights};
-use chat::{AgentRequest, Caller, Hook, RoutineUse};
+use crate::auth::rights::{CallerGate, Rights};
+use chat::{AgentRequest, Caller, HookEvent, RoutineMeters};
 use endpoints::{CallContext, Endpoints};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -13,33 +13,33 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument;
 use wire::chunk::DataChunk;
 
-/// Calls that nobody waits for, at once; more are left out.
+/// The limit on concurrent calls that no run waits for; more are skipped.
 const MAX_CALLS: usize = 64;
-/// The end of a run waits this long for its hooks.
+/// How long the end of a run waits for its hooks.
 const FINISH_TIME: Duration = Duration::from_secs(10);
-/// Data parts that the hooks of one run may add.
+/// The limit on data parts that the hooks of one run may add.
 const MAX_PARTS: usize = 16;
-/// Bytes of one of them.
+/// The limit on the size of a data part in bytes.
 const MAX_PART_BYTES: usize = 64 * 1024;
 
-/// Where the hooks of all agents run: their calls end when it is dropped.
-pub(super) struct HookRoom {
+/// Runs the hooks of all agents. Its calls are cancelled when it is dropped.
+pub(super) struct HookRunner {
     endpoints: Arc<Endpoints>,
     rights: Arc<Rights>,
-    counted: RoutineUse,
+    counted: RoutineMeters,
     calls: Arc<Semaphore>,
     cancel: CancellationToken,
     _end: DropGuard,
 }
 
-impl HookRoom {
-    pub(super) fn new(endpoints: Arc<Endpoints>, rights: Arc<Rights>, counted: RoutineUse) -> Arc<Self> {
+impl HookRunner {
+    pub(super) fn new(endpoints: Arc<Endpoints>, rights: Arc<Rights>, counted: RoutineMeters) -> Arc<Self> {
         let cancel = CancellationToken::new();
         let calls = Arc::new(Semaphore::new(MAX_CALLS));
         Arc::new(Self { endpoints, rights, counted, calls, _end: cancel.clone().drop_guard(), cancel })
     }
 
-    /// The hooks of an agent for one turn.
+    /// Returns the hooks of an agent for one turn.
     pub(super) fn hooks(self: &Arc<Self>, of: &Arc<config::Hooks>, request: &AgentRequest<'_>) -> TurnHooks {
         let caller = HookCaller {
             caller: request.caller.clone(),
@@ -47,21 +47,21 @@ impl HookRoom {
             gate: self.rights.gate(request.caller),
             counted: self.counted.clone(),
         };
-        TurnHooks { room: self.clone(), of: of.clone(), caller, context: context(request) }
+        TurnHooks { runner: self.clone(), of: of.clone(), caller, context: context(request) }
     }
 }
 
-/// For whom hooks are called: they may do what the user may.
+/// The caller for whom hooks run, with the caller's rights.
 #[derive(Clone)]
 struct HookCaller {
     caller: Caller,
-    /// The agent that is hooked.
+    /// The agent whose hooks run.
     agent_id: String,
-    gate: Arc<Gate>,
-    counted: RoutineUse,
+    gate: Arc<CallerGate>,
+    counted: RoutineMeters,
 }
 
-/// Calls a hook's endpoint. One that fails is logged, and breaks nothing.
+/// Calls the endpoint of a hook. A failure is logged and ignored.
 async fn call(
     endpoints: &Endpoints,
     id: &str,
@@ -69,13 +69,14 @@ async fn call(
     payload: Value,
     cancel: CancellationToken,
 ) -> Option<Value> {
-    let models = counted.of(&caller, agent_id);
+    let models = counted.meter(&caller, agent_id);
     let context = CallContext { user_id: caller.user_id, gate, models, cancel };
     let answer = endpoints.call(id, payload, &context).await;
     answer.inspect_err(|error| tracing::warn!(endpoint = id, %error, "a hook failed")).ok()
 }
 
-/// Who asks which agent, where, and with what: in every payload (L-76), and what instructions read.
+/// Returns the context of a turn: caller, agent, page and inputs. It is part of every payload and
+/// the `_payload` of instructions.
 pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
     let mut context = Map::new();
     let texts = [
@@ -100,21 +101,21 @@ pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
 
 /// The hooks of one turn.
 pub(super) struct TurnHooks {
-    room: Arc<HookRoom>,
+    runner: Arc<HookRunner>,
     of: Arc<config::Hooks>,
     caller: HookCaller,
     context: Map<String, Value>,
 }
 
 impl TurnHooks {
-    fn endpoints(&self, hook: Hook) -> &[String] {
+    fn endpoints(&self, hook: HookEvent) -> &[String] {
         match hook {
-            Hook::Start => &self.of.start,
-            Hook::StepStart => &self.of.step_start,
-            Hook::ToolCallStart => &self.of.tool_call_start,
-            Hook::ToolCallFinish => &self.of.tool_call_finish,
-            Hook::StepFinish => &self.of.step_finish,
-            Hook::Finish => &self.of.finish,
+            HookEvent::Start => &self.of.start,
+            HookEvent::StepStart => &self.of.step_start,
+            HookEvent::ToolCallStart => &self.of.tool_call_start,
+            HookEvent::ToolCallFinish => &self.of.tool_call_finish,
+            HookEvent::StepFinish => &self.of.step_finish,
+            HookEvent::Finish => &self.of.finish,
         }
     }
 
@@ -125,20 +126,21 @@ impl TurnHooks {
 }
 
 impl chat::Hooks for TurnHooks {
-    fn wants(&self, hook: Hook) -> bool {
+    fn wants(&self, hook: HookEvent) -> bool {
         !self.endpoints(hook).is_empty()
     }
 
-    fn notify(&self, hook: Hook, payload: Map<String, Value>) {
+    fn notify(&self, hook: HookEvent, payload: Map<String, Value>) {
         let payload = self.payload(payload);
         for id in self.endpoints(hook) {
-            let Ok(permit) = self.room.calls.clone().try_acquire_owned() else {
-                tracing::warn!(endpoint = id, ?hook, "too many hooks are running; this one is left out");
+            let Ok(permit) = self.runner.calls.clone().try_acquire_owned() else {
+                tracing::warn!(endpoint = id, ?hook, "too many hook calls are running; skipped this one");
                 continue;
             };
             let (id, caller, payload) = (id.clone(), self.caller.clone(), payload.clone());
-            // The room is not kept alive by its calls: they end with it.
-            let (endpoints, cancel) = (self.room.endpoints.clone(), self.room.cancel.clone());
+            // The call holds only the token, not the runner, so that dropping the runner cancels
+            // it.
+            let (endpoints, cancel) = (self.runner.endpoints.clone(), self.runner.cancel.clone());
             let called = async move {
                 call(&endpoints, &id, caller, payload, cancel).await;
                 drop(permit);
@@ -154,10 +156,10 @@ impl chat::Hooks for TurnHooks {
             let all = async {
                 for id in &self.of.finish {
                     let answer =
-                        call(&self.room.endpoints, id, self.caller.clone(), payload.clone(), cancel.child_token())
+                        call(&self.runner.endpoints, id, self.caller.clone(), payload.clone(), cancel.child_token())
                             .await;
                     if let Some(answer) = answer {
-                        add(&mut parts, id, &answer);
+                        add_parts(&mut parts, id, &answer);
                     }
                 }
             };
@@ -170,18 +172,21 @@ impl chat::Hooks for TurnHooks {
     }
 }
 
-/// Adds what a hook returns as `dataParts`; parts that are none are left out.
-fn add(parts: &mut Vec<DataChunk>, endpoint: &str, answer: &Value) {
+/// Adds the `dataParts` that a hook returned; invalid ones are ignored.
+fn add_parts(parts: &mut Vec<DataChunk>, endpoint: &str, answer: &Value) {
     let Some(returned) = answer.get("dataParts").and_then(Value::as_array) else { return };
     for part in returned {
-        match part_of(part) {
+        match parse_part(part) {
             Some(part) if parts.len() < MAX_PARTS => parts.push(part),
-            _ => tracing::warn!(endpoint, "a hook returned a data part that is too much, too large or none"),
+            _ => tracing::warn!(
+                endpoint,
+                "ignored a data part of a hook: it is invalid, too large, or over the limit of a run"
+            ),
         }
     }
 }
 
-fn part_of(part: &Value) -> Option<DataChunk> {
+fn parse_part(part: &Value) -> Option<DataChunk> {
     let kind =
         part.get("type")?.as_str().filter(|kind| kind.strip_prefix("data-").is_some_and(|name| !name.is_empty()))?;
     let data = part.get("data").cloned().unwrap_or_default();
@@ -196,10 +201,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_hook_adds() {
+    fn data_parts_of_hooks_are_validated_and_limited() {
         let check = |answer: Value, expected: &[&str]| {
             let mut parts = Vec::new();
-            add(&mut parts, "e", &answer);
+            add_parts(&mut parts, "e", &answer);
             let seen: Vec<_> = parts.iter().map(|part| serde_json::to_string(part).unwrap()).collect();
             assert_eq!(seen, expected, "{answer}");
         };
@@ -218,7 +223,7 @@ mod tests {
         }
         check(json!({ "dataParts": [{ "type": "data-a", "data": "x".repeat(MAX_PART_BYTES) }] }), &[]);
         let mut parts = Vec::new();
-        add(&mut parts, "e", &json!({ "dataParts": vec![json!({ "type": "data-a", "data": 1 }); 20] }));
+        add_parts(&mut parts, "e", &json!({ "dataParts": vec![json!({ "type": "data-a", "data": 1 }); 20] }));
         assert_eq!(parts.len(), MAX_PARTS);
     }
 }

@@ -1,23 +1,24 @@
-//! MCP servers: one for all agents that reach it in the same way, kept when the config changes and it does not.
+//! MCP servers. Agents with the same settings share a server, and it is kept across reloads if its
+//! settings stay the same.
 
-use super::agent_settings::approval;
-use super::marks::marked_source;
+use super::agent_settings::approval_terms;
+use super::annotations::annotated_source;
 use anyhow::anyhow;
 use config::{Config, McpConnection, McpRef, McpTransport};
 use contract::ToolSource;
 use std::path::Path;
 use std::sync::Arc;
 use tools::mcp::{
-    ClientCredentials, HttpTransport, McpSelection, McpServer, McpSettings, McpSource, McpStatus,
-    McpTransport as Transport, StdioTransport,
+    ClientCredentials, HttpServerSettings, McpSelection, McpServer, McpSettings, McpSource, McpStatus,
+    McpTransport as Transport, StdioSettings,
 };
 
-/// The servers of a config.
+/// The MCP servers of a config.
 #[derive(Default)]
 pub(super) struct McpServers(Vec<Arc<McpServer>>);
 
 impl McpServers {
-    /// The servers of all agents; one that was there `before` keeps its connections.
+    /// Returns the servers of all agents; one that was there `before` keeps its connections.
     pub(super) fn open(config: &Config, before: &Self) -> Self {
         let mut servers = Self::default();
         for used in config.agents.values().flat_map(|agent| &agent.mcp) {
@@ -30,16 +31,16 @@ impl McpServers {
         servers
     }
 
-    /// How they do.
+    /// Returns the status of each server.
     pub(super) fn status(&self) -> Vec<McpStatus> {
         self.0.iter().map(|server| server.status()).collect()
     }
 
     fn find(&self, settings: &McpSettings) -> Option<Arc<McpServer>> {
-        self.0.iter().find(|server| server.has(settings)).cloned()
+        self.0.iter().find(|server| server.has_settings(settings)).cloned()
     }
 
-    /// The tools that an agent takes of its servers.
+    /// Returns the tool sources of an agent's servers.
     pub(super) fn sources(&self, config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn ToolSource>>> {
         let sources = agent.mcp.iter().map(|used| {
             let server = self.find(&settings(used, config.folder.as_deref()));
@@ -49,21 +50,22 @@ impl McpServers {
                 deny: used.deny.clone(),
                 prefix: used.prefix.clone(),
                 confirm: used.confirm.is_some(),
-                approval: approval(used.confirm, None),
+                approval: approval_terms(used.confirm, None),
                 timeout: used.timeout.unwrap_or(config.limits.tool),
                 idempotent_hint: used.idempotent_hint,
             };
             let source = McpSource::new(server, selection).map_err(|error| anyhow!("{}: {error}", agent.at))?;
-            marked_source(Arc::new(source), &used.prefix, &used.marks)
+            annotated_source(Arc::new(source), &used.prefix, &used.annotations)
         });
         sources.collect()
     }
 }
 
-/// A program is started in the config's folder, so that relative paths mean the same wherever the server is started.
+/// Returns the settings of a server. Programs run in the config's folder, so that relative paths do
+/// not depend on where the server was started.
 fn settings(used: &McpRef, folder: Option<&Path>) -> McpSettings {
     let McpConnection { transport, shared } = &used.server;
-    let http = |of: &config::McpHttp| HttpTransport {
+    let http = |of: &config::McpHttp| HttpServerSettings {
         url: of.url.clone(),
         headers: of.headers.clone(),
         allow_private: of.allow_private,
@@ -78,7 +80,7 @@ fn settings(used: &McpRef, folder: Option<&Path>) -> McpSettings {
     let transport = match transport {
         McpTransport::Http(of) => Transport::Http(http(of)),
         McpTransport::Sse(of) => Transport::Sse(http(of)),
-        McpTransport::Stdio(of) => Transport::Stdio(StdioTransport {
+        McpTransport::Stdio(of) => Transport::Stdio(StdioSettings {
             command: of.command.clone(),
             args: of.args.clone(),
             env: of.env.clone(),

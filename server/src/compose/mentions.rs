@@ -1,4 +1,4 @@
-//! Agents that a user may name with `@` in a composer: those below the chat's agent, where the config switches that on.
+//! Sub-agents that a user can mention with `@` in a composer, if the config turns that on.
 
 use crate::auth::rights::Rights;
 use chat::Caller;
@@ -6,14 +6,15 @@ use config::Config;
 use serde_json::{Map, Value, json};
 use wire::page::{Block, BlockType, Page};
 
-/// What the agent is told that may be asked so.
-pub(super) const INSTRUCTIONS: &str = "The user may write @ and the name of one of your tools that is an agent. Then he means that agent: hand it \
-     what he asks of it, and answer with what it says.";
+/// The instructions for an agent whose sub-agents can be mentioned.
+pub(super) const INSTRUCTIONS: &str = "The user may write @ and the name of one of your tools that is an agent. Then call that agent with the \
+     request, and answer with what it returns.";
 
-/// The page with the names in the place of the switch; whether there are any.
+/// Replaces the `mentions` switch of each composer by the list of sub-agents; returns whether there
+/// are any.
 pub(super) fn resolve(page: &mut Page, config: &Config) -> bool {
     let mut found = false;
-    each(&mut page.blocks, &mut |agent_id, sender| {
+    for_each_sender(&mut page.blocks, &mut |agent_id, sender| {
         let is_on = sender.remove("mentions") == Some(Value::Bool(true));
         let below = config.agents.get(agent_id).filter(|_| is_on).map(|agent| &agent.agents);
         let mention = |below: &config::SubAgentRef| json!({ "name": below.name, "description": below.description, "agentId": below.agent_id });
@@ -26,24 +27,24 @@ pub(super) fn resolve(page: &mut Page, config: &Config) -> bool {
     found
 }
 
-/// The page without those that this caller may not ask.
+/// Removes the mentions of agents that the caller may not use.
 pub(super) fn for_caller(page: &Page, caller: &Caller, rights: &Rights) -> Page {
     let mut page = page.clone();
-    each(&mut page.blocks, &mut |_, sender| {
+    for_each_sender(&mut page.blocks, &mut |_, sender| {
         if let Some(Value::Array(names)) = sender.get_mut("mentions") {
             let id = |name: &Value| name.get("agentId").and_then(Value::as_str).unwrap_or_default().to_owned();
-            names.retain(|name| rights.ask_agent(caller, &id(name)).is_ok());
+            names.retain(|name| rights.check_agent(caller, &id(name)).is_ok());
         }
     });
     page
 }
 
-/// The agents of chats in which others can be named.
-pub(super) fn naming(config: &Config) -> Vec<String> {
+/// Returns the agents of the chats in which sub-agents can be mentioned.
+pub(super) fn agents_with_mentions(config: &Config) -> Vec<String> {
     let mut ids = Vec::new();
     for page in &config.pages {
         let mut page = page.definition.clone();
-        each(&mut page.blocks, &mut |agent_id, sender| {
+        for_each_sender(&mut page.blocks, &mut |agent_id, sender| {
             if sender.get("mentions") == Some(&Value::Bool(true)) {
                 ids.push(agent_id.to_owned());
             }
@@ -52,8 +53,8 @@ pub(super) fn naming(config: &Config) -> Vec<String> {
     ids
 }
 
-/// The composers of all chats, with the chat's agent.
-fn each(blocks: &mut [Block], see: &mut impl FnMut(&str, &mut Map<String, Value>)) {
+/// Visits the composers of all chats, with the id of the chat's agent.
+fn for_each_sender(blocks: &mut [Block], see: &mut impl FnMut(&str, &mut Map<String, Value>)) {
     for block in blocks {
         let agent_id = block.properties.get("agentId").and_then(Value::as_str).unwrap_or_default().to_owned();
         if block.kind == BlockType::AgentChat
@@ -61,7 +62,7 @@ fn each(blocks: &mut [Block], see: &mut impl FnMut(&str, &mut Map<String, Value>
         {
             see(&agent_id, sender);
         }
-        each(&mut block.blocks, see);
+        for_each_sender(&mut block.blocks, see);
     }
 }
 
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_where_the_switch_was() {
+    fn mentions_switch_is_replaced_by_names() {
         let text = "
 connections: [{ id: demo, type: Demo }]
 agents:
@@ -90,6 +91,6 @@ pages:
         let senders: Vec<_> = page.blocks.iter().map(|block| block.properties["sender"].clone()).collect();
         let names = json!([{ "name": "clerk", "description": "Looks things up", "agentId": "clerk" }]);
         assert_eq!(senders, [json!({ "mentions": names }), json!({}), json!({})]);
-        assert_eq!(naming(&config), ["lead", "clerk"]);
+        assert_eq!(agents_with_mentions(&config), ["lead", "clerk"]);
     }
 }

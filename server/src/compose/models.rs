@@ -1,10 +1,10 @@
-//! A connection and a model's name → a model.
+//! Builds models from connections.
 
 use crate::telemetry::measured;
 use agent::Circuits;
 use config::{Connection, ConnectionKind, ModelConnection, OpenAiApi};
 use contract::Model;
-use providers::Settings;
+use providers::ModelSettings;
 use providers::ai_gateway::AiGateway;
 use providers::anthropic::Anthropic;
 use providers::demo::Demo;
@@ -13,18 +13,19 @@ use providers::openai_chat::OpenAiChat;
 use providers::openai_responses::OpenAiResponses;
 use std::sync::Arc;
 
-/// The model of this name; none where the connection has no models. `api` is which one of OpenAI's is spoken.
+/// Returns the model with this name; `None` if the connection has no models. `api` selects one of
+/// OpenAI's APIs.
 pub(super) fn build(
     connection: &Connection,
     name: &str,
     api: OpenAiApi,
     circuits: &Circuits,
 ) -> Option<Arc<dyn Model>> {
-    let model = unguarded(&connection.kind, name, api)?;
+    let model = build_unguarded(&connection.kind, name, api)?;
     Some(circuits.guard(&connection.id, measured(model)))
 }
 
-fn unguarded(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> Option<Arc<dyn Model>> {
+fn build_unguarded(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> Option<Arc<dyn Model>> {
     let settings = |model| settings(model, name);
     Some(match connection {
         ConnectionKind::Anthropic(model) => Arc::new(Anthropic::new(settings(model))),
@@ -40,8 +41,8 @@ fn unguarded(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> Option<
     })
 }
 
-fn settings(connection: &ModelConnection, name: &str) -> Settings {
-    Settings {
+fn settings(connection: &ModelConnection, name: &str) -> ModelSettings {
+    ModelSettings {
         api_key: connection.api_key.clone(),
         base_url: connection.base_url.clone(),
         headers: connection.headers.clone(),

@@ -1,11 +1,12 @@
-//! What pages do for agents: declared by the config, or with a page that is written in Rust. A browser that asks for an agent names the
-//! page that it shows, and gets what that page declares, whatever it sends besides.
+//! The tools that pages provide to agents, declared by the config or by pages that are written in
+//! Rust. A browser names its page in each request and gets the tools that this page declares,
+//! whatever else it sends.
 
-use super::agent_settings::approval;
-use super::marks::{marked, of_one};
-use app::pages::{RustPage, ToolMarks};
+use super::agent_settings::approval_terms;
+use super::annotations::{annotated, to_annotations};
+use app::pages::{RustPage, ToolAnnotations};
 use config::Page;
-use contract::{ApprovalTerms, Marks, Tool};
+use contract::{Annotations, ApprovalTerms, Tool};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tools::{PageTool, RESERVED_NAMES};
@@ -14,23 +15,26 @@ use tools::{PageTool, RESERVED_NAMES};
 #[derive(Default)]
 pub(super) struct PageTools(HashMap<(String, String), Vec<PageToolEntry>>);
 
-/// A tool, and who has it.
+/// A tool, and the chat that has it.
 struct PageToolEntry {
-    /// The only chat that has it; without one, every chat of the page with the agent.
+    /// The block of the only chat that has it; `None` for every chat of the page with the agent.
     block_id: Option<String>,
     tool: Arc<dyn Tool>,
 }
 
 impl PageTools {
+    /// Collects the tools of all pages.
+    ///
     /// # Errors
-    /// A page in Rust declares something that cannot be a tool. What the config declares was checked as it was read.
+    /// A page in Rust declares an invalid tool. The tools of the config were checked when it was
+    /// loaded.
     pub(super) fn new(pages: &[Page], in_rust: &[RustPage]) -> anyhow::Result<Self> {
         let mut tools = Self::default();
         for page in pages {
             for tool in &page.client_tools {
-                let (asks, approval) = (tool.confirm.is_some(), approval(tool.confirm, None));
+                let (asks, approval) = (tool.confirm.is_some(), approval_terms(tool.confirm, None));
                 let built = PageTool::new(&tool.name, &tool.description, tool.input_schema.clone(), asks, approval);
-                let built = marked(Arc::new(built), of_one(tool.marks));
+                let built = annotated(Arc::new(built), to_annotations(tool.annotations));
                 tools.add(&page.definition.id, &tool.agent_id, Some(tool.block_id.clone()), built);
             }
         }
@@ -38,14 +42,14 @@ impl PageTools {
             for tool in page.client_tools {
                 let schema = (tool.input_schema)();
                 let is_object = schema.get("type").is_some_and(|kind| kind == "object");
-                anyhow::ensure!(is_object, "{}: {}: its schema is not that of an object", page.id, tool.name);
-                let is_free = is_name(tool.name) && !RESERVED_NAMES.contains(&tool.name);
+                anyhow::ensure!(is_object, "{}: {}: its schema must be an object schema", page.id, tool.name);
+                let is_free = is_tool_name(tool.name) && !RESERVED_NAMES.contains(&tool.name);
                 anyhow::ensure!(is_free, "{}: {} cannot be the name of a tool", page.id, tool.name);
                 let approval = ApprovalTerms::default();
                 let built = PageTool::new(tool.name, tool.description, schema, tool.confirm, approval);
-                let ToolMarks { reads_private, returns_untrusted, egress } = tool.marks;
-                let marks = Marks { reads_private, returns_untrusted, egress, ..Marks::default() };
-                let built = marked(Arc::new(built), marks);
+                let ToolAnnotations { reads_private, returns_untrusted, egress } = tool.annotations;
+                let marks = Annotations { reads_private, returns_untrusted, egress, ..Annotations::default() };
+                let built = annotated(Arc::new(built), marks);
                 tools.add(page.id, tool.agent_id, None, built);
             }
         }
@@ -57,13 +61,13 @@ impl PageTools {
         self.0.entry(key).or_default().push(PageToolEntry { block_id, tool });
     }
 
-    /// What one chat of the config does for this agent, with what the whole page does.
-    pub(super) fn of_chat(&self, page_id: &str, agent_id: &str, block_id: &str) -> Vec<Arc<dyn Tool>> {
+    /// Returns the tools of one chat of the config, with those of the whole page.
+    pub(super) fn for_chat(&self, page_id: &str, agent_id: &str, block_id: &str) -> Vec<Arc<dyn Tool>> {
         self.filtered(page_id, agent_id, |own| own.is_none_or(|own| own == block_id))
     }
 
-    /// What a page that is written in Rust does for this agent, whichever of its chats asks.
-    pub(super) fn of_page(&self, page_id: &str, agent_id: &str) -> Vec<Arc<dyn Tool>> {
+    /// Returns the tools of a page that is written in Rust, for any of its chats with the agent.
+    pub(super) fn for_page(&self, page_id: &str, agent_id: &str) -> Vec<Arc<dyn Tool>> {
         self.filtered(page_id, agent_id, |own| own.is_none())
     }
 
@@ -73,8 +77,8 @@ impl PageTools {
     }
 }
 
-/// As models take it.
-fn is_name(name: &str) -> bool {
+/// Returns whether models accept this tool name.
+fn is_tool_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
@@ -82,7 +86,7 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use app::pages::{Parts, RustTool};
+    use app::pages::{PageRegions, RustTool};
     use serde_json::json;
 
     const TOOL: RustTool = RustTool {
@@ -91,23 +95,23 @@ mod tests {
         description: "Publishes the form.",
         input_schema: || json!({ "type": "object" }),
         confirm: true,
-        marks: ToolMarks { egress: true, ..ToolMarks::NONE },
+        annotations: ToolAnnotations { egress: true, ..ToolAnnotations::NONE },
     };
 
-    /// What a page with this tool does for the agent, or why it cannot.
+    /// Returns the tools of a page with this tool, or the error.
     fn made(tool: &'static [RustTool]) -> Result<Vec<Arc<dyn Tool>>, String> {
-        let pages = [RustPage { id: "form", content: Parts::default, client_tools: tool }];
+        let pages = [RustPage { id: "form", content: PageRegions::default, client_tools: tool }];
         let tools = PageTools::new(&[], &pages).map_err(|error| error.to_string())?;
-        assert!(tools.of_page("form", "another").is_empty() && tools.of_page("another", "clerk").is_empty());
-        Ok(tools.of_page("form", "clerk"))
+        assert!(tools.for_page("form", "another").is_empty() && tools.for_page("another", "clerk").is_empty());
+        Ok(tools.for_page("form", "clerk"))
     }
 
     #[test]
-    fn tools_of_pages_in_rust() {
+    fn tools_of_rust_pages_are_validated() {
         let tools = made(&[TOOL]).unwrap();
         let spec = tools[0].spec();
         assert!(spec.needs_approval && spec.execution == contract::Execution::Page);
-        assert_eq!(spec.marks, Marks { egress: true, ..Marks::default() });
+        assert_eq!(spec.annotations, Annotations { egress: true, ..Annotations::default() });
         let wrong = |tool: &'static [RustTool]| made(tool).err();
         assert_eq!(
             wrong(const { &[RustTool { name: "pub lish", ..TOOL }] }).as_deref(),
@@ -119,7 +123,7 @@ mod tests {
         );
         assert_eq!(
             wrong(const { &[RustTool { input_schema: || json!({ "type": "string" }), ..TOOL }] }).as_deref(),
-            Some("form: publish: its schema is not that of an object")
+            Some("form: publish: its schema must be an object schema")
         );
     }
 }

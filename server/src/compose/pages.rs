@@ -1,4 +1,4 @@
-//! The config's pages, as the UI and the agents look at them.
+//! The pages of the config, for the UI and for agents.
 
 use super::mentions;
 use crate::auth::rights::Rights;
@@ -9,13 +9,14 @@ use std::sync::Arc;
 use wire::page::{AgentChatProperties, Block, BlockType, Page, SharedField, shared_fields};
 use wire::{ErrorCode, UserError};
 
-/// All pages, with their chats.
+/// All pages, with their chats and access rules.
 pub(crate) struct Pages {
     order: Vec<String>,
     by_id: HashMap<String, Arc<Page>>,
     chats: HashMap<String, Vec<PageChat>>,
-    /// Pages with chats in which agents can be named: not everybody may name each.
-    naming: HashSet<String>,
+    /// The pages with chats in which sub-agents can be mentioned; the mentions depend on the
+    /// caller.
+    with_mentions: HashSet<String>,
     rights: Arc<Rights>,
 }
 
@@ -24,17 +25,18 @@ pub(crate) struct PageChat {
     /// The id of its block.
     pub(crate) block_id: String,
     agent_id: String,
-    /// The keys of its shared state.
+    /// The fields of its shared state.
     pub(crate) fields: Vec<SharedField>,
 }
 
-/// The chat from which an agent is asked.
-pub(crate) enum AskedFrom<'a> {
-    /// The page declares no chat with this agent: it is written in Rust, or the client has its own.
+/// The chat from which a request comes.
+pub(crate) enum ChatOrigin<'a> {
+    /// The page declares no chat with this agent: it is written in Rust, or the client has its own
+    /// chat.
     Undeclared,
-    /// This one.
+    /// A chat of the page.
     Chat(&'a PageChat),
-    /// One of several; the client does not say which.
+    /// One of several chats; the client does not name one.
     Ambiguous(Vec<&'a PageChat>),
 }
 
@@ -46,25 +48,26 @@ impl Pages {
         let order = pages.iter().map(|page| page.id.clone()).collect();
         let chats = pages.iter().map(|page| (page.id.clone(), chats(page, &page.blocks))).collect();
         let by_id = pages.into_iter().map(|page| (page.id.clone(), Arc::new(page))).collect();
-        Self { order, by_id, chats, naming, rights }
+        Self { order, by_id, chats, with_mentions: naming, rights }
     }
 
-    /// The page with this id; without one, the first that the caller may open.
+    /// Returns the page with this id; without an id, the first page that the caller may open.
     ///
     /// # Errors
-    /// 401 and 404.
+    /// 401 and 404 by the access rules.
     pub(crate) fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError> {
-        let Some(id) = id else { return self.first(caller) };
-        self.rights.open_page(caller, id)?;
+        let Some(id) = id else { return self.first_open(caller) };
+        self.rights.check_page(caller, id)?;
         let page = self.by_id.get(id).cloned().ok_or_else(UserError::not_found)?;
-        match self.naming.contains(id) {
+        match self.with_mentions.contains(id) {
             true => Ok(Arc::new(mentions::for_caller(&page, caller, &self.rights))),
             false => Ok(page),
         }
     }
 
-    /// When he may open none: 401, if one is there for those who are signed in.
-    fn first(&self, caller: &Caller) -> Result<Arc<Page>, UserError> {
+    /// Returns the first page that the caller may open. If there is none, the error is 401 if
+    /// signing in may help.
+    fn first_open(&self, caller: &Caller) -> Result<Arc<Page>, UserError> {
         let mut refused = UserError::not_found();
         for id in &self.order {
             match self.page(caller, Some(id)) {
@@ -76,35 +79,35 @@ impl Pages {
         Err(refused)
     }
 
-    /// A page on which the caller may ask this agent: one with a chat for it if there is one.
+    /// Returns a page on which the caller may use this agent, preferably one with a chat for it.
     pub(crate) fn for_agent(&self, caller: &Caller, agent_id: &str) -> Option<&str> {
-        let open = || self.order.iter().filter(|id| self.rights.open_page(caller, id).is_ok());
+        let open = || self.order.iter().filter(|id| self.rights.check_page(caller, id).is_ok());
         let with_chat = open().find(|id| self.chats_with(id, agent_id).next().is_some());
         with_chat.or_else(|| open().next()).map(String::as_str)
     }
 
-    /// The chat of a page that asks this agent. A block id is needed only where the page has
+    /// Returns the chat of a page with this agent. A block id is needed only if the page has
     /// several chats with the agent.
     ///
     /// # Errors
     /// 422 for a block id that is not one of them.
-    pub(crate) fn asked_from(
+    pub(crate) fn chat_origin(
         &self,
         page_id: &str,
         agent_id: &str,
         block_id: Option<&str>,
-    ) -> Result<AskedFrom<'_>, UserError> {
+    ) -> Result<ChatOrigin<'_>, UserError> {
         let mut chats: Vec<_> = self.chats_with(page_id, agent_id).collect();
         let found = |id: &str| chats.iter().position(|chat| chat.block_id == id);
         match (block_id.map(found), chats.len()) {
-            (_, 0) => Ok(AskedFrom::Undeclared),
-            (Some(Some(at)), _) => Ok(AskedFrom::Chat(chats.swap_remove(at))),
+            (_, 0) => Ok(ChatOrigin::Undeclared),
+            (Some(Some(at)), _) => Ok(ChatOrigin::Chat(chats.swap_remove(at))),
             (Some(None), _) => {
-                let message = "This page has no such chat with this agent (any more). Load the page again.";
+                let message = "This page does not have this chat with the agent (any more). Reload the page.";
                 Err(UserError::invalid("/blockId", message))
             }
-            (None, 1) => Ok(AskedFrom::Chat(chats.swap_remove(0))),
-            (None, _) => Ok(AskedFrom::Ambiguous(chats)),
+            (None, 1) => Ok(ChatOrigin::Chat(chats.swap_remove(0))),
+            (None, _) => Ok(ChatOrigin::Ambiguous(chats)),
         }
     }
 
@@ -114,7 +117,7 @@ impl Pages {
     }
 }
 
-/// The chats among blocks, in their order.
+/// Collects the chats of blocks, in order.
 fn chats(page: &Page, blocks: &[Block]) -> Vec<PageChat> {
     let mut found = Vec::new();
     for block in blocks {

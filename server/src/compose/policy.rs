@@ -1,10 +1,10 @@
-//! An agent's policy: its rules for one user, and the endpoint that is asked.
+//! An agent's policy: its rules, and the endpoint that also decides.
 
 use super::endpoints;
-use crate::auth::rights::{Gate, Rights};
+use crate::auth::rights::{CallerGate, Rights};
 use ::endpoints::Endpoints;
-use agent::{Action, Asked, Policy, Rule, RuleSettings, Rules, Ruling};
-use chat::{Caller, RoutineUse};
+use agent::{CompiledRule, Policy, PolicyQuery, RuleAction, RulePolicy, RuleSettings, Ruling};
+use chat::{Caller, RoutineMeters};
 use config::PolicyAction;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -12,31 +12,34 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// For the endpoint's answer.
-const TIME: Duration = Duration::from_secs(10);
-/// What is read when the endpoint gives no reason, or no answer.
-const NO_REASON: &str = "the agent's policy does not let this call run.";
-const NO_ANSWER: &str = "the agent's policy could not be asked about this call.";
+/// Timeout for the endpoint.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The reason if the endpoint denies without a reason, and if it fails.
+const NO_REASON: &str = "the agent's policy denies this call.";
+const NO_ANSWER: &str = "the agent's policy could not be evaluated for this call.";
 
-/// What is the same for all users.
+/// The part of a policy that is the same for all users.
 #[derive(Clone)]
 pub(super) struct AgentPolicy {
-    rules: Arc<Rules>,
+    rules: Arc<RulePolicy>,
     endpoint: Option<(Arc<Endpoints>, String)>,
     rights: Arc<Rights>,
-    counted: RoutineUse,
+    counted: RoutineMeters,
 }
 
 impl AgentPolicy {
-    /// Reads the patterns.
+    /// Compiles the patterns of the rules.
+    ///
+    /// # Errors
+    /// A pattern is invalid.
     pub(super) fn build(
         policy: &config::Policy,
         endpoints: &Arc<Endpoints>,
         rights: &Arc<Rights>,
-        counted: &RoutineUse,
+        counted: &RoutineMeters,
     ) -> Result<Self, String> {
         let rules = policy.rules.iter().map(|rule| {
-            Rule::new(RuleSettings {
+            CompiledRule::new(RuleSettings {
                 tools: rule.tools.clone(),
                 roles: rule.roles.clone(),
                 arguments: rule.arguments.clone(),
@@ -44,35 +47,35 @@ impl AgentPolicy {
                 reason: rule.reason.clone(),
             })
         });
-        let rules = Arc::new(Rules::new(rules.collect::<Result<_, _>>()?, action(policy.default)));
+        let rules = Arc::new(RulePolicy::new(rules.collect::<Result<_, _>>()?, action(policy.default)));
         let endpoint = policy.endpoint_id.clone().map(|id| (endpoints.clone(), id));
         Ok(Self { rules, endpoint, rights: rights.clone(), counted: counted.clone() })
     }
 
-    /// For this user.
-    pub(super) fn of(&self, caller: &Caller) -> Arc<dyn Policy> {
+    /// Returns the policy for this caller.
+    pub(super) fn for_caller(&self, caller: &Caller) -> Arc<dyn Policy> {
         let gate = self.rights.gate(caller);
         Arc::new(UserPolicy { policy: self.clone(), caller: caller.clone(), gate })
     }
 }
 
-fn action(action: PolicyAction) -> Action {
+fn action(action: PolicyAction) -> RuleAction {
     match action {
-        PolicyAction::Allow => Action::Allow,
-        PolicyAction::Ask => Action::Ask,
-        PolicyAction::Deny => Action::Deny,
+        PolicyAction::Allow => RuleAction::Allow,
+        PolicyAction::Ask => RuleAction::Ask,
+        PolicyAction::Deny => RuleAction::Deny,
     }
 }
 
 struct UserPolicy {
     policy: AgentPolicy,
     caller: Caller,
-    gate: Arc<Gate>,
+    gate: Arc<CallerGate>,
 }
 
 impl UserPolicy {
-    /// Asks the endpoint; only what it plainly allows may run.
-    async fn ask(&self, endpoints: &Endpoints, id: &str, asked: &Asked<'_>) -> Ruling {
+    /// Asks the endpoint. Anything but a clear permission denies the call.
+    async fn ask(&self, endpoints: &Endpoints, id: &str, asked: &PolicyQuery<'_>) -> Ruling {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let payload = json!({
             "toolName": asked.call.name,
@@ -83,10 +86,10 @@ impl UserPolicy {
             "isSubAgent": asked.is_sub_agent,
             "timestamp": now,
         });
-        let models = self.policy.counted.of(&self.caller, asked.agent_id);
+        let models = self.policy.counted.meter(&self.caller, asked.agent_id);
         let answer = endpoints::call(endpoints, self.gate.clone(), &self.caller, models, id, payload);
-        match tokio::time::timeout(TIME, answer).await {
-            Ok(Ok(answer)) => read(&answer),
+        match tokio::time::timeout(TIMEOUT, answer).await {
+            Ok(Ok(answer)) => parse_ruling(&answer),
             Ok(Err(error)) => {
                 tracing::warn!(
                     endpoint = id,
@@ -104,7 +107,7 @@ impl UserPolicy {
 }
 
 impl Policy for UserPolicy {
-    fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling> {
+    fn decide<'a>(&'a self, asked: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
         async move {
             let roles = if self.caller.is_authenticated { self.caller.roles.as_slice() } else { &[] };
             let ruling = self.policy.rules.ruling(asked.call, roles);
@@ -119,7 +122,7 @@ impl Policy for UserPolicy {
     }
 }
 
-fn read(answer: &Value) -> Ruling {
+fn parse_ruling(answer: &Value) -> Ruling {
     match (answer.get("allow"), answer.get("ask")) {
         (Some(Value::Bool(true)), None | Some(Value::Bool(false) | Value::Null)) => Ruling::Allow,
         (Some(Value::Bool(true)), Some(Value::Bool(true))) => Ruling::Ask,
@@ -136,8 +139,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_yes_allows() {
-        let check = |answer: Value, expected: Ruling| assert_eq!(read(&answer), expected, "{answer}");
+    fn only_a_clear_permission_allows() {
+        let check = |answer: Value, expected: Ruling| assert_eq!(parse_ruling(&answer), expected, "{answer}");
         let denied = |text: &str| Ruling::Deny(text.to_owned());
         check(json!({ "allow": true }), Ruling::Allow);
         check(json!({ "allow": true, "ask": true }), Ruling::Ask);

@@ -1,7 +1,7 @@
-//! The tools that agents take of remote agents.
+//! The tools of remote agents.
 
-use super::agent_settings::approval;
-use super::marks::Marker;
+use super::agent_settings::approval_terms;
+use super::annotations::SourceAnnotator;
 use anyhow::{Context, anyhow};
 use chat::Caller;
 use config::{Config, ConnectionKind};
@@ -9,22 +9,22 @@ use contract::ToolSource;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tools::remote_agent::{RemoteSelection, RemoteSource, UserToken, Versions};
+use tools::remote_agent::{RemoteSelection, RemoteSource, ToolVersions, UserToken};
 use tools::{RemoteAgent, RemoteAgentSettings};
 
-/// What is known of remote agents' tools, whatever becomes of the config: by connection, address and prefix. A config that names another
-/// address names another agent.
+/// The known tool versions of remote agents, kept across reloads by connection, URL and prefix.
+/// Another URL is another remote agent.
 #[derive(Default)]
-pub(super) struct Remembered(Mutex<HashMap<Used, Arc<Versions>>>);
+pub(super) struct VersionCache(Mutex<HashMap<RemoteKey, Arc<ToolVersions>>>);
 
-/// Connection, address and prefix.
-type Used = (String, String, Option<String>);
+/// Connection, URL and prefix.
+type RemoteKey = (String, String, Option<String>);
 
-/// Remote agents that are known; beyond it those are forgotten that no agent uses now.
+/// The limit on known remote agents; beyond it, those that no agent uses are removed.
 const MAX_REMEMBERED: usize = 1_000;
 
-impl Remembered {
-    fn of(&self, key: Used) -> Arc<Versions> {
+impl VersionCache {
+    fn versions(&self, key: RemoteKey) -> Arc<ToolVersions> {
         let mut known = self.0.lock();
         if known.len() >= MAX_REMEMBERED {
             known.retain(|_, versions| Arc::strong_count(versions) > 1);
@@ -33,32 +33,36 @@ impl Remembered {
     }
 }
 
-/// A remote agent of an agent.
-pub(super) struct Remote {
+/// The tools of a remote agent for one of the config's agents.
+pub(super) struct RemoteTools {
     source: RemoteSource,
-    marker: Arc<Marker>,
-    /// Its calls carry what their user came with.
-    pub(super) is_personal: bool,
+    marker: Arc<SourceAnnotator>,
+    /// Whether its calls carry the user's token.
+    pub(super) is_per_user: bool,
 }
 
-impl Remote {
-    /// Its tools without a user.
-    pub(super) fn for_nobody(&self) -> Arc<dyn ToolSource> {
-        self.marker.around(Arc::new(self.source.clone()))
+impl RemoteTools {
+    /// Returns the tool source without a user.
+    pub(super) fn without_user(&self) -> Arc<dyn ToolSource> {
+        self.marker.annotate(Arc::new(self.source.clone()))
     }
 
-    /// Its tools for one turn of this user.
-    pub(super) fn of(&self, caller: &Caller) -> Arc<dyn ToolSource> {
+    /// Returns the tool source for a turn of this caller.
+    pub(super) fn for_caller(&self, caller: &Caller) -> Arc<dyn ToolSource> {
         let token = caller.bearer.as_ref().map(|bearer| bearer.expose().into());
-        self.marker.around(Arc::new(self.source.on_behalf(token)))
+        self.marker.annotate(Arc::new(self.source.on_behalf(token)))
     }
 }
 
-/// The remote agents of an agent.
-pub(super) fn of_agent(config: &Config, agent: &config::Agent, remembered: &Remembered) -> anyhow::Result<Vec<Remote>> {
+/// Returns the remote agents of an agent.
+pub(super) fn for_agent(
+    config: &Config,
+    agent: &config::Agent,
+    remembered: &VersionCache,
+) -> anyhow::Result<Vec<RemoteTools>> {
     let remotes = agent.remote_agents.iter().map(|used| {
         let ConnectionKind::RemoteAgent(connection) = &config.connections[&used.connection_id].kind else {
-            return Err(anyhow!("{}: `{}` is no remote agent", agent.at, used.connection_id));
+            return Err(anyhow!("{}: `{}` is not a remote agent", agent.at, used.connection_id));
         };
         let settings = RemoteAgentSettings {
             base_url: connection.base_url.clone(),
@@ -76,27 +80,32 @@ pub(super) fn of_agent(config: &Config, agent: &config::Agent, remembered: &Reme
             allow: used.allow.clone(),
             deny: used.deny.clone(),
             confirm: used.confirm.is_some(),
-            approval: approval(used.confirm, None),
+            approval: approval_terms(used.confirm, None),
         };
-        let versions = remembered.of((used.connection_id.clone(), settings.base_url.to_string(), used.prefix.clone()));
+        let versions =
+            remembered.versions((used.connection_id.clone(), settings.base_url.to_string(), used.prefix.clone()));
         let remote = RemoteAgent::new(settings).map_err(|error| anyhow!(error));
         let source = remote.and_then(|remote| {
             RemoteSource::new(&used.connection_id, remote, &selection, versions).map_err(|error| anyhow!(error))
         });
         let source = source.with_context(|| format!("{}: the connection `{}`", agent.at, used.connection_id))?;
         let prefix = used.prefix.as_ref().map(|prefix| format!("{prefix}__")).unwrap_or_default();
-        Ok(Remote { source, marker: Marker::new(&prefix, &used.marks)?, is_personal: connection.user_token })
+        Ok(RemoteTools {
+            source,
+            marker: SourceAnnotator::new(&prefix, &used.annotations)?,
+            is_per_user: connection.user_token,
+        })
     });
     remotes.collect()
 }
 
-/// One source for each remote agent of an agent, without a user.
+/// Returns the tool sources of an agent's remote agents, without a user.
 pub(super) fn sources(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn ToolSource>>> {
-    Ok(of_agent(config, agent, &Remembered::default())?.iter().map(Remote::for_nobody).collect())
+    Ok(for_agent(config, agent, &VersionCache::default())?.iter().map(RemoteTools::without_user).collect())
 }
 
-/// Whether any remote agent is asked with what its user came with.
-pub(super) fn pass_tokens_on(config: &Config) -> bool {
+/// Returns whether any remote agent is called with the user's token.
+pub(super) fn forwards_tokens(config: &Config) -> bool {
     let mut kinds = config.connections.values().map(|connection| &connection.kind);
     kinds.any(|kind| matches!(kind, ConnectionKind::RemoteAgent(remote) if remote.user_token))
 }

@@ -1,24 +1,24 @@
-//! Where agents get tools from while they run, asked without an agent: for who checks a config.
+//! Lists what tool sources offer, without an agent, for checks of a config.
 
 use super::mcp::McpServers;
 use super::remote_agents;
 use config::Config;
-use contract::{LeftOut, ToolSource};
+use contract::{OmittedTool, RunScope, ToolSource};
 use futures::future::join_all;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The user on whose behalf sources are asked.
-const USER: &str = "doctor";
+/// The user on whose behalf sources are listed.
+const PROBE_USER: &str = "doctor";
 
-/// What a source offers: how many tools can be used, and which cannot.
-pub(crate) struct Offered {
+/// The tools of a source: how many can be used, and which cannot.
+pub(crate) struct SourceReport {
     pub(crate) tools: usize,
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<OmittedTool>,
 }
 
-/// Each source of an agent with what it offers, or why nothing.
-pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<Offered, String>)> {
+/// Returns each tool source of the config's agents with its tools, or why it cannot be used.
+pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport, String>)> {
     let servers = McpServers::open(config, &McpServers::default());
     let mut known = HashSet::new();
     let (mut sources, mut failed) = (Vec::<Arc<dyn ToolSource>>::new(), Vec::new());
@@ -30,9 +30,10 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<Offered, Str
             }
         }
     }
+    let probe = RunScope { user_id: PROBE_USER.to_owned(), ..RunScope::default() };
     let asked = sources.iter().map(async |source| {
-        let tools = source.tools(USER).await;
-        let offered = tools.map(|sourced| Offered { tools: sourced.tools.len(), left_out: sourced.left_out });
+        let tools = source.tools(&probe).await;
+        let offered = tools.map(|sourced| SourceReport { tools: sourced.tools.len(), left_out: sourced.left_out });
         (source.name().to_owned(), offered.map_err(|error| error.message))
     });
     failed.into_iter().chain(join_all(asked).await).collect()

@@ -2,10 +2,10 @@
 
 use super::agent_settings::price;
 use super::models;
-use agent::{Agent, Circuits, Form, InvokeError, Question, Settings, invoke};
+use agent::{Agent, AnswerForm, Circuits, InvocationRequest, InvokeError, RunSettings, invoke};
 use config::{Config, Connection, OpenAiApi};
 use contract::{ModelUse, ResponseFormat, Sampling};
-use endpoints::{TextModels, TextQuestion};
+use endpoints::{GenerateRequest, TextModels};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -13,35 +13,35 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// A provider's models for routines: asked as `POST /api/runs/invoke` asks, without tools.
-pub(super) struct Models {
+/// A connection's models for routines, invoked without tools.
+pub(super) struct RoutineModels {
     /// For the prices.
     pub(super) config: Arc<Config>,
-    /// How they are reached.
+    /// The connection of the models.
     pub(super) connection: Connection,
-    /// For one answer.
+    /// Timeout for one answer.
     pub(super) time: Duration,
-    /// What is known of those that fail.
+    /// The circuit breakers of models.
     pub(super) circuits: Arc<Circuits>,
 }
 
-impl TextModels for Models {
-    fn generate(&self, question: TextQuestion, models: ModelUse) -> BoxFuture<'_, Result<Value, String>> {
+impl TextModels for RoutineModels {
+    fn generate(&self, question: GenerateRequest, models: ModelUse) -> BoxFuture<'_, Result<Value, String>> {
         async move {
             let agent = self.agent(&question)?;
             let form = match question.schema {
                 Some(schema) => {
                     let format = ResponseFormat { name: "answer".to_owned(), strict: false, schema };
-                    Some(Form::new(format).await.map_err(|error| error.to_string())?)
+                    Some(AnswerForm::new(format).await.map_err(|error| error.to_string())?)
                 }
                 None => None,
             };
             let cancel = CancellationToken::new();
             let _gone = cancel.clone().drop_guard();
             let (prompt, time, user_id) = (question.prompt, self.time, String::new());
-            let question = Question { prompt, form, time, user_id, models, cancel };
+            let question = InvocationRequest { prompt, form, time, user_id, models, cancel };
             invoke(&agent, question).await.output.map_err(|error| match error {
-                // The provider's own words are for the log.
+                // The provider's message is only logged.
                 InvokeError::Model(error) => {
                     tracing::warn!(%error, "a model did not answer a routine");
                     "the model did not answer".to_owned()
@@ -53,9 +53,9 @@ impl TextModels for Models {
     }
 }
 
-impl Models {
-    /// An agent without tools that answers the question.
-    fn agent(&self, question: &TextQuestion) -> Result<Agent, String> {
+impl RoutineModels {
+    /// Returns an agent without tools for this request.
+    fn agent(&self, question: &GenerateRequest) -> Result<Agent, String> {
         let model = models::build(&self.connection, &question.model, OpenAiApi::default(), &self.circuits);
         let model = model.ok_or("the connection has no models")?;
         let sampling = Sampling {
@@ -64,7 +64,7 @@ impl Models {
             ..Sampling::default()
         };
         let prices = price(&self.config, &question.model).map(|price| (model.id().model.clone(), price));
-        let settings = Settings { sampling, prices: prices.into_iter().collect(), ..Settings::default() };
+        let settings = RunSettings { sampling, prices: prices.into_iter().collect(), ..RunSettings::default() };
         Ok(Agent {
             id: "routine".to_owned(),
             model,

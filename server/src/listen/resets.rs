@@ -1,5 +1,6 @@
-//! Requests that a client takes back before they are answered (rapid reset, CVE-2023-44487). Each costs the server what an answer costs and
-//! the client next to nothing, so a connection may do it only so often.
+//! Limits the requests that a client cancels before they are answered (rapid reset,
+//! CVE-2023-44487). Each of them costs the server as much as an answered one and the client almost
+//! nothing.
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, Incoming, SizeHint};
@@ -13,30 +14,32 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// So many within [`SPAN`] end the connection; a browser that leaves a page takes back what it had open, a few dozen at most.
-const MOST: u32 = 100;
-/// The same from this machine, where it is a proxy: its one connection is many people's.
-const MOST_OF_PROXY: u32 = 2_000;
-/// See [`MOST`].
-const SPAN: Duration = Duration::from_secs(10);
+/// This many resets within [`WINDOW`] end the connection. A browser that leaves a page cancels a few
+/// dozen requests at most.
+const MAX_RESETS: u32 = 100;
+/// The same for a connection from this machine, which may be a proxy with the requests of many
+/// clients.
+const MAX_PROXY_RESETS: u32 = 2_000;
+/// The window for counting resets.
+const WINDOW: Duration = Duration::from_secs(10);
 
-/// Of one connection.
-pub(super) struct Resets {
+/// Counts the resets of a connection.
+pub(super) struct ResetCounter {
     most: u32,
-    /// How many since when.
+    /// The number of resets, and the start of the window.
     count: Mutex<(u32, Option<Instant>)>,
     too_many: Notify,
 }
 
-impl Resets {
-    pub(super) fn of(peer: IpAddr) -> Self {
-        let most = if peer.to_canonical().is_loopback() { MOST_OF_PROXY } else { MOST };
+impl ResetCounter {
+    pub(super) fn for_peer(peer: IpAddr) -> Self {
+        let most = if peer.to_canonical().is_loopback() { MAX_PROXY_RESETS } else { MAX_RESETS };
         Self { most, count: Mutex::default(), too_many: Notify::new() }
     }
 
-    /// The answer, which counts when it is dropped before it is there.
-    pub(super) fn follow<F: Future>(self: &Arc<Self>, answer: F) -> impl Future<Output = F::Output> + use<F> {
-        let asked = Asked { resets: self.clone(), is_answered: false };
+    /// Wraps the future of a response; it counts as a reset when it is dropped before it completes.
+    pub(super) fn track<F: Future>(self: &Arc<Self>, answer: F) -> impl Future<Output = F::Output> + use<F> {
+        let asked = TrackedRequest { resets: self.clone(), is_answered: false };
         async move {
             let mut asked = asked;
             let answer = answer.await;
@@ -45,20 +48,21 @@ impl Resets {
         }
     }
 
-    /// The body of a request, which counts when it breaks off: then its answer may be there, but nobody waits for it.
-    pub(super) fn body(self: &Arc<Self>, body: Incoming) -> Body {
-        Body::new(Brought { body, resets: self.clone() })
+    /// Wraps a request body; it counts as a reset when it fails. The response may be complete then,
+    /// but the client no longer waits for it.
+    pub(super) fn track_body(self: &Arc<Self>, body: Incoming) -> Body {
+        Body::new(TrackedBody { body, resets: self.clone() })
     }
 
-    /// Resolves when the connection is to end.
-    pub(super) async fn are_too_many(&self) {
+    /// Waits until there are too many resets and the connection must be closed.
+    pub(super) async fn exceeded(&self) {
         self.too_many.notified().await;
     }
 
-    fn one_more(&self) {
+    fn record(&self) {
         let mut count = self.count.lock();
         let now = Instant::now();
-        if count.1.is_none_or(|since| now - since > SPAN) {
+        if count.1.is_none_or(|since| now - since > WINDOW) {
             *count = (0, Some(now));
         }
         count.0 += 1;
@@ -68,25 +72,25 @@ impl Resets {
     }
 }
 
-struct Asked {
-    resets: Arc<Resets>,
+struct TrackedRequest {
+    resets: Arc<ResetCounter>,
     is_answered: bool,
 }
 
-impl Drop for Asked {
+impl Drop for TrackedRequest {
     fn drop(&mut self) {
         if !self.is_answered {
-            self.resets.one_more();
+            self.resets.record();
         }
     }
 }
 
-struct Brought {
+struct TrackedBody {
     body: Incoming,
-    resets: Arc<Resets>,
+    resets: Arc<ResetCounter>,
 }
 
-impl HttpBody for Brought {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -96,7 +100,7 @@ impl HttpBody for Brought {
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(context);
         if matches!(frame, Poll::Ready(Some(Err(_)))) {
-            self.resets.one_more();
+            self.resets.record();
         }
         frame
     }
@@ -116,17 +120,17 @@ mod tests {
     use futures::FutureExt;
 
     #[tokio::test(start_paused = true)]
-    async fn a_hundred_in_ten_seconds_are_too_many() {
+    async fn hundred_resets_in_ten_seconds_end_the_connection() {
         let check = async |resets: u32, pause: Duration, answered: bool| {
-            let counted = Arc::new(Resets::of([192, 0, 2, 1].into()));
+            let counted = Arc::new(ResetCounter::for_peer([192, 0, 2, 1].into()));
             for _ in 0..resets {
                 match answered {
-                    true => counted.follow(std::future::ready(())).await,
-                    false => drop(counted.follow(std::future::pending::<()>())),
+                    true => counted.track(std::future::ready(())).await,
+                    false => drop(counted.track(std::future::pending::<()>())),
                 }
                 tokio::time::sleep(pause).await;
             }
-            counted.are_too_many().now_or_never().is_some()
+            counted.exceeded().now_or_never().is_some()
         };
         let quick = Duration::from_millis(10);
         assert!(!check(99, quick, false).await);

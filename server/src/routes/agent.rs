@@ -1,7 +1,7 @@
-//! The AI SDK's door to `chat.send`, `chat.watch` and `chat.stop`.
+//! The AI SDK's endpoints for `chat.send`, `chat.watch` and `chat.stop`.
 //!
-//! The client sends its whole transcript; what counts of it is the newest user message, and decisions or outputs for
-//! calls that are pending in the server's own record.
+//! The client sends its whole transcript. Only the newest user message counts, and decisions or
+//! outputs for calls that are pending in the server's own record.
 
 use super::stream;
 use crate::error::HttpError;
@@ -18,10 +18,10 @@ use std::time::Duration;
 use wire::api::{Answer, SendRequest, Submission};
 use wire::{ErrorCode, Role, ToolPart, ToolState, UiMessage, UserError};
 
-/// The body of the AI SDK's `DefaultChatTransport`; unknown keys are the application's own.
+/// The body of the AI SDK's `DefaultChatTransport`; unknown keys belong to the application.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Body {
+pub(crate) struct SendBody {
     id: Option<String>,
     messages: Vec<Value>,
     trigger: Option<String>,
@@ -35,10 +35,10 @@ pub(crate) struct Body {
     switches: Map<String, Value>,
 }
 
-/// Which conversation.
+/// The query of a send: the conversation.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Which {
+pub(crate) struct SendQuery {
     conversation_id: Option<String>,
 }
 
@@ -47,22 +47,24 @@ pub(crate) async fn send(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path((page_id, agent_id)): Path<(String, String)>,
-    Query(which): Query<Which>,
-    body: Result<Json<Body>, JsonRejection>,
+    Query(which): Query<SendQuery>,
+    body: Result<Json<SendBody>, JsonRejection>,
 ) -> Result<Response, HttpError> {
-    state.composition.current.may_ask(&caller, &page_id, &agent_id)?;
-    let Json(body) = body.map_err(|rejection| unreadable(&rejection))?;
+    state.composition.current.check_agent_on_page(&caller, &page_id, &agent_id)?;
+    let Json(body) = body.map_err(|rejection| json_error(&rejection))?;
     let (chat, heartbeat) = (&state.composition.chat, state.composition.limits.heartbeat);
     let conversation_id = match (which.conversation_id, &body.id) {
         (Some(id), _) => id,
-        (None, Some(chat_id)) => of_chat(&page_id, &agent_id, chat_id),
+        (None, Some(chat_id)) => conversation_id_for_chat(&page_id, &agent_id, chat_id),
         (None, None) => uuid::Uuid::now_v7().simple().to_string(),
     };
-    let submission = match newest(&body.messages)? {
-        newest if body.trigger.as_deref() == Some("regenerate-message") => regenerate(&newest, body.message_id),
-        newest if newest.role == Role::User => message(newest, &body.messages, body.message_id),
-        newest => match answers(chat, &caller, &conversation_id, &newest).await? {
-            answers if answers.is_empty() => return Ok(nothing_to_do(&newest, heartbeat)),
+    let submission = match newest_message(&body.messages)? {
+        newest if body.trigger.as_deref() == Some("regenerate-message") => {
+            regenerate_submission(&newest, body.message_id)
+        }
+        newest if newest.role == Role::User => message_submission(newest, &body.messages, body.message_id),
+        newest => match pending_answers(chat, &caller, &conversation_id, &newest).await? {
+            answers if answers.is_empty() => return Ok(empty_step_response(&newest, heartbeat)),
             answers => Submission::Answers { answers },
         },
     };
@@ -79,17 +81,21 @@ pub(crate) async fn send(
     Ok(stream::response(chat.send(&caller, request).await?.frames, heartbeat))
 }
 
-/// The conversation of a client that only has its own chat id. Applications choose such ids freely, so two agents that are
-/// asked under the same one must not meet in one conversation.
-fn of_chat(page_id: &str, agent_id: &str, chat_id: &str) -> String {
+/// Returns the conversation id for a client that only has its own chat id. Applications choose such
+/// ids freely, so the same chat id with two agents must give two conversations.
+fn conversation_id_for_chat(page_id: &str, agent_id: &str, chat_id: &str) -> String {
     format!("{page_id}-{agent_id}-{chat_id}")
 }
 
-/// The conversation that an address names, by its id or by the client's chat id.
-async fn named(chat: &Chat, caller: &Caller, (page, agent, id): (String, String, String)) -> Result<String, HttpError> {
+/// Returns the id of the conversation in a path, which contains its id or the client's chat id.
+async fn resolve_conversation_id(
+    chat: &Chat,
+    caller: &Caller,
+    (page, agent, id): (String, String, String),
+) -> Result<String, HttpError> {
     match chat.conversation(caller, &id).await {
         Ok(_) => Ok(id),
-        Err(error) if error.code == ErrorCode::NotFound => Ok(of_chat(&page, &agent, &id)),
+        Err(error) if error.code == ErrorCode::NotFound => Ok(conversation_id_for_chat(&page, &agent, &id)),
         Err(error) => Err(error.into()),
     }
 }
@@ -101,8 +107,8 @@ pub(crate) async fn stream(
     Path(names): Path<(String, String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, HttpError> {
-    state.composition.current.may_ask(&caller, &names.0, &names.1)?;
-    let conversation_id = named(&state.composition.chat, &caller, names).await?;
+    state.composition.current.check_agent_on_page(&caller, &names.0, &names.1)?;
+    let conversation_id = resolve_conversation_id(&state.composition.chat, &caller, names).await?;
     let cursor = headers.get("last-event-id").map(|cursor| cursor.to_str().unwrap_or_default());
     let frames = state.composition.chat.watch(&caller, &conversation_id, cursor).await?;
     Ok(match frames {
@@ -117,14 +123,14 @@ pub(crate) async fn stop(
     Extension(caller): Extension<Caller>,
     Path(names): Path<(String, String, String)>,
 ) -> Result<StatusCode, HttpError> {
-    state.composition.current.may_ask(&caller, &names.0, &names.1)?;
-    let conversation_id = named(&state.composition.chat, &caller, names).await?;
+    state.composition.current.check_agent_on_page(&caller, &names.0, &names.1)?;
+    let conversation_id = resolve_conversation_id(&state.composition.chat, &caller, names).await?;
     state.composition.chat.stop(&caller, &conversation_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A body that cannot be read, without the parser's inside.
-pub(crate) fn unreadable(rejection: &JsonRejection) -> HttpError {
+/// Converts the rejection of a JSON body, without details of the parser.
+pub(crate) fn json_error(rejection: &JsonRejection) -> HttpError {
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => UserError::new(ErrorCode::TooLarge, "The request is too large.").into(),
         StatusCode::UNPROCESSABLE_ENTITY => UserError::invalid("/", rejection.body_text()).into(),
@@ -133,22 +139,22 @@ pub(crate) fn unreadable(rejection: &JsonRejection) -> HttpError {
     }
 }
 
-fn newest(messages: &[Value]) -> Result<UiMessage, HttpError> {
-    let at =
-        messages.len().checked_sub(1).ok_or_else(|| UserError::invalid("/messages", "There is no message in it."))?;
+fn newest_message(messages: &[Value]) -> Result<UiMessage, HttpError> {
+    let at = messages.len().checked_sub(1).ok_or_else(|| UserError::invalid("/messages", "`messages` is empty."))?;
     serde_json::from_value(messages[at].clone()).map_err(|error| {
-        UserError::invalid(format!("/messages/{at}"), format!("This is not a message: {error}.")).into()
+        UserError::invalid(format!("/messages/{at}"), format!("The message is not valid: {error}.")).into()
     })
 }
 
-/// `regenerate()` drops the answer before it sends: the newest message that is left is the user's, and `messageId` names
-/// the dropped one.
-fn regenerate(newest: &UiMessage, message_id: Option<String>) -> Submission {
+/// Builds a regeneration. `regenerate()` drops the answer before it sends: the newest message left
+/// is the user's, and `messageId` names the dropped one.
+fn regenerate_submission(newest: &UiMessage, message_id: Option<String>) -> Submission {
     Submission::Regenerate { message_id: message_id.or_else(|| Some(newest.id.clone())) }
 }
 
-/// A new message. With `messageId` it is an edit: the client keeps the id, the tree needs a new one.
-fn message(newest: UiMessage, messages: &[Value], message_id: Option<String>) -> Submission {
+/// Builds a new message. With `messageId` it is an edit: the client keeps the id, but the message
+/// tree needs a new one.
+fn message_submission(newest: UiMessage, messages: &[Value], message_id: Option<String>) -> Submission {
     let replaces = message_id.filter(|id| *id == newest.id);
     let id = if replaces.is_some() { uuid::Uuid::now_v7().simple().to_string() } else { newest.id.clone() };
     let earlier = &messages[..messages.len() - 1];
@@ -156,8 +162,9 @@ fn message(newest: UiMessage, messages: &[Value], message_id: Option<String>) ->
     Submission::Message { message: UiMessage { id, ..newest }, replaces, history }
 }
 
-/// The client's decisions and outputs for calls that are pending in the server's record; everything else is ignored (A21).
-async fn answers(
+/// Returns the client's decisions and outputs for calls that are pending in the server's record.
+/// Everything else is ignored, so a client cannot forge results of earlier calls.
+async fn pending_answers(
     chat: &Chat,
     caller: &Caller,
     conversation_id: &str,
@@ -170,10 +177,10 @@ async fn answers(
     };
     let of_client = |call_id: &str| sent.tools().rfind(|tool| tool.tool_call_id == call_id);
     let answered = record.tools().filter(pending);
-    Ok(answered.filter_map(|tool| answer(tool, of_client(&tool.tool_call_id)?)).collect())
+    Ok(answered.filter_map(|tool| answer_to_call(tool, of_client(&tool.tool_call_id)?)).collect())
 }
 
-fn answer(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
+fn answer_to_call(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
     let tool_call_id = pending.tool_call_id.clone();
     match (pending.state, sent.state) {
         (ToolState::ApprovalRequested, _) => {
@@ -184,7 +191,8 @@ fn answer(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
             }
             let (approval_id, approved) = (Some(known.id.clone()), approval.approved?);
             let reason = approval.reason.clone();
-            // Of what a client sends only the decision counts; other arguments are for our own page to send.
+            // Only the decision counts here: changed arguments and standing approvals can be given
+            // only on our own page.
             Some(Answer::Approval {
                 tool_call_id,
                 approval_id,
@@ -203,9 +211,9 @@ fn answer(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
     }
 }
 
-/// The client sent again though nothing waits for it, as the AI SDK's helpers do after a stop by a limit. An empty step
-/// makes them stop.
-fn nothing_to_do(message: &UiMessage, heartbeat: Duration) -> Response {
+/// Responds to a client that sent again although nothing is pending, as the AI SDK's helpers do
+/// after a stop by a limit. An empty step makes them stop.
+fn empty_step_response(message: &UiMessage, heartbeat: Duration) -> Response {
     use std::fmt::Write;
     let chunks = [
         wire::Chunk::Start { message_id: Some(message.id.clone()), message_metadata: None },

@@ -1,4 +1,5 @@
-//! Changes to a conversation that ask nothing of the agent, for programs.
+//! The API for changes to a conversation that start no run: switching branches, deleting, rating
+//! and copying messages.
 
 use crate::error::HttpError;
 use crate::router::AppState;
@@ -6,15 +7,15 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;
-use wire::change::{Change, Changed};
+use wire::change::{ChangeResult, MessageChange};
 
 /// `POST /api/conversations/{id}/change`
 pub(crate) async fn change(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    change: Result<Json<Change>, JsonRejection>,
-) -> Result<Json<Changed>, HttpError> {
-    let Json(change) = change.map_err(|rejection| super::agent::unreadable(&rejection))?;
+    change: Result<Json<MessageChange>, JsonRejection>,
+) -> Result<Json<ChangeResult>, HttpError> {
+    let Json(change) = change.map_err(|rejection| super::agent::json_error(&rejection))?;
     Ok(Json(state.composition.chat.revise(&caller, &id, change).await?))
 }

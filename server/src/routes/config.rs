@@ -1,6 +1,6 @@
-//! What an open page may know of the config behind it.
+//! The status of the config, for open pages.
 
-use crate::compose::Status;
+use crate::compose::ConfigStatus;
 use crate::router::AppState;
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
@@ -8,22 +8,23 @@ use chat::Caller;
 use config::OWNER_ROLES;
 use serde::Deserialize;
 
-/// What an open page asks for.
+/// The query of an open page.
 #[derive(Deserialize)]
-pub(crate) struct About {
+pub(crate) struct StatusQuery {
     /// The id of the page; empty for the one at `/`.
     page: Option<String>,
 }
 
-/// `GET /api/config/status?page=ID`: `{"version"}`, the version of the page as `"page"` where the caller may open it, and for
-/// administrators `"problems"` while the text on disk is wrong; they quote it.
+/// `GET /api/config/status?page=ID`: `{"version"}`, the page's version as `"page"` if the caller
+/// may open it, and for administrators `"problems"` while the config on disk has errors.
+/// `"problems"` may quote the config.
 pub(crate) async fn status(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Query(About { page }): Query<About>,
-) -> Json<Status> {
+    Query(StatusQuery { page }): Query<StatusQuery>,
+) -> Json<ConfigStatus> {
     let is_admin = caller.is_authenticated && caller.roles.iter().any(|role| OWNER_ROLES.contains(&role.as_str()));
     let current = &state.composition.current;
     let page = page.and_then(|id| current.page_version(&caller, Some(&*id).filter(|id| !id.is_empty())));
-    Json(current.status(is_admin).of_page(page))
+    Json(current.status(is_admin).with_page_version(page))
 }

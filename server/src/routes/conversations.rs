@@ -1,4 +1,4 @@
-//! The caller's own conversations, for programs.
+//! The API for the caller's own conversations.
 
 use crate::error::HttpError;
 use crate::router::AppState;
@@ -9,14 +9,14 @@ use axum::{Extension, Json};
 use chat::{Caller, ConversationUsage};
 use serde::Deserialize;
 use wire::api::{ConversationList, ConversationView};
-use wire::order::{ConversationChange, ListFilter};
+use wire::organize::{ConversationChange, ListFilter};
 
-/// Lines of a page when none are asked for.
+/// The default page size.
 const DEFAULT_LIMIT: u32 = 50;
 
-/// Which list, and which page of it.
+/// The filter and the page of a conversation list.
 #[derive(Deserialize)]
-pub(crate) struct Page {
+pub(crate) struct ConversationListQuery {
     limit: Option<u32>,
     cursor: Option<String>,
     #[serde(default)]
@@ -28,7 +28,7 @@ pub(crate) struct Page {
 pub(crate) async fn list(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Query(page): Query<Page>,
+    Query(page): Query<ConversationListQuery>,
 ) -> Result<Json<ConversationList>, HttpError> {
     let limit = page.limit.unwrap_or(DEFAULT_LIMIT);
     let filter = ListFilter { archived: page.archived, folder_id: page.folder };
@@ -53,19 +53,20 @@ pub(crate) async fn usage(
     Ok(Json(state.composition.chat.usage(&caller, &id).await?))
 }
 
-/// `PATCH /api/conversations/{id}` with what changes: `{title, pinned, archived, folderId, unread, deleted}`
+/// `PATCH /api/conversations/{id}` with the fields to change: `{title, pinned, archived, folderId,
+/// unread, deleted}`
 pub(crate) async fn change(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     change: Result<Json<ConversationChange>, JsonRejection>,
 ) -> Result<StatusCode, HttpError> {
-    let Json(change) = change.map_err(|rejection| super::agent::unreadable(&rejection))?;
+    let Json(change) = change.map_err(|rejection| super::agent::json_error(&rejection))?;
     state.composition.chat.change(&caller, vec![id], change).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/conversations/{id}`; for five minutes `PATCH` with `{deleted: false}` brings it back.
+/// `DELETE /api/conversations/{id}`; for five minutes `PATCH` with `{deleted: false}` restores it.
 pub(crate) async fn delete(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,

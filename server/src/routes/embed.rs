@@ -1,14 +1,15 @@
-//! Chats on pages of other sites.
+//! Chats embedded in pages of other sites.
 //!
-//! The element of `/embed.js` shows a frame of this server. What stands in it first is the doorkeeper, a page without any data: it talks
-//! with the site around, keeps its token in memory, and sends that along when it opens the page with the chat in a frame of its own.
-//! Both may be framed by the one site that asks, if the config names it, and by nobody else.
+//! The element of `/embed.js` shows a frame of this server. The outer frame contains no data: it
+//! talks to the host site, keeps the token in memory, and sends it when it opens the page with the
+//! chat in an inner frame. Both may be framed only by the requesting site, and only if the config
+//! lists it.
 
-use super::pages::{contexts, options};
+use super::pages::{context_provider, options};
 use super::site;
-use crate::auth::{Credentials, Entry};
+use crate::auth::{Credentials, EmbedCredentials};
 use crate::router::AppState;
-use app::context::{Frame, PageSource};
+use app::context::{EmbedContext, PageSource};
 use axum::Form;
 use axum::extract::{FromRequest, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -19,35 +20,35 @@ use leptos::prelude::provide_context;
 use serde::Deserialize;
 use wire::{ErrorCode, UserError};
 
-/// Marks an answer that a page of a certain site may frame.
+/// Marks a response that an allowed site may frame.
 #[derive(Clone, Copy)]
-struct MayBeFramed;
+struct AllowsFraming;
 
-/// Which chat: `/embed/{page}/{agent}`; without an agent the first on the page.
+/// The chat in the path `/embed/{page}/{agent}`; without an agent, the first one on the page.
 #[derive(Deserialize)]
-pub(crate) struct Which {
+pub(crate) struct EmbedPath {
     page: String,
     agent: Option<String>,
 }
 
-/// Where it is shown.
+/// The query of both frames.
 #[derive(Deserialize)]
-pub(crate) struct Where {
-    /// The origin of the page around.
+pub(crate) struct EmbedQuery {
+    /// The origin of the host page.
     #[serde(default)]
     host: String,
 }
 
-/// Nothing that another site could frame, unless it is meant to be.
+/// Forbids framing of every response that is not marked for it.
 pub(crate) async fn forbid_frames(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    if response.extensions().get::<MayBeFramed>().is_none() {
+    if response.extensions().get::<AllowsFraming>().is_none() {
         response.headers_mut().insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     }
     response
 }
 
-/// `GET /embed.js`: the element `<agent-chat>`, for any site to load.
+/// `GET /embed.js`: the element `<agent-chat>`, which any site may load.
 pub(crate) async fn script(State(state): State<AppState>, headers: HeaderMap) -> Response {
     let Some(mut response) = site::file(state.site, "/assets/embed.js", &headers) else {
         return StatusCode::NOT_FOUND.into_response();
@@ -58,46 +59,53 @@ pub(crate) async fn script(State(state): State<AppState>, headers: HeaderMap) ->
     response
 }
 
-/// `GET /embed/{page}/{agent}?host=ORIGIN`: the doorkeeper.
-pub(crate) async fn open(State(state): State<AppState>, Query(Where { host }): Query<Where>) -> Response {
-    if let Some(refused) = not_for(&state, &host) {
+/// `GET /embed/{page}/{agent}?host=ORIGIN`: the outer frame.
+pub(crate) async fn outer_frame(
+    State(state): State<AppState>,
+    Query(EmbedQuery { host }): Query<EmbedQuery>,
+) -> Response {
+    if let Some(refused) = reject_unlisted_site(&state, &host) {
         return refused;
     }
-    let body =
-        document("Chat", &format!("<script src=\"/assets/embed-door.js\" data-host=\"{}\"></script>", text(&host)), "");
-    framed(Html(body).into_response(), &host, "frame-src 'self'; form-action 'self'")
+    let body = document(
+        "Chat",
+        &format!("<script src=\"/assets/embed-door.js\" data-host=\"{}\"></script>", escape_html(&host)),
+        "",
+    );
+    allow_framing(Html(body).into_response(), &host, "frame-src 'self'; form-action 'self'")
 }
 
-/// `POST /embed/{page}/{agent}?host=ORIGIN`: the page with the chat, for whom the token names.
-pub(crate) async fn enter(
+/// `POST /embed/{page}/{agent}?host=ORIGIN`: the page with the chat, for the user of the token.
+pub(crate) async fn chat_frame(
     State(state): State<AppState>,
-    Path(Which { page, agent }): Path<Which>,
-    Query(Where { host }): Query<Where>,
+    Path(EmbedPath { page, agent }): Path<EmbedPath>,
+    Query(EmbedQuery { host }): Query<EmbedQuery>,
     request: Request,
 ) -> Response {
-    if let Some(refused) = not_for(&state, &host) {
+    if let Some(refused) = reject_unlisted_site(&state, &host) {
         return refused;
     }
-    let sent = Credentials::of(&request);
+    let sent = Credentials::from_request(&request);
     let (parts, body) = request.into_parts();
-    let entry = Form::<Entry>::from_request(Request::from_parts(parts.clone(), body), &()).await;
+    let entry = Form::<EmbedCredentials>::from_request(Request::from_parts(parts.clone(), body), &()).await;
     let known = match entry {
-        Ok(Form(entry)) => known(&state, &parts.headers, &sent, &entry).await,
-        Err(_) => Err(UserError::new(ErrorCode::Malformed, "The frame was opened in a way that cannot be read.")),
+        Ok(Form(entry)) => authenticate(&state, &parts.headers, &sent, &entry).await,
+        Err(_) => Err(UserError::new(ErrorCode::Malformed, "The request that opens the chat could not be read.")),
     };
     let allowed = known.and_then(|(caller, visitor)| {
         state.composition.current.page(&caller, Some(&page))?;
         if let Some(agent) = &agent {
-            state.composition.current.may_ask(&caller, &page, agent)?;
+            state.composition.current.check_agent_on_page(&caller, &page, agent)?;
         }
         Ok((caller, visitor))
     });
     let (caller, visitor) = match allowed {
         Ok(known) => known,
-        Err(error) => return refusal(&error, &host),
+        Err(error) => return error_frame(&error, &host),
     };
-    let (options, rust_pages, frame) = (options(), state.site.pages, Frame { host: host.clone(), visitor });
-    let contexts = contexts(&state, caller);
+    let (options, rust_pages, frame) =
+        (options(), state.site.pages, EmbedContext { origin: host.clone(), visitor_token: visitor });
+    let contexts = context_provider(&state, caller);
     let shown = frame.clone();
     let contexts = move || {
         contexts();
@@ -107,44 +115,46 @@ pub(crate) async fn enter(
         app::embedded_shell(options.clone(), rust_pages, shown.clone())
     });
     let mut response = render(Request::from_parts(parts, axum::body::Body::empty())).await.into_response();
-    response.extensions_mut().insert(MayBeFramed);
+    response.extensions_mut().insert(AllowsFraming);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-async fn known(
+async fn authenticate(
     state: &AppState,
     headers: &HeaderMap,
     sent: &Credentials,
-    entry: &Entry,
+    entry: &EmbedCredentials,
 ) -> Result<(Caller, Option<String>), UserError> {
     let authentication = state.composition.current.authentication();
-    let (known, visitor) = authentication.enter(headers, sent, entry).await?;
+    let (known, visitor) = authentication.identify_embedded(headers, sent, entry).await?;
     Ok((known.caller, visitor))
 }
 
-/// Only sites that the config names; the others cannot show what is said to them, so the log says it, too.
-fn not_for(state: &AppState, host: &str) -> Option<Response> {
+/// Refuses sites that the config does not list. Such a site cannot display the message, so it is
+/// logged as well.
+fn reject_unlisted_site(state: &AppState, host: &str) -> Option<Response> {
     if state.composition.current.authentication().may_embed(host) {
         return None;
     }
-    tracing::warn!(site = host, "a site that `embed.origins` does not name wants to show a chat");
-    let words = "This site may not show chats of this server. Their operator lists the sites that may in <code>embed.origins</code>.";
-    let body = document("Not here", "", &format!("<main><p>{words}</p></main>"));
+    tracing::warn!(site = host, "a site that is not listed in `embed.origins` tried to embed a chat");
+    let words = "This site is not allowed to embed chats of this server. The server's operator lists the allowed sites in <code>embed.origins</code>.";
+    let body = document("Not allowed", "", &format!("<main><p>{words}</p></main>"));
     Some((StatusCode::FORBIDDEN, Html(body)).into_response())
 }
 
-/// What the user reads instead of the chat; the site around is told, too.
-fn refusal(error: &UserError, host: &str) -> Response {
+/// Renders the error page that replaces the chat; the page's script reports the error to the host
+/// site as well.
+fn error_frame(error: &UserError, host: &str) -> Response {
     let code = serde_json::to_value(error.code).unwrap_or_default();
-    let (code, message) = (text(code.as_str().unwrap_or_default()), text(&error.message));
+    let (code, message) = (escape_html(code.as_str().unwrap_or_default()), escape_html(&error.message));
     let head = format!(
         "<link rel=\"stylesheet\" href=\"/pkg/chatwright.css\" />\
          <script src=\"/assets/embed-frame.js\" data-code=\"{code}\" data-message=\"{message}\"></script>"
     );
     let main = format!("<main class=\"cw-message-page\"><h1>The chat cannot be opened</h1><p>{message}</p></main>");
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    framed((status, Html(document("Not available", &head, &main))).into_response(), host, "style-src 'self'")
+    allow_framing((status, Html(document("Not available", &head, &main))).into_response(), host, "style-src 'self'")
 }
 
 fn document(title: &str, head: &str, body: &str) -> String {
@@ -155,22 +165,22 @@ fn document(title: &str, head: &str, body: &str) -> String {
     )
 }
 
-/// An answer that pages of this site may frame, and this server's own.
-fn framed(mut response: Response, host: &str, more: &str) -> Response {
+/// Allows the host site and this server to frame a response.
+fn allow_framing(mut response: Response, host: &str, more: &str) -> Response {
     let policy =
         format!("default-src 'none'; script-src 'self'; base-uri 'none'; {more}; frame-ancestors 'self' {host}");
-    response.extensions_mut().insert(MayBeFramed);
+    response.extensions_mut().insert(AllowsFraming);
     let headers = response.headers_mut();
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // With none at all, browsers say of a form on it that it comes from nowhere.
+    // With `no-referrer`, browsers send `Origin: null` for forms of this page.
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
 }
 
-/// Text for a document or an attribute in double quotes.
-fn text(text: &str) -> String {
+/// Escapes text for a document or an attribute in double quotes.
+fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

@@ -1,6 +1,6 @@
-//! Endpoints for page buttons and other clients.
+//! Endpoints of the config, for page buttons and other clients.
 
-use super::agent::unreadable;
+use super::agent::json_error;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
@@ -9,14 +9,14 @@ use axum::{Extension, Json};
 use chat::Caller;
 use serde_json::Value;
 
-/// `POST /api/endpoints/{page}/{endpoint}` with a payload; the endpoint's result.
+/// `POST /api/endpoints/{page}/{endpoint}` with a payload; returns the endpoint's result.
 pub(crate) async fn call(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path((page_id, endpoint_id)): Path<(String, String)>,
     payload: Result<Json<Value>, JsonRejection>,
 ) -> Result<Json<Value>, HttpError> {
-    let Json(payload) = payload.map_err(|rejection| unreadable(&rejection))?;
+    let Json(payload) = payload.map_err(|rejection| json_error(&rejection))?;
     let named = (page_id.as_str(), endpoint_id.as_str());
     Ok(Json(state.composition.current.call_endpoint(&caller, named, payload).await?))
 }

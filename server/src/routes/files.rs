@@ -1,6 +1,7 @@
-//! Files that users attach to messages: kept as they come, given to their owner alone, and never as something that could act in our pages.
+//! Files that users attach to messages. They are stored unchanged, returned only to their owner,
+//! and served so that a browser runs nothing in them.
 
-use super::download::named;
+use super::download::content_disposition;
 use crate::error::HttpError;
 use crate::router::AppState;
 use app::context::PageSource;
@@ -9,35 +10,35 @@ use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use chat::{Caller, FileBounds, NewUpload};
+use chat::{Caller, FileLimits, NewUpload};
 use serde::Deserialize;
-use wire::file::{KeptFile, is_shown_inline};
+use wire::file::{StoredFile, is_shown_inline};
 
-/// Even where a browser shows it, nothing in it runs or loads anything.
+/// Keeps a file that a browser displays from running or loading anything.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/// What is told of a file beside its bytes.
+/// The query of an upload.
 #[derive(Deserialize)]
-pub(crate) struct About {
+pub(crate) struct UploadQuery {
     #[serde(default)]
     name: String,
 }
 
-/// `POST /api/files?name=NAME` with the bytes as its body; what they are is found out from them.
+/// `POST /api/files?name=NAME` with the bytes as its body; the media type is detected from them.
 pub(crate) async fn upload(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Query(about): Query<About>,
+    Query(about): Query<UploadQuery>,
     headers: HeaderMap,
     body: Body,
-) -> Result<(StatusCode, Json<KeptFile>), HttpError> {
-    // Who may open no page has nothing to attach to.
+) -> Result<(StatusCode, Json<StoredFile>), HttpError> {
+    // A user who may not open any page has nothing to attach files to.
     state.composition.current.page(&caller, None)?;
     let limits = &state.composition.limits;
-    let bounds = FileBounds { file: limits.file_bytes, user: limits.user_file_bytes };
+    let bounds = FileLimits { file: limits.file_bytes, user: limits.user_file_bytes };
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let upload = NewUpload { name: about.name, length, bytes: body.into_data_stream() };
-    Ok((StatusCode::CREATED, Json(state.composition.chat.keep_file(&caller, bounds, upload).await?)))
+    Ok((StatusCode::CREATED, Json(state.composition.chat.store_file(&caller, bounds, upload).await?)))
 }
 
 /// `GET /api/files/{id}`
@@ -54,7 +55,8 @@ pub(crate) async fn show(
         (header::CONTENT_SECURITY_POLICY, POLICY.to_owned()),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin".to_owned()),
-        // Asked for again each time: what was deleted, or is another user's by now, is not shown from a cache.
+        // Revalidated each time, so that a deleted file, or one of another user by now, is never
+        // served from a cache.
         (header::CACHE_CONTROL, "private, no-cache".to_owned()),
         (header::ETAG, tag.clone()),
     ];
@@ -65,18 +67,19 @@ pub(crate) async fn show(
     Ok((about, what, Body::from_stream(bytes)).into_response())
 }
 
-/// `DELETE /api/files/{id}`, for one that no message uses.
+/// `DELETE /api/files/{id}`, for a file that no message uses.
 pub(crate) async fn delete(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, HttpError> {
-    state.composition.chat.drop_file(&caller, &id).await?;
+    state.composition.chat.delete_file(&caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Text is text, whatever kind it is; what a page could do something with is bytes.
-fn content_type(file: &KeptFile) -> String {
+/// Returns the media type to serve: all text as plain text, and everything that a page could
+/// execute as bytes.
+fn content_type(file: &StoredFile) -> String {
     let kind = file.media_type.as_str();
     let is_binary = ["image/", "audio/", "video/", "font/"].iter().any(|binary| kind.starts_with(binary));
     match kind {
@@ -88,9 +91,9 @@ fn content_type(file: &KeptFile) -> String {
     }
 }
 
-/// Shown where that is harmless, saved under its name otherwise.
-fn disposition(file: &KeptFile) -> String {
-    named(if is_shown_inline(&file.media_type) { "inline" } else { "attachment" }, &file.filename)
+/// Displays harmless types inline, and downloads all others.
+fn disposition(file: &StoredFile) -> String {
+    content_disposition(if is_shown_inline(&file.media_type) { "inline" } else { "attachment" }, &file.filename)
 }
 
 #[cfg(test)]
@@ -98,9 +101,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_a_file_is_given() {
+    fn risky_files_are_served_as_text_or_download() {
         let check = |media_type: &str, filename: &str, kind: &str, how: &str| {
-            let file = KeptFile {
+            let file = StoredFile {
                 id: "f".to_owned(),
                 url: "/api/files/f".to_owned(),
                 media_type: media_type.to_owned(),

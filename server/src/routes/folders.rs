@@ -1,6 +1,6 @@
-//! The caller's folders of conversations, for programs.
+//! The API for the caller's folders of conversations.
 
-use super::agent::unreadable;
+use super::agent::json_error;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
@@ -9,12 +9,12 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use chat::Caller;
 use serde::Deserialize;
-use wire::order::{Folder, FolderList};
+use wire::organize::{Folder, FolderList};
 
-/// A folder as its owner names it.
+/// The name of a folder.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Named {
+pub(crate) struct FolderName {
     name: String,
 }
 
@@ -30,9 +30,9 @@ pub(crate) async fn list(
 pub(crate) async fn add(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    folder: Result<Json<Named>, JsonRejection>,
+    folder: Result<Json<FolderName>, JsonRejection>,
 ) -> Result<(StatusCode, Json<Folder>), HttpError> {
-    let Json(folder) = folder.map_err(|rejection| unreadable(&rejection))?;
+    let Json(folder) = folder.map_err(|rejection| json_error(&rejection))?;
     Ok((StatusCode::CREATED, Json(state.composition.chat.add_folder(&caller, &folder.name).await?)))
 }
 
@@ -41,14 +41,14 @@ pub(crate) async fn rename(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    folder: Result<Json<Named>, JsonRejection>,
+    folder: Result<Json<FolderName>, JsonRejection>,
 ) -> Result<StatusCode, HttpError> {
-    let Json(folder) = folder.map_err(|rejection| unreadable(&rejection))?;
+    let Json(folder) = folder.map_err(|rejection| json_error(&rejection))?;
     state.composition.chat.rename_folder(&caller, &id, &folder.name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/folders/{id}`; the conversations in it stay.
+/// `DELETE /api/folders/{id}`; its conversations are kept.
 pub(crate) async fn delete(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,

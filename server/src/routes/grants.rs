@@ -1,4 +1,5 @@
-//! The caller's own standing approvals, for a signed-in user: no scope of a key opens them.
+//! The API for the caller's own standing approvals. Only for signed-in users: API keys have no
+//! scope for it.
 
 use crate::error::HttpError;
 use crate::router::AppState;

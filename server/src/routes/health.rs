@@ -1,48 +1,50 @@
-//! For operators: alive, ready, metrics.
+//! Liveness, readiness and metrics, for operators.
 
 use crate::router::AppState;
 use crate::telemetry;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chat::{MemoryLevel, Storage};
+use chat::{MemoryLevel, StoreHealth};
 
-/// In how many seconds to ask again.
+/// The seconds after which to check readiness again.
 const RETRY_AFTER: &str = "5";
 
-/// What `/readyz` adds while the clients behind a proxy cannot be told apart.
-const PROXY: &str = "warning: a trusted proxy sends an `X-Forwarded-For` that names no address: rates and the limit on \
-                     wrong passwords count the clients behind it as one";
+/// The warning of `/readyz` while clients behind a proxy cannot be distinguished.
+const PROXY_WARNING: &str = "warning: a trusted proxy sends an `X-Forwarded-For` that has no valid address: rate limits and the limit on \
+                     wrong passwords count all clients behind it as one";
 
-/// What `/readyz` adds while memory is short.
-const MEMORY: &str = "warning: memory is short: new answers, invocations and uploads are refused while others run";
+/// The warning of `/readyz` while memory is short.
+const MEMORY_WARNING: &str =
+    "warning: memory is short: new answers, invocations and uploads are refused while others run";
 
-/// Answers 200 as long as the process does.
+/// Responds with 200 as long as the process runs.
 pub(crate) async fn alive() -> &'static str {
     "ok"
 }
 
-/// Answers 200 when the store reads and writes and the server is not draining; otherwise 503 with the reason.
-/// A line that begins with `warning:` is about something that works and should be looked at.
+/// Responds with 200 when the database is readable and writable and the server is not draining,
+/// otherwise with 503 and the reason. Lines that begin with `warning:` report problems that do not
+/// stop the server.
 pub(crate) async fn ready(State(state): State<AppState>) -> Response {
     let chat = &state.composition.chat;
     if chat.is_draining() {
-        return not_ready("draining: the server is about to end");
+        return not_ready("draining: the server is shutting down");
     }
     match chat.storage().await {
-        Storage::Works => ready_with(&warnings(&state)).into_response(),
-        Storage::Fails => not_ready("database: it does not answer, or cannot be written"),
-        // Anyone may ask: which file it is stands in the log.
-        Storage::FileLost => not_ready(
-            "database: a file of it was moved, deleted, replaced or cut while the server runs; see the server's log",
+        StoreHealth::Works => ready_with(&warnings(&state)).into_response(),
+        StoreHealth::Fails => not_ready("database: not reachable, or not writable"),
+        // This route is public, so only the log names the file.
+        StoreHealth::FileLost => not_ready(
+            "database: one of its files was moved, deleted, replaced or truncated while the server runs; see the server's log",
         ),
     }
 }
 
-/// What works and should be looked at.
+/// Returns the warnings that apply now.
 fn warnings(state: &AppState) -> Vec<&'static str> {
-    let proxy = state.composition.current.rates().has_unreadable_proxy().then_some(PROXY);
-    let memory = (state.composition.chat.memory().level != MemoryLevel::Ample).then_some(MEMORY);
+    let proxy = state.composition.current.rates().has_unreadable_proxy().then_some(PROXY_WARNING);
+    let memory = (state.composition.chat.memory_status().level != MemoryLevel::Ample).then_some(MEMORY_WARNING);
     proxy.into_iter().chain(memory).collect()
 }
 
@@ -58,8 +60,8 @@ fn not_ready(reason: &str) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, RETRY_AFTER)], told).into_response()
 }
 
-/// Prometheus text.
+/// Renders the metrics in the Prometheus text format.
 pub(crate) async fn metrics(State(state): State<AppState>) -> impl IntoResponse {
-    telemetry::metrics::look(&state.composition.chat, state.composition.current.circuits());
+    telemetry::metrics::record_gauges(&state.composition.chat, state.composition.current.circuits());
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], state.metrics.render())
 }

@@ -1,4 +1,4 @@
-//! One file for each group of addresses.
+//! The handlers of all routes, one module per group of paths.
 
 pub(crate) mod accounts;
 pub(crate) mod admin;
@@ -6,7 +6,6 @@ pub(crate) mod agent;
 pub(crate) mod change;
 pub(crate) mod config;
 pub(crate) mod conversations;
-pub(crate) mod copies;
 mod download;
 pub(crate) mod embed;
 pub(crate) mod endpoints;
@@ -19,6 +18,7 @@ pub(crate) mod pages;
 pub(crate) mod remote_agent;
 pub(crate) mod runs;
 pub(crate) mod search;
+pub(crate) mod sharing;
 pub(crate) mod site;
 mod stream;
 mod times;

@@ -1,7 +1,8 @@
-//! Endpoints for other agent platforms, by the contract of remote agents (R-1 to R-10, R-14). Every answer has its shape.
+//! Endpoints of the config as tools for other agent platforms, by the remote agent contract, which
+//! also defines the shape of every response.
 
 use crate::auth::rates;
-use crate::compose::{SERVICE_USER, Served};
+use crate::compose::{SERVICE_USER, ServedTools};
 use crate::router::AppState;
 use axum::Json;
 use axum::body::Bytes;
@@ -15,63 +16,66 @@ use std::sync::Arc;
 use tools::remote_agent::RESERVED_PARAMETERS;
 use wire::UserError;
 
-/// What a platform's user reads when an endpoint returns nothing.
-const NOTHING: &str = "Done.";
+/// The text that a platform's user sees when an endpoint returns nothing.
+const EMPTY_RESULT: &str = "Done.";
 
-/// What is behind the key: a handler that takes this runs only for who has it, and reads no body before that.
-pub(crate) struct Door(Arc<Served>);
+/// Extracts the served endpoints for a platform with the right key. Handlers with this extractor
+/// run only with the key, and no body is read before.
+pub(crate) struct AuthorizedPlatform(Arc<ServedTools>);
 
-impl FromRequestParts<AppState> for Door {
-    type Rejection = Refusal;
+impl FromRequestParts<AppState> for AuthorizedPlatform {
+    type Rejection = PlatformError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Refusal> {
-        let nothing = || Refusal::new(StatusCode::NOT_FOUND, "There is nothing here.");
-        let served = state.composition.current.served().ok_or_else(nothing)?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, PlatformError> {
+        let nothing = || PlatformError::new(StatusCode::NOT_FOUND, "Not found.");
+        let served = state.composition.current.served_agent().ok_or_else(nothing)?;
         let mut keys = parts.headers.get_all("x-api-key").iter();
         match (keys.next(), keys.next()) {
             (Some(key), None) if served.accepts(key.as_bytes()) => {}
-            _ => return Err(Refusal::new(StatusCode::UNAUTHORIZED, "The x-api-key is missing or wrong.")),
+            _ => return Err(PlatformError::new(StatusCode::UNAUTHORIZED, "The x-api-key is missing or wrong.")),
         }
-        // Only who has the key is this user, so nobody else can use up what the platform may ask.
+        // Only callers with the key count as this user, so nobody else can exhaust the platform's
+        // rate limit.
         let counted = state.composition.current.rates().count_user(&parts.method, parts.uri.path(), SERVICE_USER);
         match counted {
             Ok(()) => Ok(Self(served)),
-            Err(seconds) => Err(Refusal {
+            Err(seconds) => Err(PlatformError {
                 retry_after: Some(seconds),
-                ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, rates::too_often_text(seconds))
+                ..PlatformError::new(StatusCode::TOO_MANY_REQUESTS, rates::rate_limit_message(seconds))
             }),
         }
     }
 }
 
 /// `GET /remote-agent/tools`
-pub(crate) async fn list(Door(served): Door) -> Json<Value> {
+pub(crate) async fn list(AuthorizedPlatform(served): AuthorizedPlatform) -> Json<Value> {
     Json(served.listing().clone())
 }
 
 /// `POST /remote-agent/tools/{tool}` with the parameters
 pub(crate) async fn call(
-    Door(served): Door,
+    AuthorizedPlatform(served): AuthorizedPlatform,
     Path(tool): Path<String>,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Value>, Refusal> {
-    let payload = payload(&body.map_err(|rejection| unreadable(&rejection))?)?;
-    let unknown = || Refusal::new(StatusCode::NOT_FOUND, "Tool not found");
-    Ok(Json(success(served.call(&tool, payload).await.ok_or_else(unknown)??)))
+) -> Result<Json<Value>, PlatformError> {
+    let payload = parse_parameters(&body.map_err(|rejection| body_error(&rejection))?)?;
+    let unknown = || PlatformError::new(StatusCode::NOT_FOUND, "Tool not found");
+    Ok(Json(success_response(served.call(&tool, payload).await.ok_or_else(unknown)??)))
 }
 
-/// `POST /remote-agent/resource`; what is sent does not matter.
-pub(crate) async fn resource(Door(served): Door) -> Result<Json<Value>, Refusal> {
-    let none = || Refusal::new(StatusCode::NOT_FOUND, "There is no resource.");
-    Ok(Json(success(served.resource().await.ok_or_else(none)??)))
+/// `POST /remote-agent/resource`; the body is ignored.
+pub(crate) async fn resource(AuthorizedPlatform(served): AuthorizedPlatform) -> Result<Json<Value>, PlatformError> {
+    let none = || PlatformError::new(StatusCode::NOT_FOUND, "No resource is configured.");
+    Ok(Json(success_response(served.resource().await.ok_or_else(none)??)))
 }
 
-/// The parameters; none is an empty object. What a platform adds of its own (R-9) is no parameter.
-fn payload(body: &[u8]) -> Result<Value, Refusal> {
+/// Parses the parameters; an empty body is an empty object. Parameters that platforms add
+/// themselves are removed.
+fn parse_parameters(body: &[u8]) -> Result<Value, PlatformError> {
     if body.trim_ascii().is_empty() {
         return Ok(json!({}));
     }
-    let malformed = |_| Refusal::new(StatusCode::BAD_REQUEST, "The request is not valid JSON.");
+    let malformed = |_| PlatformError::new(StatusCode::BAD_REQUEST, "The request is not valid JSON.");
     let mut payload: Value = serde_json::from_slice(body).map_err(malformed)?;
     if let Some(payload) = payload.as_object_mut() {
         payload.retain(|name, _| !RESERVED_PARAMETERS.contains(&name.as_str()));
@@ -79,20 +83,21 @@ fn payload(body: &[u8]) -> Result<Value, Refusal> {
     Ok(payload)
 }
 
-fn unreadable(rejection: &BytesRejection) -> Refusal {
+fn body_error(rejection: &BytesRejection) -> PlatformError {
     match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "The request is too large."),
-        _ => Refusal::new(StatusCode::BAD_REQUEST, "The request could not be read."),
+        StatusCode::PAYLOAD_TOO_LARGE => PlatformError::new(StatusCode::PAYLOAD_TOO_LARGE, "The request is too large."),
+        _ => PlatformError::new(StatusCode::BAD_REQUEST, "The request could not be read."),
     }
 }
 
-/// A result in the contract's words (R-5): the keys `text`, `html` and `media` mean there what they say, anything else is `mixed`.
-fn success(result: Value) -> Value {
+/// Builds a success response of the contract: an object with only `text`, `html` or `media` has
+/// that response type, anything else is `mixed`.
+fn success_response(result: Value) -> Value {
     let is_only = |data: &Map<String, Value>, key: &str, fits: fn(&Value) -> bool| {
         data.len() == 1 && data.get(key).is_some_and(fits)
     };
     let (kind, data) = match result {
-        Value::Null => ("text", json!({ "text": NOTHING })),
+        Value::Null => ("text", json!({ "text": EMPTY_RESULT })),
         Value::String(text) => ("text", json!({ "text": text })),
         Value::Object(data) if is_only(&data, "text", Value::is_string) => ("text", data.into()),
         Value::Object(data) if is_only(&data, "html", Value::is_string) => ("html", data.into()),
@@ -103,9 +108,9 @@ fn success(result: Value) -> Value {
     json!({ "success": true, "responseType": kind, "data": data })
 }
 
-/// An error in the contract's words (R-6).
+/// An error response of the contract.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct PlatformError {
     status: StatusCode,
     message: String,
     details: String,
@@ -113,22 +118,22 @@ pub(crate) struct Refusal {
     retry_after: Option<u32>,
 }
 
-impl Refusal {
+impl PlatformError {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into(), details: String::new(), retry_after: None }
     }
 }
 
-impl From<UserError> for Refusal {
+impl From<UserError> for PlatformError {
     fn from(error: UserError) -> Self {
         let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let place = error.path.filter(|path| path != "/");
-        let details = place.map(|path| format!("It is about {path}")).unwrap_or_default();
+        let details = place.map(|path| format!("Field: {path}")).unwrap_or_default();
         Self { status, message: error.message, details, retry_after: error.retry_after }
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for PlatformError {
     fn into_response(self) -> Response {
         let error = json!({ "message": self.message, "code": self.status.as_u16(), "details": self.details });
         let mut response = (self.status, Json(json!({ "success": false, "error": error }))).into_response();
@@ -144,10 +149,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results() {
+    fn results_have_the_matching_response_type() {
         let check = |result: Value, kind: &str, data: Value| {
             let expected = json!({ "success": true, "responseType": kind, "data": data });
-            assert_eq!(success(result.clone()), expected, "{result}");
+            assert_eq!(success_response(result.clone()), expected, "{result}");
         };
         check(json!("Found 3."), "text", json!({ "text": "Found 3." }));
         check(json!(null), "text", json!({ "text": "Done." }));
@@ -162,8 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn parameters() {
-        let check = |body: &str, expected: Option<Value>| assert_eq!(payload(body.as_bytes()).ok(), expected, "{body}");
+    fn parameters_are_parsed_without_reserved_names() {
+        let check = |body: &str, expected: Option<Value>| {
+            assert_eq!(parse_parameters(body.as_bytes()).ok(), expected, "{body}")
+        };
         check("", Some(json!({})));
         check(" \n", Some(json!({})));
         check(r#"{"q":1,"userId":"u","chatId":"c","executionId":"e","toolName":"t"}"#, Some(json!({ "q": 1 })));

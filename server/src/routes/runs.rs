@@ -1,6 +1,6 @@
-//! Agents asked by programs.
+//! The API for invocations: single questions to agents.
 
-use super::agent::unreadable;
+use super::agent::json_error;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
@@ -10,7 +10,7 @@ use chat::Caller;
 use serde::Deserialize;
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 
-/// Rows of the list when no number is asked for.
+/// The default number of items in a list.
 const DEFAULT_LIMIT: u32 = 50;
 
 /// `POST /api/runs/invoke`
@@ -19,13 +19,13 @@ pub(crate) async fn invoke(
     Extension(caller): Extension<Caller>,
     request: Result<Json<InvokeRequest>, JsonRejection>,
 ) -> Result<Json<Invocation>, HttpError> {
-    let Json(request) = request.map_err(|rejection| unreadable(&rejection))?;
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
     Ok(Json(state.composition.chat.invoke(&caller, request).await?))
 }
 
-/// How many.
+/// The query of the list.
 #[derive(Deserialize)]
-pub(crate) struct Page {
+pub(crate) struct RunListQuery {
     limit: Option<u32>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Page {
 pub(crate) async fn list(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Query(page): Query<Page>,
+    Query(page): Query<RunListQuery>,
 ) -> Result<Json<InvocationList>, HttpError> {
     Ok(Json(state.composition.chat.invocations(&caller, page.limit.unwrap_or(DEFAULT_LIMIT)).await?))
 }

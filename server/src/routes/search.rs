@@ -1,4 +1,4 @@
-//! Search in the caller's conversations, for programs.
+//! The API for searching the caller's conversations.
 
 use crate::error::HttpError;
 use crate::router::AppState;
@@ -6,14 +6,14 @@ use axum::extract::{Query, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use serde::Deserialize;
-use wire::order::FoundList;
+use wire::organize::SearchHitList;
 
-/// Finds of a page when no number is asked for.
+/// The default number of hits per page.
 const DEFAULT_LIMIT: u32 = 20;
 
-/// What is searched for, and which page of what is found.
+/// The search text, and the page of the results.
 #[derive(Deserialize)]
-pub(crate) struct Search {
+pub(crate) struct SearchQuery {
     q: String,
     limit: Option<u32>,
     cursor: Option<String>,
@@ -23,8 +23,8 @@ pub(crate) struct Search {
 pub(crate) async fn search(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Query(search): Query<Search>,
-) -> Result<Json<FoundList>, HttpError> {
+    Query(search): Query<SearchQuery>,
+) -> Result<Json<SearchHitList>, HttpError> {
     let limit = search.limit.unwrap_or(DEFAULT_LIMIT);
     Ok(Json(state.composition.chat.search(&caller, &search.q, limit, search.cursor.as_deref()).await?))
 }

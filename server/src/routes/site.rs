@@ -1,4 +1,4 @@
-//! The files of the built site.
+//! Serves the files of the built site.
 
 use crate::router::AppState;
 use crate::{EmbeddedFile, Site};
@@ -7,10 +7,11 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::fmt::Write;
 
-/// The page in whose frame diagrams are drawn; see `public/assets/lazy/diagram.js`.
-const DRAWER: &str = "assets/lazy/mermaid/frame.html";
-/// It has no origin, wherever it is opened, and loads nothing but its own scripts: what it draws was written by a model.
-const DRAWER_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; \
+/// The page of the frame that renders diagrams; see `public/assets/lazy/diagram.js`.
+const DIAGRAM_FRAME: &str = "assets/lazy/mermaid/frame.html";
+/// The frame has no origin, wherever it is opened, and loads nothing but its own scripts, because a
+/// model wrote the diagrams.
+const DIAGRAM_FRAME_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; \
      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /// `GET /pkg/{*file}`
@@ -18,7 +19,7 @@ pub(crate) async fn package(State(state): State<AppState>, request: Request) -> 
     file(state.site, request.uri().path(), request.headers()).unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
 }
 
-/// The site's file at this path, in the best encoding that the client takes.
+/// Returns the site's file at this path, in the best encoding that the client accepts.
 pub(crate) fn file(site: Site, path: &str, headers: &HeaderMap) -> Option<Response> {
     let path = path.trim_start_matches('/');
     if path.is_empty() || path.split('/').any(|part| part == "..") {
@@ -50,12 +51,13 @@ fn response(path: &str, file: EmbeddedFile, coding: Option<&'static str>, header
     if let Ok(value) = HeaderValue::from_str(&etag) {
         own.insert(header::ETAG, value);
     }
-    if path == DRAWER {
-        own.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(DRAWER_POLICY));
+    if path == DIAGRAM_FRAME {
+        own.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(DIAGRAM_FRAME_POLICY));
         own.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
     }
-    // Most names stay the same over versions, so the browser asks each time and mostly gets 304.
-    let keep = if is_marked(path) { "public, max-age=31536000, immutable" } else { "no-cache" };
+    // Most names stay the same across versions, so the browser revalidates them and usually gets
+    // 304.
+    let keep = if has_content_hash(path) { "public, max-age=31536000, immutable" } else { "no-cache" };
     own.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
     own.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if let Some(coding) = coding {
@@ -64,8 +66,9 @@ fn response(path: &str, file: EmbeddedFile, coding: Option<&'static str>, header
     response
 }
 
-/// Whether the build has given the file a name that no other content has: `NAME-0123456789abcdef.wasm`, or `….bin` for several in one.
-fn is_marked(path: &str) -> bool {
+/// Returns whether the file's name contains a hash of its content: `NAME-0123456789abcdef.wasm`, or
+/// `….bin` for a bundle of several files.
+fn has_content_hash(path: &str) -> bool {
     let stem = path.strip_suffix(".wasm").or_else(|| path.strip_suffix(".bin"));
     stem.and_then(|stem| stem.rsplit_once('-'))
         .is_some_and(|(_, mark)| mark.len() == 16 && mark.bytes().all(|digit| digit.is_ascii_hexdigit()))
@@ -82,10 +85,10 @@ fn etag(file: &EmbeddedFile) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::is_marked;
+    use super::has_content_hash;
 
     #[test]
-    fn only_what_never_changes_is_kept_for_good() {
+    fn only_hashed_files_are_immutable() {
         for (path, expected) in [
             ("pkg/conversation-0123456789abcdef.wasm", true),
             ("pkg/conversation-0123456789abcdef.bin", true),
@@ -94,7 +97,7 @@ mod tests {
             ("pkg/a-0123456789abcdeg.wasm", false),
             ("pkg/0123456789abcdef.wasm", false),
         ] {
-            assert_eq!(is_marked(path), expected, "{path}");
+            assert_eq!(has_content_hash(path), expected, "{path}");
         }
     }
 }

@@ -1,23 +1,23 @@
-//! Times as people read them, in UTC.
+//! Formats times for people, in UTC.
 
 use jiff::Timestamp;
 
-/// To the minute; Unix time, milliseconds. So for the others.
+/// Formats a time to the minute. Times are Unix times in milliseconds in all functions here.
 pub(super) fn minute(at: i64) -> String {
-    shown(at, "%-d %b %Y, %H:%M")
+    format_time(at, "%-d %b %Y, %H:%M")
 }
 
-/// A day.
+/// Formats a day.
 pub(super) fn day(at: i64) -> String {
-    shown(at, "%-d %b %Y")
+    format_time(at, "%-d %b %Y")
 }
 
-/// A day as addresses have it.
+/// Formats a day as `2026-11-21`, for URLs and file names.
 pub(super) fn iso_day(at: i64) -> String {
-    shown(at, "%Y-%m-%d")
+    format_time(at, "%Y-%m-%d")
 }
 
-fn shown(at: i64, format: &str) -> String {
+fn format_time(at: i64, format: &str) -> String {
     Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.strftime(format).to_string())
 }
 
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times() {
+    fn times_are_formatted_in_utc() {
         assert_eq!(
             (day(0), iso_day(0), minute(0)),
             ("1 Jan 1970".into(), "1970-01-01".into(), "1 Jan 1970, 00:00".into())

@@ -1,41 +1,42 @@
-//! Figures for Prometheus. Every label's values are bounded: what comes from the config or from elsewhere is taken as it is up to a
-//! number, and counts as `other` beyond it.
+//! Prometheus metrics. The number of values of each label is bounded: beyond it, values from the
+//! config or from outside count as `other`.
 
-use agent::CircuitFacts;
-use chat::{Chat, MemoryFacts, MemoryUse, RunFacts, Telemetry, ToolEnd};
+use agent::CircuitStatus;
+use chat::{Chat, MemoryStatus, MemoryUse, RunFacts, Telemetry, ToolEnd};
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
-use store::Step;
+use store::StepRecord;
 use wire::EndReason;
 
-/// Upper ends of times, in seconds: from a write to a long answer.
-const SECONDS: &[f64] =
+/// The upper bounds of histogram buckets in seconds, from a database write to a long answer.
+const BUCKETS: &[f64] =
     &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0];
 
-/// How often what was measured is folded into its buckets; it would pile up where nobody asks for it.
-const FOLD: Duration = Duration::from_secs(5);
+/// How often samples are folded into their buckets; without it they would accumulate if nobody
+/// scrapes the metrics.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Values that a label takes before the rest is one.
-const VALUES: usize = 200;
+/// The number of values of a label; further ones become `other`.
+const MAX_VALUES: usize = 200;
 
-/// Characters of a value.
-const LENGTH: usize = 100;
+/// The length to which a value is cut, in characters.
+const MAX_VALUE_CHARS: usize = 100;
 
-/// Begins to measure.
+/// Installs the metrics recorder.
 ///
 /// # Errors
-/// It was begun before.
-pub(crate) fn begin() -> anyhow::Result<PrometheusHandle> {
+/// A recorder is installed already.
+pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
     let handle = PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), SECONDS)?
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BUCKETS)?
         .install_recorder()?;
     describe();
     let folded = handle.clone();
     tokio::spawn(async move {
-        let mut tick = tokio::time::interval(FOLD);
+        let mut tick = tokio::time::interval(UPKEEP_INTERVAL);
         loop {
             tick.tick().await;
             folded.run_upkeep();
@@ -44,20 +45,20 @@ pub(crate) fn begin() -> anyhow::Result<PrometheusHandle> {
     Ok(handle)
 }
 
-/// What is not counted when it happens, but looked at when somebody asks.
-pub(crate) fn look(chat: &Chat, circuits: Vec<CircuitFacts>) {
-    look_at(circuits);
+/// Updates the metrics that are sampled at each scrape.
+pub(crate) fn record_gauges(chat: &Chat, circuits: Vec<CircuitStatus>) {
+    record_circuits(circuits);
     let backlog = chat.backlog();
     gauge!("chatwright_runs_active").set(chat.active_runs() as f64);
     gauge!("chatwright_draining").set(if chat.is_draining() { 1.0 } else { 0.0 });
     gauge!("chatwright_journal_lag_seconds").set(backlog.lag.as_secs_f64());
     gauge!("chatwright_journal_events_waiting").set(backlog.events as f64);
     gauge!("chatwright_store_writes_waiting").set(backlog.writes as f64);
-    record_memory(chat.memory());
+    record_memory(chat.memory_status());
 }
 
-/// Limits have fixed names, so they are few.
-fn record_memory(memory: MemoryFacts) {
+/// Records the memory metrics. Limits have fixed names, so their labels need no bound.
+fn record_memory(memory: MemoryStatus) {
     gauge!("chatwright_memory_level").set(f64::from(memory.level as u8));
     counter!("chatwright_memory_refused_total").absolute(memory.refused);
     for MemoryUse { limited_by, used, limit } in memory.uses {
@@ -66,11 +67,12 @@ fn record_memory(memory: MemoryFacts) {
     }
 }
 
-/// Circuits whose labels are too many are one.
-fn look_at(circuits: Vec<CircuitFacts>) {
+/// Records the circuit breakers. Those whose labels are `other` are aggregated.
+fn record_circuits(circuits: Vec<CircuitStatus>) {
     let mut known = BTreeMap::<_, (bool, u64)>::new();
     for circuit in circuits {
-        let labels = (CONNECTIONS.of(&circuit.connection), model(&circuit.model.provider, &circuit.model.model));
+        let labels =
+            (CONNECTIONS.bounded(&circuit.connection), model_label(&circuit.model.provider, &circuit.model.model));
         let (is_open, refused) = known.entry(labels).or_default();
         (*is_open, *refused) = (*is_open || circuit.is_open, *refused + circuit.refused);
     }
@@ -83,66 +85,72 @@ fn look_at(circuits: Vec<CircuitFacts>) {
 
 fn describe() {
     gauge!("chatwright_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
-    describe_gauge!("chatwright_info", "The version that runs");
-    describe_gauge!("chatwright_runs_active", "Runs that are being answered");
-    describe_gauge!("chatwright_draining", "1 while no submissions are taken any more");
-    describe_gauge!("chatwright_journal_lag_seconds", "How long the oldest event has waited to be stored");
-    describe_gauge!("chatwright_journal_events_waiting", "Events that were told and are not stored yet");
-    describe_gauge!("chatwright_store_writes_waiting", "Writes that wait for the database");
-    describe_gauge!(
-        "chatwright_memory_level",
-        "0 while there is enough memory, 1 while it is short, 2 while it is almost used up"
-    );
-    describe_gauge!("chatwright_memory_used_bytes", "Memory that counts towards a limit, by limit");
+    describe_gauge!("chatwright_info", "The running version");
+    describe_gauge!("chatwright_runs_active", "Runs in progress");
+    describe_gauge!("chatwright_draining", "1 while the server drains and starts no new runs");
+    describe_gauge!("chatwright_journal_lag_seconds", "Age of the oldest journal event that is not stored yet");
+    describe_gauge!("chatwright_journal_events_waiting", "Published journal events that are not stored yet");
+    describe_gauge!("chatwright_store_writes_waiting", "Queued database writes");
+    describe_gauge!("chatwright_memory_level", "Memory pressure: 0 none, 1 short, 2 almost used up");
+    describe_gauge!("chatwright_memory_used_bytes", "Memory in use that counts towards a limit, by limit");
     describe_gauge!("chatwright_memory_limit_bytes", "The limits on the memory of the process");
     describe_counter!(
         "chatwright_memory_refused_total",
-        "Sends, invocations and uploads that were refused while memory was short"
+        "Messages, invocations and uploads refused while memory was short"
     );
-    describe_counter!("chatwright_runs_started_total", "Runs that began, by agent");
-    describe_counter!("chatwright_runs_total", "Runs that ended, by agent and outcome");
-    describe_counter!("chatwright_run_ends_total", "Runs that ended, by agent and reason");
-    describe_histogram!("chatwright_run_seconds", "How long runs took, by agent and outcome");
+    describe_counter!("chatwright_runs_started_total", "Started runs, by agent");
+    describe_counter!("chatwright_runs_total", "Ended runs, by agent and outcome");
+    describe_counter!("chatwright_run_ends_total", "Ended runs, by agent and reason");
+    describe_histogram!("chatwright_run_seconds", "Duration of runs, by agent and outcome");
     describe_counter!("chatwright_tokens_total", "Tokens, by agent, model and kind");
-    describe_gauge!("chatwright_cost_usd", "US dollars, by agent and model, as far as prices are known");
-    describe_counter!("chatwright_tool_calls_total", "Tool calls that ended, by agent, tool and outcome");
-    describe_histogram!("chatwright_tool_seconds", "How long tools ran, by tool");
+    describe_gauge!("chatwright_cost_usd", "Cost in US dollars, by agent and model, for models with known prices");
+    describe_counter!("chatwright_tool_calls_total", "Ended tool calls, by agent, tool and outcome");
+    describe_histogram!("chatwright_tool_seconds", "Duration of tool calls, by tool");
     describe_counter!("chatwright_model_requests_total", "Requests to models, by provider, model and outcome");
-    describe_histogram!("chatwright_model_first_part_seconds", "From a request to the first part of its reply");
-    describe_histogram!("chatwright_model_seconds", "From a request to the end of its reply");
+    describe_histogram!(
+        "chatwright_model_first_part_seconds",
+        "Time from a model request to the first part of the reply"
+    );
+    describe_histogram!("chatwright_model_seconds", "Time from a model request to the end of the reply");
     describe_gauge!(
         "chatwright_model_circuit_open",
-        "1 while a model that failed is not asked, by connection and model"
+        "1 while the circuit breaker of a failing model is open, by connection and model"
     );
-    describe_counter!("chatwright_model_circuit_refused_total", "Requests that were not sent because of that");
-    describe_counter!("chatwright_http_requests_total", "Requests, by method, route and status");
-    describe_histogram!("chatwright_http_seconds", "From a request to the head of its answer, by method and route");
-    describe_gauge!("chatwright_http_requests_active", "Requests that wait for the head of their answer");
-    describe_counter!("chatwright_rate_limited_total", "Requests that were too many, by the config's rates");
+    describe_counter!(
+        "chatwright_model_circuit_refused_total",
+        "Model requests not sent because a circuit breaker was open"
+    );
+    describe_counter!("chatwright_http_requests_total", "HTTP requests, by method, route and status");
+    describe_histogram!(
+        "chatwright_http_seconds",
+        "Time from an HTTP request to the response headers, by method and route"
+    );
+    describe_gauge!("chatwright_http_requests_active", "HTTP requests waiting for the response headers");
+    describe_counter!("chatwright_rate_limited_total", "Requests refused by the rate limits of the config");
     describe_counter!(
         "chatwright_forwarded_unreadable_total",
-        "Requests of a trusted proxy whose X-Forwarded-For names no address"
+        "Requests of a trusted proxy with an X-Forwarded-For without a valid address"
     );
-    describe_counter!("chatwright_trace_batches_total", "Batches of traces that were sent, by outcome");
-    describe_counter!("chatwright_deleted_total", "What is gone for good, by what it was");
-    describe_histogram!("chatwright_store_write_seconds", "How long a transaction of the database took");
-    describe_counter!("chatwright_store_writes_total", "Writes to the database, several to a transaction");
+    describe_counter!("chatwright_trace_batches_total", "Sent batches of traces, by outcome");
+    describe_counter!("chatwright_deleted_total", "Permanently deleted items, by type");
+    describe_histogram!("chatwright_store_write_seconds", "Duration of database transactions");
+    describe_counter!("chatwright_store_writes_total", "Database writes, several per transaction");
 }
 
-/// The values of one label.
-pub(super) struct Label(Mutex<Option<HashSet<String>>>);
+/// The values that a label has taken.
+pub(super) struct LabelValues(Mutex<Option<HashSet<String>>>);
 
-impl Label {
+impl LabelValues {
     pub(super) const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
-    /// The value, or `other` when there are too many.
-    pub(super) fn of(&self, value: &str) -> String {
-        let value: String = value.chars().take(LENGTH).collect();
+    /// Returns the value cut to its maximum length, or `other` if there are too many values.
+    pub(super) fn bounded(&self, value: &str) -> String {
+        let value: String = value.chars().take(MAX_VALUE_CHARS).collect();
         let mut known = self.0.lock();
         let known = known.get_or_insert_default();
-        if known.contains(&value) || known.len() < VALUES {
+        if known.contains(&value) || known.len() < MAX_VALUES {
             known.insert(value.clone());
             return value;
         }
@@ -150,21 +158,21 @@ impl Label {
     }
 }
 
-static AGENTS: Label = Label::new();
-static CONNECTIONS: Label = Label::new();
-static TOOLS: Label = Label::new();
-pub(super) static MODELS: Label = Label::new();
+static AGENTS: LabelValues = LabelValues::new();
+static CONNECTIONS: LabelValues = LabelValues::new();
+static TOOLS: LabelValues = LabelValues::new();
+pub(super) static MODELS: LabelValues = LabelValues::new();
 
-/// Counts what runs do.
-pub(crate) struct Counted;
+/// Counts the events of runs.
+pub(crate) struct RunMetrics;
 
-impl Telemetry for Counted {
+impl Telemetry for RunMetrics {
     fn run_began(&self, run: &RunFacts) {
-        counter!("chatwright_runs_started_total", "agent" => AGENTS.of(&run.agent_id)).increment(1);
+        counter!("chatwright_runs_started_total", "agent" => AGENTS.bounded(&run.agent_id)).increment(1);
     }
 
-    fn model_replied(&self, _: &RunFacts, step: &Step) {
-        let (agent, model) = (AGENTS.of(&step.agent_id), model(&step.provider, &step.model));
+    fn model_replied(&self, _: &RunFacts, step: &StepRecord) {
+        let (agent, model) = (AGENTS.bounded(&step.agent_id), model_label(&step.provider, &step.model));
         let usage = &step.usage;
         let kinds = [
             ("input", usage.input_tokens),
@@ -178,23 +186,23 @@ impl Telemetry for Counted {
             counter!("chatwright_tokens_total", "agent" => agent, "model" => model, "kind" => kind).increment(tokens);
         }
         if let Some(cost) = step.cost_usd {
-            // The facade counts whole numbers only, so this is a gauge that only grows.
+            // The `metrics` crate has no counters of fractions, so this is a gauge that only grows.
             gauge!("chatwright_cost_usd", "agent" => agent, "model" => model).increment(cost);
         }
     }
 
     fn tool_ended(&self, _: &RunFacts, call: ToolEnd<'_>) {
-        let tool = call.tool.map_or_else(|| "unknown".to_owned(), |tool| TOOLS.of(tool));
+        let tool = call.tool.map_or_else(|| "unknown".to_owned(), |tool| TOOLS.bounded(tool));
         if let Some(took) = call.took {
             histogram!("chatwright_tool_seconds", "tool" => tool.clone()).record(took);
         }
-        let agent = AGENTS.of(call.agent_id);
+        let agent = AGENTS.bounded(call.agent_id);
         let outcome = call.outcome.name();
         counter!("chatwright_tool_calls_total", "agent" => agent, "tool" => tool, "outcome" => outcome).increment(1);
     }
 
     fn run_ended(&self, run: &RunFacts, outcome: &'static str, reason: EndReason, took: Duration) {
-        let agent = AGENTS.of(&run.agent_id);
+        let agent = AGENTS.bounded(&run.agent_id);
         counter!("chatwright_runs_total", "agent" => agent.clone(), "outcome" => outcome).increment(1);
         let reason = reason.name();
         counter!("chatwright_run_ends_total", "agent" => agent.clone(), "reason" => reason).increment(1);
@@ -206,8 +214,8 @@ impl Telemetry for Counted {
     }
 }
 
-fn model(provider: &str, model: &str) -> String {
-    MODELS.of(&format!("{provider}/{model}"))
+fn model_label(provider: &str, model: &str) -> String {
+    MODELS.bounded(&format!("{provider}/{model}"))
 }
 
 #[cfg(test)]
@@ -215,14 +223,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_has_an_end() {
-        let label = Label::new();
-        for number in 0..VALUES {
-            assert_eq!(label.of(&number.to_string()), number.to_string());
+    fn label_values_are_limited() {
+        let label = LabelValues::new();
+        for number in 0..MAX_VALUES {
+            assert_eq!(label.bounded(&number.to_string()), number.to_string());
         }
-        assert_eq!(label.of("0"), "0");
-        assert_eq!(label.of("one more"), "other");
-        let label = Label::new();
-        assert_eq!(label.of(&"ä".repeat(LENGTH + 1)), "ä".repeat(LENGTH));
+        assert_eq!(label.bounded("0"), "0");
+        assert_eq!(label.bounded("one more"), "other");
+        let label = LabelValues::new();
+        assert_eq!(label.bounded(&"ä".repeat(MAX_VALUE_CHARS + 1)), "ä".repeat(MAX_VALUE_CHARS));
     }
 }

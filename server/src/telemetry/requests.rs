@@ -1,4 +1,4 @@
-//! Every request: part of a trace, counted, and named in each line of the log that it brings about.
+//! Tracing, metrics and log context of each HTTP request.
 
 use super::traces::RequestSpan;
 use crate::error::HttpError;
@@ -13,26 +13,26 @@ use std::time::Instant;
 use tracing::Instrument;
 use wire::{ErrorCode, UserError};
 
-/// Where an answer names its trace.
+/// The response header with the trace id.
 const TRACE_ID: &str = "x-trace-id";
 
-/// The outermost of all layers.
-pub(crate) async fn follow(request: Request, next: Next) -> Response {
+/// The outermost middleware: traces and counts the request.
+pub(crate) async fn observe_request(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("page", MatchedPath::as_str).to_owned();
-    let (method, begun) = (method(request.method()), Instant::now());
-    let client = sent(request.headers());
+    let (method, begun) = (method_label(request.method()), Instant::now());
+    let client = client_trace(request.headers());
     let traced = super::traces::current().filter(|_| is_traced(&route));
-    let traced = traced.map(|traces| traces.request(method, &route, client.as_ref()));
+    let traced = traced.map(|traces| traces.start_request(method, &route, client.as_ref()));
     let trace = traced.as_ref().map(RequestSpan::trace).or(client).unwrap_or_else(new_trace);
     let id = HeaderValue::from_str(&trace.trace_id);
-    // An error's level, so that its lines name their trace whatever is filtered out.
+    // At the error level, so that log lines name their trace whatever the filter.
     let span = tracing::error_span!("request", trace_id = trace.trace_id, method, route);
-    let active = Active::enter();
+    let active = ActiveRequest::start();
     let answer = async {
         let response = next.run(request).await;
         let (status, took) = (response.status(), begun.elapsed());
         match status.is_server_error() {
-            true => tracing::warn!(status = status.as_u16(), ?took, "a request was not answered as it should be"),
+            true => tracing::warn!(status = status.as_u16(), ?took, "a request failed with a server error"),
             false => tracing::debug!(status = status.as_u16(), ?took, "a request was answered"),
         }
         response
@@ -41,7 +41,7 @@ pub(crate) async fn follow(request: Request, next: Next) -> Response {
     drop(active);
     let status = response.status().as_u16();
     if let Some(traced) = traced {
-        traced.answered(status);
+        traced.finish(status);
     }
     let status = status.to_string();
     histogram!("chatwright_http_seconds", "method" => method, "route" => route.clone()).record(begun.elapsed());
@@ -52,35 +52,35 @@ pub(crate) async fn follow(request: Request, next: Next) -> Response {
     response
 }
 
-/// What asks for a file, or whether the server is well, would only be in the way of the rest.
+/// Returns whether a route is traced. Static files and health checks would only be noise.
 fn is_traced(route: &str) -> bool {
     !matches!(route, "/healthz" | "/readyz" | "/metrics" | "/pkg/{*file}" | "page")
 }
 
-/// What is told when a handler panics; the panic itself is in the log.
-pub(crate) fn panicked(_: Box<dyn Any + Send>) -> Response {
+/// Returns the response after a handler panicked; the panic itself is in the log.
+pub(crate) fn panic_response(_: Box<dyn Any + Send>) -> Response {
     tracing::error!("a request's handler panicked");
     HttpError(UserError::new(ErrorCode::Internal, "Something went wrong on our side. Try again.")).into_response()
 }
 
-/// A request that is being answered; counted down also when its client hangs up.
-struct Active;
+/// A request in progress; its drop is counted also when the client disconnects.
+struct ActiveRequest;
 
-impl Active {
-    fn enter() -> Self {
+impl ActiveRequest {
+    fn start() -> Self {
         gauge!("chatwright_http_requests_active").increment(1.0);
         Self
     }
 }
 
-impl Drop for Active {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         gauge!("chatwright_http_requests_active").decrement(1.0);
     }
 }
 
-/// Clients may invent methods.
-fn method(method: &Method) -> &'static str {
+/// Returns the label of a method; clients may invent methods.
+fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",
@@ -93,8 +93,8 @@ fn method(method: &Method) -> &'static str {
     }
 }
 
-/// The trace that the client is in: the header `traceparent` of W3C Trace Context, level 1.
-fn sent(headers: &HeaderMap) -> Option<Trace> {
+/// Parses the client's trace from the header `traceparent` (W3C Trace Context, level 1).
+fn client_trace(headers: &HeaderMap) -> Option<Trace> {
     let mut parts = headers.get("traceparent")?.to_str().ok()?.split('-');
     let (version, trace_id, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let is_hex = |text: &str, length: usize| {
@@ -121,12 +121,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn traces_of_clients() {
+    fn traceparent_headers_are_parsed() {
         const ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
         let check = |header: &str, expected: Option<bool>| {
             let mut headers = HeaderMap::new();
             headers.insert("traceparent", header.parse().unwrap());
-            let found = sent(&headers);
+            let found = client_trace(&headers);
             assert_eq!(found.as_ref().map(|trace| trace.is_sampled), expected, "{header}");
             assert!(found.is_none_or(|trace| trace.trace_id == ID && trace.span_id == "00f067aa0ba902b7"));
         };

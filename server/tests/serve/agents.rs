@@ -1,13 +1,15 @@
-//! Agents below agents, from the config to the stream: what is shown of them, and a question within that outlives the server.
+//! Nested sub-agents, from the config to the stream: their shown steps, and an approval request
+//! that survives a restart.
 
 use crate::http::chunks;
 use crate::process::Server;
-use crate::provider::provider;
+use crate::provider::start_provider;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A clerk who must ask before writing, a boss who has the clerk, and a director who has the boss.
-fn config(model: &str) -> TempDir {
+/// Writes a config with three agents: the director delegates to the boss, the boss to the clerk,
+/// and the clerk's tool needs approval.
+fn write_config(model: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     let store = folder.path().join("chat.db").display().to_string();
     std::fs::write(folder.path().join("chatwright.yaml"), format!("
@@ -51,20 +53,20 @@ fn start(folder: &TempDir) -> Server {
     Server::start_with(&["--config", folder.path().to_str().unwrap()])
 }
 
-async fn notes(server: &Server) -> Value {
-    let asked = server.ask(reqwest::Method::POST, "/api/endpoints/demo/count").json(&json!({}));
+async fn count_notes(server: &Server) -> Value {
+    let asked = server.request(reqwest::Method::POST, "/api/endpoints/demo/count").json(&json!({}));
     asked.send().await.unwrap().json().await.unwrap()
 }
 
-/// The call of the agent that is below the director, as it is stored.
-async fn call_of(server: &Server, conversation: &str) -> (Value, Value) {
+/// Returns the stored message and its part for the call of the boss.
+async fn sub_agent_call(server: &Server, conversation: &str) -> (Value, Value) {
     let message = server.conversation(conversation).await["messages"][1].clone();
     let part = message["parts"].as_array().unwrap().iter().find(|part| part["type"] == "tool-boss").unwrap().clone();
     (message, part)
 }
 
 async fn decide(server: &Server, conversation: &str, approved: bool) -> Vec<Value> {
-    let (mut message, call) = call_of(server, conversation).await;
+    let (mut message, call) = sub_agent_call(server, conversation).await;
     for part in message["parts"].as_array_mut().unwrap() {
         if part["toolCallId"] == call["toolCallId"] {
             part["state"] = "approval-responded".into();
@@ -72,70 +74,74 @@ async fn decide(server: &Server, conversation: &str, approved: bool) -> Vec<Valu
         }
     }
     let body = json!({ "id": conversation, "messages": [message] });
-    let request = server.ask(reqwest::Method::POST, &format!("/api/agent/demo/director?conversationId={conversation}"));
+    let request =
+        server.request(reqwest::Method::POST, &format!("/api/agent/demo/director?conversationId={conversation}"));
     chunks(request.json(&body).send().await.unwrap()).await
 }
 
-fn task(of: &str) -> String {
+fn nested_task(of: &str) -> String {
     let inner = json!({ "task": format!("clerk {}", json!({ "task": format!("write {}", json!({ "text": of })) })) });
     format!("boss {inner}")
 }
 
 #[tokio::test]
-async fn a_question_two_levels_down_outlives_the_server() {
-    let folder = config(&provider().await);
+async fn approval_request_of_a_nested_sub_agent_survives_a_restart() {
+    let folder = write_config(&start_provider().await);
     let server = start(&folder);
-    let asked = chunks(server.message_to("demo/director", "c1", &task("milk")).send().await.unwrap()).await;
+    let asked = chunks(server.message_to("demo/director", "c1", &nested_task("milk")).send().await.unwrap()).await;
     assert!(asked.iter().any(|chunk| chunk["type"] == "tool-approval-request"), "{asked:?}");
     assert!(!asked.iter().any(|chunk| chunk["type"].as_str().unwrap().starts_with("data-")), "{asked:?}");
-    let (message, call) = call_of(&server, "c1").await;
+    let (message, call) = sub_agent_call(&server, "c1").await;
     let question = json!({ "toolName": "write", "input": { "text": "milk" } });
     assert_eq!((&call["state"], &call["output"]["waiting"]), (&json!("approval-requested"), &question));
-    assert!(!message.to_string().contains("suspended"), "what it goes on from is the server's: {message}");
-    assert_eq!(notes(&server).await, json!(0));
+    assert!(!message.to_string().contains("suspended"), "internal state is exposed: {message}");
+    assert_eq!(count_notes(&server).await, json!(0));
 
     drop(server);
     let server = start(&folder);
-    let told = decide(&server, "c1", true).await;
-    assert_eq!(notes(&server).await, json!(1));
-    let shown = told.iter().rfind(|chunk| chunk["type"] == "tool-output-available").unwrap();
+    let received = decide(&server, "c1", true).await;
+    assert_eq!(count_notes(&server).await, json!(1));
+    let shown = received.iter().rfind(|chunk| chunk["type"] == "tool-output-available").unwrap();
     assert_eq!(shown["output"]["state"], "done");
     let clerk = &shown["output"]["steps"][0]["output"];
     assert_eq!((&clerk["agentId"], &clerk["steps"][0]["state"]), (&json!("clerk"), &json!("done")));
-    // The clerk has no tool of the browser, and each level reads the answer of the one below.
-    let said: String =
-        told.iter().filter(|chunk| chunk["type"] == "text-delta").filter_map(|chunk| chunk["delta"].as_str()).collect();
-    assert_eq!(said, "{\"written\":\"milk\"} | write | clerk | boss");
-    // What each level took is known, from before the restart, too.
-    let took: Value =
-        server.ask(reqwest::Method::GET, "/api/conversations/c1/usage").send().await.unwrap().json().await.unwrap();
-    let requests = took["requests"].as_array().unwrap().iter();
+    // The clerk is not offered client tools, and each level reads the answer of the level below.
+    let reply: String = received
+        .iter()
+        .filter(|chunk| chunk["type"] == "text-delta")
+        .filter_map(|chunk| chunk["delta"].as_str())
+        .collect();
+    assert_eq!(reply, "{\"written\":\"milk\"} | write | clerk | boss");
+    // The usage includes every level and the steps before the restart.
+    let usage: Value =
+        server.request(reqwest::Method::GET, "/api/conversations/c1/usage").send().await.unwrap().json().await.unwrap();
+    let requests = usage["requests"].as_array().unwrap().iter();
     let agents: Vec<_> = requests.map(|step| step["agentId"].as_str().unwrap()).collect();
-    assert_eq!(agents, ["director", "boss", "clerk", "clerk", "boss", "director"], "{took}");
-    // Once only.
+    assert_eq!(agents, ["director", "boss", "clerk", "clerk", "boss", "director"], "{usage}");
+    // A repeated decision has no effect.
     decide(&server, "c1", true).await;
-    assert_eq!(notes(&server).await, json!(1));
+    assert_eq!(count_notes(&server).await, json!(1));
 }
 
 #[tokio::test]
-async fn a_no_is_heard_below() {
-    let folder = config(&provider().await);
+async fn denial_reaches_the_nested_sub_agent() {
+    let folder = write_config(&start_provider().await);
     let server = start(&folder);
-    chunks(server.message_to("demo/director", "c1", &task("milk")).send().await.unwrap()).await;
-    let told = decide(&server, "c1", false).await;
-    assert_eq!(notes(&server).await, json!(0));
-    let shown = told.iter().rfind(|chunk| chunk["type"] == "tool-output-available").unwrap();
+    chunks(server.message_to("demo/director", "c1", &nested_task("milk")).send().await.unwrap()).await;
+    let received = decide(&server, "c1", false).await;
+    assert_eq!(count_notes(&server).await, json!(0));
+    let shown = received.iter().rfind(|chunk| chunk["type"] == "tool-output-available").unwrap();
     let clerk = &shown["output"]["steps"][0]["output"];
     assert_eq!((&clerk["steps"][0]["state"], &clerk["text"]), (&json!("denied"), &json!("as I say | write")));
 }
 
 #[tokio::test]
-async fn a_new_message_passes_the_question_over() {
-    let folder = config(&provider().await);
+async fn new_message_denies_a_pending_approval_request() {
+    let folder = write_config(&start_provider().await);
     let server = start(&folder);
-    chunks(server.message_to("demo/director", "c1", &task("milk")).send().await.unwrap()).await;
-    chunks(server.message_to("demo/director", "c1", &task("bread")).send().await.unwrap()).await;
-    let (_, call) = call_of(&server, "c1").await;
+    chunks(server.message_to("demo/director", "c1", &nested_task("milk")).send().await.unwrap()).await;
+    chunks(server.message_to("demo/director", "c1", &nested_task("bread")).send().await.unwrap()).await;
+    let (_, call) = sub_agent_call(&server, "c1").await;
     assert_eq!(call["state"], "output-denied");
-    assert_eq!(notes(&server).await, json!(0));
+    assert_eq!(count_notes(&server).await, json!(0));
 }

@@ -1,4 +1,4 @@
-//! `chatwright audit` beside a server that runs.
+//! `chatwright audit` on the database of a running server.
 
 use crate::http::chunks;
 use crate::process::Server;
@@ -26,25 +26,25 @@ pages:
   - { id: demo, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }
 "#;
 
-fn audit(arguments: &[&str], database: &str) -> Output {
+fn run_audit(arguments: &[&str], database: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chatwright"));
     command.arg("audit").args(arguments).args(["--database", database]).output().unwrap()
 }
 
-/// What the command prints, and whether it is content.
-fn said(output: Output) -> (String, bool) {
+/// Returns the output of the command and whether it succeeded.
+fn output_text(output: Output) -> (String, bool) {
     let said = if output.stdout.is_empty() { output.stderr } else { output.stdout };
     (String::from_utf8(said).unwrap(), output.status.success())
 }
 
 #[tokio::test]
-async fn the_log_of_a_running_server() {
+async fn log_of_a_running_server_is_exported_and_verified() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("chatwright.yaml");
     std::fs::write(&file, CONFIG).unwrap();
     let server = Server::start_with(&["--config", file.to_str().unwrap()]);
-    let verify = |more: &[&str]| said(audit(&[&["verify"], more].concat(), &server.database));
-    let nothing = format!("0 row(s), and each fits\nhead 0:{}\n", "0".repeat(64));
+    let verify = |more: &[&str]| output_text(run_audit(&[&["verify"], more].concat(), &server.database));
+    let nothing = format!("0 row(s), all valid\nhead 0:{}\n", "0".repeat(64));
     assert_eq!(verify(&[]), (nothing, true));
     for conversation in ["c1", "c2"] {
         let ask = server.message_to("demo/helper", conversation, "What do you know about refunds?");
@@ -52,7 +52,7 @@ async fn the_log_of_a_running_server() {
     }
 
     let export = |more: &[&str]| {
-        let (text, good) = said(audit(&[&["export"], more].concat(), &server.database));
+        let (text, good) = output_text(run_audit(&[&["export"], more].concat(), &server.database));
         assert!(good, "{text}");
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
     };
@@ -73,13 +73,13 @@ async fn the_log_of_a_running_server() {
     assert_eq!(export(&["--since", "2200-01-01"]), [] as [Value; 0]);
 
     let head = format!("2:{}", row["hash"].as_str().unwrap());
-    assert_eq!(verify(&["--head", &head]), (format!("2 row(s), and each fits\nhead {head}\n"), true));
+    assert_eq!(verify(&["--head", &head]), (format!("2 row(s), all valid\nhead {head}\n"), true));
     let mut outsider = SqliteConnection::connect(&server.database).await.unwrap();
     let mut execute = async |sql: &'static str| {
         sqlx::query(AssertSqlSafe(sql)).execute(&mut outsider).await.unwrap();
     };
     execute("DELETE FROM audit WHERE no = 2").await;
-    assert!(verify(&[]).1, "the end does not show by itself");
+    assert!(verify(&[]).1, "a missing last row cannot be detected without a noted head");
     let cut = "the log ends with row 1, and row 2 was noted: rows were cut off\n";
     assert_eq!(verify(&["--head", &head]), (cut.to_owned(), false));
     execute("UPDATE audit SET outcome = 'denied'").await;
@@ -88,22 +88,22 @@ async fn the_log_of_a_running_server() {
 }
 
 #[test]
-fn what_is_no_log() {
+fn missing_database_and_invalid_arguments_are_rejected() {
     let folder = TempDir::new().unwrap();
     let database = format!("sqlite://{}/none.db", folder.path().display());
     for command in ["verify", "export"] {
-        let (text, good) = said(audit(&[command], &database));
+        let (text, good) = output_text(run_audit(&[command], &database));
         let expected = format!(
             "chatwright: cannot open the database {}/none.db: there is no such file\n",
             folder.path().display()
         );
         assert_eq!((text, good), (expected, false), "{command}");
     }
-    assert!(folder.path().read_dir().unwrap().next().is_none(), "looking makes nothing");
+    assert!(folder.path().read_dir().unwrap().next().is_none(), "the command creates no files");
     let refused = |arguments: &[&str], expected: &str| {
-        let (text, good) = said(audit(arguments, &database));
+        let (text, good) = output_text(run_audit(arguments, &database));
         assert!(!good && text.contains(expected), "{text}");
     };
     refused(&["verify", "--head", "12"], "a head is NUMBER:HASH");
-    refused(&["export", "--since", "yesterday"], "a date is 2026-11-21 or 2026-11-21T08:30:00Z");
+    refused(&["export", "--since", "yesterday"], "expected a date such as 2026-11-21 or 2026-11-21T08:30:00Z");
 }

@@ -1,4 +1,4 @@
-//! Callers of each kind, at the server as it runs.
+//! Authentication of callers in each mode.
 
 use crate::process::Server;
 use base64::Engine;
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
-/// A server with a page for everybody and one for those who are signed in.
+/// Starts a server with a public page and one for signed-in users.
 pub(crate) fn serve(auth: &str) -> (Server, TempDir) {
-    let folder = folder(auth);
+    let folder = config_folder(auth);
     (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
 }
 
-/// Its config.
-pub(crate) fn folder(auth: &str) -> TempDir {
+/// Writes its config to a folder.
+pub(crate) fn config_folder(auth: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let config = format!(
         "connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 50 }} }}]\n\
@@ -32,11 +32,11 @@ pub(crate) fn folder(auth: &str) -> TempDir {
     folder
 }
 
-fn say(server: &Server, agent: &str, conversation: &str, text: &str) -> RequestBuilder {
+fn message_request(server: &Server, agent: &str, conversation: &str, text: &str) -> RequestBuilder {
     let message =
         json!({ "id": format!("m-{conversation}"), "role": "user", "parts": [{ "type": "text", "text": text }] });
     server
-        .ask(Method::POST, &format!("/api/agent/{agent}/{agent}?conversationId={conversation}"))
+        .request(Method::POST, &format!("/api/agent/{agent}/{agent}?conversationId={conversation}"))
         .header(CONTENT_TYPE, "application/json")
         .body(json!({ "id": "c", "trigger": "submit-message", "messages": [message] }).to_string())
 }
@@ -45,74 +45,76 @@ pub(crate) async fn status(request: RequestBuilder) -> u16 {
     request.send().await.unwrap().status().as_u16()
 }
 
-pub(crate) async fn told(request: RequestBuilder) -> (u16, Value) {
+pub(crate) async fn status_and_body(request: RequestBuilder) -> (u16, Value) {
     let response = request.send().await.unwrap();
     let status = response.status().as_u16();
     let mut body: Value = response.json().await.unwrap_or_default();
     if let Some(error) = body.get_mut("error").and_then(Value::as_object_mut) {
-        // Another one each time.
+        // It differs in each response.
         error.remove("traceId").unwrap();
     }
     (status, body)
 }
 
-/// What a browser would send back.
-fn cookie(response: &Response) -> Option<String> {
+/// Returns the cookie that a browser would send back.
+fn visitor_cookie(response: &Response) -> Option<String> {
     let set = response.headers().get(SET_COOKIE)?.to_str().unwrap();
     Some(set.split(';').next().unwrap().to_owned())
 }
 
 #[tokio::test]
-async fn each_browser_is_an_owner() {
+async fn anonymous_visitors_own_their_conversations() {
     let (server, _folder) = serve("{ mode: anonymous, publicUrls: ['https://chat.test'] }");
-    let first = server.ask(Method::GET, "/open").send().await.unwrap();
+    let first = server.request(Method::GET, "/open").send().await.unwrap();
     assert_eq!((first.status().as_u16(), &first.headers()["cache-control"]), (200, &"no-store".parse().unwrap()));
-    let (ada, bob) =
-        (cookie(&first).unwrap(), cookie(&server.ask(Method::GET, "/open").send().await.unwrap()).unwrap());
+    let (ada, bob) = (
+        visitor_cookie(&first).unwrap(),
+        visitor_cookie(&server.request(Method::GET, "/open").send().await.unwrap()).unwrap(),
+    );
     assert_ne!(ada, bob);
-    let answer = say(&server, "open", "c", "Hello").header(COOKIE, &ada).send().await.unwrap();
-    assert_eq!((answer.status().as_u16(), cookie(&answer)), (200, None));
+    let answer = message_request(&server, "open", "c", "Hello").header(COOKIE, &ada).send().await.unwrap();
+    assert_eq!((answer.status().as_u16(), visitor_cookie(&answer)), (200, None));
     answer.bytes().await.unwrap();
-    let show = |cookie: &str| server.ask(Method::GET, "/api/conversations/c").header(COOKIE, cookie);
+    let show = |cookie: &str| server.request(Method::GET, "/api/conversations/c").header(COOKIE, cookie);
     assert_eq!(status(show(&ada)).await, 200);
     let forged = ada.replacen(&ada[11..20], "AAAAAAAAA", 1);
     for other in [bob.as_str(), "cw_visitor=", forged.as_str()] {
         assert_eq!(
-            told(show(other)).await,
-            told(server.ask(Method::GET, "/api/conversations/none").header(COOKIE, other)).await
+            status_and_body(show(other)).await,
+            status_and_body(server.request(Method::GET, "/api/conversations/none").header(COOKIE, other)).await
         );
         assert_eq!(status(show(other)).await, 404, "{other}");
     }
     assert_eq!(status(show(&format!("{ada}; {bob}"))).await, 400);
-    assert_eq!(status(server.ask(Method::GET, "/closed").header(COOKIE, &ada)).await, 401);
-    assert_eq!(status(say(&server, "closed", "d", "Hello").header(COOKIE, &ada)).await, 401);
+    assert_eq!(status(server.request(Method::GET, "/closed").header(COOKIE, &ada)).await, 401);
+    assert_eq!(status(message_request(&server, "closed", "d", "Hello").header(COOKIE, &ada)).await, 401);
 }
 
 #[tokio::test]
-async fn it_answers_to_its_own_names() {
+async fn unknown_hosts_are_rejected() {
     let (server, _folder) = serve("{ mode: anonymous, publicUrls: ['https://chat.test'] }");
-    let page = |host: &str| server.ask(Method::GET, "/open").header(HOST, host);
+    let page = |host: &str| server.request(Method::GET, "/open").header(HOST, host);
     let public = page("chat.test").send().await.unwrap();
     let set = public.headers()[SET_COOKIE].to_str().unwrap();
     assert!(set.starts_with("__Host-cw_visitor=") && set.contains("; Secure"), "{set}");
     assert_eq!(status(page("evil.test")).await, 421);
     assert_eq!(status(page("chat.test.evil.test")).await, 421);
-    assert_eq!(status(server.ask(Method::GET, "/metrics")).await, 200);
-    assert_eq!(status(server.ask(Method::GET, "/metrics").header(HOST, "chat.test")).await, 404);
+    assert_eq!(status(server.request(Method::GET, "/metrics")).await, 200);
+    assert_eq!(status(server.request(Method::GET, "/metrics").header(HOST, "chat.test")).await, 404);
 }
 
-/// The application around: it signs tokens.
-pub(crate) struct Host {
+/// The host application, which signs tokens.
+pub(crate) struct TokenIssuer {
     key: Ed25519KeyPair,
 }
 
-impl Host {
+impl TokenIssuer {
     pub(crate) fn new() -> Self {
         let key = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         Self { key: Ed25519KeyPair::from_pkcs8(key.as_ref()).unwrap() }
     }
 
-    pub(crate) fn auth(&self) -> String {
+    pub(crate) fn auth_config(&self) -> String {
         let x = BASE64.encode(self.key.public_key().as_ref());
         format!(
             "{{ mode: jwt, publicUrls: ['https://chat.test'], issuer: host, audience: chat, cookie: host_token, \
@@ -120,13 +122,13 @@ impl Host {
         )
     }
 
-    /// For so many seconds.
+    /// Returns a token that is valid for this many seconds.
     pub(crate) fn token(&self, user: &str, audience: &str, seconds: i64) -> String {
-        self.token_of((user, &["editor"]), audience, seconds)
+        self.token_with_roles((user, &["editor"]), audience, seconds)
     }
 
-    /// The same of a user with these roles.
-    pub(crate) fn token_of(&self, (user, roles): (&str, &[&str]), audience: &str, seconds: i64) -> String {
+    /// Returns a token of a user with these roles.
+    pub(crate) fn token_with_roles(&self, (user, roles): (&str, &[&str]), audience: &str, seconds: i64) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().cast_signed();
         let header = json!({ "alg": "EdDSA" }).to_string();
         let claims = json!({
@@ -139,27 +141,27 @@ impl Host {
 }
 
 #[tokio::test]
-async fn users_of_the_application_around() {
-    let host = Host::new();
-    let (server, _folder) = serve(&host.auth());
+async fn jwt_users_are_authenticated() {
+    let host = TokenIssuer::new();
+    let (server, _folder) = serve(&host.auth_config());
     let bearer = |token: &str| format!("Bearer {token}");
     let (ada, bob) = (host.token("ada", "chat", 60), host.token("bob", "chat", 60));
-    let me = || server.ask(Method::POST, "/api/endpoints/closed/me").json(&json!({}));
+    let me = || server.request(Method::POST, "/api/endpoints/closed/me").json(&json!({}));
     let user = json!({ "id": "ada", "name": "Ada", "roles": ["editor"] });
-    assert_eq!(told(me().header(AUTHORIZATION, bearer(&ada))).await, (200, user.clone()));
-    assert_eq!(told(me().header(COOKIE, format!("host_token={ada}"))).await, (200, user));
-    assert_eq!(status(server.ask(Method::GET, "/closed").header(COOKIE, format!("host_token={ada}"))).await, 200);
-    assert_eq!(status(say(&server, "closed", "c", "Hi").header(AUTHORIZATION, bearer(&ada))).await, 200);
-    let show = |token: &str| server.ask(Method::GET, "/api/conversations/c").header(AUTHORIZATION, bearer(token));
+    assert_eq!(status_and_body(me().header(AUTHORIZATION, bearer(&ada))).await, (200, user.clone()));
+    assert_eq!(status_and_body(me().header(COOKIE, format!("host_token={ada}"))).await, (200, user));
+    assert_eq!(status(server.request(Method::GET, "/closed").header(COOKIE, format!("host_token={ada}"))).await, 200);
+    assert_eq!(status(message_request(&server, "closed", "c", "Hi").header(AUTHORIZATION, bearer(&ada))).await, 200);
+    let show = |token: &str| server.request(Method::GET, "/api/conversations/c").header(AUTHORIZATION, bearer(token));
     assert_eq!((status(show(&ada)).await, status(show(&bob)).await), (200, 404));
 
     let refused = me().header(AUTHORIZATION, bearer(&host.token("ada", "chat", -1))).send().await.unwrap();
     assert_eq!((refused.status().as_u16(), &refused.headers()[WWW_AUTHENTICATE]), (401, &"Bearer".parse().unwrap()));
-    let said: Value = refused.json().await.unwrap();
-    assert_eq!(said["error"]["message"], "The token has expired. Get a new one.");
+    let error_body: Value = refused.json().await.unwrap();
+    assert_eq!(error_body["error"]["message"], "The token has expired. Get a new one.");
     for (token, expected) in [
         (host.token("ada", "elsewhere", 60), 401),
-        (Host::new().token("ada", "chat", 60), 401),
+        (TokenIssuer::new().token("ada", "chat", 60), 401),
         ("nonsense".to_owned(), 401),
         (host.token("local", "chat", 60), 401),
     ] {
@@ -172,45 +174,49 @@ async fn users_of_the_application_around() {
     assert_eq!(status(two).await, 400);
     let twice = me().header(AUTHORIZATION, bearer(&ada)).header(AUTHORIZATION, bearer(&bob));
     assert_eq!(status(twice).await, 400);
-    // Nobody in particular may look at what is for everybody, also with a token that has ended.
+    // Public pages are shown as to an anonymous visitor, even with an expired token.
     let ended = format!("host_token={}", host.token("ada", "chat", -1));
-    assert_eq!(status(server.ask(Method::GET, "/open").header(COOKIE, &ended)).await, 200);
-    assert_eq!(status(server.ask(Method::GET, "/closed").header(COOKIE, &ended)).await, 401);
+    assert_eq!(status(server.request(Method::GET, "/open").header(COOKIE, &ended)).await, 200);
+    assert_eq!(status(server.request(Method::GET, "/closed").header(COOKIE, &ended)).await, 401);
     assert_eq!(status(me()).await, 401);
 }
 
 #[tokio::test]
-async fn a_stream_ends_with_the_rights_of_its_reader() {
-    let host = Host::new();
-    let (server, _folder) = serve(&host.auth());
+async fn stream_ends_when_the_token_expires() {
+    let host = TokenIssuer::new();
+    let (server, _folder) = serve(&host.auth_config());
     let (short, long) = (host.token("ada", "chat", 3), host.token("ada", "chat", 60));
     let bearer = |token: &str| format!("Bearer {token}");
     let begun = Instant::now();
-    let stream =
-        say(&server, "closed", "c", "count to 1500").header(AUTHORIZATION, bearer(&short)).send().await.unwrap();
+    let stream = message_request(&server, "closed", "c", "count to 1500")
+        .header(AUTHORIZATION, bearer(&short))
+        .send()
+        .await
+        .unwrap();
     assert_eq!(stream.status().as_u16(), 200);
     let text = stream.text().await.unwrap();
     let lasted = begun.elapsed();
-    // That it ended before the answer shows below.
+    // That it ended before the reply is checked below.
     assert!(lasted > Duration::from_secs(2), "{lasted:?}");
     assert!(text.contains("text-delta") && !text.contains("[DONE]"), "{text}");
-    let again =
-        |token: &str| server.ask(Method::GET, "/api/agent/closed/closed/c/stream").header(AUTHORIZATION, bearer(token));
+    let again = |token: &str| {
+        server.request(Method::GET, "/api/agent/closed/closed/c/stream").header(AUTHORIZATION, bearer(token))
+    };
     assert_eq!(status(again(&short)).await, 401);
-    // The answer goes on, for who has the rights.
+    // The run continues and can be joined with a valid token.
     assert_eq!(status(again(&long)).await, 200);
 }
 
 #[tokio::test]
-async fn users_whom_a_proxy_names() {
+async fn proxy_users_are_authenticated() {
     let auth =
         |trusted: &str| format!("{{ mode: proxy, publicUrls: ['https://chat.test'], trustedProxies: ['{trusted}'] }}");
     let (server, _folder) = serve(&auth("127.0.0.0/8"));
-    let me = |server: &Server| server.ask(Method::POST, "/api/endpoints/closed/me").json(&json!({}));
+    let me = |server: &Server| server.request(Method::POST, "/api/endpoints/closed/me").json(&json!({}));
     let named =
         |server: &Server| me(server).header("x-forwarded-user", "ada").header("x-forwarded-groups", "editor, admin");
     let user = json!({ "id": "ada", "name": null, "roles": ["editor", "admin"] });
-    assert_eq!(told(named(&server)).await, (200, user));
+    assert_eq!(status_and_body(named(&server)).await, (200, user));
     assert_eq!(status(named(&server).header("x-forwarded-user", "bob")).await, 400);
     assert_eq!(status(me(&server)).await, 401);
     assert_eq!(status(me(&server).header("x-forwarded-user", "local")).await, 403);

@@ -1,4 +1,4 @@
-//! Certificates that do not hold (F43): nobody is spoken to, and no key leaves.
+//! Servers with invalid certificates receive neither a request nor a key.
 
 use crate::http::chunks;
 use crate::process::Server;
@@ -15,7 +15,7 @@ use tokio_rustls::TlsAcceptor;
 
 const SECRET: &str = "sk-canary-4712";
 
-/// Whom the server trusts.
+/// A certificate authority that the server trusts.
 type Authority = CertifiedIssuer<'static, KeyPair>;
 
 fn authority() -> Authority {
@@ -24,7 +24,7 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// A certificate for a name, until a year; by nobody but itself without an authority.
+/// Creates a certificate for a name that expires in a year; self-signed without an authority.
 fn certificate(name: &str, until: i32, by: Option<&Authority>) -> (Certificate, KeyPair) {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
@@ -36,16 +36,16 @@ fn certificate(name: &str, until: i32, by: Option<&Authority>) -> (Certificate, 
     (made, key)
 }
 
-/// What was said behind the handshake, by whoever believed the certificate.
-type Said = Arc<Mutex<Vec<String>>>;
+/// The requests that a peer received after the TLS handshake.
+type ReceivedRequests = Arc<Mutex<Vec<String>>>;
 
-async fn peer((certificate, key): (Certificate, KeyPair)) -> (u16, Said) {
+async fn start_tls_peer((certificate, key): (Certificate, KeyPair)) -> (u16, ReceivedRequests) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate.der().clone()], key);
-    let (acceptor, said) = (TlsAcceptor::from(Arc::new(config.unwrap())), Said::default());
+    let (acceptor, requests) = (TlsAcceptor::from(Arc::new(config.unwrap())), ReceivedRequests::default());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (port, heard) = (listener.local_addr().unwrap().port(), said.clone());
+    let (port, heard) = (listener.local_addr().unwrap().port(), requests.clone());
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let Ok(mut stream) = acceptor.accept(stream).await else { continue };
@@ -58,12 +58,13 @@ async fn peer((certificate, key): (Certificate, KeyPair)) -> (u16, Said) {
             let _ = stream.shutdown().await;
         }
     });
-    (port, said)
+    (port, requests)
 }
 
-/// What a peer with this certificate is told by a model's connection and by an endpoint's, and what their callers are.
-async fn told(authority: &Authority, certificate: (Certificate, KeyPair)) -> (Vec<String>, String) {
-    let (folder, (port, said)) = (tempfile::tempdir().unwrap(), peer(certificate).await);
+/// Calls a peer with this certificate over a model connection and over an endpoint. Returns the
+/// requests that the peer received, and the responses to the callers.
+async fn call_peer(authority: &Authority, certificate: (Certificate, KeyPair)) -> (Vec<String>, String) {
+    let (folder, (port, requests)) = (tempfile::tempdir().unwrap(), start_tls_peer(certificate).await);
     let at = |name: &str| folder.path().join(name).display().to_string();
     fs::write(at("authority.pem"), authority.pem()).unwrap();
     let config = format!(
@@ -79,30 +80,30 @@ pages: [{{ id: p }}]
     fs::write(at("chatwright.yaml"), config).unwrap();
     let variables = [("SSL_CERT_FILE", at("authority.pem")), ("KEY", SECRET.to_owned())];
     let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let server = Server::start_in(&variables, &["--config", folder.path().to_str().unwrap()]);
+    let server = Server::start_with_env(&variables, &["--config", folder.path().to_str().unwrap()]);
     let answer = chunks(server.message_to("p/a", "c", "Hello").send().await.unwrap()).await;
     assert!(answer.iter().any(|chunk| chunk["type"] == "error"), "{answer:?}");
-    let called = server.ask(Method::POST, "/api/endpoints/p/ask").json(&json!({})).send().await.unwrap();
+    let called = server.request(Method::POST, "/api/endpoints/p/ask").json(&json!({})).send().await.unwrap();
     let shown = format!("{answer:?} {}", called.text().await.unwrap());
-    // With its colon: the digits alone may occur in an id or a time.
+    // With its colon, since the digits alone may occur in an id or a time.
     assert!(!shown.contains(SECRET) && !shown.contains(&format!(":{port}")), "{shown}");
-    let said = said.lock().unwrap().clone();
-    (said, shown)
+    let requests = requests.lock().unwrap().clone();
+    (requests, shown)
 }
 
 #[tokio::test]
-async fn who_is_not_who_he_says_hears_nothing() {
+async fn server_with_an_invalid_certificate_receives_no_request() {
     let authority = authority();
     for (what, certificate) in [
-        ("by nobody", certificate("localhost", 4000, None)),
+        ("self-signed", certificate("localhost", 4000, None)),
         ("for another name", certificate("evil.test", 4000, Some(&authority))),
-        ("of old", certificate("localhost", 2021, Some(&authority))),
+        ("expired", certificate("localhost", 2021, Some(&authority))),
     ] {
-        let (said, shown) = told(&authority, certificate).await;
-        assert_eq!(said, Vec::<String>::new(), "{what}: {shown}");
+        let (requests, shown) = call_peer(&authority, certificate).await;
+        assert_eq!(requests, Vec::<String>::new(), "{what}: {shown}");
     }
-    // One that holds is believed, with the key.
-    let (said, shown) = told(&authority, certificate("localhost", 4000, Some(&authority))).await;
-    assert!(said.len() == 2 && said.iter().all(|said| said.contains(SECRET)), "{said:?} {shown}");
+    // A valid certificate is accepted, and the key is sent.
+    let (requests, shown) = call_peer(&authority, certificate("localhost", 4000, Some(&authority))).await;
+    assert!(requests.len() == 2 && requests.iter().all(|request| request.contains(SECRET)), "{requests:?} {shown}");
     assert!(shown.ends_with("\"hi\""), "{shown}");
 }

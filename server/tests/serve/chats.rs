@@ -2,14 +2,14 @@
 
 use crate::http::chunks;
 use crate::process::Server;
-use crate::turn_operators::mirror;
+use crate::turn_operators::start_echo_provider;
 use insta::assert_snapshot;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-async fn server(folder: &TempDir) -> Server {
-    let model = mirror(&["/messages/0/content", "/tools"]).await;
+async fn start_server(folder: &TempDir) -> Server {
+    let model = start_echo_provider(&["/messages/0/content", "/tools"]).await;
     let config = format!(
         r#"
 connections: [{{ id: model, type: OpenAICompatible, properties: {{ baseURL: "{model}" }} }}]
@@ -40,20 +40,20 @@ pages:
     Server::start_with(&["--config", folder.path().to_str().unwrap()])
 }
 
-/// What the model is told of the page, and offered; or why it is not asked.
-async fn told(server: &Server, conversation: &str, more: Value) -> String {
+/// Sends a message; returns the tools and the page state that the model received, or the error.
+async fn model_input(server: &Server, conversation: &str, more: Value) -> String {
     let messages = json!([{ "id": conversation, "role": "user", "parts": [{ "type": "text", "text": "Hello" }] }]);
     let mut body = json!({ "messages": messages });
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let request = server.ask(Method::POST, &format!("/api/agent/two/helper?conversationId={conversation}"));
+    let request = server.request(Method::POST, &format!("/api/agent/two/helper?conversationId={conversation}"));
     let response = request.json(&body).send().await.unwrap();
     if !response.status().is_success() {
         let (status, body) = (response.status(), response.json::<Value>().await.unwrap());
         return format!("{status}: {} {}", body["error"]["path"], body["error"]["message"]);
     }
-    let said: String = chunks(response).await.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
-    let said: Value = serde_json::from_str(&said).unwrap();
-    let tools = said[1].as_array().into_iter().flatten().map(|tool| {
+    let reply: String = chunks(response).await.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
+    let reply: Value = serde_json::from_str(&reply).unwrap();
+    let tools = reply[1].as_array().into_iter().flatten().map(|tool| {
         let tool = &tool["function"];
         let fields = tool["parameters"].pointer("/properties/updates/properties");
         match fields.and_then(Value::as_object) {
@@ -61,16 +61,16 @@ async fn told(server: &Server, conversation: &str, more: Value) -> String {
             None => format!("{} {}", tool["name"], tool["description"]),
         }
     });
-    let page = said[0].as_str().filter(|text| text.contains("page-state")).unwrap_or("no page state");
+    let page = reply[0].as_str().filter(|text| text.contains("page-state")).unwrap_or("no page state");
     tools.chain([page.to_owned()]).collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]
-async fn each_of_two_chats_with_one_agent_has_its_own_fields_and_tools() {
+async fn chats_with_one_agent_have_their_own_fields_and_tools() {
     let folder = TempDir::new().unwrap();
-    let server = server(&folder).await;
+    let server = start_server(&folder).await;
     let both = json!({ "name": "Ada", "age": 36 });
-    let left = told(&server, "c1", json!({ "blockId": "left", "sharedState": both })).await;
+    let left = model_input(&server, "c1", json!({ "blockId": "left", "sharedState": both })).await;
     assert_snapshot!(left, @r#"
     "pick" "Picks a name."
     "update-page-state" of ["name"]
@@ -79,7 +79,7 @@ async fn each_of_two_chats_with_one_agent_has_its_own_fields_and_tools() {
     - name (text): "Ada"
     </page-state>
     "#);
-    let right = told(&server, "c2", json!({ "blockId": "right", "sharedState": both })).await;
+    let right = model_input(&server, "c2", json!({ "blockId": "right", "sharedState": both })).await;
     assert_snapshot!(right, @r#"
     "pick" "Picks an age."
     "count" "Counts."
@@ -92,16 +92,16 @@ async fn each_of_two_chats_with_one_agent_has_its_own_fields_and_tools() {
 }
 
 #[tokio::test]
-async fn a_request_that_names_no_chat_gets_nothing_that_one_of_several_has() {
+async fn request_without_block_id_gets_no_state_of_several_chats() {
     let folder = TempDir::new().unwrap();
-    let server = server(&folder).await;
-    assert_snapshot!(told(&server, "c1", json!({})).await, @"no page state");
+    let server = start_server(&folder).await;
+    assert_snapshot!(model_input(&server, "c1", json!({})).await, @"no page state");
     assert_snapshot!(
-        told(&server, "c2", json!({ "sharedState": { "name": "Ada" } })).await,
-        @r#"422 Unprocessable Entity: "/blockId" "This page has several chats with this agent. Say from which one: `left`, `right`.""#
+        model_input(&server, "c2", json!({ "sharedState": { "name": "Ada" } })).await,
+        @r#"422 Unprocessable Entity: "/blockId" "This page has several chats with this agent. Send the id of one of them: `left`, `right`.""#
     );
     assert_snapshot!(
-        told(&server, "c3", json!({ "blockId": "middle" })).await,
-        @r#"422 Unprocessable Entity: "/blockId" "This page has no such chat with this agent (any more). Load the page again.""#
+        model_input(&server, "c3", json!({ "blockId": "middle" })).await,
+        @r#"422 Unprocessable Entity: "/blockId" "This page does not have this chat with the agent (any more). Reload the page.""#
     );
 }

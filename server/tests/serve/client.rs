@@ -1,4 +1,4 @@
-//! The crate `client` at the server as it runs.
+//! The crate `client` with a running server.
 
 use crate::process::Server;
 use client::{Answer, Client, Error};
@@ -20,21 +20,21 @@ fn text(message: &UiMessage) -> String {
 }
 
 #[tokio::test]
-async fn a_program_asks_and_reads_along() {
+async fn client_sends_a_message_and_streams_the_reply() {
     let server = Server::start();
     let (client, chat) = chat(&server);
     let mut reply = chat.ask("What do you know about refunds?").await.unwrap();
     let id = reply.conversation_id().to_owned();
-    let mut told = String::new();
+    let mut streamed = String::new();
     while let Some(chunk) = reply.next().await.unwrap() {
         if let Chunk::TextDelta { delta, .. } = chunk {
-            told.push_str(&delta);
+            streamed.push_str(&delta);
         }
     }
-    assert!(told.contains("Refunds"), "{told}");
-    assert_eq!(text(reply.message()), told);
+    assert!(streamed.contains("Refunds"), "{streamed}");
+    assert_eq!(text(reply.message()), streamed);
     let stored = client.conversation(&id).await.unwrap();
-    assert_eq!(text(&stored.messages[1]), told);
+    assert_eq!(text(&stored.messages[1]), streamed);
     assert_eq!(stored.messages[1].id, reply.message().id);
     chat.ask("hello").await.unwrap().finish().await.unwrap();
     let first = client.conversations(1, None).await.unwrap();
@@ -45,7 +45,7 @@ async fn a_program_asks_and_reads_along() {
 }
 
 #[tokio::test]
-async fn an_answer_is_joined_gone_on_with_and_stopped() {
+async fn client_joins_resumes_and_stops_a_reply() {
     let server = Server::start();
     let (client, chat) = chat(&server);
     let mut first = chat.ask_in("c", "count to 1500").await.unwrap();
@@ -73,7 +73,7 @@ async fn an_answer_is_joined_gone_on_with_and_stopped() {
 }
 
 #[tokio::test]
-async fn calls_that_wait_are_decided() {
+async fn client_decides_pending_approvals() {
     let server = Server::start();
     let (_, chat) = chat(&server);
     let asked = chat.ask_in("c", "Delete the article about refunds").await.unwrap().finish().await.unwrap();
@@ -96,7 +96,7 @@ async fn calls_that_wait_are_decided() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_has_a_name() {
+async fn client_errors_have_codes() {
     let server = Server::start();
     let (client, _) = chat(&server);
     let refused = client.chat("demo", "nobody").ask("Hi").await.unwrap_err();

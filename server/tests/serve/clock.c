@@ -1,4 +1,5 @@
-// The world's clock, as many seconds off as a file says: for a server that is started with this in LD_PRELOAD. The other clocks stay right.
+/* Shifts the system clock by the number of seconds in a file, for a server that is started with this in LD_PRELOAD.
+   The monotonic clocks are not changed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,14 +1,14 @@
-//! Schemas that were made to cost: by a program that asks an agent, and by an MCP server.
+//! JSON Schemas that are expensive to check, from API clients and from an MCP server.
 
 use crate::http::chunks;
 use crate::process::Server;
-use crate::provider::provider;
+use crate::provider::start_provider;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A server with an agent whose MCP server has a tool with such a schema.
+/// Starts a server with an agent whose MCP server has a tool with such a schema.
 async fn serve() -> (Server, TempDir) {
     let folder = TempDir::new().unwrap();
     let hostile = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/tools/tests/mcp/hostile.mjs");
@@ -22,15 +22,15 @@ agents:
   - {{ id: helper, type: Agent, connectionId: model, properties: {{ model: m }}, mcp: [hostile] }}
 pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]
 ",
-        provider().await
+        start_provider().await
     );
     std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
     let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
     (server, folder)
 }
 
-/// A schema of 2.6 KB that takes 2^40 steps: each level asks for the one below twice.
-fn doubled() -> Value {
+/// Returns a schema of 2.6 KB that takes 2^40 steps, since each level refers to the next one twice.
+fn exponential_schema() -> Value {
     let mut definitions = json!({ "l0": { "type": "object" } });
     for level in 1..=40 {
         let below = json!({ "$ref": format!("#/$defs/l{}", level - 1) });
@@ -39,21 +39,22 @@ fn doubled() -> Value {
     json!({ "$defs": definitions, "$ref": "#/$defs/l40" })
 }
 
-/// Asks the agent for an answer in this form; what it answers fits no form in any time.
-fn invoke(server: &Server, schema: Value) -> reqwest::RequestBuilder {
+/// Returns a request for a response that matches this schema; no response matches it in finite
+/// time.
+fn invoke_request(server: &Server, schema: Value) -> reqwest::RequestBuilder {
     let body = json!({ "agent_name": "plain", "input": { "prompt": "say {}" },
         "response_schema": { "name": "answer", "strict": false, "schema": schema } });
-    server.ask(Method::POST, "/api/runs/invoke").json(&body)
+    server.request(Method::POST, "/api/runs/invoke").json(&body)
 }
 
 #[tokio::test]
-async fn schemas_that_cost_keep_nobody_waiting() {
+async fn costly_schemas_do_not_block_other_requests() {
     let (server, _folder) = serve().await;
-    let asked = (0..100).map(|_| tokio::spawn(invoke(&server, doubled()).send()));
+    let asked = (0..100).map(|_| tokio::spawn(invoke_request(&server, exponential_schema()).send()));
     let asked: Vec<_> = asked.collect();
     let mut healthy = 0;
     while !asked.iter().all(tokio::task::JoinHandle::is_finished) {
-        assert_eq!(server.ask(Method::GET, "/healthz").send().await.unwrap().status(), StatusCode::OK);
+        assert_eq!(server.request(Method::GET, "/healthz").send().await.unwrap().status(), StatusCode::OK);
         healthy += 1;
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -67,13 +68,14 @@ async fn schemas_that_cost_keep_nobody_waiting() {
                 let error = answer["error"].as_str().unwrap();
                 match answer["status"].as_str().unwrap() {
                     "failed" => assert!(error.starts_with("the answer could not be checked: "), "{error}"),
-                    // Checks give way to everything else, so on a loaded machine the time of the tier may end first.
+                    // Checks have a low priority, so on a loaded machine the tier's time limit may
+                    // come first.
                     "timeout" => assert_eq!(error, "There was no answer within the time limit of this tier."),
                     _ => panic!("{answer}"),
                 }
                 costly += 1;
             }
-            // More than are let in at once.
+            // Requests over the limit of concurrent ones.
             StatusCode::SERVICE_UNAVAILABLE => busy += 1,
             status => panic!("{status}"),
         }
@@ -82,9 +84,9 @@ async fn schemas_that_cost_keep_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn a_schema_that_cannot_be_used_is_refused_with_the_reason() {
+async fn unusable_schema_is_rejected_with_the_reason() {
     let (server, _folder) = serve().await;
-    let answer = invoke(&server, json!({ "pattern": "(?=x)" })).send().await.unwrap();
+    let answer = invoke_request(&server, json!({ "pattern": "(?=x)" })).send().await.unwrap();
     assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
     let answer: Value = answer.json().await.unwrap();
     assert_eq!(answer["error"]["path"], "/response_schema/schema");
@@ -93,33 +95,34 @@ async fn a_schema_that_cannot_be_used_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn tools_with_such_schemas_leave_the_others_alone() {
+async fn costly_tool_schemas_do_not_affect_other_tools() {
     let (server, _folder) = serve().await;
     let ask =
         async |id: &str, text: &str| chunks(server.message_to("demo/helper", id, text).send().await.unwrap()).await;
-    let said = |told: &[Value]| told.iter().filter_map(|chunk| chunk["delta"].as_str()).collect::<String>();
-    let told = ask("c1", "costly {}").await;
-    let refused = told.iter().find(|chunk| chunk["type"] == "tool-output-error").unwrap();
+    let reply_text =
+        |received: &[Value]| received.iter().filter_map(|chunk| chunk["delta"].as_str()).collect::<String>();
+    let received = ask("c1", "costly {}").await;
+    let refused = received.iter().find(|chunk| chunk["type"] == "tool-output-error").unwrap();
     assert_eq!(refused["errorText"], "Checking these arguments takes too much work. Use smaller or simpler ones.");
-    // The one whose pattern has no bound is not offered.
-    assert!(said(&told).ends_with(" | costly work"), "{}", said(&told));
-    assert!(said(&ask("c2", "work {}").await).starts_with("pid "));
+    // A tool whose pattern is unbounded is not offered.
+    assert!(reply_text(&received).ends_with(" | costly work"), "{}", reply_text(&received));
+    assert!(reply_text(&ask("c2", "work {}").await).starts_with("pid "));
 }
 
-/// A check that still waits or runs ends when its run is stopped, and does not keep the server from ending.
+/// A waiting or running check ends with its run, and does not delay the shutdown.
 #[tokio::test]
-async fn a_costly_check_ends_with_its_run_and_its_server() {
+async fn costly_checks_end_with_the_run_and_the_server() {
     let (mut server, _folder) = serve().await;
-    let asked: Vec<_> = (0..60).map(|_| tokio::spawn(invoke(&server, doubled()).send())).collect();
+    let asked: Vec<_> = (0..60).map(|_| tokio::spawn(invoke_request(&server, exponential_schema()).send())).collect();
     let stream = server.message_to("demo/helper", "c1", "costly {}").send().await.unwrap();
-    let stop = server.ask(Method::POST, "/api/agent/demo/helper/c1/stop").send().await.unwrap();
+    let stop = server.request(Method::POST, "/api/agent/demo/helper/c1/stop").send().await.unwrap();
     assert!(stop.status().is_success(), "{}", stop.status());
-    let told = chunks(stream).await;
-    assert!(["abort", "finish"].contains(&told.last().unwrap()["type"].as_str().unwrap()), "{told:?}");
+    let received = chunks(stream).await;
+    assert!(["abort", "finish"].contains(&received.last().unwrap()["type"].as_str().unwrap()), "{received:?}");
     server.terminate();
     assert!(server.wait().success());
     for answer in asked {
-        // What was under way was answered or cut off.
+        // Each request was answered or cut off.
         let _ = answer.await.unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! A config whose PostgreSQL is not there, with a password that nobody may see.
+//! A config whose PostgreSQL cannot be reached, and whose password must not be shown.
 
 use crate::process::Server;
 use reqwest::Method;
@@ -10,9 +10,9 @@ use tempfile::TempDir;
 const PASSWORD: &str = "s3cret-of-the-shop";
 
 #[tokio::test]
-async fn the_server_starts_and_tells_no_password() {
+async fn server_starts_without_its_database_and_hides_the_password() {
     let folder = TempDir::new().unwrap();
-    // Nobody listens there any more.
+    // The listener is closed, so connections are refused.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let text = format!(
         r#"
@@ -30,14 +30,14 @@ pages:
     let log = folder.path().join("log");
     let server = Server::start_logging(&["--config", config.to_str().unwrap()], File::create(&log).unwrap());
     let ask = async |endpoint: &str| {
-        let request = server.ask(Method::POST, &format!("/api/endpoints/p/{endpoint}")).json(&json!({}));
+        let request = server.request(Method::POST, &format!("/api/endpoints/p/{endpoint}")).json(&json!({}));
         request.send().await.unwrap().text().await.unwrap()
     };
-    let (failed, told) = tokio::join!(ask("list"), ask("told"));
-    assert!(failed.contains("This could not be done just now. Try again."), "{failed}");
-    assert_eq!(told, r#"{"message":"the database cannot be reached; try again later","step":"a"}"#);
+    let (failed, caught) = tokio::join!(ask("list"), ask("told"));
+    assert!(failed.contains("This could not be done right now. Try again."), "{failed}");
+    assert_eq!(caught, r#"{"message":"the database cannot be reached; try again later","step":"a"}"#);
     let log = fs::read_to_string(&log).unwrap();
-    // The operator learns why.
+    // The operator sees the cause.
     assert!(log.contains("Connection refused"), "{log}");
     assert!(!log.contains(PASSWORD), "{log}");
 }

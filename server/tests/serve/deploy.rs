@@ -1,4 +1,4 @@
-//! The files in `deploy/` and the `Dockerfile` name what there is.
+//! The files in `deploy/` and the `Dockerfile` use commands, variables and paths that exist.
 
 use crate::process::Server;
 use std::process::Command;
@@ -8,29 +8,29 @@ const COMPOSE: &str = include_str!("../../../deploy/compose.yaml");
 const COMPOSE_POSTGRES: &str = include_str!("../../../deploy/compose.postgres.yaml");
 const UNIT: &str = include_str!("../../../deploy/chatwright.service");
 
-fn chatwright(arguments: &[&str]) -> (bool, String) {
+fn run_chatwright(arguments: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_chatwright")).args(arguments).output().unwrap();
     (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
-/// What stands behind a word at the beginning of a line.
-fn after<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
+/// Returns the rest of each line that starts with a prefix.
+fn values_after<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
     text.lines().filter_map(|line| line.trim().strip_prefix(word)).map(str::trim).collect()
 }
 
-/// The words of `["a", "b"]`.
-fn words(list: &str) -> Vec<&str> {
+/// Returns the items of `["a", "b"]`.
+fn list_items(list: &str) -> Vec<&str> {
     let inner = list.split_once('[').and_then(|(_, rest)| rest.split_once(']')).unwrap().0;
     inner.split(',').map(|word| word.trim().trim_matches('"')).collect()
 }
 
 #[test]
-fn the_image_sets_variables_that_are_read() {
-    let help = chatwright(&["serve", "--help"]).1;
+fn image_sets_known_environment_variables() {
+    let help = run_chatwright(&["serve", "--help"]).1;
     let variables: Vec<_> = DOCKERFILE.lines().skip_while(|line| !line.starts_with("ENV ")).collect();
-    let variables = variables.iter().scan(true, |goes_on, line| {
-        let found = goes_on.then(|| line.trim_start_matches("ENV ").trim().trim_end_matches('\\').trim());
-        *goes_on = line.ends_with('\\');
+    let variables = variables.iter().scan(true, |continues, line| {
+        let found = continues.then(|| line.trim_start_matches("ENV ").trim().trim_end_matches('\\').trim());
+        *continues = line.ends_with('\\');
         found
     });
     let variables: Vec<_> = variables.filter_map(|pair| pair.split_once('=')).collect();
@@ -40,9 +40,9 @@ fn the_image_sets_variables_that_are_read() {
     }
     let value = |name: &str| variables.iter().find(|(known, _)| *known == name).unwrap().1;
     let port = value("CHATWRIGHT_ADDR").rsplit_once(':').unwrap().1;
-    assert_eq!(after(DOCKERFILE, "EXPOSE "), [port]);
+    assert_eq!(values_after(DOCKERFILE, "EXPOSE "), [port]);
     assert!(COMPOSE.contains(&format!(r#"ports: ["127.0.0.1:{port}:{port}"]"#)));
-    let folder = after(DOCKERFILE, "VOLUME ")[0];
+    let folder = values_after(DOCKERFILE, "VOLUME ")[0];
     assert!(value("DATABASE_URL").starts_with(&format!("sqlite://{folder}/")));
     assert!(COMPOSE.contains(&format!("- data:{folder}\n")));
     let config = value("CHATWRIGHT_CONFIG");
@@ -51,41 +51,41 @@ fn the_image_sets_variables_that_are_read() {
     assert!(DOCKERFILE.contains("\nUSER 10001:10001\n"));
 }
 
-/// Both servers are the one that `compose.yaml` runs, on the database that is named beside them.
+/// Both servers in `compose.postgres.yaml` are configured like the one in `compose.yaml`.
 #[test]
-fn two_servers_are_run_like_one() {
-    let mounted = |compose: &str| after(compose, "- ./chatwright.yaml:")[0].to_owned();
+fn both_compose_files_run_the_same_server() {
+    let mounted = |compose: &str| values_after(compose, "- ./chatwright.yaml:")[0].to_owned();
     assert_eq!(mounted(COMPOSE_POSTGRES), mounted(COMPOSE));
-    assert_eq!(after(COMPOSE_POSTGRES, "command: "), after(COMPOSE, "command: "));
-    assert_eq!(after(COMPOSE_POSTGRES, "stop_grace_period: "), after(COMPOSE, "stop_grace_period: "));
-    let user = after(COMPOSE_POSTGRES, "POSTGRES_USER: ")[0];
-    let url = after(COMPOSE_POSTGRES, "DATABASE_URL: ")[0];
+    assert_eq!(values_after(COMPOSE_POSTGRES, "command: "), values_after(COMPOSE, "command: "));
+    assert_eq!(values_after(COMPOSE_POSTGRES, "stop_grace_period: "), values_after(COMPOSE, "stop_grace_period: "));
+    let user = values_after(COMPOSE_POSTGRES, "POSTGRES_USER: ")[0];
+    let url = values_after(COMPOSE_POSTGRES, "DATABASE_URL: ")[0];
     assert!(
         url.starts_with(&format!("postgres://{user}:${{POSTGRES_PASSWORD")) && url.ends_with("@database/chatwright")
     );
     assert!(COMPOSE_POSTGRES.contains("\n  database:\n    image: postgres:"));
-    let inner = after(COMPOSE, "ports: [\"127.0.0.1:3000:")[0];
-    assert!(after(COMPOSE_POSTGRES, "ports: ").iter().all(|port| port.ends_with(&format!(":{inner}"))));
+    let inner = values_after(COMPOSE, "ports: [\"127.0.0.1:3000:")[0];
+    assert!(values_after(COMPOSE_POSTGRES, "ports: ").iter().all(|port| port.ends_with(&format!(":{inner}"))));
 }
 
 #[test]
-fn commands_are_there() {
-    let health = after(DOCKERFILE, "HEALTHCHECK ")[0];
-    for command in [after(DOCKERFILE, "CMD ")[0], after(COMPOSE, "command: ")[0], health] {
-        let mut words = words(command);
+fn commands_of_the_image_exist() {
+    let health = values_after(DOCKERFILE, "HEALTHCHECK ")[0];
+    for command in [values_after(DOCKERFILE, "CMD ")[0], values_after(COMPOSE, "command: ")[0], health] {
+        let mut words = list_items(command);
         words.retain(|word| *word != "chatwright");
         words.push("--help");
-        let (done, said) = chatwright(&words);
-        assert!(done, "{command}: {said}");
+        let (done, printed) = run_chatwright(&words);
+        assert!(done, "{command}: {printed}");
     }
     let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/chatwright.yaml");
-    let (done, said) = chatwright(&["check", "--config", config]);
-    assert!(done, "{said}");
+    let (done, printed) = run_chatwright(&["check", "--config", config]);
+    assert!(done, "{printed}");
 }
 
-/// As the unit starts it, but elsewhere.
+/// Runs the commands of the unit in another folder.
 #[tokio::test]
-async fn the_unit_starts_a_server() {
+async fn systemd_unit_starts_a_server() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     std::fs::copy(
@@ -94,10 +94,10 @@ async fn the_unit_starts_a_server() {
     )
     .unwrap();
     let elsewhere = |line: &str| line.replace("/etc/chatwright", path).replace("/var/lib/chatwright", path);
-    let check = elsewhere(after(UNIT, "ExecStartPre=")[0]);
-    let (done, said) = chatwright(&check.split(' ').skip(1).collect::<Vec<_>>());
-    assert!(done, "{said}");
-    let start = elsewhere(after(UNIT, "ExecStart=")[0]);
+    let check = elsewhere(values_after(UNIT, "ExecStartPre=")[0]);
+    let (done, printed) = run_chatwright(&check.split(' ').skip(1).collect::<Vec<_>>());
+    assert!(done, "{printed}");
+    let start = elsewhere(values_after(UNIT, "ExecStart=")[0]);
     let mut arguments: Vec<_> = start.split(' ').skip(1).collect();
     assert_eq!(arguments.remove(0), "serve");
     let at = arguments.iter().position(|argument| *argument == "--addr").unwrap();
@@ -105,10 +105,11 @@ async fn the_unit_starts_a_server() {
     arguments.remove(at);
     let server = Server::start_with(&arguments);
     let address = server.origin.strip_prefix("http://").unwrap().to_owned();
-    let probed = tokio::task::spawn_blocking(move || chatwright(&["probe", "--addr", &address])).await.unwrap();
+    let probed = tokio::task::spawn_blocking(move || run_chatwright(&["probe", "--addr", &address])).await.unwrap();
     assert!(probed.0, "{}", probed.1);
-    assert!(!chatwright(&["probe", "--addr", "127.0.0.1:1"]).0);
-    // An answer may end before the process is killed: the limit, the time to store it and to close connections.
-    let patience: u64 = after(UNIT, "TimeoutStopSec=")[0].parse().unwrap();
+    assert!(!run_chatwright(&["probe", "--addr", "127.0.0.1:1"]).0);
+    // A reply may finish before the process is killed: the drain limit, the time to store the reply
+    // and the time to close connections.
+    let patience: u64 = values_after(UNIT, "TimeoutStopSec=")[0].parse().unwrap();
     assert!(patience > 25 + 5 + 2);
 }

@@ -1,4 +1,4 @@
-//! A server that is told to end (F29).
+//! The shutdown of a server with running replies.
 
 use crate::http::chunks;
 use crate::process::Server;
@@ -7,32 +7,32 @@ use serde_json::Value;
 use std::time::Duration;
 
 #[tokio::test]
-async fn answers_end_and_nothing_new_begins() {
+async fn draining_server_finishes_replies_and_rejects_messages() {
     let mut server = Server::start();
     let running = server.message("c1", "count to 60").send().await.unwrap();
     server.terminate();
-    let ready = || server.ask(Method::GET, "/readyz").send();
+    let ready = || server.request(Method::GET, "/readyz").send();
     let mut asked = ready().await.unwrap();
     while asked.status() == StatusCode::OK {
         tokio::time::sleep(Duration::from_millis(10)).await;
         asked = ready().await.unwrap();
     }
     assert_eq!((asked.status().as_u16(), &asked.headers()["retry-after"]), (503, &"5".parse().unwrap()));
-    assert_eq!(asked.text().await.unwrap(), "not ready\ndraining: the server is about to end\n");
+    assert_eq!(asked.text().await.unwrap(), "not ready\ndraining: the server is shutting down\n");
     let refused = server.message("c2", "hello").send().await.unwrap();
     assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (503, &"5".parse().unwrap()));
     let refused: Value = refused.json().await.unwrap();
     assert_eq!(refused["error"]["code"], "unavailable");
-    // It is alive, and what is stored can be read.
-    assert_eq!(server.ask(Method::GET, "/healthz").send().await.unwrap().status(), StatusCode::OK);
+    // The server is alive, and stored data can be read.
+    assert_eq!(server.request(Method::GET, "/healthz").send().await.unwrap().status(), StatusCode::OK);
     assert_eq!(server.conversation("c1").await["id"], "c1");
-    let told = chunks(running).await;
-    assert_eq!(told.last().unwrap()["type"], "finish");
+    let received = chunks(running).await;
+    assert_eq!(received.last().unwrap()["type"], "finish");
     assert!(server.wait().success());
 }
 
 #[tokio::test]
-async fn an_end_has_its_time() {
+async fn drain_timeout_aborts_replies() {
     let folder = tempfile::tempdir().unwrap();
     let config = "connections: [{ id: demo, type: Demo, properties: { delayMs: 100 } }]\n\
                   agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo } }]\n\
@@ -42,17 +42,17 @@ async fn an_end_has_its_time() {
     let mut server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
     let running = server.message("c1", "count to 3000").send().await.unwrap();
     server.terminate();
-    // The whole answer would take five minutes.
-    let told = chunks(running).await;
-    assert_eq!(told.last().unwrap()["type"], "abort");
+    // The whole reply would take five minutes.
+    let received = chunks(running).await;
+    assert_eq!(received.last().unwrap()["type"], "abort");
     assert!(server.wait().success());
 }
 
 #[tokio::test]
-async fn a_server_whose_log_nobody_reads_answers_and_ends() {
-    let mut server = Server::start_unheard();
-    let told = chunks(server.message("c1", "hello").send().await.unwrap()).await;
-    assert_eq!(told.last().unwrap()["type"], "finish");
+async fn server_works_with_a_closed_stderr() {
+    let mut server = Server::start_with_closed_stderr();
+    let received = chunks(server.message("c1", "hello").send().await.unwrap()).await;
+    assert_eq!(received.last().unwrap()["type"], "finish");
     server.terminate();
     assert!(server.wait().success());
 }

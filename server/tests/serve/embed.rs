@@ -1,4 +1,4 @@
-//! Chats on pages of other sites, at the server as it runs: which sites, and for whom.
+//! Chats that other sites embed: the allowed origins, and the tokens of their users.
 
 use crate::process::Server;
 use base64::Engine;
@@ -11,10 +11,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
 const SECRET: &str = "a secret of the tests, which is long enough";
-const NEXT: &str = "another secret of the tests, to come after it";
-const SITE: &str = "https://www.shop.test";
+const NEXT_SECRET: &str = "another secret of the tests, to come after it";
+const HOST_ORIGIN: &str = "https://www.shop.test";
 
-/// A server with a page for everybody and one for those who are signed in.
+/// Starts a server with a public page and one for signed-in users.
 fn serve(auth: &str) -> (Server, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let config = format!(
@@ -25,14 +25,14 @@ fn serve(auth: &str) -> (Server, TempDir) {
          pages:\n  - {{ id: open, auth: public, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: open }} }}] }}\n\
          \x20 - {{ id: closed, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: closed }} }}] }}\n\
          auth: {auth}\n\
-         embed: {{ origins: ['{SITE}'], tokens: {{ secrets: [{{ _secret: ONE }}, {{ _secret: NEXT }}], leewaySeconds: 0 }} }}\n"
+         embed: {{ origins: ['{HOST_ORIGIN}'], tokens: {{ secrets: [{{ _secret: ONE }}, {{ _secret: NEXT }}], leewaySeconds: 0 }} }}\n"
     );
     std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
-    let variables = [("ONE", SECRET), ("NEXT", NEXT)];
-    (Server::start_in(&variables, &["--config", folder.path().to_str().unwrap()]), folder)
+    let variables = [("ONE", SECRET), ("NEXT", NEXT_SECRET)];
+    (Server::start_with_env(&variables, &["--config", folder.path().to_str().unwrap()]), folder)
 }
 
-/// A good token with some claims changed; a null takes one out.
+/// Returns a valid token with some claims changed; null removes a claim.
 fn token(secret: &str, changes: Value) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let mut claims = json!({ "sub": "ada", "name": "Ada", "roles": ["admin"], "aud": "chatwright", "exp": now + 60 });
@@ -45,23 +45,23 @@ fn token(secret: &str, changes: Value) -> String {
     format!("{told}.{}", BASE64.encode(signature))
 }
 
-fn good() -> String {
+fn valid_token() -> String {
     token(SECRET, json!({}))
 }
 
-fn me(server: &Server, page: &str) -> RequestBuilder {
-    server.ask(Method::POST, &format!("/api/endpoints/{page}/me")).json(&json!({}))
+fn me_request(server: &Server, page: &str) -> RequestBuilder {
+    server.request(Method::POST, &format!("/api/endpoints/{page}/me")).json(&json!({}))
 }
 
-async fn told(request: RequestBuilder, token: &str) -> (u16, Value) {
+async fn send_with_token(request: RequestBuilder, token: &str) -> (u16, Value) {
     let response = request.header(AUTHORIZATION, format!("Bearer {token}")).send().await.unwrap();
     (response.status().as_u16(), response.json().await.unwrap_or_default())
 }
 
-/// The frame for a site, entered with this.
-fn enter(server: &Server, page: &str, host: &str, fields: &str) -> RequestBuilder {
+/// Returns the request that opens a page's frame on a site with these form fields.
+fn frame_request(server: &Server, page: &str, host: &str, fields: &str) -> RequestBuilder {
     let host = host.replace(':', "%3A").replace('/', "%2F");
-    let request = server.ask(Method::POST, &format!("/embed/{page}/{page}?host={host}"));
+    let request = server.request(Method::POST, &format!("/embed/{page}/{page}?host={host}"));
     request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(fields.to_owned())
 }
 
@@ -72,98 +72,110 @@ const MODES: [&str; 3] = [
 ];
 
 #[tokio::test]
-async fn a_site_says_who_its_user_is() {
+async fn embed_tokens_identify_users() {
     for mode in MODES {
         let (server, _folder) = serve(mode);
         let user = json!({ "id": "ada", "name": "Ada", "roles": ["admin"] });
-        assert_eq!(told(me(&server, "closed"), &good()).await, (200, user), "{mode}");
+        assert_eq!(send_with_token(me_request(&server, "closed"), &valid_token()).await, (200, user), "{mode}");
         let inputs = json!({ "plan": "gold", "shop": 7 });
-        let (_, user) = told(me(&server, "closed"), &token(NEXT, json!({ "inputs": inputs }))).await;
+        let (_, user) =
+            send_with_token(me_request(&server, "closed"), &token(NEXT_SECRET, json!({ "inputs": inputs }))).await;
         assert_eq!(user["inputs"], inputs, "{mode}");
         for (token, expected, why) in [
-            (token("a secret that nobody has told this server", json!({})), 401, "known key"),
+            (token("a secret that this server does not know", json!({})), 401, "known key"),
             (token(SECRET, json!({ "exp": 1 })), 401, "has expired"),
-            (token(SECRET, json!({ "exp": null })), 401, "A claim is missing"),
+            (token(SECRET, json!({ "exp": null })), 401, "lacks a required claim"),
             (token(SECRET, json!({ "aud": "another" })), 401, "another audience"),
-            (token(SECRET, json!({ "sub": "local" })), 401, "who its user is"),
+            (token(SECRET, json!({ "sub": "local" })), 401, "no valid user id"),
             (token(SECRET, json!({ "inputs": "gold" })), 401, "must be an object"),
             (token(SECRET, json!({ "page": 7 })), 401, "must be an object"),
             (token(SECRET, json!({ "page": "open" })), 403, "for another page"),
-            (good().replacen("eyJhbGciOiJIUzI1NiJ9", &BASE64.encode(r#"{"alg":"none"}"#), 1), 401, ""),
+            (valid_token().replacen("eyJhbGciOiJIUzI1NiJ9", &BASE64.encode(r#"{"alg":"none"}"#), 1), 401, ""),
         ] {
-            let (status, said) = told(me(&server, "closed"), &token).await;
-            let message = said["error"]["message"].as_str().unwrap_or_default();
-            assert!(status == expected && message.contains(why) && !message.is_empty(), "{mode}: {token}: {said}");
+            let (status, response_body) = send_with_token(me_request(&server, "closed"), &token).await;
+            let message = response_body["error"]["message"].as_str().unwrap_or_default();
+            assert!(
+                status == expected && message.contains(why) && !message.is_empty(),
+                "{mode}: {token}: {response_body}"
+            );
         }
-        // Whatever its roles, such a token is for chats.
+        // Such a token is valid for chats only, whatever its roles.
         for path in ["/admin", "/api/admin/users", "/api/keys"] {
-            assert_eq!(told(server.ask(Method::GET, path), &good()).await.0, 403, "{mode}: {path}");
+            assert_eq!(
+                send_with_token(server.request(Method::GET, path), &valid_token()).await.0,
+                403,
+                "{mode}: {path}"
+            );
         }
     }
 }
 
 #[tokio::test]
-async fn a_token_may_be_for_one_agent() {
+async fn embed_token_can_be_limited_to_one_agent() {
     let (server, _folder) = serve(MODES[0]);
     let ask = |agent: &str| {
         let message = json!({ "id": "m", "role": "user", "parts": [{ "type": "text", "text": "Hi" }] });
         let path = format!("/api/agent/closed/{agent}?conversationId=c");
-        server.ask(Method::POST, &path).json(&json!({ "messages": [message] }))
+        server.request(Method::POST, &path).json(&json!({ "messages": [message] }))
     };
     let narrow = token(SECRET, json!({ "page": "closed", "agent": "closed" }));
-    let (status, said) = told(ask("open"), &narrow).await;
-    assert_eq!((status, said["error"]["message"].as_str().unwrap()), (403, "This token is for another agent."));
-    assert_eq!(told(ask("closed"), &narrow).await.0, 200);
+    let (status, response_body) = send_with_token(ask("open"), &narrow).await;
+    assert_eq!(
+        (status, response_body["error"]["message"].as_str().unwrap()),
+        (403, "This token is for another agent.")
+    );
+    assert_eq!(send_with_token(ask("closed"), &narrow).await.0, 200);
     let invoke = json!({ "agent_name": "closed", "input": { "prompt": "Hi" } });
-    assert_eq!(told(server.ask(Method::POST, "/api/runs/invoke").json(&invoke), &narrow).await.0, 403);
-    // Another user of the site does not see it.
-    let show = || server.ask(Method::GET, "/api/conversations/c");
+    assert_eq!(send_with_token(server.request(Method::POST, "/api/runs/invoke").json(&invoke), &narrow).await.0, 403);
+    // Another user of the site does not see the conversation.
+    let show = || server.request(Method::GET, "/api/conversations/c");
     let eve = token(SECRET, json!({ "sub": "eve" }));
-    assert_eq!((told(show(), &narrow).await.0, told(show(), &eve).await.0), (200, 404));
+    assert_eq!((send_with_token(show(), &narrow).await.0, send_with_token(show(), &eve).await.0), (200, 404));
 }
 
 #[tokio::test]
-async fn only_named_sites_show_chats() {
+async fn only_configured_origins_can_embed_chats() {
     let (server, _folder) = serve(MODES[0]);
-    let door = |host: &str| server.ask(Method::GET, &format!("/embed/closed/closed?host={host}"));
-    let shown = door(SITE).send().await.unwrap();
+    let door = |host: &str| server.request(Method::GET, &format!("/embed/closed/closed?host={host}"));
+    let shown = door(HOST_ORIGIN).send().await.unwrap();
     let policy = shown.headers()["content-security-policy"].to_str().unwrap().to_owned();
-    assert!(policy.contains(&format!("frame-ancestors 'self' {SITE}")), "{policy}");
+    assert!(policy.contains(&format!("frame-ancestors 'self' {HOST_ORIGIN}")), "{policy}");
     assert_eq!((shown.status().as_u16(), shown.headers().get("x-frame-options")), (200, None));
     for host in ["https://evil.test", "https://www.shop.test.evil.test", "http://www.shop.test", "*", ""] {
         let refused = door(host).send().await.unwrap();
         let says = (refused.status().as_u16(), refused.headers()["x-frame-options"].to_str().unwrap());
         assert_eq!(says, (403, "DENY"), "{host}");
-        let refused = enter(&server, "closed", host, &format!("token={}", good())).send().await.unwrap();
+        let refused = frame_request(&server, "closed", host, &format!("token={}", valid_token())).send().await.unwrap();
         assert_eq!(refused.status().as_u16(), 403, "{host}");
     }
-    let page = server.ask(Method::GET, "/open").send().await.unwrap();
+    let page = server.request(Method::GET, "/open").send().await.unwrap();
     assert_eq!(page.headers()["x-frame-options"], "DENY");
-    let elsewhere = enter(&server, "closed", SITE, "").header("sec-fetch-site", "cross-site").send().await.unwrap();
+    let elsewhere =
+        frame_request(&server, "closed", HOST_ORIGIN, "").header("sec-fetch-site", "cross-site").send().await.unwrap();
     assert_eq!(elsewhere.status().as_u16(), 403);
 }
 
 #[tokio::test]
-async fn who_enters_a_frame() {
+async fn closed_frames_require_a_valid_token() {
     let (server, _folder) = serve(MODES[0]);
     let entered = async |page: &str, fields: &str| {
-        let response = enter(&server, page, SITE, fields).send().await.unwrap();
+        let response = frame_request(&server, page, HOST_ORIGIN, fields).send().await.unwrap();
         assert_eq!(response.headers().get(SET_COOKIE), None);
         assert_eq!(response.headers()["cache-control"], "no-store");
         let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
-        assert!(policy.contains(&format!("frame-ancestors 'self' {SITE}")), "{policy}");
+        assert!(policy.contains(&format!("frame-ancestors 'self' {HOST_ORIGIN}")), "{policy}");
         (response.status().as_u16(), response.text().await.unwrap())
     };
-    let (status, page) = entered("closed", &format!("token={}&visitor=", good())).await;
+    let (status, page) = entered("closed", &format!("token={}&visitor=", valid_token())).await;
     assert!(status == 200 && page.contains("cw-embedded") && !page.contains("data-visitor"), "{page}");
     let (status, page) = entered("closed", "token=&visitor=").await;
     assert!(status == 401 && page.contains(r#"data-code="unauthenticated""#), "{page}");
     let (status, page) = entered("open", "token=nonsense&visitor=").await;
     assert!(status == 401 && !page.contains("cw-embedded"), "{page}");
-    let (status, page) = entered("nowhere", &format!("token={}", good())).await;
+    let (status, page) = entered("nowhere", &format!("token={}", valid_token())).await;
     assert!(status == 404 && page.contains(r#"data-code="not_found""#), "{page}");
 
-    // Nobody in particular is given a name, and is known by it.
+    // An anonymous visitor gets an id and keeps it.
     let (status, page) = entered("open", "token=&visitor=").await;
     let name = page.split_once("data-visitor=\"").and_then(|(_, rest)| rest.split_once('"')).unwrap().0.to_owned();
     assert_eq!(status, 200);
@@ -172,20 +184,24 @@ async fn who_enters_a_frame() {
     let ask = |visitor: &str| {
         let message = json!({ "id": "m", "role": "user", "parts": [{ "type": "text", "text": "Hi" }] });
         let path = "/api/agent/open/open?conversationId=v";
-        server.ask(Method::POST, path).header("x-chatwright-visitor", visitor).json(&json!({ "messages": [message] }))
+        server
+            .request(Method::POST, path)
+            .header("x-chatwright-visitor", visitor)
+            .json(&json!({ "messages": [message] }))
     };
     assert_eq!(ask(&name).send().await.unwrap().status().as_u16(), 200);
-    let show = |visitor: &str| server.ask(Method::GET, "/api/conversations/v").header("x-chatwright-visitor", visitor);
+    let show =
+        |visitor: &str| server.request(Method::GET, "/api/conversations/v").header("x-chatwright-visitor", visitor);
     assert_eq!(show(&name).send().await.unwrap().status().as_u16(), 200);
     assert_eq!(show("made.up.name").send().await.unwrap().status().as_u16(), 404);
 }
 
-/// Who is signed in here as somebody else is, in a site's frame, who the site says.
+/// A visitor with a cookie of this server is identified by the site's token in a frame.
 #[tokio::test]
-async fn a_token_goes_before_a_cookie() {
+async fn token_takes_precedence_over_a_cookie() {
     let (server, _folder) = serve(MODES[0]);
-    let visitor = server.ask(Method::GET, "/open").send().await.unwrap();
+    let visitor = server.request(Method::GET, "/open").send().await.unwrap();
     let cookie = visitor.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
-    let (status, user) = told(me(&server, "closed").header(COOKIE, &cookie), &good()).await;
+    let (status, user) = send_with_token(me_request(&server, "closed").header(COOKIE, &cookie), &valid_token()).await;
     assert_eq!((status, user["id"].as_str()), (200, Some("ada")));
 }

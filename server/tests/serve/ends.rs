@@ -1,14 +1,15 @@
-//! Why runs end, whom they belong to and what they use, from the config to who reads it.
+//! The reasons, owners and usage of runs, in responses, logs, metrics and the admin console.
 
 use crate::http::chunks;
 use crate::process::Server;
-use crate::provider::provider;
+use crate::provider::start_provider;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use tempfile::TempDir;
 
-/// Two agents on one page; the first one has a tool that asks a model, which a button may call, too.
+/// Returns a config in which the first agent has a tool that calls a model and that a page may
+/// call, too.
 fn config(model: &str) -> String {
     format!(
         r#"
@@ -43,19 +44,19 @@ prices:
     )
 }
 
-async fn json_of(request: RequestBuilder) -> Value {
+async fn fetch_json(request: RequestBuilder) -> Value {
     request.send().await.unwrap().json().await.unwrap()
 }
 
 async fn serve(folder: &TempDir) -> (Server, File) {
-    fs::write(folder.path().join("chatwright.yaml"), config(&provider().await)).unwrap();
+    fs::write(folder.path().join("chatwright.yaml"), config(&start_provider().await)).unwrap();
     let log = File::create_new(folder.path().join("log")).unwrap();
     let server = Server::start_logging(&["--config", folder.path().to_str().unwrap()], log.try_clone().unwrap());
     (server, log)
 }
 
-/// The log once it has this text; lines are written beside the server's work.
-async fn logged(folder: &TempDir, text: &str) -> String {
+/// Returns the log when it contains this text; lines are written asynchronously.
+async fn wait_for_log(folder: &TempDir, text: &str) -> String {
     let mut log = String::new();
     for _ in 0..100 {
         log = fs::read_to_string(folder.path().join("log")).unwrap();
@@ -68,7 +69,7 @@ async fn logged(folder: &TempDir, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_conversation_is_with_one_agent() {
+async fn conversation_belongs_to_one_agent() {
     let folder = TempDir::new().unwrap();
     let (server, _log) = serve(&folder).await;
     chunks(server.message_to("desk/other", "c1", "hello").send().await.unwrap()).await;
@@ -81,77 +82,77 @@ async fn a_conversation_is_with_one_agent() {
 }
 
 #[tokio::test]
-async fn what_routines_ask_of_models_is_counted() {
+async fn model_usage_of_routines_is_recorded() {
     let folder = TempDir::new().unwrap();
     let (server, _log) = serve(&folder).await;
     chunks(server.message_to("desk/helper", "c1", "write {}").send().await.unwrap()).await;
-    let took = json_of(server.ask(Method::GET, "/api/conversations/c1/usage")).await;
-    let requests = took["requests"].as_array().unwrap();
+    let usage = fetch_json(server.request(Method::GET, "/api/conversations/c1/usage")).await;
+    let requests = usage["requests"].as_array().unwrap();
     let seen: Vec<_> =
         requests.iter().map(|step| (&step["agentId"], &step["model"], step["callId"].is_string())).collect();
     let (helper, told, demo) = (json!("helper"), json!("told"), json!("demo"));
-    assert_eq!(seen, [(&helper, &told, false), (&helper, &demo, true), (&helper, &told, false)], "{took}");
-    assert!(requests[1]["usage"]["outputTokens"].as_u64().unwrap() > 0, "{took}");
-    assert!(took["costUsd"].as_f64().unwrap() > 0.0, "{took}");
+    assert_eq!(seen, [(&helper, &told, false), (&helper, &demo, true), (&helper, &told, false)], "{usage}");
+    assert!(requests[1]["usage"]["outputTokens"].as_u64().unwrap() > 0, "{usage}");
+    assert!(usage["costUsd"].as_f64().unwrap() > 0.0, "{usage}");
     let message = &server.conversation("c1").await["messages"][1]["metadata"];
-    assert_eq!(message["usage"]["outputTokens"], took["usage"]["outputTokens"]);
+    assert_eq!(message["usage"]["outputTokens"], usage["usage"]["outputTokens"]);
 
-    let called = server.ask(Method::POST, "/api/endpoints/desk/write").json(&json!({})).send().await.unwrap();
+    let called = server.request(Method::POST, "/api/endpoints/desk/write").json(&json!({})).send().await.unwrap();
     assert_eq!(called.status(), StatusCode::OK);
-    let metrics = server.ask(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
+    let metrics = server.request(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
     let counted = |agent: &str| {
         let start = format!(r#"chatwright_tokens_total{{agent="{agent}",model="demo/demo",kind="output"}}"#);
         metrics.lines().any(|line| line.starts_with(&start))
     };
     assert!(counted("helper") && counted("endpoint:write"), "{metrics}");
-    let used = json_of(server.ask(Method::GET, "/api/admin/overview?days=7")).await.to_string();
+    let used = fetch_json(server.request(Method::GET, "/api/admin/overview?days=7")).await.to_string();
     assert!(used.contains("endpoint:write"), "{used}");
 }
 
 #[tokio::test]
-async fn ends_are_logged_and_counted_with_their_reasons() {
+async fn end_reasons_are_logged_and_counted() {
     let folder = TempDir::new().unwrap();
     let (server, _log) = serve(&folder).await;
     chunks(server.message_to("desk/other", "c1", "hello").send().await.unwrap()).await;
     chunks(server.message_to("desk/broken", "c2", "a prompt for nobody").send().await.unwrap()).await;
-    let metrics = server.ask(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
+    let metrics = server.request(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
     for expected in [
         r#"chatwright_run_ends_total{agent="other",reason="done"} 1"#,
         r#"chatwright_run_ends_total{agent="broken",reason="modelAway"} 1"#,
     ] {
         assert!(metrics.lines().any(|line| line == expected), "{expected} is not in {metrics}");
     }
-    let log = logged(&folder, "run failed").await;
+    let log = wait_for_log(&folder, "run failed").await;
     let line = |text: &str| log.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{text}: {log}"));
     let (ended, failed) = (line("run ended"), line("run failed"));
     assert!(ended.contains("INFO") && ended.contains("done") && ended.contains("other"), "{ended}");
     assert!(failed.contains("WARN") && failed.contains("modelAway") && failed.contains("broken"), "{failed}");
     assert!(!log.contains("a prompt for nobody"), "{log}");
-    let runs = server.ask(Method::GET, "/admin/agents/broken").send().await.unwrap().text().await.unwrap();
-    assert!(runs.contains("Failed: the provider is away"), "{runs}");
+    let runs = server.request(Method::GET, "/admin/agents/broken").send().await.unwrap().text().await.unwrap();
+    assert!(runs.contains("Failed: the provider is unavailable"), "{runs}");
 }
 
-/// A limit of cost whose operator comes to nothing is no turn without a limit.
+/// The turn fails instead of running without the limit.
 #[tokio::test]
-async fn a_bound_that_comes_to_nothing_is_an_error_of_the_turn() {
+async fn limit_that_evaluates_to_nothing_fails_the_turn() {
     let folder = TempDir::new().unwrap();
-    let file = config(&provider().await)
+    let file = config(&start_provider().await)
         .replace("limits: { requests: 3 }", "limits: { requests: { _payload: urlQuery.most } }");
     fs::write(folder.path().join("chatwright.yaml"), file).unwrap();
     let log = File::create_new(folder.path().join("log")).unwrap();
     let server = Server::start_logging(&["--config", folder.path().to_str().unwrap()], log);
     let refused = server.message_to("desk/helper", "c1", "write {}").send().await.unwrap();
     assert_eq!(refused.status(), StatusCode::INTERNAL_SERVER_ERROR);
-    let log = logged(&folder, "cannot be evaluated").await;
+    let log = wait_for_log(&folder, "cannot be evaluated").await;
     let cause = "chatwright.yaml:10:40: the operator of `limits.requests` came to nothing, so the bound cannot be kept";
     assert!(log.contains(cause), "{log}");
 }
 
-/// A model that an operator names, and whose price nobody knows, is not asked where the cost is limited.
+/// The model's name comes from an operator, so its price is unknown when the config is loaded.
 #[tokio::test]
-async fn a_model_without_a_price_is_not_asked_where_the_cost_is_limited() {
+async fn model_without_a_price_is_refused_under_a_cost_limit() {
     let folder = TempDir::new().unwrap();
-    let file = config(&provider().await).replace(
+    let file = config(&start_provider().await).replace(
         "{ model: told, limits: { requests: 3 } }",
         "{ model: { _payload: urlQuery.model }, limits: { costUsd: 1 } }",
     );
@@ -160,9 +161,12 @@ async fn a_model_without_a_price_is_not_asked_where_the_cost_is_limited() {
     let message = json!({ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": "write {}" }] });
     let body =
         json!({ "id": "chat", "trigger": "submit-message", "messages": [message], "urlQuery": { "model": "own" } });
-    let request = server.ask(Method::POST, "/api/agent/desk/helper?conversationId=c1").json(&body);
-    let told = chunks(request.send().await.unwrap()).await;
-    let said = serde_json::to_string(&told).unwrap();
-    assert!(said.contains("The price of the model own is not known, so the cost limit cannot be kept."), "{said}");
-    assert!(said.contains(r#""reason":"unknownPrice""#), "{said}");
+    let request = server.request(Method::POST, "/api/agent/desk/helper?conversationId=c1").json(&body);
+    let received = chunks(request.send().await.unwrap()).await;
+    let streamed = serde_json::to_string(&received).unwrap();
+    assert!(
+        streamed.contains("The price of the model own is not known, so the cost limit cannot be kept."),
+        "{streamed}"
+    );
+    assert!(streamed.contains(r#""reason":"unknownPrice""#), "{streamed}");
 }

@@ -2,13 +2,13 @@
 
 use crate::http::chunks;
 use crate::process::Server;
-use crate::provider::provider;
+use crate::provider::start_provider;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A config in a folder beside a file that must not be read.
-fn config(model: &str) -> TempDir {
+/// Writes a config beside a file that must not be read.
+fn write_config(model: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: &str| {
         let file = folder.path().join(name);
@@ -27,25 +27,28 @@ pages: [{{ id: help, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
 }
 
 #[tokio::test]
-async fn an_agent_reads_files() {
-    let folder = config(&provider().await);
+async fn agent_reads_only_files_below_its_base_path() {
+    let folder = write_config(&start_provider().await);
     let server = Server::start_with(&["--config", folder.path().join("app").to_str().unwrap()]);
     let check = async |id: &str, asked: &str, answer: Result<Value, &str>| {
         let message = json!({ "id": id, "role": "user", "parts": [{ "type": "text", "text": asked }] });
         let body = json!({ "id": "chat", "trigger": "submit-message", "messages": [message] });
-        let request = server.ask(Method::POST, &format!("/api/agent/help/reader?conversationId={id}"));
+        let request = server.request(Method::POST, &format!("/api/agent/help/reader?conversationId={id}"));
         let chunks = chunks(request.json(&body).send().await.unwrap()).await;
         let part = |kind: &str| chunks.iter().find(|chunk| chunk["type"] == kind);
         let (output, error) = (part("tool-output-available"), part("tool-output-error"));
-        let told = match &answer {
+        let expected = match &answer {
             Ok(output) => output.as_str().map_or_else(|| output.to_string(), str::to_owned),
             Err(error) => (*error).to_owned(),
         };
         assert_eq!(output.map(|chunk| chunk["output"].clone()), answer.clone().ok(), "{asked}");
         assert_eq!(error.and_then(|chunk| chunk["errorText"].as_str()), answer.err(), "{asked}");
-        let said: String = chunks.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
-        assert!(!said.contains("canary"));
-        assert!(said.contains(&told) && said.ends_with("| read-file list-files search-files stat-file"), "{said}");
+        let reply: String = chunks.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
+        assert!(!reply.contains("canary"));
+        assert!(
+            reply.contains(&expected) && reply.ends_with("| read-file list-files search-files stat-file"),
+            "{reply}"
+        );
     };
     check("c1", r#"read-file {"path":"guides/setup.md"}"#, Ok(json!("Turn it on.\nWait.\n"))).await;
     let listed = json!([

@@ -1,4 +1,4 @@
-//! An agent's hooks, from its config to the stream.
+//! An agent's hooks, from the config to the stream.
 
 use crate::http::chunks;
 use crate::process::Server;
@@ -9,7 +9,8 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// Each hook keeps what it is told in a table; of the two at the end one fails and one adds a title.
+/// Each hook stores its payload in a table; of the two `onFinish` hooks one fails and one adds data
+/// parts.
 const CONFIG: &str = r#"
 connections:
   - { id: demo, type: Demo, properties: { delayMs: 0 } }
@@ -47,8 +48,8 @@ pages:
   - { id: demo, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }
 "#;
 
-async fn told(server: &Server) -> Vec<(String, Value)> {
-    let request = server.ask(Method::POST, "/api/endpoints/demo/told").json(&json!({}));
+async fn hook_calls(server: &Server) -> Vec<(String, Value)> {
+    let request = server.request(Method::POST, "/api/endpoints/demo/told").json(&json!({}));
     let rows: Value = request.send().await.unwrap().json().await.unwrap();
     let row = |row: &Value| {
         let text = |key: &str| row[key].as_str().unwrap().to_owned();
@@ -58,7 +59,7 @@ async fn told(server: &Server) -> Vec<(String, Value)> {
 }
 
 #[tokio::test]
-async fn every_hook_is_told_and_the_last_one_adds_to_the_message() {
+async fn all_hooks_are_called_and_on_finish_adds_data_parts() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("chatwright.yaml");
     std::fs::write(&file, CONFIG).unwrap();
@@ -74,20 +75,20 @@ async fn every_hook_is_told_and_the_last_one_adds_to_the_message() {
         ]
     );
     assert_eq!(answer.last().unwrap()["type"], "finish");
-    // It stays in the conversation, and the title is the conversation's.
+    // The parts are stored, and the title becomes the conversation's title.
     let record = server.conversation("c1").await;
     assert_eq!(record["title"], "About refunds");
     let parts = record["messages"][1]["parts"].as_array().unwrap();
     assert_eq!(parts.last().unwrap()["data"], json!({ "items": ["More"] }));
 
-    let mut seen = told(&server).await;
+    let mut seen = hook_calls(&server).await;
     for _ in 0..50 {
         if seen.len() == 8 {
             break;
         }
-        // Nobody waits for these, so they may come a little later.
+        // The run does not wait for these hooks, so they may end a little later.
         tokio::time::sleep(Duration::from_millis(50)).await;
-        seen = told(&server).await;
+        seen = hook_calls(&server).await;
     }
     let mut names: Vec<_> = seen.iter().map(|(hook, _)| hook.as_str()).collect();
     names.sort_unstable();
@@ -110,8 +111,8 @@ async fn every_hook_is_told_and_the_last_one_adds_to_the_message() {
     assert_eq!(end["messages"][1]["role"], "assistant");
 }
 
-/// A service that says nothing, or more than anybody wants to read.
-async fn service() -> String {
+/// Starts a service that never responds, or responds with a very large body.
+async fn start_hanging_service() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -130,7 +131,7 @@ async fn service() -> String {
     address
 }
 
-fn failing(address: &str) -> String {
+fn failing_config(address: &str) -> String {
     let ask = |id: &str, path: &str| {
         let step = format!("{{ id: a, type: Http, connectionId: web, properties: {{ path: {path} }} }}");
         let part = "{ type: data-late, data: { _step: a.body } }";
@@ -153,13 +154,14 @@ pages: [{{ id: p }}]
     )
 }
 
-/// Hooks that nobody waits for delay nothing; those at the end have ten seconds, and the answer is kept before they are asked.
+/// Hooks that the run does not wait for delay nothing. `onFinish` hooks have ten seconds, and the
+/// reply is stored before they start.
 #[tokio::test]
-async fn a_hook_that_hangs_keeps_nobody_waiting() {
+async fn hanging_hooks_do_not_block_replies() {
     let folder = TempDir::new().unwrap();
-    std::fs::write(folder.path().join("chatwright.yaml"), failing(&service().await)).unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), failing_config(&start_hanging_service().await)).unwrap();
     let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
-    let said = |message: &Value| message["parts"].to_string().contains("Hello!");
+    let has_reply = |message: &Value| message["parts"].to_string().contains("Hello!");
     let late = |told: &[Value]| told.iter().filter(|chunk| chunk["type"] == "data-late").count();
 
     let begun = Instant::now();
@@ -167,23 +169,23 @@ async fn a_hook_that_hangs_keeps_nobody_waiting() {
     let (told, kept) = tokio::join!(async { (chunks(asked.await.unwrap()).await, begun.elapsed()) }, async {
         loop {
             let answer = server.conversation("c1").await["messages"][1].clone();
-            if said(&answer) {
+            if has_reply(&answer) {
                 return begun.elapsed();
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     });
     let (told, took) = told;
-    assert!(kept < took, "what was written is there while the hook hangs: {kept:?} {took:?}");
+    assert!(kept < took, "the reply is stored while the hook hangs: {kept:?} {took:?}");
     assert_eq!((told.last().unwrap()["type"].as_str(), late(&told)), (Some("finish"), 1), "{told:?}");
     assert!(took > Duration::from_secs(9), "{took:?}");
-    // The next message is answered.
+    // The next message is accepted.
     let next = server.message_to("p/slow", "c1", "hello").send();
     assert_eq!(next.await.unwrap().status(), 200);
 
-    // What is too large, or none at all, is left out, and the rest is there.
+    // Results that are too large or invalid are ignored, and the others are used.
     let told = chunks(server.message_to("p/broken", "c2", "hello").send().await.unwrap()).await;
     assert_eq!((told.last().unwrap()["type"].as_str(), late(&told)), (Some("finish"), 1), "{told:?}");
     let record = server.conversation("c2").await;
-    assert!(said(&record["messages"][1]) && record["running"] != true, "{record}");
+    assert!(has_reply(&record["messages"][1]) && record["running"] != true, "{record}");
 }

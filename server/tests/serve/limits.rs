@@ -1,4 +1,4 @@
-//! What a turn may take, from the config to the stream.
+//! The limits of turns, from the config to the stream.
 
 use crate::http::chunks;
 use crate::process::Server;
@@ -30,39 +30,39 @@ prices:
   default: { input: 1, output: 1000000 }
 "#;
 
-fn metadata(chunks: &[Value]) -> Value {
-    let mut told = chunks.iter().filter(|chunk| chunk["type"] == "message-metadata");
-    told.next_back().unwrap()["messageMetadata"].clone()
+fn last_metadata(chunks: &[Value]) -> Value {
+    let mut received = chunks.iter().filter(|chunk| chunk["type"] == "message-metadata");
+    received.next_back().unwrap()["messageMetadata"].clone()
 }
 
 #[tokio::test]
-async fn a_limit_is_told_with_the_cost_and_the_next_turn_goes_on() {
+async fn limit_and_cost_are_reported_and_the_next_turn_works() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("chatwright.yaml");
     std::fs::write(&file, CONFIG).unwrap();
     let server = Server::start_with(&["--config", file.to_str().unwrap()]);
     let ask = |text: &'static str| server.message_to("demo/helper", "c1", text);
-    let ended = metadata(&chunks(ask("What do you know about refunds?").send().await.unwrap()).await);
+    let ended = last_metadata(&chunks(ask("What do you know about refunds?").send().await.unwrap()).await);
     assert_eq!((&ended["outcome"], &ended["limit"]), (&json!("limit"), &json!("requests")));
     let output = ended["usage"]["outputTokens"].as_f64().unwrap();
     assert!((ended["costUsd"].as_f64().unwrap() - output).abs() < 0.01, "{ended}");
-    let next = metadata(&chunks(ask("hello").send().await.unwrap()).await);
+    let next = last_metadata(&chunks(ask("hello").send().await.unwrap()).await);
     assert_eq!((&next["outcome"], &next["limit"]), (&json!("done"), &Value::Null));
-    // Kept with the message.
+    // The limit is stored with the message.
     assert_eq!(server.conversation("c1").await["messages"][1]["metadata"]["limit"], "requests");
-    // And what the conversation took in all.
-    let took: Value =
-        server.ask(Method::GET, "/api/conversations/c1/usage").send().await.unwrap().json().await.unwrap();
+    // The usage of the conversation is the sum of its turns.
+    let usage: Value =
+        server.request(Method::GET, "/api/conversations/c1/usage").send().await.unwrap().json().await.unwrap();
     let sum = ended["usage"]["outputTokens"].as_u64().unwrap() + next["usage"]["outputTokens"].as_u64().unwrap();
-    assert_eq!((&took["steps"], &took["usage"]["outputTokens"]), (&json!(2), &json!(sum)), "{took}");
-    let requests: Vec<_> = took["requests"].as_array().unwrap().iter().map(|step| &step["finishReason"]).collect();
+    assert_eq!((&usage["steps"], &usage["usage"]["outputTokens"]), (&json!(2), &json!(sum)), "{usage}");
+    let requests: Vec<_> = usage["requests"].as_array().unwrap().iter().map(|step| &step["finishReason"]).collect();
     assert_eq!(requests, ["tool-calls", "stop"]);
-    let other = server.ask(Method::GET, "/api/conversations/c2/usage").send().await.unwrap();
+    let other = server.request(Method::GET, "/api/conversations/c2/usage").send().await.unwrap();
     assert_eq!(other.status(), 404);
 }
 
-/// A server whose only agent writes slowly.
-fn with(limits: &str) -> (Server, TempDir) {
+/// Starts a server whose only agent writes slowly.
+fn serve_with_limits(limits: &str) -> (Server, TempDir) {
     let folder = TempDir::new().unwrap();
     let config = format!(
         "connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 50 }} }}]\n\
@@ -75,25 +75,28 @@ fn with(limits: &str) -> (Server, TempDir) {
 }
 
 #[tokio::test]
-async fn a_user_has_so_many_answers_at_once() {
-    let (server, _folder) = with("runsPerUser: 2");
+async fn concurrent_runs_per_user_are_limited() {
+    let (server, _folder) = serve_with_limits("runsPerUser: 2");
     let ask =
         async |conversation: &str| server.message_to("demo/helper", conversation, "count to 400").send().await.unwrap();
     let (first, second) = (ask("c1").await, ask("c2").await);
-    assert_eq!((first.status(), second.status()), (StatusCode::OK, StatusCode::OK), "below it and at it");
+    assert_eq!((first.status(), second.status()), (StatusCode::OK, StatusCode::OK), "below and at the limit");
     let refused = ask("c3").await;
     assert_eq!(
         (refused.status(), refused.headers()["retry-after"].to_str().unwrap()),
         (StatusCode::TOO_MANY_REQUESTS, "10")
     );
-    let said: Value = refused.json().await.unwrap();
+    let body: Value = refused.json().await.unwrap();
     assert_eq!(
-        said["error"]["message"],
+        body["error"]["message"],
         "2 other answers are being written for you. Wait for one, or stop one, then try again."
     );
-    assert_eq!(server.ask(Method::GET, "/api/conversations/c3").send().await.unwrap().status(), StatusCode::NOT_FOUND);
-    // A place comes back with the end of an answer.
-    let stop = server.ask(Method::POST, "/api/agent/demo/helper/c1/stop").send().await.unwrap();
+    assert_eq!(
+        server.request(Method::GET, "/api/conversations/c3").send().await.unwrap().status(),
+        StatusCode::NOT_FOUND
+    );
+    // The end of a reply allows another one.
+    let stop = server.request(Method::POST, "/api/agent/demo/helper/c1/stop").send().await.unwrap();
     assert!(stop.status().is_success(), "{stop:?}");
     first.text().await.unwrap();
     let mut again = ask("c3").await;
@@ -109,8 +112,8 @@ async fn a_user_has_so_many_answers_at_once() {
 }
 
 #[tokio::test]
-async fn a_text_has_so_many_bytes() {
-    let (server, _folder) = with("textBytes: 1024");
+async fn message_size_is_limited() {
+    let (server, _folder) = serve_with_limits("textBytes: 1024");
     for (length, expected) in [(1023, 200), (1024, 200), (1025, 413)] {
         let sent = server.message_to("demo/helper", &format!("c{length}"), &"x".repeat(length)).send().await.unwrap();
         assert_eq!(sent.status(), expected, "{length}");
@@ -119,19 +122,19 @@ async fn a_text_has_so_many_bytes() {
     }
 }
 
-/// F26: who takes nothing of what is written to him does not keep his connection, nor what waits for him.
+/// The connection and its buffers are released.
 #[tokio::test]
-async fn who_takes_nothing_is_let_go() {
-    let (server, _folder) = with("writeMs: 500");
+async fn client_that_does_not_read_is_disconnected() {
+    let (server, _folder) = serve_with_limits("writeMs: 500");
     let host = server.origin.strip_prefix("http://").unwrap();
     let request = format!("GET /api/openapi.json HTTP/1.1\r\nhost: {host}\r\n\r\n");
     let mut idle = TcpStream::connect(host).await.unwrap();
-    // The answers fill what the connection holds, then the requests do.
+    // First the responses fill the buffers, then the requests do.
     let written = tokio::time::timeout(Duration::from_secs(60), async {
         while idle.write_all(request.as_bytes()).await.is_ok() {}
     });
-    assert!(written.await.is_ok(), "it waits for ever");
-    // Who takes them gets all, on one connection.
+    assert!(written.await.is_ok(), "the connection stays open");
+    // A client that reads receives every response on one connection.
     let (mut reads, mut writes) = TcpStream::connect(host).await.unwrap().into_split();
     let last = request.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
     let sent = tokio::spawn(async move {

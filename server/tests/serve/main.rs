@@ -1,4 +1,4 @@
-//! The binary from outside.
+//! Tests of the server binary as a process, over HTTP.
 
 mod account_rows;
 mod accounts;

@@ -1,5 +1,5 @@
-//! F38: whatever is stored as a message, the page on which it stands is drawn, by the components that the browser runs, too, and the
-//! messages around it are there.
+//! Whatever is stored as a message, the page with it renders, with the components that also run in
+//! the browser, and shows the other messages.
 
 use crate::process::Server;
 use proptest::prelude::*;
@@ -16,8 +16,8 @@ agents: [{ id: a, type: Agent, connectionId: demo, properties: { model: demo } }
 pages: [{ id: p, blocks: [{ id: chat, type: AgentChat, properties: { agentId: a } }] }]
 ";
 
-/// Messages of one conversation that are changed at once.
-const AT_ONCE: usize = 20;
+/// The number of messages that are replaced in each case.
+const MESSAGES: usize = 20;
 
 const KINDS: &[&str] = &[
     "text",
@@ -76,7 +76,7 @@ const FIELDS: &[&str] = &[
     "more",
 ];
 
-/// What parts, calls and results are made of, so that a random object is one of those often enough.
+/// Keys of parts, calls and results, so that random objects often resemble valid ones.
 const KEYS: &[&str] = &[
     "type",
     "text",
@@ -169,7 +169,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 fn any_part() -> impl Strategy<Value = Value> {
     let fields = prop::collection::vec((select(FIELDS), any_value()), 0..7);
     let known = (select(KINDS), select(STATES), any_text(), fields).prop_map(|(kind, state, text, fields)| {
-        // What makes it that kind of part comes first, and may be replaced by something that does not fit.
+        // First the fields that the kind requires; random ones may replace them.
         let mut part = json!({
             "type": kind, "toolCallId": "c", "input": {}, "text": text, "url": text, "mediaType": "image/png", "sourceId": "s", "data": {},
         });
@@ -197,42 +197,42 @@ fn any_body() -> impl Strategy<Value = String> {
     prop_oneof![19 => message, 1 => any_value().prop_map(|value| value.to_string()), 1 => any_text()]
 }
 
-/// A server with a conversation of many messages, whose bodies an outsider can change.
-struct House {
+/// A server with a conversation whose stored messages the test replaces.
+struct TestServer {
     server: Server,
-    outside: SqliteConnection,
+    database: SqliteConnection,
     _folder: tempfile::TempDir,
 }
 
-impl House {
-    async fn open() -> Self {
+impl TestServer {
+    async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("chatwright.yaml"), CONFIG).unwrap();
         let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
-        for number in 0..=AT_ONCE / 2 {
+        for number in 0..=MESSAGES / 2 {
             let sent = server.message_to("p/a", "c", &format!("word{number}")).send().await.unwrap();
             sent.text().await.unwrap();
         }
-        let outside = SqliteConnection::connect(&server.database).await.unwrap();
-        Self { server, outside, _folder: folder }
+        let database = SqliteConnection::connect(&server.database).await.unwrap();
+        Self { server, database, _folder: folder }
     }
 
-    /// Puts the bodies in the place of those of the first messages.
-    async fn store(&mut self, bodies: &[String]) {
-        for (place, body) in bodies.iter().enumerate() {
+    /// Replaces the bodies of the first messages.
+    async fn replace_bodies(&mut self, bodies: &[String]) {
+        for (index, body) in bodies.iter().enumerate() {
             let change =
                 "UPDATE messages SET body = ? WHERE no = (SELECT no FROM messages ORDER BY no LIMIT 1 OFFSET ?)";
-            sqlx::query(change).bind(body).bind(place as i64).execute(&mut self.outside).await.unwrap();
+            sqlx::query(change).bind(body).bind(index as i64).execute(&mut self.database).await.unwrap();
         }
     }
 
-    /// What does not show the last question, with what it was answered.
-    async fn faults(&self) -> Vec<String> {
+    /// Returns the paths that fail or do not show the last message, with their status.
+    async fn find_faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for path in ["/p?conversation=c", "/api/conversations/c", "/api/conversations/c/export?format=html"] {
-            let answer = self.server.ask(Method::GET, path).send().await.unwrap();
+            let answer = self.server.request(Method::GET, path).send().await.unwrap();
             let (status, text) = (answer.status(), answer.text().await.unwrap());
-            if status != 200 || !text.contains(&format!("word{}", AT_ONCE / 2)) {
+            if status != 200 || !text.contains(&format!("word{}", MESSAGES / 2)) {
                 faults.push(format!("{path}: {status}"));
             }
         }
@@ -241,19 +241,19 @@ impl House {
 }
 
 #[test]
-fn any_stored_message_is_shown_or_left_out() {
+fn arbitrary_stored_messages_do_not_break_pages() {
     let runtime = Runtime::new().unwrap();
-    let house = tokio::sync::Mutex::new(runtime.block_on(House::open()));
+    let fixture = tokio::sync::Mutex::new(runtime.block_on(TestServer::start()));
     let config = Config { cases: 24, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[38; 32]));
     let check = |bodies: Vec<String>| {
         let faults = runtime.block_on(async {
-            let mut house = house.lock().await;
-            house.store(&bodies).await;
-            house.faults().await
+            let mut fixture = fixture.lock().await;
+            fixture.replace_bodies(&bodies).await;
+            fixture.find_faults().await
         });
         prop_assert!(faults.is_empty(), "{faults:?} with {bodies:#?}");
         Ok(())
     };
-    runner.run(&prop::collection::vec(any_body(), AT_ONCE), check).unwrap();
+    runner.run(&prop::collection::vec(any_body(), MESSAGES), check).unwrap();
 }

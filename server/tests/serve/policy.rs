@@ -1,11 +1,11 @@
-//! What a page may do in a browser (A40), read as a browser does: each directive, and of which sites pictures come.
+//! The Content-Security-Policy of pages: each directive, and the origins that the config adds.
 
 use crate::process::Server;
 use reqwest::Method;
 use std::collections::BTreeMap;
 
-async fn policy(server: &Server, path: &str) -> BTreeMap<String, String> {
-    let answer = server.ask(Method::GET, path).send().await.unwrap();
+async fn fetch_csp(server: &Server, path: &str) -> BTreeMap<String, String> {
+    let answer = server.request(Method::GET, path).send().await.unwrap();
     let policy = answer.headers()["content-security-policy"].to_str().unwrap();
     let directive = |directive: &str| {
         let (name, sources) = directive.trim().split_once(' ').unwrap();
@@ -25,9 +25,9 @@ fn serve(more: &str) -> (Server, tempfile::TempDir) {
 }
 
 #[tokio::test]
-async fn nothing_but_what_the_page_needs() {
+async fn csp_allows_only_what_the_page_needs() {
     let (server, _folder) = serve("pages: [{ id: p }]");
-    let (first, second) = (policy(&server, "/p").await, policy(&server, "/p").await);
+    let (first, second) = (fetch_csp(&server, "/p").await, fetch_csp(&server, "/p").await);
     let nonce = |policy: &BTreeMap<String, String>| {
         let (_, rest) = policy["script-src"].split_once("'nonce-").unwrap();
         rest.split_once('\'').unwrap().0.to_owned()
@@ -53,7 +53,7 @@ async fn nothing_but_what_the_page_needs() {
 }
 
 #[tokio::test]
-async fn files_go_to_storages_that_the_config_names() {
+async fn csp_allows_configured_upload_origins() {
     let attachments = "{ enabled: true, uploadPolicyRequestId: sign, uploadOrigin: 'https://b.example' }";
     let chat = format!(
         "{{ id: chat, type: AgentChat, properties: {{ agentId: a, sender: {{ attachments: {attachments} }} }} }}"
@@ -62,11 +62,11 @@ async fn files_go_to_storages_that_the_config_names() {
         "api: [{{ id: sign, routine: [{{ ':return': {{ url: 'https://b.example' }} }}] }}]\n\
          pages: [{{ id: p, blocks: [{{ id: card, type: Card, blocks: [{chat}] }}] }}]"
     ));
-    assert_eq!(policy(&server, "/p").await["connect-src"], "'self' https://b.example");
+    assert_eq!(fetch_csp(&server, "/p").await["connect-src"], "'self' https://b.example");
 }
 
 #[tokio::test]
-async fn pictures_come_from_sites_that_the_config_names() {
+async fn csp_allows_configured_picture_origins() {
     let chat = |properties: &str| {
         format!(
             "pages: [{{ id: p, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: a, {properties} }} }}] }}]"
@@ -74,9 +74,9 @@ async fn pictures_come_from_sites_that_the_config_names() {
     };
     let check = async |more: String, expected: &str| {
         let (server, _folder) = serve(&more);
-        let found = policy(&server, "/p").await["img-src"].clone();
+        let found = fetch_csp(&server, "/p").await["img-src"].clone();
         assert_eq!(found, format!("'self' data: blob:{expected}"), "{more}");
-        let page = server.ask(Method::GET, "/p").send().await.unwrap().text().await.unwrap();
+        let page = server.request(Method::GET, "/p").send().await.unwrap().text().await.unwrap();
         let named = page.contains("<meta name=\"pictures\"");
         assert_eq!(named, !expected.is_empty(), "{more}");
     };

@@ -1,4 +1,4 @@
-//! The binary as a child process.
+//! The server binary as a child process.
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder};
@@ -8,50 +8,50 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 
-/// A server with a database of its own; ends when dropped.
+/// A running server with its own database; it is killed when dropped.
 pub(crate) struct Server {
     child: Child,
     pub(crate) origin: String,
-    /// Its database's URL.
+    /// The URL of its database.
     pub(crate) database: String,
     client: Client,
-    /// What it says after that.
-    said: Mutex<BufReader<ChildStdout>>,
+    /// The output after the line with the origin.
+    stdout: Mutex<BufReader<ChildStdout>>,
     _folder: TempDir,
 }
 
 impl Server {
-    /// With the embedded demo.
+    /// Starts the embedded demo.
     pub(crate) fn start() -> Self {
         Self::start_with(&[])
     }
 
-    /// With more arguments.
+    /// Starts it with more arguments.
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
         Self::spawn(arguments, |command| command)
     }
 
-    /// With all that it can log, in a file.
+    /// Starts it with the log level `trace`, logging to a file.
     pub(crate) fn start_logging(arguments: &[&str], log: File) -> Self {
         Self::spawn(arguments, |command| command.env("CHATWRIGHT_LOG", "trace").stderr(log))
     }
 
-    /// With all that it can log, for nobody: who read it is gone.
-    pub(crate) fn start_unheard() -> Self {
+    /// Starts it with the log level `trace` and a closed pipe for the log.
+    pub(crate) fn start_with_closed_stderr() -> Self {
         let mut server = Self::spawn(&[], |command| command.env("CHATWRIGHT_LOG", "trace").stderr(Stdio::piped()));
         drop(server.child.stderr.take());
         server
     }
 
-    /// As [`Server::start_logging`], with more variables.
-    pub(crate) fn start_logging_in(variables: &[(&str, &str)], arguments: &[&str], log: File) -> Self {
+    /// Like [`Server::start_logging`], with environment variables.
+    pub(crate) fn start_logging_with_env(variables: &[(&str, &str)], arguments: &[&str], log: File) -> Self {
         Self::spawn(arguments, |command| {
             command.env("CHATWRIGHT_LOG", "trace").envs(variables.iter().copied()).stderr(log)
         })
     }
 
-    /// With more variables.
-    pub(crate) fn start_in(variables: &[(&str, &str)], arguments: &[&str]) -> Self {
+    /// Starts it with environment variables.
+    pub(crate) fn start_with_env(variables: &[(&str, &str)], arguments: &[&str]) -> Self {
         Self::spawn(arguments, |command| command.envs(variables.iter().copied()))
     }
 
@@ -69,76 +69,76 @@ impl Server {
         command.args(["--addr", "127.0.0.1:0"]).args(arguments).stdout(Stdio::piped());
         let mut child = with(&mut command).spawn().unwrap();
         let mut line = String::new();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
-        said.read_line(&mut line).unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
         let origin = line.trim().strip_prefix("listening on ").unwrap().to_owned();
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // A redirect is an answer like others.
+        // Tests check redirects themselves.
         let client = Client::builder().redirect(Policy::none()).build().unwrap();
-        Self { child, origin, database, client, said: Mutex::new(said), _folder: folder }
+        Self { child, origin, database, client, stdout: Mutex::new(stdout), _folder: folder }
     }
 
-    /// The token for the first account, which it shows when it has begun to listen.
-    pub(crate) async fn token(&self) -> String {
+    /// Returns the token for the first account, which is printed after the start.
+    pub(crate) async fn first_account_token(&self) -> String {
         let mut line = String::new();
-        self.said.lock().await.read_line(&mut line).unwrap();
+        self.stdout.lock().await.read_line(&mut line).unwrap();
         line.trim().rsplit_once("with the token ").unwrap().1.to_owned()
     }
 
-    /// Tells it to end, as an operator does.
+    /// Sends SIGTERM, as an operator does.
     pub(crate) fn terminate(&self) {
         self.signal(rustix::process::Signal::TERM);
     }
 
-    /// Sends it a signal.
+    /// Sends a signal.
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let process = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(process, signal).unwrap();
     }
 
-    /// Ends it where it is, as a power failure does.
+    /// Kills it, as a power failure does.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Ends it; what it kept is there as long as what this gives.
+    /// Kills it; its database stays as long as the returned value.
     pub(crate) fn stop(mut self) -> Self {
         self.kill();
         self
     }
 
-    /// What it holds, in bytes.
-    pub(crate) fn memory(&self) -> usize {
+    /// Returns its resident memory in bytes.
+    pub(crate) fn memory_bytes(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
     }
 
-    /// How it ended.
+    /// Waits for its end; returns the exit status.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 
-    /// With this database.
+    /// Starts it with this database.
     pub(crate) fn start_on(database: &str) -> Self {
         Self::start_with(&["--database", database])
     }
 
-    /// Its process.
+    /// Returns its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// A request to it.
-    pub(crate) fn ask(&self, method: Method, path: &str) -> RequestBuilder {
+    /// Returns a request to it.
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.origin))
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

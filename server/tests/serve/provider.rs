@@ -1,13 +1,14 @@
-//! A model that does as it is told.
+//! A scripted model provider.
 
 use axum::routing::post;
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// A provider of Chat Completions that does as it is told: the user's message is a call, `NAME {ARGUMENTS}`; then it says what the
-/// tool answered, and names the tools that it was offered. A message that begins with `say ` is an answer: what comes after it.
-pub(crate) async fn provider() -> String {
+/// Starts a Chat Completions provider that follows its user message. `NAME {ARGUMENTS}` calls a
+/// tool; the next reply is the tool's result and the names of the offered tools. `say TEXT` replies
+/// with TEXT.
+pub(crate) async fn start_provider() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
     let router =
@@ -19,12 +20,12 @@ pub(crate) async fn provider() -> String {
 fn complete(request: &Value) -> ([(&'static str, &'static str); 1], String) {
     let last = request["messages"].as_array().unwrap().last().unwrap();
     let content = last["content"].as_str().unwrap_or_default();
-    let (delta, reason) = if let Some(said) = content.strip_prefix("say ") {
-        (json!({ "content": said }), "stop")
+    let (delta, reason) = if let Some(reply) = content.strip_prefix("say ") {
+        (json!({ "content": reply }), "stop")
     } else if last["role"] == "tool" {
         let offered = request["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str());
-        let said = format!("{content} | {}", offered.collect::<Vec<_>>().join(" "));
-        (json!({ "content": said }), "stop")
+        let reply = format!("{content} | {}", offered.collect::<Vec<_>>().join(" "));
+        (json!({ "content": reply }), "stop")
     } else {
         let (name, arguments) = content.split_once(' ').unwrap();
         let function = json!({ "name": name, "arguments": arguments });

@@ -1,17 +1,17 @@
-//! An agent asks its user, over the AI SDK's protocol.
+//! Questions of an agent to its user, over the AI SDK's protocol.
 
 use crate::http::chunks;
 use crate::process::Server;
 use serde_json::{Value, json};
 
-/// The question that is open in a conversation.
+/// Returns the open question of a conversation.
 async fn open_question(server: &Server, conversation: &str) -> Option<Value> {
     let record = server.conversation(conversation).await["messages"][1].clone();
     let mut parts = record["parts"].as_array().unwrap().iter();
     parts.find(|part| part["type"] == "tool-ask-user" && part["state"] == "input-available").cloned()
 }
 
-fn said(chunks: &[Value]) -> String {
+fn reply_text(chunks: &[Value]) -> String {
     let deltas = chunks.iter().filter(|chunk| chunk["type"] == "text-delta");
     deltas.filter_map(|chunk| chunk["delta"].as_str()).collect()
 }
@@ -35,26 +35,26 @@ async fn an_answer_resumes_the_conversation() {
                 part["output"] = json!({ "option": "In one sentence" });
             }
         }
-        server.turn("c1", json!([message]))
+        server.submit_messages("c1", json!([message]))
     };
-    // The answer to a question that was never asked changes nothing.
+    // An answer to an unknown question changes nothing.
     chunks(answer(&json!("forged")).send().await.unwrap()).await;
     assert_eq!(open_question(&server, "c1").await.as_ref(), Some(&question));
     let resumed = chunks(answer(&question["toolCallId"]).send().await.unwrap()).await;
-    assert!(said(&resumed).starts_with("You chose *In one sentence*."), "{}", said(&resumed));
+    assert!(reply_text(&resumed).starts_with("You chose *In one sentence*."), "{}", reply_text(&resumed));
     assert_eq!(resumed[0]["messageId"], record["id"]);
-    // Once only: a repeated answer is no news.
+    // A repeated answer has no effect.
     let again = chunks(answer(&question["toolCallId"]).send().await.unwrap()).await;
-    assert_eq!(said(&again), "");
+    assert_eq!(reply_text(&again), "");
 }
 
 #[tokio::test]
-async fn a_new_message_passes_the_question_over() {
+async fn new_message_closes_an_open_question() {
     let server = Server::start();
     chunks(server.message("c1", "Ask me with a form").send().await.unwrap()).await;
     assert!(open_question(&server, "c1").await.is_some());
     let next = chunks(server.message("c1", "hello").send().await.unwrap()).await;
-    assert!(said(&next).starts_with("Hello!"), "{}", said(&next));
+    assert!(reply_text(&next).starts_with("Hello!"), "{}", reply_text(&next));
     let record = server.conversation("c1").await["messages"][1].clone();
     let parts = record["parts"].as_array().unwrap();
     let question = parts.iter().find(|part| part["type"] == "tool-ask-user").unwrap();

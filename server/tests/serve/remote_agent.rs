@@ -1,10 +1,10 @@
-//! Endpoints for other agent platforms, and the look at a server of theirs.
+//! Endpoints that are served to other agent platforms, and `chatwright check-agent`.
 
 use crate::process::Server;
 use axum::http::{StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
 use axum::{Json, Router};
-use contract::{ModelUse, Progress, Tool, ToolContext};
+use contract::{CallReports, ModelUse, RunScope, Tool, ToolContext};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::process::Command;
@@ -44,22 +44,22 @@ api:
   - { id: hidden, description: Not for others., payloadSchema: { type: object }, routine: [{ ":return": secret }] }
 "#;
 
-const SECTION: &str = "
+const SERVE_SECTION: &str = "
 serveAsRemoteAgent:
   endpoints: [articles/search, who, { endpointId: remove, confirm: true, visibleParameters: [title] }]
   apiKey: { _secret: AGENT_KEY }
   resource: about
 ";
 
-/// A server with this config, whose folder must live as long.
+/// Starts a server with this config; the folder must outlive it.
 fn serve(config: &str) -> (Server, TempDir) {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
-    let server = Server::start_in(&[("AGENT_KEY", KEY)], &["--config", folder.path().to_str().unwrap()]);
+    let server = Server::start_with_env(&[("AGENT_KEY", KEY)], &["--config", folder.path().to_str().unwrap()]);
     (server, folder)
 }
 
-/// Our own client of the contract.
+/// Returns our own client of the contract.
 fn client(server: &Server, key: &str) -> RemoteAgent {
     let settings = RemoteAgentSettings {
         base_url: format!("{}/remote-agent", server.origin).parse().unwrap(),
@@ -73,16 +73,21 @@ fn client(server: &Server, key: &str) -> RemoteAgent {
     RemoteAgent::new(settings).unwrap()
 }
 
-fn caller() -> ToolContext {
+fn tool_context() -> ToolContext {
     let [call_id, user_id, conversation_id] = ["1", "ada", "c"].map(str::to_owned);
-    let (progress, models) = (Progress::default(), ModelUse::default());
-    let cancel = CancellationToken::new();
-    ToolContext { call_id, user_id, conversation_id, cancel, progress, may_repeat: false, models }
+    ToolContext {
+        call_id,
+        scope: std::sync::Arc::new(RunScope { user_id, conversation_id, ..RunScope::default() }),
+        cancel: CancellationToken::new(),
+        reports: CallReports::default(),
+        may_repeat: false,
+        models: ModelUse::default(),
+    }
 }
 
 #[tokio::test]
-async fn our_own_client_joins_it() {
-    let (server, _folder) = serve(&format!("{API}{SECTION}"));
+async fn own_client_discovers_and_calls_tools() {
+    let (server, _folder) = serve(&format!("{API}{SERVE_SECTION}"));
     let agent = client(&server, KEY);
     let found = agent.discover().await.unwrap();
     assert_eq!(found.warnings, Vec::<String>::new());
@@ -99,7 +104,7 @@ async fn our_own_client_joins_it() {
 
     let call = async |name: &str, input: Value| {
         let tool = found.tools.iter().find(|tool| tool.spec().name == name).unwrap();
-        tool.call(input, caller()).await.map_or_else(|error| format!("error: {error}"), |value| value.to_string())
+        tool.call(input, tool_context()).await.map_or_else(|error| format!("error: {error}"), |value| value.to_string())
     };
     let check = async |name: &str, input: Value, expected: &str| {
         assert_eq!(call(name, input.clone()).await, expected, "{name} {input}");
@@ -108,12 +113,12 @@ async fn our_own_client_joins_it() {
     check("articles__search", json!({ "query": "Re" }), both).await;
     let one = r#"{"type":"mixed","data":{"articles":[{"title":"Refunds"}]}}"#;
     check("articles__search", json!({ "query": "Re", "limit": 1 }), one).await;
-    let short = r#"error: The tool failed: "R" is shorter than 2 characters; code 422; It is about /query."#;
+    let short = r#"error: The tool failed: "R" is shorter than 2 characters; code 422; Field: /query."#;
     check("articles__search", json!({ "query": "R" }), short).await;
     check("who", json!({}), r#""remote-agent""#).await;
     let rejected = "error: The tool failed: There is no such article; code 422.";
     check("remove", json!({ "title": "none" }), rejected).await;
-    let failed = "error: The tool failed: This could not be done just now. Try again; code 500.";
+    let failed = "error: The tool failed: This could not be done right now. Try again; code 500.";
     check("remove", json!({ "title": "boom" }), failed).await;
     check("remove", json!({ "title": "Returns" }), r#""Done.""#).await;
     check("articles__search", json!({ "query": "Re" }), one).await;
@@ -125,8 +130,8 @@ async fn our_own_client_joins_it() {
 }
 
 #[tokio::test]
-async fn every_answer_has_the_contracts_shape() {
-    let (server, _folder) = serve(&format!("{API}{SECTION}"));
+async fn errors_have_the_shape_of_the_contract() {
+    let (server, _folder) = serve(&format!("{API}{SERVE_SECTION}"));
     let check = async |request: RequestBuilder, status: u16, message: &str| {
         let seen = format!("{request:?}");
         let answer = request.send().await.unwrap();
@@ -135,15 +140,15 @@ async fn every_answer_has_the_contracts_shape() {
         let error = json!({ "message": message, "code": status, "details": "" });
         assert_eq!(body, json!({ "success": false, "error": error }), "{seen}");
     };
-    let post = |path: &str| server.ask(Method::POST, &format!("/remote-agent/{path}")).header("x-api-key", KEY);
+    let post = |path: &str| server.request(Method::POST, &format!("/remote-agent/{path}")).header("x-api-key", KEY);
     let wrong = "The x-api-key is missing or wrong.";
-    let list = || server.ask(Method::GET, "/remote-agent/tools");
+    let list = || server.request(Method::GET, "/remote-agent/tools");
     check(list(), 401, wrong).await;
     check(list().header("x-api-key", "key-canary-2"), 401, wrong).await;
     check(list().header("x-api-key", KEY).header("x-api-key", KEY), 401, wrong).await;
-    check(server.ask(Method::POST, "/remote-agent/tools/who"), 401, wrong).await;
-    check(server.ask(Method::POST, "/remote-agent/tools/none"), 401, wrong).await;
-    check(server.ask(Method::POST, "/remote-agent/resource"), 401, wrong).await;
+    check(server.request(Method::POST, "/remote-agent/tools/who"), 401, wrong).await;
+    check(server.request(Method::POST, "/remote-agent/tools/none"), 401, wrong).await;
+    check(server.request(Method::POST, "/remote-agent/resource"), 401, wrong).await;
     for name in ["none", "hidden", "articles%2Fsearch", "about"] {
         check(post(&format!("tools/{name}")), 404, "Tool not found").await;
     }
@@ -153,54 +158,55 @@ async fn every_answer_has_the_contracts_shape() {
     assert_eq!(answer.json::<Value>().await.unwrap(), expected);
     let elsewhere = post("tools/who").header("origin", "https://evil.test").send().await.unwrap();
     assert_eq!(elsewhere.status(), StatusCode::FORBIDDEN);
-    // A byte more than there may be, of no declared length. The last request: its connection ends with it.
+    // One byte over the limit, without a declared length. It is the last request, since its
+    // connection is closed.
     let chunks = std::iter::repeat_n("x".repeat(1 << 16), 16).chain(["x".to_owned()]);
     let streamed = reqwest::Body::wrap_stream(futures::stream::iter(chunks.map(Ok::<_, std::io::Error>)));
     check(post("tools/who").body(streamed), 413, "The request is too large.").await;
 }
 
 #[tokio::test]
-async fn it_comes_and_goes_with_the_config() {
+async fn endpoints_follow_config_changes() {
     let (server, folder) = serve(API);
     let status = async || {
-        let list = server.ask(Method::GET, "/remote-agent/tools").header("x-api-key", KEY);
+        let list = server.request(Method::GET, "/remote-agent/tools").header("x-api-key", KEY);
         list.send().await.unwrap().status().as_u16()
     };
     let becomes = async |expected: u16| {
         let begun = Instant::now();
         while status().await != expected {
-            assert!(begun.elapsed() < Duration::from_secs(60), "it is never {expected}");
+            assert!(begun.elapsed() < Duration::from_secs(60), "the status is never {expected}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
     assert_eq!(status().await, 404);
     for path in ["tools/who", "resource"] {
-        let post = server.ask(Method::POST, &format!("/remote-agent/{path}")).header("x-api-key", KEY);
+        let post = server.request(Method::POST, &format!("/remote-agent/{path}")).header("x-api-key", KEY);
         assert_eq!(post.send().await.unwrap().status(), StatusCode::NOT_FOUND, "{path}");
     }
     let file = folder.path().join("chatwright.yaml");
-    std::fs::write(&file, format!("{API}{SECTION}")).unwrap();
+    std::fs::write(&file, format!("{API}{SERVE_SECTION}")).unwrap();
     becomes(200).await;
     std::fs::write(&file, API).unwrap();
     becomes(404).await;
 }
 
-/// What `chatwright check-agent` prints about the server at an address, and whether it succeeds.
-async fn examined(origin: &str, more: &[&str]) -> String {
+/// Returns the exit code and the output of `chatwright check-agent` for the server at an origin.
+async fn run_check_agent(origin: &str, more: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chatwright"));
     command.args(["check-agent", &format!("{origin}/remote-agent")]).args(more);
     command.env("AGENT_KEY", KEY).env("WRONG_KEY", "wrong").env_remove("NO_KEY");
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-    let [told, failed] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert!(!told.contains(KEY) && !failed.contains(KEY), "{told}{failed}");
-    format!("exit {}\n{told}{failed}", output.status.code().unwrap()).replace(origin, "ORIGIN")
+    let [printed, failed] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(!printed.contains(KEY) && !failed.contains(KEY), "{printed}{failed}");
+    format!("exit {}\n{printed}{failed}", output.status.code().unwrap()).replace(origin, "ORIGIN")
 }
 
 #[tokio::test]
-async fn what_is_said_about_our_own_server() {
-    let (server, _folder) = serve(&format!("{API}{SECTION}"));
+async fn check_agent_accepts_our_own_server() {
+    let (server, _folder) = serve(&format!("{API}{SERVE_SECTION}"));
     let with_key = ["--allow-private", "--api-key-env", "AGENT_KEY"];
-    insta::assert_snapshot!(examined(&server.origin, &with_key).await, @"
+    insta::assert_snapshot!(run_check_agent(&server.origin, &with_key).await, @"
     exit 0
     ORIGIN/remote-agent
       articles__search — Finds articles.
@@ -215,9 +221,9 @@ async fn what_is_said_about_our_own_server() {
     ok    GET /tools with a wrong key has the status 401
     ok    POST /tools/{name} with a wrong key has the status 401
     ok    POST /resource with a wrong key has the status 401
-    the server keeps to the contract
+    the server follows the contract
     ");
-    insta::assert_snapshot!(examined(&server.origin, &["--allow-private"]).await, @"
+    insta::assert_snapshot!(run_check_agent(&server.origin, &["--allow-private"]).await, @"
     exit 1
     ORIGIN/remote-agent
     wrong the list of tools: The x-api-key is missing or wrong; code 401
@@ -225,25 +231,25 @@ async fn what_is_said_about_our_own_server() {
     ok    GET /tools with a wrong key has the status 401
     ok    POST /tools/{name} with a wrong key has the status 401
     ok    POST /resource with a wrong key has the status 401
-    note  no key was given; `--api-key-env NAME` sends the one in the variable NAME
-    1 thing is wrong
+    note  no API key was sent; `--api-key-env NAME` sends the key in the variable NAME
+    1 problem found
     ");
-    insta::assert_snapshot!(examined(&server.origin, &["--allow-private", "--api-key-env", "NO_KEY"]).await, @"
+    insta::assert_snapshot!(run_check_agent(&server.origin, &["--allow-private", "--api-key-env", "NO_KEY"]).await, @"
     exit 1
     chatwright: the environment variable `NO_KEY` is not set
     ");
-    insta::assert_snapshot!(examined(&server.origin, &["--api-key-env", "AGENT_KEY"]).await, @"
+    insta::assert_snapshot!(run_check_agent(&server.origin, &["--api-key-env", "AGENT_KEY"]).await, @"
     exit 1
     chatwright: ORIGIN/remote-agent: the agent's URL must begin with https://, unless private addresses are allowed
     ");
-    insta::assert_snapshot!(examined("https://127.0.0.1:9", &["--api-key-env", "AGENT_KEY"]).await, @"
+    insta::assert_snapshot!(run_check_agent("https://127.0.0.1:9", &["--api-key-env", "AGENT_KEY"]).await, @"
     exit 1
     chatwright: ORIGIN/remote-agent: the address is not public, and the connection does not allow private addresses
     ");
 }
 
-/// Takes every key, knows every tool, and describes little of what it has.
-async fn careless(uri: Uri) -> Response {
+/// A remote agent that accepts every key and tool name and describes little.
+async fn careless_agent(uri: Uri) -> Response {
     let text = |description: &str| json!({ "type": "string", "description": description });
     match uri.path() {
         "/remote-agent/tools" => Json(json!({ "tools": [
@@ -269,12 +275,12 @@ async fn careless(uri: Uri) -> Response {
 }
 
 #[tokio::test]
-async fn what_is_said_about_a_bad_server() {
+async fn check_agent_reports_contract_violations() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(careless)).await });
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(careless_agent)).await });
     let with_key = ["--allow-private", "--api-key-env", "AGENT_KEY"];
-    insta::assert_snapshot!(examined(&origin, &with_key).await, @"
+    insta::assert_snapshot!(run_check_agent(&origin, &with_key).await, @"
     exit 1
     ORIGIN/remote-agent
       good — Works. [secret]
@@ -299,6 +305,6 @@ async fn what_is_said_about_a_bad_server() {
     wrong GET /tools with a wrong key has the status 200 instead of 401
     wrong POST /tools/{name} with a wrong key has the status 200 instead of 401
     wrong POST /resource with a wrong key has the status 200 instead of 401
-    12 things are wrong
+    12 problems found
     ");
 }

@@ -1,6 +1,7 @@
-//! Two servers on one PostgreSQL, one of which dies or freezes while it answers (F15, F16); and a database that is moved, copied and put back.
+//! Two servers on one PostgreSQL database, one of which dies or freezes during a reply; and a
+//! database that is migrated, backed up and restored.
 
-use crate::backup::run;
+use crate::backup::run_command;
 use crate::http::chunks;
 use crate::process::Server;
 use reqwest::{Method, StatusCode};
@@ -9,11 +10,11 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Only catches a hang: an answer is taken over after the lease of 15 s, and the time between two looks.
-const TAKEN_OVER: Duration = Duration::from_secs(120);
+/// Only detects a hang: a run is taken over after its lease of 15 s and the polling interval.
+const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The demo's agent, as slow as a person reads.
-fn slow(folder: &Path) -> String {
+/// Writes a config with a slow demo agent; returns its folder.
+fn write_slow_config(folder: &Path) -> String {
     let config = "connections: [{ id: demo, type: Demo, properties: { delayMs: 100 } }]\n\
                   agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo } }]\n\
                   pages: [{ id: demo, blocks: [{ id: chat, type: AgentChat, properties: { agentId: demo } }] }]\n";
@@ -21,29 +22,29 @@ fn slow(folder: &Path) -> String {
     folder.to_str().unwrap().to_owned()
 }
 
-fn text(message: &Value) -> String {
+fn message_text(message: &Value) -> String {
     let parts = message["parts"].as_array().unwrap().iter();
     parts.filter_map(|part| part["text"].as_str()).collect()
 }
 
-/// How the newest answer ended, once it has.
-async fn outcome(server: &Server, begun: Instant) -> (String, Value) {
+/// Waits until the newest reply has ended; returns its text and outcome.
+async fn wait_for_outcome(server: &Server, begun: Instant) -> (String, Value) {
     loop {
         let conversation = server.conversation("c").await;
         let answer = conversation["messages"].as_array().unwrap().last().unwrap().clone();
         if conversation["active"].is_null() {
-            return (text(&answer), answer["metadata"]["outcome"].clone());
+            return (message_text(&answer), answer["metadata"]["outcome"].clone());
         }
-        assert!(begun.elapsed() < TAKEN_OVER, "it is not closed after {:?}", begun.elapsed());
+        assert!(begun.elapsed() < TAKEOVER_TIMEOUT, "the run is not closed after {:?}", begun.elapsed());
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_of_a_server_that_is_killed_is_closed_by_the_other() {
+async fn reply_of_a_killed_server_is_closed_by_the_other() {
     let Some(url) = test_postgres::new_database().await else { return };
     let folder = tempfile::tempdir().unwrap();
-    let config = slow(folder.path());
+    let config = write_slow_config(folder.path());
     let start = || Server::start_with(&["--config", &config, "--database", &url]);
     let (mut a, b) = (start(), start());
     let mut running = a.message("c", "count to 600").send().await.unwrap();
@@ -52,19 +53,19 @@ async fn an_answer_of_a_server_that_is_killed_is_closed_by_the_other() {
         seen.push_str(std::str::from_utf8(&running.chunk().await.unwrap().unwrap()).unwrap());
     }
     let stream = "/api/agent/demo/demo/c/stream";
-    let watching = b.ask(Method::GET, stream).header("last-event-id", "1.3").send().await.unwrap();
+    let watching = b.request(Method::GET, stream).header("last-event-id", "1.3").send().await.unwrap();
     assert_eq!(watching.status(), StatusCode::OK);
 
     a.kill();
     let died = Instant::now();
     drop(running);
-    // What was shown is there, from the first moment on, and nobody else begins until it is closed.
+    // The part that was shown is stored, and no other run starts until this one is closed.
     let conversation = b.conversation("c").await;
     assert!(!conversation["active"].is_null());
-    assert!(text(&conversation["messages"][1]).contains("1, 2, 3"), "{conversation}");
+    assert!(message_text(&conversation["messages"][1]).contains("1, 2, 3"), "{conversation}");
     assert_eq!(b.message("c", "hello").send().await.unwrap().status(), StatusCode::CONFLICT);
     let watched = tokio::spawn(watching.text());
-    let (written, how) = outcome(&b, died).await;
+    let (written, how) = wait_for_outcome(&b, died).await;
     assert!(written.contains("1, 2, 3") && how == "interrupted", "{written} {how}");
     let watched = watched.await.unwrap().unwrap();
     assert!(watched.starts_with("id: 1.4\n") && watched.contains("data-gap"), "{watched}");
@@ -72,41 +73,41 @@ async fn an_answer_of_a_server_that_is_killed_is_closed_by_the_other() {
 
     let again = chunks(b.message("c", "hello").send().await.unwrap()).await;
     assert_eq!(again.last().unwrap()["type"], "finish");
-    // A new one in the place of the dead one knows all of it.
+    // A new server shows the same messages.
     let c = start();
     assert_eq!(c.conversation("c").await["messages"], b.conversation("c").await["messages"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_frozen_server_that_wakes_up_writes_nothing() {
+async fn frozen_server_writes_nothing_after_it_resumes() {
     let Some(url) = test_postgres::new_database().await else { return };
     let folder = tempfile::tempdir().unwrap();
-    let config = slow(folder.path());
+    let config = write_slow_config(folder.path());
     let start = || Server::start_with(&["--config", &config, "--database", &url]);
     let (a, b) = (start(), start());
     let running = a.message("c", "count to 600").send().await.unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;
     a.signal(Signal::STOP);
     let frozen = Instant::now();
-    let (written, how) = outcome(&b, frozen).await;
+    let (written, how) = wait_for_outcome(&b, frozen).await;
     assert_eq!(how, "interrupted");
-    // It goes on where it was closed, at the other server.
+    // The conversation continues on the other server.
     let answered = chunks(b.message("c", "hello").send().await.unwrap()).await;
     assert_eq!(answered.last().unwrap()["type"], "finish");
     let kept = b.conversation("c").await["messages"].clone();
 
     a.signal(Signal::CONT);
-    let told = tokio::time::timeout(Duration::from_secs(15), running.text()).await.expect("its run ends");
-    assert!(!told.unwrap().contains("\"type\":\"finish\""));
+    let output = tokio::time::timeout(Duration::from_secs(15), running.text()).await.expect("the run ends");
+    assert!(!output.unwrap().contains("\"type\":\"finish\""));
     assert_eq!(b.conversation("c").await["messages"], kept);
-    assert_eq!(text(&kept[1]), written);
-    // And works again.
+    assert_eq!(message_text(&kept[1]), written);
+    // The resumed server works again.
     let answered = chunks(a.message("d", "hello").send().await.unwrap()).await;
     assert_eq!(answered.last().unwrap()["type"], "finish");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_moved_to_a_server_is_copied_and_put_back() {
+async fn migrated_database_is_backed_up_and_restored() {
     let (Some(url), Some(other)) = (test_postgres::new_database().await, test_postgres::new_database().await) else {
         return;
     };
@@ -114,58 +115,58 @@ async fn what_is_moved_to_a_server_is_copied_and_put_back() {
     let file = format!("sqlite://{}/chat.db", folder.path().display());
     let before = Server::start_on(&file);
     chunks(before.message("c", "hello").send().await.unwrap()).await;
-    let said = before.conversation("c").await["messages"].clone();
+    let messages = before.conversation("c").await["messages"].clone();
     drop(before);
-    let (done, told) = run(&["migrate", "--from", &file, "--to", &url]);
-    assert!(done && told.contains("counts and hashes are the same"), "{told}");
-    let (again, told) = run(&["migrate", "--from", &file, "--to", &url]);
-    assert!(!again && told.contains("the target is not empty"), "{told}");
+    let (done, output) = run_command(&["migrate", "--from", &file, "--to", &url]);
+    assert!(done && output.contains("counts and hashes match"), "{output}");
+    let (again, output) = run_command(&["migrate", "--from", &file, "--to", &url]);
+    assert!(!again && output.contains("the target is not empty"), "{output}");
 
     let server = Server::start_on(&url);
-    assert_eq!(server.conversation("c").await["messages"], said);
+    assert_eq!(server.conversation("c").await["messages"], messages);
     chunks(server.message("c", "hello again").send().await.unwrap()).await;
-    let (done, told) = run(&["doctor", "--offline", "--database", &url, "--addr", "127.0.0.1:0"]);
-    assert!(told.contains("PostgreSQL") && told.contains("can be written"), "{done} {told}");
-    assert!(!told.contains(test_postgres::PASSWORD), "{told}");
-    // While it works.
+    let (done, output) = run_command(&["doctor", "--offline", "--database", &url, "--addr", "127.0.0.1:0"]);
+    assert!(output.contains("PostgreSQL") && output.contains("writable"), "{done} {output}");
+    assert!(!output.contains(test_postgres::PASSWORD), "{output}");
+    // The backup is made while the server runs.
     let backup = folder.path().join("backup.tar");
     let backup = backup.to_str().unwrap();
-    let (done, told) = run(&["backup", "--to", backup, "--database", &url]);
-    assert!(done && told.contains("checked"), "{told}");
-    let (done, told) = run(&["restore", "--from", backup, "--database", &url, "--force"]);
-    assert!(!done && told.contains("a server serves the target; stop it first"), "{told}");
-    let said = server.conversation("c").await["messages"].clone();
-    assert_eq!(said.as_array().unwrap().len(), 4);
+    let (done, output) = run_command(&["backup", "--to", backup, "--database", &url]);
+    assert!(done && output.contains("checked"), "{output}");
+    let (done, output) = run_command(&["restore", "--from", backup, "--database", &url, "--force"]);
+    assert!(!done && output.contains("a server serves the target; stop it first"), "{output}");
+    let messages = server.conversation("c").await["messages"].clone();
+    assert_eq!(messages.as_array().unwrap().len(), 4);
 
     let back = format!("sqlite://{}/back/chat.db", folder.path().display());
-    for (place, more) in [(&other, &[][..]), (&other, &["--force"]), (&back, &[])] {
-        let (done, told) = run(&[&["restore", "--from", backup, "--database", place], more].concat());
-        assert!(done && told.contains("restored from"), "{told}");
-        let restored = Server::start_on(place);
-        assert_eq!(restored.conversation("c").await["messages"], said);
+    for (target, more) in [(&other, &[][..]), (&other, &["--force"]), (&back, &[])] {
+        let (done, output) = run_command(&[&["restore", "--from", backup, "--database", target], more].concat());
+        assert!(done && output.contains("restored from"), "{output}");
+        let restored = Server::start_on(target);
+        assert_eq!(restored.conversation("c").await["messages"], messages);
         restored.terminate();
         let mut restored = restored;
         assert!(restored.wait().success());
     }
-    let (done, told) = run(&["restore", "--from", backup, "--database", &other]);
-    assert!(!done && told.contains("--force replaces what is there"), "{told}");
+    let (done, output) = run_command(&["restore", "--from", backup, "--database", &other]);
+    assert!(!done && output.contains("--force replaces existing data"), "{output}");
     let body = json!({ "agent_name": "demo", "input": { "prompt": "hello" } });
-    let asked = server.ask(Method::POST, "/api/runs/invoke").json(&body).send().await.unwrap();
+    let asked = server.request(Method::POST, "/api/runs/invoke").json(&body).send().await.unwrap();
     assert_eq!(asked.status(), StatusCode::OK);
 }
 
-/// What an administrator makes of an agent at one server is there at the other one, and goes there, too.
+/// Changes of custom agents on one server apply on the other one, too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_agent_that_is_made_at_one_server_is_there_at_the_other() {
+async fn custom_agents_are_shared_between_servers() {
     let Some(url) = test_postgres::new_database().await else { return };
     let folder = tempfile::tempdir().unwrap();
-    let config = slow(folder.path());
+    let config = write_slow_config(folder.path());
     let text = std::fs::read_to_string(folder.path().join("chatwright.yaml")).unwrap();
     std::fs::write(folder.path().join("chatwright.yaml"), format!("{text}customAgents: {{ from: [demo] }}\n")).unwrap();
     let start = || Server::start_with(&["--config", &config, "--database", &url]);
     let (a, b) = (start(), start());
     let list = async |server: &Server| {
-        let list = server.ask(Method::GET, "/api/admin/agents").send().await.unwrap();
+        let list = server.request(Method::GET, "/api/admin/agents").send().await.unwrap();
         list.json::<Value>().await.unwrap()["items"].to_string()
     };
     let becomes = async |sign: &str, is_there: bool| {
@@ -177,14 +178,16 @@ async fn an_agent_that_is_made_at_one_server_is_there_at_the_other() {
     };
     let agent = |name: &str, version: Value| json!({ "name": name, "from": "demo", "instructions": "Be brief.", "version": version });
     let made =
-        a.ask(Method::POST, "/api/admin/custom-agents").json(&agent("Tester", Value::Null)).send().await.unwrap();
+        a.request(Method::POST, "/api/admin/custom-agents").json(&agent("Tester", Value::Null)).send().await.unwrap();
     let id = made.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
     becomes("Tester (custom)", true).await;
-    let told = chunks(b.message_to(&format!("{id}/{id}"), "c1", "Hello").send().await.unwrap()).await;
-    assert_eq!(told.last().unwrap()["type"], "finish");
+    let output = chunks(b.message_to(&format!("{id}/{id}"), "c1", "Hello").send().await.unwrap()).await;
+    assert_eq!(output.last().unwrap()["type"], "finish");
     let path = format!("/api/admin/custom-agents/{id}");
-    assert!(a.ask(Method::PUT, &path).json(&agent("Checker", json!(1))).send().await.unwrap().status().is_success());
+    assert!(
+        a.request(Method::PUT, &path).json(&agent("Checker", json!(1))).send().await.unwrap().status().is_success()
+    );
     becomes("Checker (custom)", true).await;
-    assert!(a.ask(Method::DELETE, &path).send().await.unwrap().status().is_success());
+    assert!(a.request(Method::DELETE, &path).send().await.unwrap().status().is_success());
     becomes("Checker (custom)", false).await;
 }

@@ -1,4 +1,5 @@
-//! A second server on one SQLite file: it is refused, or waits until the first has ended, which is not disturbed.
+//! A second server on one SQLite file: it is refused, or waits for the first one to end, and does
+//! not disturb it.
 
 use crate::http::chunks;
 use crate::process::Server;
@@ -16,10 +17,10 @@ pages: [{ id: demo, blocks: [{ id: chat, type: AgentChat, properties: { agentId:
 limits: { drainMs: 20000 }
 ";
 
-/// A folder with a config, which a second server reads with less patience.
-struct Place(TempDir);
+/// A folder with a config, and one with a shorter drain time for the second server.
+struct TestFolder(TempDir);
 
-impl Place {
+impl TestFolder {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("chatwright.yaml"), CONFIG).unwrap();
@@ -41,8 +42,8 @@ impl Place {
         Server::start_logging(&["--config", config.to_str().unwrap(), "--database", &url], log)
     }
 
-    /// What a second server says that does not start.
-    fn refused(&self, name: &str) -> String {
+    /// Starts a second server, which must fail; returns its output.
+    fn failed_start_output(&self, name: &str) -> String {
         let config = self.path("hasty.yaml");
         let output = Command::new(env!("CARGO_BIN_EXE_chatwright"))
             .args([
@@ -72,50 +73,50 @@ fn last_text(conversation: &Value) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn second_server_on_same_file_is_refused() {
-    let place = Arc::new(Place::new());
-    let server = place.start("log");
-    std::os::unix::fs::symlink(place.path("chat.db"), place.path("symbolic.db")).unwrap();
+    let files = Arc::new(TestFolder::new());
+    let server = files.start("log");
+    std::os::unix::fs::symlink(files.path("chat.db"), files.path("symbolic.db")).unwrap();
     let running = server.message("c", "count to 120").send().await.unwrap();
     let by = format!("another server has it open (process {} on ", server.id());
     let tried = ["chat.db", "symbolic.db"].map(|name| {
-        let place = place.clone();
-        tokio::task::spawn_blocking(move || place.refused(name))
+        let files = files.clone();
+        tokio::task::spawn_blocking(move || files.failed_start_output(name))
     });
     for tried in tried {
-        let said = tried.await.unwrap();
-        assert!(said.contains(&by) && said.contains(&server.origin), "{said}");
-        assert!(said.contains("use PostgreSQL for several servers"), "{said}");
+        let text = tried.await.unwrap();
+        assert!(text.contains(&by) && text.contains(&server.origin), "{text}");
+        assert!(text.contains("use PostgreSQL for several servers"), "{text}");
     }
-    fs::hard_link(place.path("chat.db"), place.path("hard.db")).unwrap();
-    let said = place.refused("hard.db");
-    assert!(said.contains("the file has 2 names (hard links)"), "{said}");
+    fs::hard_link(files.path("chat.db"), files.path("hard.db")).unwrap();
+    let text = files.failed_start_output("hard.db");
+    assert!(text.contains("the file has 2 names (hard links)"), "{text}");
 
-    let told = chunks(running).await;
-    assert_eq!(told.last().unwrap()["type"], "finish");
+    let received = chunks(running).await;
+    assert_eq!(received.last().unwrap()["type"], "finish");
     let stored = server.conversation("c").await;
     assert!(last_text(&stored).contains("120"), "{stored}");
     for wrong in ["the journal could not be written", "the end of a run could not be stored"] {
-        assert!(!place.log("log").contains(wrong), "the first server was disturbed");
+        assert!(!files.log("log").contains(wrong), "the first server was disturbed");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn server_that_starts_while_the_old_one_ends_waits_for_it() {
-    let place = Arc::new(Place::new());
-    let mut old = place.start("log");
+    let files = Arc::new(TestFolder::new());
+    let mut old = files.start("log");
     let running = old.message("c", "count to 60").send().await.unwrap();
     old.terminate();
     let new = tokio::task::spawn_blocking({
-        let place = place.clone();
-        move || place.start("second")
+        let files = files.clone();
+        move || files.start("second")
     });
-    let told = chunks(running).await;
+    let received = chunks(running).await;
     let new = new.await.unwrap();
-    assert_eq!(told.last().unwrap()["type"], "finish");
+    assert_eq!(received.last().unwrap()["type"], "finish");
     assert!(old.wait().success());
     let stored = new.conversation("c").await;
     assert!(last_text(&stored).contains("60") && stored["active"].is_null(), "{stored}");
-    let log = place.log("second");
+    let log = files.log("second");
     assert!(log.contains("waiting for it to end") && log.contains(&format!("process {}", old.id())), "{log}");
     assert!(!log.contains("closing a run that was left open"), "{log}");
     chunks(new.message("c2", "hello").send().await.unwrap()).await;
@@ -123,17 +124,17 @@ async fn server_that_starts_while_the_old_one_ends_waits_for_it() {
 
 #[tokio::test]
 async fn killed_server_is_not_waited_for() {
-    let place = Place::new();
+    let files = TestFolder::new();
     for round in 0..2 {
         let log = format!("log{round}");
-        let mut server = place.start(&log);
+        let mut server = files.start(&log);
         chunks(server.message(&format!("c{round}"), "hello").send().await.unwrap()).await;
-        assert!(is_beside(&place.path("chat.db-server"), &server));
+        assert!(names_process(&files.path("chat.db-server"), &server));
         server.kill();
-        assert!(!place.log(&log).contains("waiting for it to end"));
+        assert!(!files.log(&log).contains("waiting for it to end"));
     }
 }
 
-fn is_beside(notice: &Path, server: &Server) -> bool {
+fn names_process(notice: &Path, server: &Server) -> bool {
     fs::read_to_string(notice).unwrap().contains(&format!("process {} on ", server.id()))
 }

@@ -1,15 +1,15 @@
-//! The policy of an agent holds for what the agents below it do.
+//! The policy of an agent also applies to its sub-agents.
 
 use crate::http::chunks;
 use crate::process::Server;
-use crate::provider::provider;
+use crate::provider::start_provider;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
 
 async fn serve() -> (Server, TempDir) {
-    let (folder, provider) = (TempDir::new().unwrap(), provider().await);
+    let (folder, provider) = (TempDir::new().unwrap(), start_provider().await);
     let agent = |id: &str, more: &str| {
         format!("  - {{ id: {id}, type: Agent, connectionId: models, properties: {{ model: m }}, {more} }}\n")
     };
@@ -51,48 +51,49 @@ pages: [{{ id: p }}]
     (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
 }
 
-async fn sent(server: &Server) -> u64 {
-    let count = server.ask(Method::POST, "/api/endpoints/p/count").json(&json!({})).send().await.unwrap();
+async fn count_sent_mails(server: &Server) -> u64 {
+    let count = server.request(Method::POST, "/api/endpoints/p/count").json(&json!({})).send().await.unwrap();
     count.json::<Value>().await.unwrap().as_u64().unwrap()
 }
 
-/// Tells an agent to hand down, over two levels, that a mail is sent.
-async fn tell(server: &Server, agent: &str) -> Vec<Value> {
+/// Asks an agent to send a mail through two levels of sub-agents.
+async fn send_mail_task(server: &Server, agent: &str) -> Vec<Value> {
     let mail = r#"send_mail {"text":"hello"}"#;
     let mailer = format!("mailer {}", json!({ "task": mail }));
     let middle = format!("middle {}", json!({ "task": mailer }));
-    let told = server.message_to(&format!("p/{agent}"), agent, &middle).send().await.unwrap();
-    chunks(told).await
+    let received = server.message_to(&format!("p/{agent}"), agent, &middle).send().await.unwrap();
+    chunks(received).await
 }
 
 #[tokio::test]
-async fn policies_above_hold_for_agents_below() {
+async fn policy_of_a_parent_applies_to_sub_agents() {
     let (server, _folder) = serve().await;
-    let check = async |agent: &str, said: &str, count: u64| {
-        let told = tell(&server, agent).await;
-        let text: String = told.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
-        assert!(text.contains(said), "{agent}: {text}");
-        assert_eq!(sent(&server).await, count, "{agent}");
+    let check = async |agent: &str, expected: &str, count: u64| {
+        let received = send_mail_task(&server, agent).await;
+        let text: String = received.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
+        assert!(text.contains(expected), "{agent}: {text}");
+        assert_eq!(count_sent_mails(&server).await, count, "{agent}");
     };
     check("strict", "Not allowed: not by mail.", 0).await;
     check("judged", "Not allowed: mailer may not, True.", 0).await;
-    check("broken", "Not allowed: the agent's policy could not be asked about this call.", 0).await;
+    check("broken", "Not allowed: the agent's policy could not be evaluated for this call.", 0).await;
     check("free", "sent", 1).await;
 }
 
 #[tokio::test]
-async fn policy_above_that_asks_has_the_user_asked() {
+async fn ask_policy_of_a_parent_asks_the_user() {
     let (server, _folder) = serve().await;
-    let told = tell(&server, "careful").await;
-    assert!(told.iter().any(|chunk| chunk["type"] == "tool-approval-request"), "{told:?}");
-    assert_eq!(sent(&server).await, 0);
+    let received = send_mail_task(&server, "careful").await;
+    assert!(received.iter().any(|chunk| chunk["type"] == "tool-approval-request"), "{received:?}");
+    assert_eq!(count_sent_mails(&server).await, 0);
     let mut message = server.conversation("careful").await["messages"].as_array().unwrap().last().unwrap().clone();
     let part =
         message["parts"].as_array_mut().unwrap().iter_mut().find(|part| part["state"] == "approval-requested").unwrap();
     part["state"] = "approval-responded".into();
     part["approval"]["approved"] = true.into();
     let body = json!({ "id": "careful", "messages": [message] });
-    let yes = server.ask(Method::POST, "/api/agent/p/careful?conversationId=careful").json(&body).send().await.unwrap();
+    let yes =
+        server.request(Method::POST, "/api/agent/p/careful?conversationId=careful").json(&body).send().await.unwrap();
     chunks(yes).await;
-    assert_eq!(sent(&server).await, 1);
+    assert_eq!(count_sent_mails(&server).await, 1);
 }

@@ -1,9 +1,9 @@
-//! Traces, as a collector on a real socket gets them.
+//! Exported traces, as a collector receives them.
 
 use crate::http::chunks;
-use crate::operations::{SAID, SECRET, TRACE, config};
+use crate::operations::{CANARY, SECRET, TRACE_ID, config};
 use crate::process::Server;
-use crate::provider::provider;
+use crate::provider::start_provider;
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::HeaderMap;
@@ -19,11 +19,11 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
-/// What was sent, as it came, with the key that came along.
-type Got = Arc<Mutex<Vec<(Option<String>, Bytes)>>>;
+/// The key header and the body of each request that the collector received.
+type ReceivedTraces = Arc<Mutex<Vec<(Option<String>, Bytes)>>>;
 
-async fn collector() -> (String, Got) {
-    let got = Got::default();
+async fn start_collector() -> (String, ReceivedTraces) {
+    let got = ReceivedTraces::default();
     let kept = got.clone();
     let take = move |headers: HeaderMap, body: Bytes| {
         let key = headers.get("x-key").and_then(|key| key.to_str().ok()).map(str::to_owned);
@@ -55,26 +55,26 @@ fn attributes(span: &Span) -> BTreeMap<&str, String> {
 }
 
 #[tokio::test]
-async fn what_runs_did_is_traced() {
-    let (endpoint, got) = collector().await;
+async fn runs_are_exported_as_spans() {
+    let (endpoint, got) = start_collector().await;
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("chatwright.yaml"), config(&provider().await)).unwrap();
+    fs::write(folder.path().join("chatwright.yaml"), config(&start_provider().await)).unwrap();
     let variables = [
         ("OPERATIONS_KEY", SECRET),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint),
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-key=collect"),
     ];
-    let mut server = Server::start_in(&variables, &["--config", folder.path().to_str().unwrap()]);
-    let said = format!(r#"echo {{"text":"{SAID}"}}"#);
-    let parent = format!("00-{TRACE}-00f067aa0ba902b7-01");
-    let sent = server.message_to("desk/helper", "c1", &said).header("traceparent", parent).send().await.unwrap();
+    let mut server = Server::start_with_env(&variables, &["--config", folder.path().to_str().unwrap()]);
+    let prompt = format!(r#"echo {{"text":"{CANARY}"}}"#);
+    let parent = format!("00-{TRACE_ID}-00f067aa0ba902b7-01");
+    let sent = server.message_to("desk/helper", "c1", &prompt).header("traceparent", parent).send().await.unwrap();
     chunks(sent).await;
     let failed = server.message_to("desk/broken", "c2", "Hello").send().await.unwrap();
-    let told = failed.headers()["x-trace-id"].to_str().unwrap().to_owned();
+    let failed_trace = failed.headers()["x-trace-id"].to_str().unwrap().to_owned();
     let shown = chunks(failed).await;
-    assert!(shown.iter().any(|chunk| chunk.to_string().contains(&told)), "{shown:?}");
-    server.ask(reqwest::Method::GET, "/healthz").send().await.unwrap();
-    // What is left is sent before it ends.
+    assert!(shown.iter().any(|chunk| chunk.to_string().contains(&failed_trace)), "{shown:?}");
+    server.request(reqwest::Method::GET, "/healthz").send().await.unwrap();
+    // Pending spans are sent before the server ends.
     server.terminate();
     assert!(tokio::task::spawn_blocking(move || server.wait()).await.unwrap().success());
 
@@ -83,8 +83,8 @@ async fn what_runs_did_is_traced() {
     let requests: Vec<_> =
         got.iter().map(|(_, body)| ExportTraceServiceRequest::decode(body.clone()).unwrap()).collect();
     let whole = format!("{requests:?}");
-    for unsaid in [SAID, SECRET, "Hello"] {
-        assert!(!whole.contains(unsaid), "{unsaid} is content");
+    for unsaid in [CANARY, SECRET, "Hello"] {
+        assert!(!whole.contains(unsaid), "{unsaid} is exported");
     }
     let resources: Vec<_> = requests.iter().flat_map(|request| &request.resource_spans).collect();
     assert!(format!("{:?}", resources[0].resource).contains("chatwright"));
@@ -95,11 +95,11 @@ async fn what_runs_did_is_traced() {
         assert!(!found.is_empty(), "{name} is not in {trace}: {whole}");
         found
     };
-    // The client's trace goes on, down to the call.
-    let request = find(TRACE, "POST /api/agent/{page}/{agent}")[0];
+    // The trace of the client continues down to the tool call.
+    let request = find(TRACE_ID, "POST /api/agent/{page}/{agent}")[0];
     assert_eq!(hex(&request.parent_span_id), "00f067aa0ba902b7");
     assert_eq!(attributes(request)["http.response.status_code"], "200");
-    let run = find(TRACE, "invoke_agent helper")[0];
+    let run = find(TRACE_ID, "invoke_agent helper")[0];
     assert_eq!(run.parent_span_id, request.span_id);
     let known = attributes(run);
     assert_eq!(
@@ -107,7 +107,7 @@ async fn what_runs_did_is_traced() {
         ("invoke_agent", "c1")
     );
     assert_eq!(known["chatwright.outcome"], "done");
-    let replies = find(TRACE, "chat told");
+    let replies = find(TRACE_ID, "chat told");
     assert_eq!(replies.len(), 2);
     for reply in replies {
         assert_eq!(reply.parent_span_id, run.span_id);
@@ -119,30 +119,30 @@ async fn what_runs_did_is_traced() {
         assert!(known.contains_key("gen_ai.usage.input_tokens") && known.contains_key("gen_ai.usage.output_tokens"));
         assert!(reply.end_time_unix_nano >= reply.start_time_unix_nano);
     }
-    let call = find(TRACE, "execute_tool echo")[0];
+    let call = find(TRACE_ID, "execute_tool echo")[0];
     assert_eq!(call.parent_span_id, run.span_id);
     assert_eq!(attributes(call)["gen_ai.tool.name"], "echo");
-    // A user who names the trace of a failure names the one that is traced.
-    let failure = find(&told, "invoke_agent broken")[0];
+    // The trace id in an error message is that of the exported trace.
+    let failure = find(&failed_trace, "invoke_agent broken")[0];
     assert_eq!((failure.status.as_ref().unwrap().code, attributes(failure)["error.type"].as_str()), (2, "failed"));
-    assert_eq!(failure.parent_span_id, find(&told, "POST /api/agent/{page}/{agent}")[0].span_id);
+    assert_eq!(failure.parent_span_id, find(&failed_trace, "POST /api/agent/{page}/{agent}")[0].span_id);
     assert!(!spans.iter().any(|span| span.name.contains("healthz")));
 }
 
-/// A boss who has the helper, who has a tool.
-fn boss(base_url: &str) -> String {
+/// Returns a config in which a boss delegates to the helper, which has a tool.
+fn config_with_parent(base_url: &str) -> String {
     let agents = "agents:\n  - { id: boss, type: Agent, connectionId: fake, properties: { model: told }, agents: [{ agentId: helper, description: Helps. }] }\n";
     config(base_url).replace("agents:\n", agents)
 }
 
 #[tokio::test]
-async fn an_agent_below_has_a_span_of_its_own() {
-    let (endpoint, got) = collector().await;
+async fn sub_agents_have_their_own_spans() {
+    let (endpoint, got) = start_collector().await;
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("chatwright.yaml"), boss(&provider().await)).unwrap();
+    fs::write(folder.path().join("chatwright.yaml"), config_with_parent(&start_provider().await)).unwrap();
     let variables = [("OPERATIONS_KEY", SECRET), ("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)];
-    let mut server = Server::start_in(&variables, &["--config", folder.path().to_str().unwrap()]);
-    let task = serde_json::json!({ "task": format!(r#"echo {{"text":"{SAID}"}}"#) });
+    let mut server = Server::start_with_env(&variables, &["--config", folder.path().to_str().unwrap()]);
+    let task = serde_json::json!({ "task": format!(r#"echo {{"text":"{CANARY}"}}"#) });
     chunks(server.message_to("desk/boss", "c1", &format!("helper {task}")).send().await.unwrap()).await;
     server.terminate();
     assert!(tokio::task::spawn_blocking(move || server.wait()).await.unwrap().success());
@@ -172,10 +172,10 @@ async fn an_agent_below_has_a_span_of_its_own() {
     }
 }
 
-/// What is asked whether it takes traces is asked as it is sent them later.
+/// The check uses the headers that the exporter uses.
 #[tokio::test]
-async fn doctor_brings_the_collectors_key() {
-    let (endpoint, got) = collector().await;
+async fn doctor_sends_the_collectors_headers() {
+    let (endpoint, got) = start_collector().await;
     let folder = tempfile::tempdir().unwrap();
     let mut doctor = Command::new(env!("CARGO_BIN_EXE_chatwright"));
     doctor.args(["doctor", "--database", &format!("sqlite://{}/chat.db", folder.path().display())]);
@@ -183,9 +183,9 @@ async fn doctor_brings_the_collectors_key() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint),
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-key=coll%65ct,x-more=1"),
     ]);
-    let said = tokio::task::spawn_blocking(move || doctor.output().unwrap().stdout).await.unwrap();
-    let said = String::from_utf8_lossy(&said);
-    assert!(said.contains(&format!("{endpoint} takes them")), "{said}");
+    let printed = tokio::task::spawn_blocking(move || doctor.output().unwrap().stdout).await.unwrap();
+    let printed = String::from_utf8_lossy(&printed);
+    assert!(printed.contains(&format!("{endpoint} accepts traces")), "{printed}");
     let got = got.lock().unwrap();
     assert_eq!(got.iter().map(|(key, _)| key.as_deref()).collect::<Vec<_>>(), [Some("collect")]);
 }

@@ -1,4 +1,4 @@
-//! Operators in an agent's properties, from the config to the request that reaches the model.
+//! Operators in an agent's properties, from the config to the model request.
 
 use crate::http::chunks;
 use crate::process::Server;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-/// A model that says what these parts of its request were, by JSON pointer.
-pub(crate) async fn mirror(parts: &'static [&'static str]) -> String {
+/// Starts a provider that replies with these parts of its request, by JSON pointer.
+pub(crate) async fn start_echo_provider(parts: &'static [&'static str]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
     let said = move |Json(request): Json<Value>| async move {
@@ -25,9 +25,9 @@ pub(crate) async fn mirror(parts: &'static [&'static str]) -> String {
     address
 }
 
-/// What the model of an agent with these properties was asked with.
-async fn said(parts: &'static [&'static str], properties: &str) -> String {
-    let model = mirror(parts).await;
+/// Returns these parts of the model request of an agent with these properties.
+async fn echoed_with_properties(parts: &'static [&'static str], properties: &str) -> String {
+    let model = start_echo_provider(parts).await;
     let config = format!(
         r#"
 connections:
@@ -41,15 +41,15 @@ agents:
 pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]
 "#
     );
-    asked_with(&config).await
+    echoed_with_config(&config).await
 }
 
-/// What the model of the agent `helper` in this config was asked with, or why it could not be.
-async fn asked_with(config: &str) -> String {
+/// Returns the reply of the agent `helper` in this config, or the error message.
+async fn echoed_with_config(config: &str) -> String {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
     let arguments = ["--config", folder.path().to_str().unwrap()];
-    let server = Server::start_in(&[("TENANT_KEY", "k-123")], &arguments);
+    let server = Server::start_with_env(&[("TENANT_KEY", "k-123")], &arguments);
     let response = server.message_to("demo/helper", "c1", "Hello").send().await.unwrap();
     if !response.status().is_success() {
         return response.json::<Value>().await.unwrap()["error"]["message"].to_string();
@@ -59,7 +59,7 @@ async fn asked_with(config: &str) -> String {
 
 #[tokio::test]
 async fn properties_are_evaluated_for_each_turn_and_may_hold_a_secret() {
-    let said = said(
+    let said = echoed_with_properties(
         &["/messages/0/content", "/user", "/metadata"],
         r#"
       model: m
@@ -74,8 +74,8 @@ async fn properties_are_evaluated_for_each_turn_and_may_hold_a_secret() {
 }
 
 #[tokio::test]
-async fn so_are_the_model_and_how_it_is_asked() {
-    let said = said(
+async fn model_and_its_parameters_are_evaluated() {
+    let said = echoed_with_properties(
         &["/model", "/temperature", "/max_tokens", "/stop", "/seed", "/user"],
         r#"
       model: { _if: { test: { _eq: [{ _user: id }, local] }, then: large, else: small } }
@@ -90,17 +90,17 @@ async fn so_are_the_model_and_how_it_is_asked() {
     assert_snapshot!(said.await, @r#"["large",0.75,300,["END","demo"],null,"local"]"#);
 }
 
-/// What cannot stand there is told to the operator; the user only, that he cannot ask just now.
+/// The operator sees the cause; the user only learns that the agent is unavailable.
 #[tokio::test]
-async fn a_value_that_cannot_be_is_no_request() {
-    let said = said(&["/model"], "      model: m\n      temperature: { _expr: \"4 + 4\" }\n");
-    assert_snapshot!(said.await, @r#""This agent cannot be asked just now. Its owner can see why.""#);
+async fn invalid_value_fails_the_turn_without_a_model_request() {
+    let said = echoed_with_properties(&["/model"], "      model: m\n      temperature: { _expr: \"4 + 4\" }\n");
+    assert_snapshot!(said.await, @r#""This agent is not available right now. The reason is in the server log.""#);
 }
 
-/// A server whose agents are made of what the page shares: one searches a list for each of its items, one takes the list
-/// for its stop sequences.
-async fn made_of_shared_state() -> (Server, TempDir) {
-    let model = mirror(&["/stop"]).await;
+/// Starts a server whose agents evaluate the shared state: one searches a list for each of its
+/// items, one uses the list as stop sequences.
+async fn serve_shared_state_agents() -> (Server, TempDir) {
+    let model = start_echo_provider(&["/stop"]).await;
     let config = format!(
         r#"
 connections:
@@ -126,23 +126,23 @@ pages: [{{ id: demo, blocks: [] }}]
     (server, folder)
 }
 
-fn message_sharing(server: &Server, agent: &str, conversation: &str, all: Value) -> reqwest::RequestBuilder {
+fn request_with_state(server: &Server, agent: &str, conversation: &str, all: Value) -> reqwest::RequestBuilder {
     let message = json!({ "id": conversation, "role": "user", "parts": [{ "type": "text", "text": "Hello" }] });
     let body =
         json!({ "id": "chat", "trigger": "submit-message", "messages": [message], "sharedState": { "all": all } });
-    server.ask(Method::POST, &format!("/api/agent/demo/{agent}?conversationId={conversation}")).json(&body)
+    server.request(Method::POST, &format!("/api/agent/demo/{agent}?conversationId={conversation}")).json(&body)
 }
 
 #[tokio::test]
-async fn costly_templates_of_agents_keep_other_requests_served() {
-    let (server, _folder) = made_of_shared_state().await;
+async fn costly_templates_do_not_block_other_requests() {
+    let (server, _folder) = serve_shared_state_agents().await;
     let all = json!(vec![0; 9_000]);
     let asked = (0..8)
-        .map(|number| tokio::spawn(message_sharing(&server, "costly", &format!("c{number}"), all.clone()).send()));
+        .map(|number| tokio::spawn(request_with_state(&server, "costly", &format!("c{number}"), all.clone()).send()));
     let asked: Vec<_> = asked.collect();
     let mut healthy = 0;
     while !asked.iter().all(tokio::task::JoinHandle::is_finished) {
-        assert_eq!(server.ask(Method::GET, "/healthz").send().await.unwrap().status(), StatusCode::OK);
+        assert_eq!(server.request(Method::GET, "/healthz").send().await.unwrap().status(), StatusCode::OK);
         healthy += 1;
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -153,19 +153,19 @@ async fn costly_templates_of_agents_keep_other_requests_served() {
 }
 
 #[tokio::test]
-async fn properties_that_come_to_very_many_values_are_refused() {
-    let (server, _folder) = made_of_shared_state().await;
+async fn properties_with_too_many_values_are_rejected() {
+    let (server, _folder) = serve_shared_state_agents().await;
     let send = async |conversation: &str, all: Value| {
-        message_sharing(&server, "large", conversation, all).send().await.unwrap().status()
+        request_with_state(&server, "large", conversation, all).send().await.unwrap().status()
     };
     assert_eq!(send("c1", json!(vec!["x"; 3])).await, StatusCode::OK);
     assert_eq!(send("c2", json!(vec!["x"; 600])).await, StatusCode::INTERNAL_SERVER_ERROR);
 }
 
-/// What the AI Gateway is asked with: the agent's properties, its fallback models and the options of the providers behind it.
+/// The request contains the agent's properties, its fallback models and the provider options.
 #[tokio::test]
-async fn properties_of_a_gateway_reach_its_requests() {
-    let model = mirror(&["/model", "/providerOptions"]).await;
+async fn gateway_properties_are_sent() {
+    let model = start_echo_provider(&["/model", "/providerOptions"]).await;
     let config = format!(
         r#"
 connections:
@@ -187,7 +187,7 @@ agents:
 pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]
 "#
     );
-    let asked: Value = serde_json::from_str(&asked_with(&config).await).unwrap();
+    let asked: Value = serde_json::from_str(&echoed_with_config(&config).await).unwrap();
     let gateway = json!({
         "order": ["azure"],
         "models": ["openai/gpt-5"],
@@ -201,9 +201,10 @@ pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
     assert_eq!(asked, json!(["anthropic/claude-sonnet-4", options]));
 }
 
-/// The ready-made agent for records: its instructions, temperature 0, no tools, and no thoughts where the model writes them into its text.
+/// The preset sets the instructions, temperature 0 and no tools, and disables thinking for models
+/// that write it into their text.
 #[tokio::test]
-async fn a_preset_reaches_its_requests() {
+async fn preset_is_applied_to_requests() {
     let parts = &["/messages/0/content", "/temperature", "/tools"];
     let config = |model: &str, url: &str| {
         format!(
@@ -216,9 +217,9 @@ pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
 "#
         )
     };
-    let url = mirror(parts).await;
-    let qwen = asked_with(&config("qwen3:8b", &url)).await;
+    let url = start_echo_provider(parts).await;
+    let qwen = echoed_with_config(&config("qwen3:8b", &url)).await;
     assert!(qwen.starts_with(r#"["/no_think\n\nYou extract records"#) && qwen.ends_with(",0.0,null]"), "{qwen}");
-    let other = asked_with(&config("llama", &url)).await;
+    let other = echoed_with_config(&config("llama", &url)).await;
     assert!(other.starts_with(r#"["You extract records"#), "{other}");
 }

@@ -1,8 +1,8 @@
-//! F2, F39 for accounts: the server dies before and after each commit of what users and
-//! administrators do with accounts. What was acknowledged is there, and nothing is there by half.
+//! Rows F2 and F39 for accounts: the server dies before and after each commit of account changes.
+//! Acknowledged changes are stored, and no change is stored partially.
 
 use crate::accounts::StoredAccounts;
-use crate::scenario::{Given, Outcome, World};
+use crate::scenario::{Outcome, RunOptions, Testbed};
 use crate::server::{Server, Setup};
 use anyhow::{Context, Result, ensure};
 use faults::Point;
@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::time::Duration;
 
-/// More commits than there are on the way.
-const MOST: u64 = 80;
+/// A bound above the number of commits.
+const MAX_COMMITS: u64 = 80;
 
-const FIRST: &str = "several words together";
-const SECOND: &str = "quite another sentence";
+const FIRST_PASSWORD: &str = "several words together";
+const SECOND_PASSWORD: &str = "quite another sentence";
 
-const BY_PASSWORD: &str = "mode: password, publicUrls: ['https://torture.test'], openSignUp: true";
+const PASSWORD_AUTH: &str = "mode: password, publicUrls: ['https://torture.test'], openSignUp: true";
 
-/// A write, in the order in which they follow each other.
+/// The writes in the order in which they are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Write {
     FirstAccount,
@@ -35,23 +35,23 @@ enum Write {
     EndAllSessions,
 }
 
-/// What became of the writes, and what their answers said.
+/// The progress of the writes, and data from their responses.
 #[derive(Default)]
-struct Told {
-    /// The last one that was sent, and whether it was acknowledged. All before it were.
+struct Progress {
+    /// The last write that was sent, and whether it was acknowledged. All earlier ones were.
     sent: Option<Write>,
     is_last_acknowledged: bool,
     ada: String,
-    /// The cookies of bob's sessions: of his sign-up, of his new password, of his sign-in.
+    /// The cookies of bob's sessions: from the sign-up, the changed password and the sign-in.
     cookies: Vec<String>,
     bob: String,
-    /// The key that is deleted, and the one that stays, with their ids.
+    /// The ids and texts of the key that is deleted and of the one that stays.
     keys: Vec<(String, String)>,
-    /// The id of the session that ends.
+    /// The id of the session that is ended.
     ended: String,
 }
 
-impl Told {
+impl Progress {
     fn is_sent(&self, write: Write) -> bool {
         self.sent.is_some_and(|sent| sent >= write)
     }
@@ -61,14 +61,14 @@ impl Told {
     }
 }
 
-/// Dies at every commit.
-pub(crate) async fn kills(given: &Given) -> Result<Outcome> {
+/// Kills the server at every commit.
+pub(crate) async fn kill_at_every_commit(options: &RunOptions) -> Result<Outcome> {
     let (mut outcome, mut ways) = (Outcome::default(), Vec::new());
     for point in [Point::CommitBefore, Point::CommitAfter] {
         let mut at = 1;
-        while kill_at(given, point, at, &mut outcome).await? {
+        while kill_at(options, point, at, &mut outcome).await? {
             (outcome.injected, at) = (outcome.injected + 1, at + 1);
-            ensure!(at <= MOST, "there is no end of commits");
+            ensure!(at <= MAX_COMMITS, "the writes have more commits than expected");
         }
         ways.push(at - 1);
     }
@@ -76,176 +76,178 @@ pub(crate) async fn kills(given: &Given) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Whether the server died there. Otherwise all writes must have been acknowledged.
-async fn kill_at(given: &Given, point: Point, at: u64, outcome: &mut Outcome) -> Result<bool> {
-    let mut world = World::new(given, &format!("account-sweep-{}-{at}", point.name())).await?;
-    world.setup.auth = BY_PASSWORD;
-    let fault = world.setup.with("CHATWRIGHT_FAULT", &format!("{}=kill@{at}", point.name()));
-    let (told, died) = write_all(&world, &fault).await?;
+/// Returns whether the server died at this commit. If not, all writes must have been acknowledged.
+async fn kill_at(options: &RunOptions, point: Point, at: u64, outcome: &mut Outcome) -> Result<bool> {
+    let mut testbed = Testbed::new(options, &format!("account-sweep-{}-{at}", point.name())).await?;
+    testbed.setup.auth = PASSWORD_AUTH;
+    let fault = testbed.setup.with_variable("CHATWRIGHT_FAULT", &format!("{}=kill@{at}", point.name()));
+    let (progress, died) = write_all(&testbed, &fault).await?;
     let mut wrong = Vec::new();
-    if !died && !told.is_acknowledged(Write::EndAllSessions) {
-        wrong.push(format!("the server lives, and {:?} was not acknowledged", told.sent));
+    if !died && !progress.is_acknowledged(Write::EndAllSessions) {
+        wrong.push(format!("the server runs, but {:?} was not acknowledged", progress.sent));
     }
-    let server = world.setup.start(&world.history).await?;
-    acknowledged(&server, &told, &mut wrong).await?;
+    let server = testbed.setup.start(&testbed.history).await?;
+    check_acknowledged(&server, &progress, &mut wrong).await?;
     server.stop().await?;
-    let stored = StoredAccounts::read(&world.setup.file()).await?;
-    kept(&stored, &told, &mut wrong);
-    wrong.extend(stored.halves());
-    wrong.extend(chain(&world.setup)?);
-    wrong.extend(world.check().await?);
-    let place = format!("{} at {at}, at {:?}", point.name(), told.sent);
-    outcome.violations.extend(wrong.into_iter().map(|wrong| format!("{place}: {wrong}")));
+    let stored = StoredAccounts::read(&testbed.setup.database_file()).await?;
+    check_stored(&stored, &progress, &mut wrong);
+    wrong.extend(stored.incomplete_changes());
+    wrong.extend(verify_audit_chain(&testbed.setup)?);
+    wrong.extend(testbed.check().await?);
+    let position = format!("{} at {at}, at {:?}", point.name(), progress.sent);
+    outcome.violations.extend(wrong.into_iter().map(|wrong| format!("{position}: {wrong}")));
     Ok(died)
 }
 
-/// Starts the server and makes all writes, as far as it lives; whether it died.
-async fn write_all(world: &World, setup: &Setup) -> Result<(Told, bool)> {
-    let mut told = Told::default();
-    let Ok(mut server) = setup.start(&world.history).await else { return Ok((told, true)) };
-    let failed = writes(&server, &mut told).await.err();
+/// Starts the server and sends all writes while it lives; returns whether it died.
+async fn write_all(testbed: &Testbed, setup: &Setup) -> Result<(Progress, bool)> {
+    let mut progress = Progress::default();
+    let Ok(mut server) = setup.start(&testbed.history).await else { return Ok((progress, true)) };
+    let failed = send_writes(&server, &mut progress).await.err();
     let patience = if failed.is_some() { 5_000 } else { 300 };
-    let died = server.ended(Duration::from_millis(patience)).await.is_some();
-    server.kill(&world.history).await?;
+    let died = server.wait_for_exit(Duration::from_millis(patience)).await.is_some();
+    server.kill(&testbed.history).await?;
     match failed {
-        Some(error) if !died => Err(error.context(format!("{:?} failed at a server that lives", told.sent))),
-        _ => Ok((told, died)),
+        Some(error) if !died => Err(error.context(format!("{:?} failed on a running server", progress.sent))),
+        _ => Ok((progress, died)),
     }
 }
 
-async fn writes(server: &Server, told: &mut Told) -> Result<()> {
-    let browser = Browser::at(server)?;
-    let token = server.token().await?;
-    let first = [("token", token.as_str()), ("name", "ada"), ("password", FIRST)];
-    told.ada = cookie(&write(told, Write::FirstAccount, 303, browser.form("/auth/first-admin", &first)).await?)?;
-    let sign_up = browser.form("/auth/sign-up", &[("name", "bob"), ("password", FIRST)]);
-    let answer = write(told, Write::SignUp, 303, sign_up).await?;
-    told.cookies.push(cookie(&answer)?);
-    told.bob = browser.id_of(&told.ada, "bob").await?;
+async fn send_writes(server: &Server, progress: &mut Progress) -> Result<()> {
+    let browser = Browser::new(server)?;
+    let token = server.first_account_token().await?;
+    let first = [("token", token.as_str()), ("name", "ada"), ("password", FIRST_PASSWORD)];
+    progress.ada =
+        cookie(&send_write(progress, Write::FirstAccount, 303, browser.form("/auth/first-admin", &first)).await?)?;
+    let sign_up = browser.form("/auth/sign-up", &[("name", "bob"), ("password", FIRST_PASSWORD)]);
+    let answer = send_write(progress, Write::SignUp, 303, sign_up).await?;
+    progress.cookies.push(cookie(&answer)?);
+    progress.bob = browser.user_id(&progress.ada, "bob").await?;
 
     let roles = json!({ "roles": ["editor"], "allowUnknownRoles": true });
-    let change = browser.ask(Method::PATCH, &format!("/api/admin/users/{}", told.bob), &told.ada).json(&roles);
-    write(told, Write::SetRoles, 200, change).await?;
+    let change =
+        browser.request(Method::PATCH, &format!("/api/admin/users/{}", progress.bob), &progress.ada).json(&roles);
+    send_write(progress, Write::SetRoles, 200, change).await?;
     for write_of_key in [Write::AddKey, Write::AddOtherKey] {
         let key = json!({ "name": "job", "scopes": ["endpoints"], "expiresInDays": 30 });
-        let add = browser.ask(Method::POST, "/api/keys", &told.cookies[0]).json(&key);
-        let made: Value = write(told, write_of_key, 201, add).await?.json().await?;
+        let add = browser.request(Method::POST, "/api/keys", &progress.cookies[0]).json(&key);
+        let made: Value = send_write(progress, write_of_key, 201, add).await?.json().await?;
         let text = |name: &str| made[name].as_str().unwrap_or_default().to_owned();
-        told.keys.push((text("id"), text("key")));
+        progress.keys.push((text("id"), text("key")));
     }
-    let delete = browser.ask(Method::DELETE, &format!("/api/keys/{}", told.keys[0].0), &told.cookies[0]);
-    write(told, Write::DeleteKey, 204, delete).await?;
-    let change = [("current", FIRST), ("password", SECOND)];
-    let change = browser.form("/auth/password", &change).header(COOKIE, &told.cookies[0]);
-    let answer = write(told, Write::ChangePassword, 303, change).await?;
-    told.cookies.push(cookie(&answer)?);
-    let sign_in = browser.form("/auth/sign-in", &[("name", "bob"), ("password", SECOND)]);
-    let answer = write(told, Write::SignIn, 303, sign_in).await?;
-    told.cookies.push(cookie(&answer)?);
-    told.ended = browser.other_session(&told.cookies[2]).await?;
-    let end = browser.form(&format!("/auth/sessions/{}/end", told.ended), &[]).header(COOKIE, &told.cookies[2]);
-    write(told, Write::EndSession, 303, end).await?;
-    let end = browser.ask(Method::DELETE, &format!("/api/admin/users/{}/sessions", told.bob), &told.ada);
-    write(told, Write::EndAllSessions, 204, end).await?;
+    let delete = browser.request(Method::DELETE, &format!("/api/keys/{}", progress.keys[0].0), &progress.cookies[0]);
+    send_write(progress, Write::DeleteKey, 204, delete).await?;
+    let change = [("current", FIRST_PASSWORD), ("password", SECOND_PASSWORD)];
+    let change = browser.form("/auth/password", &change).header(COOKIE, &progress.cookies[0]);
+    let answer = send_write(progress, Write::ChangePassword, 303, change).await?;
+    progress.cookies.push(cookie(&answer)?);
+    let sign_in = browser.form("/auth/sign-in", &[("name", "bob"), ("password", SECOND_PASSWORD)]);
+    let answer = send_write(progress, Write::SignIn, 303, sign_in).await?;
+    progress.cookies.push(cookie(&answer)?);
+    progress.ended = browser.other_session(&progress.cookies[2]).await?;
+    let end = browser.form(&format!("/auth/sessions/{}/end", progress.ended), &[]).header(COOKIE, &progress.cookies[2]);
+    send_write(progress, Write::EndSession, 303, end).await?;
+    let end = browser.request(Method::DELETE, &format!("/api/admin/users/{}/sessions", progress.bob), &progress.ada);
+    send_write(progress, Write::EndAllSessions, 204, end).await?;
     Ok(())
 }
 
-/// Sends a write and notes whether it is acknowledged.
-async fn write(told: &mut Told, write: Write, expected: u16, request: RequestBuilder) -> Result<Response> {
-    (told.sent, told.is_last_acknowledged) = (Some(write), false);
+/// Sends a write and records whether it is acknowledged.
+async fn send_write(progress: &mut Progress, write: Write, expected: u16, request: RequestBuilder) -> Result<Response> {
+    (progress.sent, progress.is_last_acknowledged) = (Some(write), false);
     let answer = request.send().await?;
     let status = answer.status().as_u16();
     ensure!(status == expected, "{write:?} was answered with {status}");
-    told.is_last_acknowledged = true;
+    progress.is_last_acknowledged = true;
     Ok(answer)
 }
 
-/// What was acknowledged holds at the server that started again.
-async fn acknowledged(server: &Server, told: &Told, wrong: &mut Vec<String>) -> Result<()> {
-    let browser = Browser::at(server)?;
+/// Checks over HTTP that acknowledged writes are effective after the restart.
+async fn check_acknowledged(server: &Server, progress: &Progress, wrong: &mut Vec<String>) -> Result<()> {
+    let browser = Browser::new(server)?;
     let mut expect = |holds: bool, what: &str| {
         if !holds {
             wrong.push(format!("I1 {what}"));
         }
     };
-    if told.is_acknowledged(Write::SignUp) {
-        let old = browser.signs_in(FIRST).await?;
-        let new = browser.signs_in(SECOND).await?;
-        expect(old != new, "bob signs in with neither password, or with both");
-        if told.is_acknowledged(Write::ChangePassword) {
-            expect(new, "the new password was acknowledged and is not bob's");
+    if progress.is_acknowledged(Write::SignUp) {
+        let old = browser.signs_in(FIRST_PASSWORD).await?;
+        let new = browser.signs_in(SECOND_PASSWORD).await?;
+        expect(old != new, "bob can sign in with neither password, or with both");
+        if progress.is_acknowledged(Write::ChangePassword) {
+            expect(new, "the new password was acknowledged but does not work");
         }
-        if !told.is_sent(Write::ChangePassword) {
-            expect(old, "nobody changed bob's password");
+        if !progress.is_sent(Write::ChangePassword) {
+            expect(old, "bob's old password does not work, and nobody changed it");
         }
     }
-    for (write, (_, key)) in [Write::AddKey, Write::AddOtherKey].into_iter().zip(&told.keys) {
+    for (write, (_, key)) in [Write::AddKey, Write::AddOtherKey].into_iter().zip(&progress.keys) {
         let works = browser.is_known("x-api-key", key).await?;
-        if write == Write::AddOtherKey || !told.is_sent(Write::DeleteKey) {
-            expect(works, "a key was acknowledged and does not open anything");
-        } else if told.is_acknowledged(Write::DeleteKey) {
-            expect(!works, "a key was deleted and opens");
+        if write == Write::AddOtherKey || !progress.is_sent(Write::DeleteKey) {
+            expect(works, "an acknowledged key does not work");
+        } else if progress.is_acknowledged(Write::DeleteKey) {
+            expect(!works, "a deleted key still works");
         }
     }
-    // Each session until the write that ends it.
+    // The write that ends each session.
     let ends = [Write::ChangePassword, Write::EndSession, Write::EndAllSessions];
-    for (end, cookie) in ends.into_iter().zip(&told.cookies) {
+    for (end, cookie) in ends.into_iter().zip(&progress.cookies) {
         let counts = browser.is_known("cookie", cookie).await?;
-        if !told.is_sent(end) {
-            expect(counts, "a session was acknowledged and is not there");
-        } else if told.is_acknowledged(end) {
-            expect(!counts, "a session was ended and counts");
+        if !progress.is_sent(end) {
+            expect(counts, "an acknowledged session does not work");
+        } else if progress.is_acknowledged(end) {
+            expect(!counts, "an ended session still works");
         }
     }
     Ok(())
 }
 
-/// What was acknowledged is stored.
-fn kept(stored: &StoredAccounts, told: &Told, wrong: &mut Vec<String>) {
+/// Checks that acknowledged writes are stored.
+fn check_stored(stored: &StoredAccounts, progress: &Progress, wrong: &mut Vec<String>) {
     let user = |name: &str| stored.users.iter().find(|user| user.name == name);
     let mut expect = |holds: bool, what: &str| {
         if !holds {
             wrong.push(format!("I1 {what}"));
         }
     };
-    expect(!told.is_acknowledged(Write::FirstAccount) || user("ada").is_some(), "the first account is not stored");
-    expect(!told.is_acknowledged(Write::SignUp) || user("bob").is_some(), "the new account is not stored");
-    if told.is_acknowledged(Write::SetRoles) {
+    expect(!progress.is_acknowledged(Write::FirstAccount) || user("ada").is_some(), "the first account is not stored");
+    expect(!progress.is_acknowledged(Write::SignUp) || user("bob").is_some(), "the new account is not stored");
+    if progress.is_acknowledged(Write::SetRoles) {
         expect(user("bob").is_some_and(|bob| bob.roles == json!(["editor"])), "the new roles are not stored");
     }
-    if told.is_acknowledged(Write::AddOtherKey) {
-        expect(stored.keys.contains(&told.keys[1].0), "the key is not stored");
+    if progress.is_acknowledged(Write::AddOtherKey) {
+        expect(stored.keys.contains(&progress.keys[1].0), "the key is not stored");
     }
-    if told.is_acknowledged(Write::DeleteKey) {
-        expect(!stored.keys.contains(&told.keys[0].0), "the deleted key is stored");
+    if progress.is_acknowledged(Write::DeleteKey) {
+        expect(!stored.keys.contains(&progress.keys[0].0), "the deleted key is stored");
     }
-    if told.is_acknowledged(Write::EndSession) {
-        expect(!stored.sessions.contains(&told.ended), "the ended session is stored");
+    if progress.is_acknowledged(Write::EndSession) {
+        expect(!stored.sessions.contains(&progress.ended), "the ended session is stored");
     }
 }
 
-/// The chain of the audit log is whole, as the server's own command says.
-fn chain(setup: &Setup) -> Result<Option<String>> {
-    let database = format!("sqlite://{}", setup.file().display());
+/// Verifies the hash chain of the audit log with the server's own command.
+fn verify_audit_chain(setup: &Setup) -> Result<Option<String>> {
+    let database = format!("sqlite://{}", setup.database_file().display());
     let verify = Command::new(&setup.binary).args(["audit", "verify", "--database", &database]).output()?;
-    let said = String::from_utf8_lossy(&[verify.stdout, verify.stderr].concat()).trim().to_owned();
-    Ok((!verify.status.success()).then(|| format!("the audit log does not fit: {said}")))
+    let printed = String::from_utf8_lossy(&[verify.stdout, verify.stderr].concat()).trim().to_owned();
+    Ok((!verify.status.success()).then(|| format!("the audit log is not valid: {printed}")))
 }
 
-/// A browser that keeps no cookies by itself.
+/// A browser without a cookie store.
 struct Browser {
     http: reqwest::Client,
     origin: String,
 }
 
 impl Browser {
-    fn at(server: &Server) -> Result<Self> {
+    fn new(server: &Server) -> Result<Self> {
         let http = reqwest::Client::builder().tls_certs_only([]).redirect(reqwest::redirect::Policy::none());
         let http = http.timeout(Duration::from_secs(30)).build()?;
         Ok(Self { http, origin: server.origin.clone() })
     }
 
-    fn ask(&self, method: Method, path: &str, cookie: &str) -> RequestBuilder {
+    fn request(&self, method: Method, path: &str, cookie: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.origin)).header(COOKIE, cookie)
     }
 
@@ -255,7 +257,7 @@ impl Browser {
         form.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body.join("&"))
     }
 
-    /// Whether bob signs in with this password.
+    /// Returns whether bob can sign in with this password.
     async fn signs_in(&self, password: &str) -> Result<bool> {
         let answer = self.form("/auth/sign-in", &[("name", "bob"), ("password", password)]).send().await?;
         let status = answer.status().as_u16();
@@ -263,27 +265,27 @@ impl Browser {
         Ok(status == 303)
     }
 
-    /// Whether the server knows who brings this.
+    /// Returns whether the server accepts these credentials.
     async fn is_known(&self, header: &'static str, value: &str) -> Result<bool> {
         let me = self.http.post(format!("{}/api/endpoints/page/me", self.origin)).header(header, value);
         let status = me.json(&json!({})).send().await?.status().as_u16();
-        ensure!(matches!(status, 200 | 401), "who asks was answered with {status}");
+        ensure!(matches!(status, 200 | 401), "`me` was answered with {status}");
         Ok(status == 200)
     }
 
-    /// The id of a user, as an administrator finds it.
-    async fn id_of(&self, admin: &str, name: &str) -> Result<String> {
-        let users = self.ask(Method::GET, &format!("/api/admin/users?text={name}"), admin).send().await?;
+    /// Returns the id of a user from the admin API.
+    async fn user_id(&self, admin: &str, name: &str) -> Result<String> {
+        let users = self.request(Method::GET, &format!("/api/admin/users?text={name}"), admin).send().await?;
         let users: Value = users.error_for_status()?.json().await?;
         Ok(users["items"][0]["id"].as_str().with_context(|| format!("no id in {users}"))?.to_owned())
     }
 
-    /// The session that is not this one, by the page of the account.
+    /// Returns the id of the user's other session from the account page.
     async fn other_session(&self, cookie: &str) -> Result<String> {
-        let page = self.ask(Method::GET, "/auth/account", cookie).send().await?.error_for_status()?.text().await?;
+        let page = self.request(Method::GET, "/auth/account", cookie).send().await?.error_for_status()?.text().await?;
         let ids = page.split("/auth/sessions/").skip(1).filter_map(|rest| rest.split('/').next());
         let ids: Vec<_> = ids.collect();
-        // The one that was used last stands first.
+        // The most recently used session is listed first.
         Ok((*ids.last().context("no session on the account page")?).to_owned())
     }
 }
@@ -291,5 +293,5 @@ impl Browser {
 fn cookie(answer: &Response) -> Result<String> {
     let set = answer.headers().get_all(SET_COOKIE).iter().filter_map(|set| set.to_str().ok());
     let session = set.filter_map(|set| set.split(';').next()).rfind(|set| set.contains("cw_session="));
-    Ok(session.with_context(|| format!("no session begins: {}", answer.status()))?.to_owned())
+    Ok(session.with_context(|| format!("no session cookie was set: {}", answer.status()))?.to_owned())
 }

@@ -1,11 +1,11 @@
-//! A45: schemas that were made to cost. A hundred programs ask for answers in such a form at once, and agents call a tool with such a schema;
-//! who asks whether the server is well does not notice. Told to end in the midst of it, the server ends.
+//! Row A45: costly JSON Schemas. A hundred clients request responses in such a schema, and agents
+//! call a tool with one. Health checks are not delayed, and the server can be stopped meanwhile.
 
 use crate::client::Client;
 use crate::measure;
 use crate::peer;
 use crate::provider::Script;
-use crate::scenario::{Given, Outcome, World};
+use crate::scenario::{Outcome, RunOptions, Testbed};
 use anyhow::Result;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -13,28 +13,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Programs that ask at once.
+/// The number of concurrent clients.
 const PROGRAMS: usize = 100;
-/// Agents that call the tool at once.
+/// The number of concurrent turns that call the tool.
 const TURNS: usize = 20;
-/// How long `/healthz` may take (p99), in ms.
-const HEALTHY: f64 = 50.0;
-/// How long the server may take to end.
-const ENDS: Duration = Duration::from_secs(20);
+/// The maximum p99 of `/healthz` in ms.
+const MAX_HEALTHZ_MS: f64 = 50.0;
+/// The maximum time of the shutdown.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(20);
 
-/// All of it.
-pub(crate) async fn schemas(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "costly-schemas").await?;
-    let mut setup = world.setup.clone();
+/// Runs the scenario.
+pub(crate) async fn costly_schemas(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "costly-schemas").await?;
+    let mut setup = testbed.setup.clone();
     setup.has_peer = true;
-    let server = setup.start(&world.history).await?;
-    let client = world.client(&server, "u0")?;
+    let server = setup.start(&testbed.history).await?;
+    let client = testbed.client(&server, "u0")?;
     let mut outcome = Outcome { injected: (2 * PROGRAMS + TURNS) as u64, ..Outcome::default() };
-    // So that the MCP server runs, and what comes first has come.
+    // Starts the MCP server and completes first-time work.
     client.turn("warm", &Script { tag: "u0-warm".to_owned(), looks: 1, deltas: 1, ..Script::default() }, None).await?;
 
     let over = Arc::new(AtomicBool::new(false));
-    let well = tokio::spawn(healthz(client.clone(), over.clone()));
+    let well = tokio::spawn(poll_healthz(client.clone(), over.clone()));
     let begun = Instant::now();
     let programs: Vec<_> = (0..PROGRAMS).map(|number| tokio::spawn(invoke(client.clone(), number))).collect();
     let turns = (0..TURNS).map(|number| {
@@ -51,50 +51,52 @@ pub(crate) async fn schemas(given: &Given) -> Result<Outcome> {
         match answer.status().as_u16() {
             200 => {
                 let answer: Value = answer.json().await?;
-                outcome.expect(answer["status"] == "failed", || format!("a costly answer is {}", answer["status"]));
+                outcome.expect(answer["status"] == "failed", || {
+                    format!("a reply with a costly schema is {}", answer["status"])
+                });
                 checked += 1;
             }
             503 => busy += 1,
-            status => outcome.violations.push(format!("a program was answered with {status}")),
+            status => outcome.violations.push(format!("a client was answered with {status}")),
         }
     }
     let took = begun.elapsed();
     over.store(true, Relaxed);
     let waits = well.await??;
     let (asked, longest) = (waits.len(), measure::p99(waits));
-    outcome.expect(asked > 0 && checked > 0, || format!("{asked} looks, {checked} checks"));
-    outcome.expect(longest <= HEALTHY * given.slack(), || format!("p99 of /healthz is {longest:.1} ms"));
+    outcome.expect(asked > 0 && checked > 0, || format!("{asked} health checks, {checked} schema checks"));
+    outcome.expect(longest <= MAX_HEALTHZ_MS * options.time_factor(), || format!("p99 of /healthz is {longest:.1} ms"));
 
     let cut: Vec<_> = (0..PROGRAMS).map(|number| tokio::spawn(invoke(client.clone(), number))).collect();
     tokio::time::sleep(Duration::from_millis(200)).await;
     let begun = Instant::now();
     server.stop().await?;
     let ended = begun.elapsed();
-    outcome.expect(ended <= ENDS, || format!("the server ends after {ended:?}"));
+    outcome.expect(ended <= SHUTDOWN_LIMIT, || format!("the server ends after {ended:?}"));
     cut.iter().for_each(tokio::task::JoinHandle::abort);
-    outcome.violations.extend(world.check().await?);
+    outcome.violations.extend(testbed.check().await?);
     outcome.worst = format!(
-        "p99 of /healthz {longest:.1} ms ({asked} looks), {checked} answers refused and {busy} told to come again in {:.1} s, ended in {:.1} s",
+        "p99 of /healthz {longest:.1} ms ({asked} requests), {checked} schema checks and {busy} refusals in {:.1} s, shutdown in {:.1} s",
         took.as_secs_f64(),
         ended.as_secs_f64()
     );
     Ok(outcome)
 }
 
-/// Asks for an answer in a form that nothing can be compared with.
+/// Requests a response with a schema that cannot be checked in finite time.
 async fn invoke(client: Client, number: usize) -> Result<Response> {
     let script = Script { tag: format!("program-{number}"), says: Some("{}".to_owned()), ..Script::default() };
     let schema = json!({ "name": "answer", "strict": false, "schema": peer::costly_schema() });
     let body = json!({ "agent_name": "worker", "input": { "prompt": script.message() }, "response_schema": schema });
-    Ok(client.ask(Method::POST, "/api/runs/invoke").json(&body).send().await?)
+    Ok(client.request(Method::POST, "/api/runs/invoke").json(&body).send().await?)
 }
 
-/// Asks again and again whether the server is well, until something is over; how long each look took, in ms.
-async fn healthz(client: Client, over: Arc<AtomicBool>) -> Result<Vec<f64>> {
+/// Requests `/healthz` repeatedly until `over` is set; returns the response times in ms.
+async fn poll_healthz(client: Client, over: Arc<AtomicBool>) -> Result<Vec<f64>> {
     let mut waits = Vec::new();
     while !over.load(Relaxed) {
         let begun = Instant::now();
-        client.ask(Method::GET, "/healthz").send().await?.error_for_status()?;
+        client.request(Method::GET, "/healthz").send().await?.error_for_status()?;
         waits.push(begun.elapsed().as_secs_f64() * 1e3);
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

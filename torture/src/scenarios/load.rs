@@ -1,43 +1,43 @@
-//! L1 to L3 and L6, shortened: many streams at once. Each piece says when the provider sent it, so that the way through the server
-//! is what is measured; provider, server and clients share the machine.
+//! Rows L1 to L3 and L6, shortened: many concurrent streams. Each delta contains the time when the
+//! provider sent it, which measures the time through the server. Provider, server and clients share
+//! the machine.
 
-use crate::client::Joined;
+use crate::client::JoinOutcome;
 use crate::measure;
 use crate::provider::Script;
-use crate::scenario::{Given, Outcome, World};
+use crate::scenario::{Outcome, RunOptions, Testbed};
 use anyhow::{Result, ensure};
 use futures::future::try_join_all;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// What is driven, and what it may take.
+/// The parameters and limits of a load.
 struct Load {
     name: &'static str,
     streams: usize,
-    /// Pieces of each, and milliseconds between two.
+    /// The number of deltas per stream, and the milliseconds between two.
     deltas: usize,
     pause: u64,
     tools: usize,
-    /// The 99th percentile from the provider to the client, in ms, for a release build.
+    /// The maximum p99 from the provider to the client in ms, for a release build.
     p99: f64,
-    /// Resident memory, in MB.
+    /// The maximum resident memory in MB.
     memory: f64,
-    /// Short requests of somebody else in a second.
+    /// The number of short requests of another client per second.
     requests: u32,
 }
 
-/// In how much time the streams begin. All in one moment would be another test, and of a load that goes on for minutes its first
-/// moment is nothing.
-const STARTS: Duration = Duration::from_secs(4);
+/// The time over which the streams start. Starting all at one moment would measure something else.
+const RAMP_UP: Duration = Duration::from_secs(4);
 
-/// The 99th percentile of what somebody else waits for an answer, in ms.
-pub(crate) const BYSTANDER: f64 = 500.0;
+/// The maximum p99 of another client's requests in ms.
+pub(crate) const MAX_BYSTANDER_MS: f64 = 500.0;
 
-/// L1: 100 streams, 50 pieces a second, a tool each.
-pub(crate) async fn hundred(given: &Given) -> Result<Outcome> {
+/// Row L1: 100 streams, 50 deltas per second, a tool call each.
+pub(crate) async fn hundred(options: &RunOptions) -> Result<Outcome> {
     run(
-        given,
+        options,
         Load {
             name: "load-100",
             streams: 100,
@@ -52,10 +52,10 @@ pub(crate) async fn hundred(given: &Given) -> Result<Outcome> {
     .await
 }
 
-/// L2: 500 streams, 20 pieces a second.
-pub(crate) async fn five_hundred(given: &Given) -> Result<Outcome> {
+/// Row L2: 500 streams, 20 deltas per second.
+pub(crate) async fn five_hundred(options: &RunOptions) -> Result<Outcome> {
     run(
-        given,
+        options,
         Load {
             name: "load-500",
             streams: 500,
@@ -70,10 +70,10 @@ pub(crate) async fn five_hundred(given: &Given) -> Result<Outcome> {
     .await
 }
 
-/// L3: 1,000 streams, 10 pieces a second.
-pub(crate) async fn thousand(given: &Given) -> Result<Outcome> {
+/// Row L3: 1,000 streams, 10 deltas per second.
+pub(crate) async fn thousand(options: &RunOptions) -> Result<Outcome> {
     run(
-        given,
+        options,
         Load {
             name: "load-1000",
             streams: 1_000,
@@ -88,15 +88,15 @@ pub(crate) async fn thousand(given: &Given) -> Result<Outcome> {
     .await
 }
 
-async fn run(given: &Given, load: Load) -> Result<Outcome> {
-    let world = World::new(given, load.name).await?;
-    let server = world.setup.start(&world.history).await?;
-    let warm = world.client(&server, "warm")?;
+async fn run(options: &RunOptions, load: Load) -> Result<Outcome> {
+    let testbed = Testbed::new(options, load.name).await?;
+    let server = testbed.setup.start(&testbed.history).await?;
+    let warm = testbed.client(&server, "warm")?;
     warm.turn("warm", &Script { tag: "warm-0".to_owned(), deltas: 3, ..Script::default() }, None).await?;
-    let (before, clock, over) = (server.connections()?, world.provider.began, Arc::new(AtomicBool::new(false)));
+    let (before, clock, over) = (server.connections()?, testbed.provider.clock, Arc::new(AtomicBool::new(false)));
     let clients: Vec<_> =
-        (0..load.streams).map(|number| world.client(&server, &format!("u{number}"))).collect::<Result<_>>()?;
-    let apart = STARTS / u32::try_from(load.streams)?;
+        (0..load.streams).map(|number| testbed.client(&server, &format!("u{number}"))).collect::<Result<_>>()?;
+    let apart = RAMP_UP / u32::try_from(load.streams)?;
     let streams = clients.into_iter().zip(0..).map(|(client, number)| {
         let user = format!("u{number}");
         let script = Script {
@@ -110,48 +110,54 @@ async fn run(given: &Given, load: Load) -> Result<Outcome> {
         async move {
             let stream = async move {
                 tokio::time::sleep(apart * number).await;
-                measure::pieces(&client, &format!("c-{user}"), &script, clock).await
+                measure::send_and_time(&client, &format!("c-{user}"), &script, clock).await
             };
             tokio::spawn(stream).await?
         }
     });
-    let memory = tokio::spawn(measure::peak(server.id()?, over.clone()));
-    let requests = tokio::spawn(measure::requests(warm, load.requests, over.clone()));
+    let memory = tokio::spawn(measure::peak_memory(server.id()?, over.clone()));
+    let requests = tokio::spawn(measure::send_requests(warm, load.requests, over.clone()));
     let begun = Instant::now();
     let all = try_join_all(streams).await;
     let took = begun.elapsed();
     over.store(true, Relaxed);
     let (all, most, requests) = (all?, memory.await?, requests.await?);
-    let late: Vec<f64> = all.into_iter().flatten().map(|piece| piece.late).collect();
-    ensure!(late.len() == load.streams * load.deltas, "{} pieces of {} came", late.len(), load.streams * load.deltas);
+    let late: Vec<f64> = all.into_iter().flatten().map(|piece| piece.delay_ms).collect();
+    ensure!(
+        late.len() == load.streams * load.deltas,
+        "{} deltas of {} were received",
+        late.len(),
+        load.streams * load.deltas
+    );
     let (p99, bystander) = (measure::p99(late), measure::p99(requests.waits));
-    let (mut outcome, slack) = (Outcome { injected: load.streams as u64, ..Outcome::default() }, given.slack());
+    let (mut outcome, slack) = (Outcome { injected: load.streams as u64, ..Outcome::default() }, options.time_factor());
     outcome.expect(p99 <= load.p99 * slack, || format!("p99 is {p99:.0} ms"));
-    outcome.expect(bystander <= BYSTANDER * slack, || format!("I11 p99 of a bystander is {bystander:.0} ms"));
+    outcome.expect(bystander <= MAX_BYSTANDER_MS * slack, || format!("I11 p99 of another client is {bystander:.0} ms"));
     outcome.violations.extend(requests.wrong);
     outcome.expect(requests.refused.is_empty(), || {
-        format!("I11 {} requests of a bystander were refused", requests.refused.len())
+        format!("I11 {} requests of another client were refused", requests.refused.len())
     });
     outcome.expect(most <= load.memory * slack.min(2.0), || format!("I9 {most:.0} MB"));
-    measure::freed(&server, before, &mut outcome).await?;
+    measure::check_connections_closed(&server, before, &mut outcome).await?;
     server.stop().await?;
-    outcome.violations.extend(world.check().await?);
+    outcome.violations.extend(testbed.check().await?);
     outcome.worst =
-        format!("p99 {p99:.0} ms, of a bystander {bystander:.0} ms, {most:.0} MB, {:.0} s", took.as_secs_f64());
+        format!("p99 {p99:.0} ms, of another client {bystander:.0} ms, {most:.0} MB, {:.0} s", took.as_secs_f64());
     Ok(outcome)
 }
 
-/// Clients that all lose their connection at once.
-const STORM: usize = 300;
+/// The number of clients that lose their connection.
+const CLIENTS: usize = 300;
 
-/// L6: all come back at the same moment with their cursors, and read on without a hole or a repetition.
-pub(crate) async fn storm(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "reconnect-storm").await?;
-    let server = world.setup.start(&world.history).await?;
+/// Row L6: all clients reconnect at the same moment with their cursors, and receive the rest
+/// without gaps or repetitions.
+pub(crate) async fn reconnect_storm(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "reconnect-storm").await?;
+    let server = testbed.setup.start(&testbed.history).await?;
     let mut left = Vec::new();
-    for number in 0..STORM {
+    for number in 0..CLIENTS {
         let user = format!("u{number}");
-        let client = world.client(&server, &user)?;
+        let client = testbed.client(&server, &user)?;
         let script = Script { tag: format!("{user}-0"), deltas: 600, pause: 50, ..Script::default() };
         left.push(tokio::spawn(async move {
             let conversation = format!("c-{user}");
@@ -167,23 +173,25 @@ pub(crate) async fn storm(given: &Given) -> Result<Outcome> {
     let begun = Instant::now();
     let joined = waiting.into_iter().map(|(client, conversation, end)| {
         tokio::spawn(async move {
-            let crate::client::End::Cut(Some(cursor)) = end else { anyhow::bail!("it had ended: {end:?}") };
-            let Joined::Stream(stream) = client.join(&conversation, Some(&cursor)).await? else {
-                anyhow::bail!("nothing to join")
+            let crate::client::StreamEnd::Cut(Some(cursor)) = end else {
+                anyhow::bail!("the stream had ended: {end:?}")
+            };
+            let JoinOutcome::Stream(stream) = client.join(&conversation, Some(&cursor)).await? else {
+                anyhow::bail!("no run to join")
             };
             let joined = begun.elapsed();
             anyhow::Ok((joined, client.read(&conversation, stream, None).await))
         })
     });
-    let (mut outcome, mut slowest) = (Outcome { injected: STORM as u64, ..Outcome::default() }, Duration::ZERO);
+    let (mut outcome, mut slowest) = (Outcome { injected: CLIENTS as u64, ..Outcome::default() }, Duration::ZERO);
     for client in joined.collect::<Vec<_>>() {
         let (joined, end) = client.await??;
         slowest = slowest.max(joined);
-        outcome.expect(end.is_finished(), || format!("a stream was not whole: {end:?}"));
+        outcome.expect(end.is_finished(), || format!("a stream is incomplete: {end:?}"));
     }
-    outcome.expect(slowest < Duration::from_secs(10), || format!("the last one is back after {slowest:?}"));
+    outcome.expect(slowest < Duration::from_secs(10), || format!("the last client reconnected after {slowest:?}"));
     server.stop().await?;
-    outcome.violations.extend(world.check().await?);
-    outcome.worst = format!("all back after {} ms", slowest.as_millis());
+    outcome.violations.extend(testbed.check().await?);
+    outcome.worst = format!("all reconnected after {} ms", slowest.as_millis());
     Ok(outcome)
 }

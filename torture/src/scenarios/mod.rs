@@ -1,4 +1,4 @@
-//! All scenarios.
+//! The list of all scenarios.
 
 mod account_sweep;
 mod attacks;
@@ -21,45 +21,45 @@ mod sweep;
 use crate::scenario::Scenario;
 use faults::Break;
 
-/// In the order in which they run.
+/// All scenarios in the order in which they run.
 pub(crate) const ALL: &[Scenario] = &[
-    Scenario { name: "kill-random", run: |given| Box::pin(kill::random(given)) },
-    Scenario { name: "kill-sweep", run: |given| Box::pin(sweep::kills(given)) },
-    Scenario { name: "account-sweep", run: |given| Box::pin(account_sweep::kills(given)) },
-    Scenario { name: "panic-sweep", run: |given| Box::pin(sweep::panics(given)) },
-    Scenario { name: "write-sweep", run: |given| Box::pin(storage::write_sweep(given)) },
-    Scenario { name: "lost-answer", run: |given| Box::pin(attacks::lost_answer(given)) },
-    Scenario { name: "slow-reader", run: |given| Box::pin(slow::reader(given)) },
-    Scenario { name: "strangers", run: |given| Box::pin(attacks::strangers(given)) },
-    Scenario { name: "drip", run: |given| Box::pin(attacks::drip(given)) },
-    Scenario { name: "redirect", run: |given| Box::pin(attacks::redirect(given)) },
-    Scenario { name: "sibling-path", run: |given| Box::pin(attacks::sibling_path(given)) },
-    Scenario { name: "changed-tool", run: |given| Box::pin(attacks::changed_tool(given)) },
-    Scenario { name: "costly-schemas", run: |given| Box::pin(costly::schemas(given)) },
-    Scenario { name: "synced", run: |given| Box::pin(storage::synced(given)) },
-    Scenario { name: "disk-full", run: |given| Box::pin(storage::full(given)) },
-    Scenario { name: "read-only", run: |given| Box::pin(storage::read_only(given)) },
-    Scenario { name: "locked", run: |given| Box::pin(storage::locked(given)) },
-    Scenario { name: "corrupt", run: |given| Box::pin(storage::corrupt(given)) },
-    Scenario { name: "second-server", run: |given| Box::pin(second_server::second_server(given)) },
-    Scenario { name: "long-reader", run: |given| Box::pin(storage::long_reader(given)) },
-    Scenario { name: "postgres-cut", run: |given| Box::pin(postgres::cut(given)) },
-    Scenario { name: "slow-heads", run: |given| Box::pin(sockets::slow_heads(given)) },
-    Scenario { name: "few-files", run: |given| Box::pin(sockets::few_files(given)) },
-    Scenario { name: "idle", run: |given| Box::pin(sockets::idle(given)) },
-    Scenario { name: "load-100", run: |given| Box::pin(load::hundred(given)) },
-    Scenario { name: "load-500", run: |given| Box::pin(load::five_hundred(given)) },
-    Scenario { name: "load-1000", run: |given| Box::pin(load::thousand(given)) },
-    Scenario { name: "reconnect-storm", run: |given| Box::pin(load::storm(given)) },
-    Scenario { name: "idle-streams", run: |given| Box::pin(idle_streams::idle_streams(given)) },
-    Scenario { name: "overload", run: |given| Box::pin(overload::overload(given)) },
-    Scenario { name: "long-conversation", run: |given| Box::pin(long::long_conversation(given)) },
-    Scenario { name: "sign-ins", run: |given| Box::pin(sign_ins::sign_ins(given)) },
-    Scenario { name: "replicas", run: |given| Box::pin(replicas::replicas(given)) },
-    Scenario { name: "soak", run: |given| Box::pin(soak::soak(given)) },
+    Scenario { name: "kill-random", run: |options| Box::pin(kill::kill_at_random(options)) },
+    Scenario { name: "kill-sweep", run: |options| Box::pin(sweep::kill_at_every_point(options)) },
+    Scenario { name: "account-sweep", run: |options| Box::pin(account_sweep::kill_at_every_commit(options)) },
+    Scenario { name: "panic-sweep", run: |options| Box::pin(sweep::panic_at_every_point(options)) },
+    Scenario { name: "write-sweep", run: |options| Box::pin(storage::write_sweep(options)) },
+    Scenario { name: "lost-answer", run: |options| Box::pin(attacks::lost_answer(options)) },
+    Scenario { name: "slow-reader", run: |options| Box::pin(slow::slow_reader(options)) },
+    Scenario { name: "strangers", run: |options| Box::pin(attacks::strangers(options)) },
+    Scenario { name: "drip", run: |options| Box::pin(attacks::drip(options)) },
+    Scenario { name: "redirect", run: |options| Box::pin(attacks::redirect(options)) },
+    Scenario { name: "sibling-path", run: |options| Box::pin(attacks::sibling_path(options)) },
+    Scenario { name: "changed-tool", run: |options| Box::pin(attacks::changed_tool(options)) },
+    Scenario { name: "costly-schemas", run: |options| Box::pin(costly::costly_schemas(options)) },
+    Scenario { name: "synced", run: |options| Box::pin(storage::synced(options)) },
+    Scenario { name: "disk-full", run: |options| Box::pin(storage::disk_full(options)) },
+    Scenario { name: "read-only", run: |options| Box::pin(storage::read_only(options)) },
+    Scenario { name: "locked", run: |options| Box::pin(storage::locked(options)) },
+    Scenario { name: "corrupt", run: |options| Box::pin(storage::corrupt(options)) },
+    Scenario { name: "second-server", run: |options| Box::pin(second_server::second_server(options)) },
+    Scenario { name: "long-reader", run: |options| Box::pin(storage::long_reader(options)) },
+    Scenario { name: "postgres-cut", run: |options| Box::pin(postgres::cut_connections(options)) },
+    Scenario { name: "slow-heads", run: |options| Box::pin(sockets::slow_heads(options)) },
+    Scenario { name: "few-files", run: |options| Box::pin(sockets::few_files(options)) },
+    Scenario { name: "idle", run: |options| Box::pin(sockets::idle(options)) },
+    Scenario { name: "load-100", run: |options| Box::pin(load::hundred(options)) },
+    Scenario { name: "load-500", run: |options| Box::pin(load::five_hundred(options)) },
+    Scenario { name: "load-1000", run: |options| Box::pin(load::thousand(options)) },
+    Scenario { name: "reconnect-storm", run: |options| Box::pin(load::reconnect_storm(options)) },
+    Scenario { name: "idle-streams", run: |options| Box::pin(idle_streams::idle_streams(options)) },
+    Scenario { name: "overload", run: |options| Box::pin(overload::overload(options)) },
+    Scenario { name: "long-conversation", run: |options| Box::pin(long::long_conversation(options)) },
+    Scenario { name: "sign-ins", run: |options| Box::pin(sign_ins::sign_ins(options)) },
+    Scenario { name: "replicas", run: |options| Box::pin(replicas::replicas(options)) },
+    Scenario { name: "soak", run: |options| Box::pin(soak::soak(options)) },
 ];
 
-/// Each defect, and the scenario that must find it.
+/// Each defect with the scenario that must find it.
 pub(crate) const BROKEN: &[(Break, &str)] = &[
     (Break::EmitBeforePersist, "kill-sweep"),
     (Break::OwnerClause, "strangers"),

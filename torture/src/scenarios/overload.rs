@@ -1,85 +1,87 @@
-//! L5: three times as many streams as there is room for, and ten times as many short requests. What is too much is told at once to come
-//! again, what was accepted is whole, and afterwards everything is as before.
+//! Row L5: three times as many streams as the limit, and ten times as many short requests. The
+//! excess is refused at once with `Retry-After`, accepted messages are answered completely, and the
+//! server recovers.
 
-use crate::client::{Client, Offered, Refusal};
-use crate::measure::{self, Piece};
+use crate::client::{Client, Refusal, SendOutcome};
+use crate::measure::{self, TimedDelta};
 use crate::provider::Script;
-use crate::scenario::{Given, Outcome, World};
-use crate::scenarios::load::BYSTANDER;
+use crate::scenario::{Outcome, RunOptions, Testbed};
+use crate::scenarios::load::MAX_BYSTANDER_MS;
 use anyhow::{Result, bail};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Three times L3, and the least of them that must be taken: L3 itself.
+/// Three times the streams of L3, and the minimum that must be accepted: those of L3.
 const STREAMS: u32 = 3_000;
-const TAKEN: usize = 1_000;
+const MIN_ACCEPTED: usize = 1_000;
 
-/// Ten times the short requests of L3, in a second.
-const REQUESTS: u32 = 500;
+/// Ten times the short requests of L3 per second.
+const REQUESTS_PER_SECOND: u32 = 500;
 
-/// Of so many requests one must be answered, which is as many as L3 asks for; the others may be told to come again.
-const ANSWERED: usize = 10;
+/// At least one of this many requests must be answered, which is as many as L3 sends. The others
+/// may be refused.
+const REQUESTS_PER_ANSWER: usize = 10;
 
-/// In how much time all come.
-const STARTS: Duration = Duration::from_secs(6);
+/// The time over which the streams start.
+const RAMP_UP: Duration = Duration::from_secs(6);
 
-/// How fast a refusal is, in ms.
-const REFUSAL: f64 = 50.0;
+/// The maximum p99 of a refusal in ms.
+const MAX_REFUSAL_MS: f64 = 50.0;
 
-/// How long it may take until a message is taken again.
-const RECOVERS: Duration = Duration::from_secs(10);
+/// The maximum time until a message is accepted again.
+const MAX_RECOVERY: Duration = Duration::from_secs(10);
 
-/// Between two who come while there is no room.
-const LATECOMERS: Duration = Duration::from_millis(100);
+/// The time between two messages while the server is overloaded.
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What one of those who came was given.
-enum Came {
-    Whole(Vec<Piece>),
+/// The outcome of a message.
+enum MessageOutcome {
+    Completed(Vec<TimedDelta>),
     Refused(Refusal),
 }
 
-/// All of it at once.
-pub(crate) async fn overload(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "overload").await?;
-    let mut server = world.setup.start(&world.history).await?;
-    let warm = world.client(&server, "warm")?;
+/// Runs the scenario.
+pub(crate) async fn overload(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "overload").await?;
+    let mut server = testbed.setup.start(&testbed.history).await?;
+    let warm = testbed.client(&server, "warm")?;
     warm.turn("warm", &Script { tag: "warm-0".to_owned(), deltas: 3, ..Script::default() }, None).await?;
-    let slow = given.slowness();
+    let slow = options.load_divisor();
     let (deltas, pause, a_second, starts) =
-        (if slow > 1 { 90 } else { 300 }, 100 * u64::from(slow), REQUESTS / slow, STARTS * slow);
+        (if slow > 1 { 90 } else { 300 }, 100 * u64::from(slow), REQUESTS_PER_SECOND / slow, RAMP_UP * slow);
     let (clock, over, refused) =
-        (world.provider.began, Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    let requests = tokio::spawn(measure::requests(warm, a_second, over.clone()));
+        (testbed.provider.clock, Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let requests = tokio::spawn(measure::send_requests(warm, a_second, over.clone()));
     let mut streams = Vec::new();
     for number in 0..STREAMS {
         let user = format!("u{number}");
-        let (client, refused) = (world.client(&server, &user)?, refused.clone());
+        let (client, refused) = (testbed.client(&server, &user)?, refused.clone());
         let script = Script { tag: format!("{user}-0"), deltas, pause, timed: true, ..Script::default() };
         streams.push(tokio::spawn(async move {
             tokio::time::sleep(starts / STREAMS * number).await;
-            let stream = match client.offer(&format!("c-{user}"), &script).await? {
-                Offered::Accepted(stream) => stream,
-                Offered::Refused(refusal) => {
+            let stream = match client.try_send(&format!("c-{user}"), &script).await? {
+                SendOutcome::Accepted(stream) => stream,
+                SendOutcome::Refused(refusal) => {
                     refused.fetch_add(1, Relaxed);
-                    return anyhow::Ok(Came::Refused(refusal));
+                    return anyhow::Ok(MessageOutcome::Refused(refusal));
                 }
             };
-            Ok(Came::Whole(measure::pieces_of(stream, clock).await?))
+            Ok(MessageOutcome::Completed(measure::time_deltas(stream, clock).await?))
         }));
     }
-    let late = world.client(&server, "late")?;
-    let waits = latecomers(&late, &refused, &streams).await?;
+    let late = testbed.client(&server, "late")?;
+    let waits = measure_refusals(&late, &refused, &streams).await?;
     let (mut outcome, mut whole, mut refusals) = (Outcome::default(), 0, 0);
     for stream in streams {
         outcome.injected += 1;
         match stream.await? {
-            Ok(Came::Whole(pieces)) => {
-                outcome.expect(pieces.len() == deltas, || format!("{} pieces of {deltas} came", pieces.len()));
+            Ok(MessageOutcome::Completed(pieces)) => {
+                outcome.expect(pieces.len() == deltas, || format!("{} deltas of {deltas} were received", pieces.len()));
                 whole += 1;
             }
-            Ok(Came::Refused(refusal)) => {
-                expect_told(&refusal, &mut outcome);
+            Ok(MessageOutcome::Refused(refusal)) => {
+                check_refusal(&refusal, &mut outcome);
                 refusals += 1;
             }
             Err(error) => outcome.violations.push(format!("a message was not answered: {error:#}")),
@@ -87,43 +89,48 @@ pub(crate) async fn overload(given: &Given) -> Result<Outcome> {
     }
     let begun = Instant::now();
     over.store(true, Relaxed);
-    let recovered = recover(&late, begun).await?;
+    let recovered = wait_for_recovery(&late, begun).await?;
     let requests = requests.await?;
     outcome.violations.extend(requests.wrong);
-    outcome.expect(whole >= TAKEN, || format!("only {whole} messages were taken"));
+    outcome.expect(whole >= MIN_ACCEPTED, || format!("only {whole} messages were accepted"));
     outcome.expect(refusals > 0 && !waits.is_empty(), || "nothing was ever refused".to_owned());
     let (answered, turned_away) = (requests.waits.len(), requests.refused.len());
-    outcome.expect(answered * ANSWERED >= answered + turned_away, || {
-        format!("{turned_away} requests of a bystander were refused, {answered} were not")
+    outcome.expect(answered * REQUESTS_PER_ANSWER >= answered + turned_away, || {
+        format!("{turned_away} requests of another client were refused, {answered} were not")
     });
     let (refusal, bystander) = (measure::p99(waits), measure::p99(requests.waits));
     let away = measure::p99(requests.refused);
-    outcome.expect(bystander <= BYSTANDER * given.slack(), || format!("p99 of a bystander is {bystander:.0} ms"));
-    outcome.expect(away <= REFUSAL * given.slack(), || format!("p99 of a bystander's refusal is {away:.0} ms"));
-    outcome.expect(refusal <= REFUSAL * given.slack(), || format!("p99 of a refusal is {refusal:.0} ms"));
-    outcome.expect(recovered <= RECOVERS, || format!("a message is taken again after {recovered:?}"));
+    outcome.expect(bystander <= MAX_BYSTANDER_MS * options.time_factor(), || {
+        format!("p99 of another client is {bystander:.0} ms")
+    });
+    outcome.expect(away <= MAX_REFUSAL_MS * options.time_factor(), || {
+        format!("p99 of another client's refusals is {away:.0} ms")
+    });
+    outcome
+        .expect(refusal <= MAX_REFUSAL_MS * options.time_factor(), || format!("p99 of a refusal is {refusal:.0} ms"));
+    outcome.expect(recovered <= MAX_RECOVERY, || format!("a message is accepted again after {recovered:?}"));
     outcome.expect(!server.has_ended(), || "the server ended".to_owned());
     server.stop().await?;
-    outcome.violations.extend(world.check().await?);
+    outcome.violations.extend(testbed.check().await?);
     outcome.worst = format!(
-        "{whole} whole, {refusals} refused, p99 of a refusal {refusal:.0} ms, of a bystander {bystander:.0} ms ({turned_away} refused), taken again after {} ms",
+        "{whole} completed, {refusals} refused, p99 of a refusal {refusal:.0} ms, of another client {bystander:.0} ms ({turned_away} refused), accepted again after {} ms",
         recovered.as_millis()
     );
     Ok(outcome)
 }
 
-fn expect_told(refusal: &Refusal, outcome: &mut Outcome) {
+fn check_refusal(refusal: &Refusal, outcome: &mut Outcome) {
     let is_told = matches!(refusal.status, 429 | 503) && refusal.retry_after.is_some();
-    outcome.expect(is_told, || format!("too much is told with {refusal:?}"));
+    outcome.expect(is_told, || format!("the refusal is {refusal:?}"));
 }
 
-/// Comes again and again while there is no room; how long each waited for a refusal, in ms.
-async fn latecomers<T>(
+/// Sends messages while the server is overloaded; returns the response times of the refusals in ms.
+async fn measure_refusals<T>(
     client: &Client,
     refused: &AtomicUsize,
     streams: &[tokio::task::JoinHandle<T>],
 ) -> Result<Vec<f64>> {
-    // Nobody is refused before there is no room, and room there is when the first one has ended.
+    // The overload begins with the first refusal and ends with the first completed stream.
     let has_ended = |least: usize| streams.iter().filter(|stream| stream.is_finished()).count() > least;
     while refused.load(Relaxed) == 0 && !has_ended(0) {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -132,28 +139,28 @@ async fn latecomers<T>(
     while !has_ended(refused.load(Relaxed)) && waits.len() < 100 {
         let begun = Instant::now();
         let script = Script { tag: format!("late-{}", waits.len()), deltas: 1, ..Script::default() };
-        match client.offer("c-late", &script).await? {
-            Offered::Refused(refusal) if refusal.retry_after.is_some() => {
+        match client.try_send("c-late", &script).await? {
+            SendOutcome::Refused(refusal) if refusal.retry_after.is_some() => {
                 waits.push(begun.elapsed().as_secs_f64() * 1e3)
             }
-            Offered::Refused(refusal) => bail!("too much is told with {refusal:?}"),
-            // Room was made for it.
-            Offered::Accepted(stream) => drop(client.read("c-late", stream, None).await),
+            SendOutcome::Refused(refusal) => bail!("the refusal is {refusal:?}"),
+            // A run had ended, so this message was accepted.
+            SendOutcome::Accepted(stream) => drop(client.read("c-late", stream, None).await),
         }
-        tokio::time::sleep(LATECOMERS).await;
+        tokio::time::sleep(RETRY_INTERVAL).await;
     }
     Ok(waits)
 }
 
-/// How long it takes until a message is taken again.
-async fn recover(client: &Client, begun: Instant) -> Result<Duration> {
+/// Returns the time until a message is accepted again.
+async fn wait_for_recovery(client: &Client, begun: Instant) -> Result<Duration> {
     for round in 0.. {
         let script = Script { tag: format!("late-again-{round}"), deltas: 3, ..Script::default() };
         if let Ok(stream) = client.send("c-late", &script).await? {
             client.read("c-late", stream, None).await;
             break;
         }
-        if begun.elapsed() > RECOVERS * 3 {
+        if begun.elapsed() > MAX_RECOVERY * 3 {
             break;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;

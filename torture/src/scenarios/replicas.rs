@@ -1,11 +1,11 @@
-//! L9: three servers on one PostgreSQL behind a proxy that takes them in turn. One is killed now and then; users come again, and what they
-//! were told stays true.
+//! Row L9: three servers on one PostgreSQL database behind a proxy. One is killed repeatedly;
+//! clients reconnect, and what they received stays valid.
 
-use crate::client::{Client, End, Joined};
+use crate::client::{Client, JoinOutcome, StreamEnd};
 use crate::history::Op;
 use crate::provider::Script;
 use crate::proxy::Proxy;
-use crate::scenario::{Given, Outcome, World};
+use crate::scenario::{Outcome, RunOptions, Testbed};
 use crate::server::Setup;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -14,49 +14,50 @@ use std::time::{Duration, Instant};
 const SERVERS: usize = 3;
 const STREAMS: usize = 300;
 
-/// Between two kills, and how long the place of the dead one is empty.
-const KILLS: Duration = Duration::from_secs(30);
-const EMPTY: Duration = Duration::from_secs(5);
+/// The time between two kills, and how long the killed server stays down.
+const KILL_INTERVAL: Duration = Duration::from_secs(30);
+const DOWNTIME: Duration = Duration::from_secs(5);
 
-/// How long it may take until the answer of a dead server is closed: the lease of 15 s and the time between two looks.
-const TAKEN_OVER: Duration = Duration::from_secs(20);
+/// The maximum time until a run of a killed server is closed: the lease of 15 s and the polling
+/// interval.
+const MAX_TAKEOVER: Duration = Duration::from_secs(20);
 
-/// All of it.
-pub(crate) async fn replicas(given: &Given) -> Result<Outcome> {
+/// Runs the scenario.
+pub(crate) async fn replicas(options: &RunOptions) -> Result<Outcome> {
     let Some(url) = test_postgres::new_database().await else {
         return Ok(Outcome::skipped("PostgreSQL is not installed"));
     };
-    let world = World::new(given, "replicas").await?;
+    let testbed = Testbed::new(options, "replicas").await?;
     let setups: Vec<_> = (0..SERVERS)
         .map(|number| Setup {
-            folder: world.setup.folder.join(format!("server-{number}")),
+            folder: testbed.setup.folder.join(format!("server-{number}")),
             database: Some(url.clone()),
-            ..world.setup.clone()
+            ..testbed.setup.clone()
         })
         .collect();
     let (proxy, mut servers) = (Proxy::start().await?, Vec::new());
     for setup in &setups {
-        servers.push(Some(setup.start(&world.history).await?));
+        servers.push(Some(setup.start(&testbed.history).await?));
     }
-    proxy.lead_to(servers.iter().flatten())?;
-    let (begun, hold) = (Instant::now(), given.hold(100, 600));
-    let streams = STREAMS / given.slowness() as usize;
+    proxy.set_servers(servers.iter().flatten())?;
+    let (begun, hold) = (Instant::now(), options.duration(100, 600));
+    let streams = STREAMS / options.load_divisor() as usize;
     let users: Vec<_> = (0..streams)
         .map(|number| {
             let user = format!("u{number}");
-            let client = Client::new(&proxy.origin, &user, &world.history)?;
-            anyhow::Ok(tokio::spawn(async move { talk(&client, &user, begun, hold).await }))
+            let client = Client::new(&proxy.origin, &user, &testbed.history)?;
+            anyhow::Ok(tokio::spawn(async move { run_user(&client, &user, begun, hold).await }))
         })
         .collect::<Result<_>>()?;
     let mut kills = 0;
-    while begun.elapsed() + KILLS < hold {
-        tokio::time::sleep(KILLS).await;
-        let place = kills % SERVERS;
-        servers[place].take().context("it is there")?.kill(&world.history).await?;
-        proxy.lead_to(servers.iter().flatten())?;
-        tokio::time::sleep(EMPTY).await;
-        servers[place] = Some(setups[place].start(&world.history).await?);
-        proxy.lead_to(servers.iter().flatten())?;
+    while begun.elapsed() + KILL_INTERVAL < hold {
+        tokio::time::sleep(KILL_INTERVAL).await;
+        let index = kills % SERVERS;
+        servers[index].take().context("the server is running")?.kill(&testbed.history).await?;
+        proxy.set_servers(servers.iter().flatten())?;
+        tokio::time::sleep(DOWNTIME).await;
+        servers[index] = Some(setups[index].start(&testbed.history).await?);
+        proxy.set_servers(servers.iter().flatten())?;
         kills += 1;
     }
     let (mut outcome, mut longest, mut turns) =
@@ -66,35 +67,35 @@ pub(crate) async fn replicas(given: &Given) -> Result<Outcome> {
         outcome.violations.extend(talked.wrong);
         (longest, turns) = (longest.max(talked.longest), turns + talked.turns);
     }
-    let slack = Duration::from_secs(if given.is_debug() { 15 } else { 2 });
-    outcome.expect(longest <= TAKEN_OVER + slack, || format!("I5 an answer is closed after {longest:?}"));
+    let slack = Duration::from_secs(if options.is_debug() { 15 } else { 2 });
+    outcome.expect(longest <= MAX_TAKEOVER + slack, || format!("I5 a run is closed after {longest:?}"));
     outcome.expect(kills > 0 && turns >= streams, || format!("{kills} kills, {turns} turns"));
-    let gaps = most_gaps(&world.history.read()?);
-    outcome.expect(gaps <= kills, || format!("a client was told of {gaps} gaps for {kills} kills"));
+    let gaps = max_gaps(&testbed.history.read()?);
+    outcome.expect(gaps <= kills, || format!("a client received {gaps} gaps for {kills} kills"));
     for server in servers.into_iter().flatten() {
         server.stop().await?;
     }
-    outcome.violations.extend(world.check_postgres(&url).await?);
+    outcome.violations.extend(testbed.check_postgres(&url).await?);
     outcome.worst = format!(
-        "{turns} turns, {kills} kills; an answer is closed after {:.1} s, {gaps} gaps of a client, {} s",
+        "{turns} turns, {kills} kills; a run is closed after {:.1} s, at most {gaps} gaps per client, {} s",
         longest.as_secs_f64(),
         begun.elapsed().as_secs()
     );
     Ok(outcome)
 }
 
-/// What came of one user.
+/// The result of one user.
 #[derive(Default)]
-struct Talked {
+struct UserResult {
     turns: usize,
     wrong: Vec<String>,
-    /// The longest time from a cut until the answer had ended.
+    /// The maximum time from a disconnect to the end of the run.
     longest: Duration,
 }
 
-/// One turn after the other, until the time is over; whoever is cut off comes again.
-async fn talk(client: &Client, user: &str, begun: Instant, hold: Duration) -> Result<Talked> {
-    let (conversation, mut talked, mut is_known) = (format!("c-{user}"), Talked::default(), false);
+/// Runs turns until the time is over; reconnects after a disconnect.
+async fn run_user(client: &Client, user: &str, begun: Instant, hold: Duration) -> Result<UserResult> {
+    let (conversation, mut talked, mut is_known) = (format!("c-{user}"), UserResult::default(), false);
     for round in 0.. {
         if begun.elapsed() >= hold {
             break;
@@ -107,24 +108,24 @@ async fn talk(client: &Client, user: &str, begun: Instant, hold: Duration) -> Re
                 is_known = true;
                 client.read(&conversation, stream, None).await
             }
-            // Busy with what is being closed, or cut off before it was answered.
-            Ok(Err(409 | 503)) => End::Cut(None),
+            // A run is still being closed, or the connection was cut before the response.
+            Ok(Err(409 | 503)) => StreamEnd::Cut(None),
             Ok(Err(status)) => {
                 talked.wrong.push(format!("a message of {user} was answered with {status}"));
-                End::Cut(None)
+                StreamEnd::Cut(None)
             }
-            Err(_) => End::Cut(None),
+            Err(_) => StreamEnd::Cut(None),
         };
         match end {
-            End::Done(_) => talked.turns += 1,
-            End::Cut(cursor) => {
+            StreamEnd::Done(_) => talked.turns += 1,
+            StreamEnd::Cut(cursor) => {
                 let cut = Instant::now();
-                if let Err(wrong) = follow(client, &conversation, cursor, cut, is_known).await {
+                if let Err(wrong) = rejoin_until_ended(client, &conversation, cursor, cut, is_known).await {
                     talked.wrong.push(format!("{conversation}: {wrong:#}"));
                     break;
                 }
                 talked.longest = talked.longest.max(cut.elapsed());
-                // Not at once, whatever the answer was.
+                // At most one attempt per second.
                 tokio::time::sleep(Duration::from_secs(1).saturating_sub(tried.elapsed())).await;
             }
         }
@@ -132,34 +133,35 @@ async fn talk(client: &Client, user: &str, begun: Instant, hold: Duration) -> Re
     Ok(talked)
 }
 
-/// Comes again behind the last event until the answer has ended. A conversation that is not known yet may not be there.
-async fn follow(
+/// Rejoins after the last event until the run has ended. If no message was accepted yet, the
+/// conversation may not exist.
+async fn rejoin_until_ended(
     client: &Client,
     conversation: &str,
     mut cursor: Option<String>,
     cut: Instant,
     is_known: bool,
 ) -> Result<()> {
-    while cut.elapsed() < TAKEN_OVER * 3 {
+    while cut.elapsed() < MAX_TAKEOVER * 3 {
         match client.join(conversation, cursor.as_deref()).await {
-            Ok(Joined::Stream(stream)) => match client.read(conversation, stream, None).await {
-                End::Done(_) => return Ok(()),
-                End::Cut(further) => cursor = further.or(cursor),
+            Ok(JoinOutcome::Stream(stream)) => match client.read(conversation, stream, None).await {
+                StreamEnd::Done(_) => return Ok(()),
+                StreamEnd::Cut(further) => cursor = further.or(cursor),
             },
-            // Nothing is being written any more, or nothing ever was.
-            Ok(Joined::Nothing) => return Ok(()),
-            Ok(Joined::Refused(404)) if !is_known => return Ok(()),
-            Ok(Joined::Refused(status @ 400..500)) => anyhow::bail!("coming again was answered with {status}"),
-            // Nobody was there who could say so.
-            Ok(Joined::Refused(_)) | Err(_) => {}
+            // The run has ended, or there was none.
+            Ok(JoinOutcome::NotRunning) => return Ok(()),
+            Ok(JoinOutcome::Refused(404)) if !is_known => return Ok(()),
+            Ok(JoinOutcome::Refused(status @ 400..500)) => anyhow::bail!("rejoining failed with {status}"),
+            // No server could be reached.
+            Ok(JoinOutcome::Refused(_)) | Err(_) => {}
         }
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
-    anyhow::bail!("I5 the answer did not end for {:?}", cut.elapsed())
+    anyhow::bail!("I5 the run did not end for {:?}", cut.elapsed())
 }
 
-/// Of one conversation.
-fn most_gaps(ops: &[Op]) -> usize {
+/// Returns the maximum number of gaps in one conversation.
+fn max_gaps(ops: &[Op]) -> usize {
     let mut gaps: BTreeMap<&str, usize> = BTreeMap::new();
     for op in ops {
         if let Op::Gap { conversation, .. } = op {

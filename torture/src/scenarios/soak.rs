@@ -1,12 +1,13 @@
-//! L8: L1 for a long time, and something goes wrong every ten seconds: kills in the first half; in the second, in which memory is looked
-//! at, providers that break off, clients that go away, clients that do not read, and an MCP server that is killed.
+//! Row L8: the load of L1 for a long time with a fault every ten seconds. In the first half, the
+//! server is killed. In the second half, in which memory is measured, providers disconnect, clients
+//! leave or do not read, and an MCP server is killed.
 
 use crate::client::Client;
 use crate::provider::Script;
 use crate::proxy::Proxy;
 use crate::random::Random;
-use crate::scenario::{Given, Outcome, World};
-use crate::scenarios::kill::goes_on;
+use crate::scenario::{Outcome, RunOptions, Testbed};
+use crate::scenarios::kill::check_conversation_continues;
 use crate::server::{Server, Setup};
 use crate::{measure, peer};
 use anyhow::{Context, Result};
@@ -16,56 +17,60 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-/// L1's streams, whose pieces are counted; and a few whose every event is kept and compared.
+/// The number of streams of L1, whose deltas are counted, and of users whose events are recorded
+/// and checked.
 const STREAMS: usize = 100;
-const TALKERS: usize = 5;
+const FAULTY_USERS: usize = 5;
 
-/// Rounds in one conversation.
-const ROUNDS: usize = 10;
+/// The number of turns per conversation.
+const ROUNDS_PER_CONVERSATION: usize = 10;
 
-/// Between two faults.
-const FAULTS: Duration = Duration::from_secs(10);
+/// The time between two faults.
+const FAULT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How long an hour is.
-const HOUR: u64 = 3_600;
+/// The duration in seconds that counts as an hour.
+const HOUR_SECONDS: u64 = 3_600;
 
-/// By how much memory may grow in the second half: in an hour by so many MB in ten minutes; in less time by a fifth.
-const SLOPE: f64 = 1.0;
-const GROWTH: f64 = 1.2;
+/// The maximum growth of memory in the second half: in MB per ten minutes for an hour, and as a
+/// factor for any duration.
+const MAX_SLOPE_MB: f64 = 1.0;
+const MAX_GROWTH: f64 = 1.2;
 
-/// How long it may take until what is no longer needed is closed: connections to providers are kept for a while.
-const CLOSED: Duration = Duration::from_secs(60);
+/// The maximum time until unused connections are closed; connections to providers are kept for a
+/// while.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Files by which an MCP server is reached and watched.
-const PIPES: usize = 4;
+/// The number of files for the pipes and the process of an MCP server.
+const MCP_FILES: usize = 4;
 
-/// How long it may take until an MCP server that was killed answers again.
-const STARTED: Duration = Duration::from_secs(60);
+/// The maximum time until a killed MCP server answers again.
+const RESTART_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// All of it.
-pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
-    let mut world = World::new(given, "soak").await?;
-    world.setup.has_peer = true;
-    let (mut random, hold, mut outcome) = (Random::of(given.seed), given.hold(120, HOUR), Outcome::default());
-    let (proxy, mut server) = (Proxy::start().await?, world.setup.start(&world.history).await?);
-    proxy.lead_to([&server].into_iter())?;
+/// Runs the scenario.
+pub(crate) async fn soak(options: &RunOptions) -> Result<Outcome> {
+    let mut testbed = Testbed::new(options, "soak").await?;
+    testbed.setup.has_peer = true;
+    let (mut random, hold, mut outcome) =
+        (Random::from_seed(options.seed), options.duration(120, HOUR_SECONDS), Outcome::default());
+    let (proxy, mut server) = (Proxy::start().await?, testbed.setup.start(&testbed.history).await?);
+    proxy.set_servers([&server].into_iter())?;
     let over = Arc::new(AtomicBool::new(false));
     let (counted, mut users) = (Arc::new(AtomicUsize::new(0)), Vec::new());
     let newest: Arc<[AtomicUsize]> = (0..STREAMS).map(|_| AtomicUsize::new(0)).collect();
     for number in 0..STREAMS {
-        let client = Client::new(&proxy.origin, &format!("u{number}"), &world.history)?;
-        let (clock, newest) = (world.provider.began, newest.clone());
-        let stream = Stream { client, clock, slow: given.slowness(), number, newest };
-        users.push(tokio::spawn(go_on(stream, over.clone(), counted.clone())));
+        let client = Client::new(&proxy.origin, &format!("u{number}"), &testbed.history)?;
+        let (clock, newest) = (testbed.provider.clock, newest.clone());
+        let stream = StreamUser { client, clock, slow: options.load_divisor(), number, newest };
+        users.push(tokio::spawn(run_turns(stream, over.clone(), counted.clone())));
     }
-    for number in 0..TALKERS {
-        let client = Client::new(&proxy.origin, &format!("talker{number}"), &world.history)?;
-        users.push(tokio::spawn(talk(client, random.below(u64::MAX), over.clone())));
+    for number in 0..FAULTY_USERS {
+        let client = Client::new(&proxy.origin, &format!("talker{number}"), &testbed.history)?;
+        users.push(tokio::spawn(run_faulty_turns(client, random.below(u64::MAX), over.clone())));
     }
     let (begun, mut samples, mut kills, mut peers) = (Instant::now(), Vec::new(), 0, 0);
     let mut sleepers: Vec<TcpStream> = Vec::new();
     while begun.elapsed() < hold {
-        let until = Instant::now() + FAULTS;
+        let until = Instant::now() + FAULT_INTERVAL;
         while Instant::now() < until {
             tokio::time::sleep(Duration::from_secs(1)).await;
             if begun.elapsed() > hold / 2 {
@@ -75,19 +80,19 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
         outcome.injected += 1;
         sleepers.clear();
         outcome.expect(!server.has_ended(), || "the server ended by itself".to_owned());
-        let running = peer::running(&world.setup.folder).len();
-        outcome.expect(running <= 1, || format!("I9 {running} MCP servers run, one is needed"));
+        let running = peer::running_processes(&testbed.setup.folder).len();
+        outcome.expect(running <= 1, || format!("I9 {running} MCP servers run instead of one"));
         match random.below(4) {
             0 | 1 if begun.elapsed() < hold / 2 => {
-                server.kill(&world.history).await?;
-                server = world.setup.start(&world.history).await?;
-                proxy.lead_to([&server].into_iter())?;
+                server.kill(&testbed.history).await?;
+                server = testbed.setup.start(&testbed.history).await?;
+                proxy.set_servers([&server].into_iter())?;
                 kills += 1;
             }
-            0 | 2 => peers += peer::kill(&world.setup.folder),
+            0 | 2 => peers += peer::kill(&testbed.setup.folder),
             _ => {
                 let number = random.below(STREAMS as u64) as usize;
-                sleepers.push(do_not_read(&server, number, newest[number].load(Relaxed)).await?);
+                sleepers.push(open_unread_stream(&server, number, newest[number].load(Relaxed)).await?);
             }
         }
     }
@@ -96,46 +101,47 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
         user.await??;
     }
     drop(sleepers);
-    for number in 0..TALKERS {
-        let (user, client) = (format!("talker{number}"), world.client(&server, &format!("talker{number}"))?);
-        goes_on(&client, &user, &conversation(&user, 0), u64::MAX, &mut outcome).await?;
+    for number in 0..FAULTY_USERS {
+        let (user, client) = (format!("talker{number}"), testbed.client(&server, &format!("talker{number}"))?);
+        check_conversation_continues(&client, &user, &conversation(&user, 0), u64::MAX, &mut outcome).await?;
     }
-    looks_again(&world.client(&server, "talker0")?, &mut outcome).await?;
-    let files = idle_files(&world, &server, &mut outcome).await?;
+    check_mcp_restart(&testbed.client(&server, "talker0")?, &mut outcome).await?;
+    let files = check_idle_files(&testbed, &server, &mut outcome).await?;
     let slope = slope(&samples);
-    grown(&samples, slope, hold, &mut outcome);
+    check_growth(&samples, slope, hold, &mut outcome);
     let counted = counted.load(Relaxed);
-    outcome.expect(counted >= STREAMS, || format!("only {counted} turns came whole"));
+    outcome.expect(counted >= STREAMS, || format!("only {counted} turns were completed"));
     server.stop().await?;
-    tokio::time::sleep(peer::TAKES * 2).await;
-    let left = peer::running(&world.setup.folder).len();
-    outcome.expect(left == 0, || format!("I9 {left} MCP servers outlive who started them"));
-    outcome.violations.extend(world.check().await?);
+    tokio::time::sleep(peer::CALL_DURATION * 2).await;
+    let left = peer::running_processes(&testbed.setup.folder).len();
+    outcome.expect(left == 0, || format!("I9 {left} MCP servers run after the server has ended"));
+    outcome.violations.extend(testbed.check().await?);
     outcome.worst = format!(
-        "{} s of {HOUR}: {counted} turns, {kills} kills, {peers} of an MCP server, {slope:.1} MB in ten minutes, {files} files open at the end",
+        "{} s of {HOUR_SECONDS}: {counted} turns, {kills} kills, {peers} kills of MCP servers, {slope:.1} MB in ten minutes, {files} files open at the end",
         hold.as_secs()
     );
     Ok(outcome)
 }
 
-/// In which conversation somebody's round is: each ten have one, since what a turn costs grows with what was said before it.
+/// Returns the conversation of a turn. Each has ten turns, since the cost of a turn grows with the
+/// earlier ones.
 fn conversation(user: &str, round: usize) -> String {
-    format!("c-{user}-{}", round / ROUNDS)
+    format!("c-{user}-{}", round / ROUNDS_PER_CONVERSATION)
 }
 
-/// One of L1's.
-struct Stream {
+/// A user with one of L1's streams.
+struct StreamUser {
     client: Client,
     clock: Instant,
     slow: u32,
-    /// Its place in `newest`, which says of each stream in which round it is.
+    /// The index in `newest`, which contains the current turn of each user.
     number: usize,
     newest: Arc<[AtomicUsize]>,
 }
 
-/// One turn of L1 after the other. Who is cut off by a kill begins another one.
-async fn go_on(stream: Stream, over: Arc<AtomicBool>, counted: Arc<AtomicUsize>) -> Result<()> {
-    let Stream { client, clock, slow, number, newest } = stream;
+/// Runs turns until `over` is set; starts another one after a disconnect.
+async fn run_turns(stream: StreamUser, over: Arc<AtomicBool>, counted: Arc<AtomicUsize>) -> Result<()> {
+    let StreamUser { client, clock, slow, number, newest } = stream;
     let (deltas, pause) = (500 / slow as usize, 20 * u64::from(slow));
     for round in 0.. {
         if over.load(Relaxed) {
@@ -144,7 +150,7 @@ async fn go_on(stream: Stream, over: Arc<AtomicBool>, counted: Arc<AtomicUsize>)
         let tag = format!("{}-{round}", client.user());
         let script = Script { tag, tools: 1, deltas, pause, timed: true, ..Script::default() };
         newest[number].store(round, Relaxed);
-        match measure::pieces(&client, &conversation(client.user(), round), &script, clock).await {
+        match measure::send_and_time(&client, &conversation(client.user(), round), &script, clock).await {
             Ok(pieces) if pieces.len() == deltas => drop(counted.fetch_add(1, Relaxed)),
             _ => tokio::time::sleep(Duration::from_secs(1)).await,
         }
@@ -152,9 +158,9 @@ async fn go_on(stream: Stream, over: Arc<AtomicBool>, counted: Arc<AtomicUsize>)
     Ok(())
 }
 
-/// Short turns in which a provider breaks off now and then, and from which the user goes away now and then.
-async fn talk(client: Client, seed: u64, over: Arc<AtomicBool>) -> Result<()> {
-    let mut random = Random::of(seed);
+/// Runs short turns; in some the provider disconnects, in some the client leaves and rejoins.
+async fn run_faulty_turns(client: Client, seed: u64, over: Arc<AtomicBool>) -> Result<()> {
+    let mut random = Random::from_seed(seed);
     for round in 0.. {
         if over.load(Relaxed) {
             break;
@@ -169,15 +175,15 @@ async fn talk(client: Client, seed: u64, over: Arc<AtomicBool>) -> Result<()> {
             ..Script::default()
         };
         let leave_after = (random.below(3) == 0).then(|| 1 + random.below(30) as usize);
-        // What the dead do not answer is in the history as what was not answered.
+        // The history shows which requests a killed server did not answer.
         let _ = client.turn(&conversation(client.user(), round), &script, leave_after).await;
         tokio::time::sleep(Duration::from_millis(500 + random.below(2_000))).await;
     }
     Ok(())
 }
 
-/// Watches somebody's answer in the conversation in which he is now, or nothing, without reading.
-async fn do_not_read(server: &Server, number: usize, round: usize) -> Result<TcpStream> {
+/// Joins the current stream of a user without reading it.
+async fn open_unread_stream(server: &Server, number: usize, round: usize) -> Result<TcpStream> {
     let address = server.origin.strip_prefix("http://").context("no address")?;
     let mut stream = TcpStream::connect(address).await?;
     let conversation = conversation(&format!("u{number}"), round);
@@ -187,51 +193,51 @@ async fn do_not_read(server: &Server, number: usize, round: usize) -> Result<Tcp
     Ok(stream)
 }
 
-/// An MCP server that was killed is started again for who needs it, though not at once.
-async fn looks_again(client: &Client, outcome: &mut Outcome) -> Result<()> {
+/// Checks that a killed MCP server is restarted when it is needed, if not immediately.
+async fn check_mcp_restart(client: &Client, outcome: &mut Outcome) -> Result<()> {
     let begun = Instant::now();
     for round in 0.. {
         let tag = format!("{}-again-{round}", client.user());
         let conversation = format!("c-{tag}");
         client.turn(&conversation, &Script { tag, looks: 1, ..Script::default() }, None).await?;
         let view = client.view(&conversation).await?.unwrap_or_default();
-        if view.to_string().contains(peer::SEEN) || begun.elapsed() > STARTED {
+        if view.to_string().contains(peer::RESULT) || begun.elapsed() > RESTART_TIMEOUT {
             break;
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    outcome.expect(begun.elapsed() <= STARTED, || "the MCP server was not started again".to_owned());
+    outcome.expect(begun.elapsed() <= RESTART_TIMEOUT, || "the MCP server was not restarted".to_owned());
     Ok(())
 }
 
-/// What is open when nobody asks any more, beside what a server that has just started has open.
-async fn idle_files(world: &World, server: &Server, outcome: &mut Outcome) -> Result<usize> {
+/// Returns the number of open files of the idle server; it must be close to that of a new server.
+async fn check_idle_files(testbed: &Testbed, server: &Server, outcome: &mut Outcome) -> Result<usize> {
     let folder = tempfile::tempdir()?;
-    let fresh = Setup { folder: folder.path().to_owned(), has_peer: false, ..world.setup.clone() };
-    let fresh = fresh.start(&world.history).await?;
-    let least = fresh.files()?;
+    let fresh = Setup { folder: folder.path().to_owned(), has_peer: false, ..testbed.setup.clone() };
+    let fresh = fresh.start(&testbed.history).await?;
+    let least = fresh.open_files()?;
     drop(fresh);
     let begun = Instant::now();
-    let most = least + 4 + PIPES;
-    while server.files()? > most && begun.elapsed() < CLOSED {
+    let most = least + 4 + MCP_FILES;
+    while server.open_files()? > most && begun.elapsed() < CLOSE_TIMEOUT {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    let files = server.files()?;
-    outcome.expect(files <= most, || format!("I9 {files} files are open, {least} at the beginning"));
+    let files = server.open_files()?;
+    outcome.expect(files <= most, || format!("I9 {files} files are open, {least} in a new server"));
     Ok(files)
 }
 
-fn grown(samples: &[(f64, f64)], slope: f64, hold: Duration, outcome: &mut Outcome) {
-    if hold.as_secs() >= HOUR {
-        outcome.expect(slope <= SLOPE, || format!("I9 memory grows by {slope:.1} MB in ten minutes"));
+fn check_growth(samples: &[(f64, f64)], slope: f64, hold: Duration, outcome: &mut Outcome) {
+    if hold.as_secs() >= HOUR_SECONDS {
+        outcome.expect(slope <= MAX_SLOPE_MB, || format!("I9 memory grows by {slope:.1} MB in ten minutes"));
     }
     let (earlier, later) = samples.split_at(samples.len() / 2);
     let mean = |samples: &[(f64, f64)]| samples.iter().map(|(_, mb)| mb).sum::<f64>() / samples.len().max(1) as f64;
     let (earlier, later) = (mean(earlier), mean(later));
-    outcome.expect(later <= earlier * GROWTH, || format!("I9 memory grows from {earlier:.0} to {later:.0} MB"));
+    outcome.expect(later <= earlier * MAX_GROWTH, || format!("I9 memory grows from {earlier:.0} to {later:.0} MB"));
 }
 
-/// By how many MB memory grows in ten minutes: the line that fits best.
+/// Returns the growth of memory in MB per ten minutes, by least squares.
 fn slope(samples: &[(f64, f64)]) -> f64 {
     let count = samples.len().max(1) as f64;
     let (at, mb) = samples.iter().fold((0.0, 0.0), |(at, mb), sample| (at + sample.0, mb + sample.1));
@@ -247,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_that_fits() {
+    fn slope_is_a_least_squares_fit() {
         let line: Vec<_> = (0..60).map(|second| (f64::from(second), 100.0 + f64::from(second) / 60.0)).collect();
         assert!((slope(&line) - 10.0).abs() < 1e-9);
         assert!(slope(&[]).abs() < 1e-9);

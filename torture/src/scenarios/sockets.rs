@@ -1,23 +1,23 @@
-//! A35, F36, L0: sockets that bring nothing, no more sockets to be had, and nobody at all.
+//! Rows A35, F36 and L0: slow connections, a lack of file descriptors, and an idle server.
 
 use crate::provider::Script;
-use crate::scenario::{Given, Outcome, World};
+use crate::scenario::{Outcome, RunOptions, Testbed};
 use crate::server::Server;
 use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Who dawdles over a request's head, and who over its body.
+/// The number of slow request heads and of slow bodies.
 const SLOW_HEADS: usize = 300;
 const SLOW_BODIES: usize = 50;
 
-/// Heads have 10 s, bodies 30 s; a busy machine has a little more.
-const HEADS: Duration = Duration::from_secs(14);
-const BODIES: Duration = Duration::from_secs(36);
+/// The server allows 10 s for a head and 30 s for a body; these limits allow for a busy machine.
+const HEAD_LIMIT: Duration = Duration::from_secs(14);
+const BODY_LIMIT: Duration = Duration::from_secs(36);
 
-/// What somebody in a hurry waits at most meanwhile.
-const BYSTANDER: Duration = Duration::from_millis(500);
+/// The maximum response time for another client.
+const MAX_BYSTANDER_WAIT: Duration = Duration::from_millis(500);
 
 async fn connect(server: &Server, begin: &str) -> Result<TcpStream> {
     let address = server.origin.strip_prefix("http://").context("no address")?;
@@ -26,12 +26,12 @@ async fn connect(server: &Server, begin: &str) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// A letter now and then, until the server has enough of it; how long that took.
-async fn dawdle(mut stream: TcpStream, most: Duration) -> Option<Duration> {
+/// Sends a byte every second; returns the time until the server closes the connection.
+async fn send_slowly(mut stream: TcpStream, most: Duration) -> Option<Duration> {
     let (begun, mut answer) = (Instant::now(), [0; 512]);
     while begun.elapsed() < most {
         match tokio::time::timeout(Duration::from_secs(1), stream.read(&mut answer)).await {
-            // Closed, or told why and closed.
+            // Closed, with or without a response.
             Ok(Ok(0) | Err(_)) => return Some(begun.elapsed()),
             Ok(Ok(_)) => {}
             Err(_) => drop(stream.write_all(b"x").await),
@@ -40,24 +40,25 @@ async fn dawdle(mut stream: TcpStream, most: Duration) -> Option<Duration> {
     None
 }
 
-/// Many sockets that bring heads and bodies letter by letter. They are closed in time, and nobody else waits.
-pub(crate) async fn slow_heads(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "slow-heads").await?;
-    let server = world.setup.start(&world.history).await?;
-    let bystander = world.client(&server, "u0")?;
+/// Opens many sockets that send heads and bodies byte by byte. They are closed in time, and other
+/// clients are not delayed.
+pub(crate) async fn slow_heads(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "slow-heads").await?;
+    let server = testbed.setup.start(&testbed.history).await?;
+    let bystander = testbed.client(&server, "u0")?;
     let head = "GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: ";
     let body = "POST /api/agent/page/worker HTTP/1.1\r\nhost: 127.0.0.1\r\nx-forwarded-user: u1\r\n\
                 content-type: application/json\r\ncontent-length: 100000\r\n\r\n{";
     let mut sockets = Vec::new();
     for number in 0..SLOW_HEADS + SLOW_BODIES {
-        let (begin, most) = if number < SLOW_HEADS { (head, HEADS) } else { (body, BODIES) };
+        let (begin, most) = if number < SLOW_HEADS { (head, HEAD_LIMIT) } else { (body, BODY_LIMIT) };
         let stream = connect(&server, begin).await?;
-        sockets.push(tokio::spawn(dawdle(stream, most)));
+        sockets.push(tokio::spawn(send_slowly(stream, most)));
     }
     let (mut outcome, mut longest) = (Outcome { injected: sockets.len() as u64, ..Outcome::default() }, Duration::ZERO);
     while sockets.iter().any(|socket| !socket.is_finished()) {
         let asked = Instant::now();
-        outcome.expect(bystander.status("/healthz").await == Some(200), || "a bystander is not answered".to_owned());
+        outcome.expect(bystander.status("/healthz").await == Some(200), || "another client is not answered".to_owned());
         longest = longest.max(asked.elapsed());
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -65,25 +66,25 @@ pub(crate) async fn slow_heads(given: &Given) -> Result<Outcome> {
     for socket in sockets {
         open += usize::from(socket.await?.is_none());
     }
-    outcome.expect(open == 0, || format!("{open} sockets are open after their time"));
-    outcome.expect(longest < BYSTANDER, || format!("I11 a bystander waited {longest:?}"));
+    outcome.expect(open == 0, || format!("{open} sockets are still open after the time limit"));
+    outcome.expect(longest < MAX_BYSTANDER_WAIT, || format!("I11 another client waited {longest:?}"));
     server.stop().await?;
-    outcome.violations.extend(world.check().await?);
-    outcome.worst = format!("a bystander waited {} ms", longest.as_millis());
+    outcome.violations.extend(testbed.check().await?);
+    outcome.worst = format!("another client waited {} ms", longest.as_millis());
     Ok(outcome)
 }
 
-/// Files that the server may open, and sockets that want more.
-const FILES: &str = "--nofile=96";
+/// The limit of open files of the server, and the number of sockets.
+const FILE_LIMIT: &str = "--nofile=96";
 const SOCKETS: usize = 200;
 
-/// The server has no more sockets to give. What runs goes on, and with sockets free again everybody is answered.
-pub(crate) async fn few_files(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "few-files").await?;
-    let mut setup = world.setup.clone();
-    setup.launcher = vec!["prlimit".to_owned(), FILES.to_owned()];
-    let mut server = setup.start(&world.history).await?;
-    let client = world.client(&server, "u0")?;
+/// The server cannot open more sockets. Running replies continue, and later requests are answered.
+pub(crate) async fn few_files(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "few-files").await?;
+    let mut setup = testbed.setup.clone();
+    setup.launcher = vec!["prlimit".to_owned(), FILE_LIMIT.to_owned()];
+    let mut server = setup.start(&testbed.history).await?;
+    let client = testbed.client(&server, "u0")?;
     let script = Script { tag: "u0-0".to_owned(), deltas: 200, pause: 30, ..Script::default() };
     let Ok(stream) = client.send("c", &script).await? else { anyhow::bail!("the message was refused") };
     let running = {
@@ -99,41 +100,41 @@ pub(crate) async fn few_files(given: &Given) -> Result<Outcome> {
     let busy = server.cpu_ticks()? - ticks;
     drop(sockets);
     let mut outcome = Outcome { injected: SOCKETS as u64, ..Outcome::default() };
-    outcome.expect(busy < 150, || format!("it turns in circles: {busy} ticks in 3 s"));
-    outcome.expect(running.await?.is_finished(), || "the answer that was running did not end".to_owned());
+    outcome.expect(busy < 150, || format!("the server is busy without work: {busy} ticks in 3 s"));
+    outcome.expect(running.await?.is_finished(), || "the running reply did not finish".to_owned());
     let begun = Instant::now();
-    let later = world.client(&server, "u1")?;
+    let later = testbed.client(&server, "u1")?;
     while later.status("/healthz").await != Some(200) && begun.elapsed() < Duration::from_secs(10) {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    outcome.expect(begun.elapsed() < Duration::from_secs(10), || "nobody is answered afterwards".to_owned());
-    super::kill::goes_on(&later, "u1", "later", 0, &mut outcome).await?;
+    outcome.expect(begun.elapsed() < Duration::from_secs(10), || "no request is answered afterwards".to_owned());
+    super::kill::check_conversation_continues(&later, "u1", "later", 0, &mut outcome).await?;
     outcome.expect(!server.has_ended(), || "the server ended".to_owned());
     server.stop().await?;
-    outcome.violations.extend(world.check().await?);
-    outcome.worst = format!("{} ms of CPU in 3 s without sockets", busy * 10);
+    outcome.violations.extend(testbed.check().await?);
+    outcome.worst = format!("{} ms of CPU time in 3 s without free sockets", busy * 10);
     Ok(outcome)
 }
 
-/// How long nobody asks.
-const QUIET: Duration = Duration::from_secs(20);
+/// The duration without requests.
+const IDLE_TIME: Duration = Duration::from_secs(20);
 
-/// L0: the server does nothing when there is nothing to do.
-pub(crate) async fn idle(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "idle").await?;
-    let server = world.setup.start(&world.history).await?;
+/// Row L0: an idle server uses almost no CPU time.
+pub(crate) async fn idle(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "idle").await?;
+    let server = testbed.setup.start(&testbed.history).await?;
     tokio::time::sleep(Duration::from_secs(2)).await;
     let ticks = server.cpu_ticks()?;
-    tokio::time::sleep(QUIET).await;
+    tokio::time::sleep(IDLE_TIME).await;
     let (busy, memory) = (server.cpu_ticks()? - ticks, server.memory_mb()?);
     // A tick is 10 ms.
-    let share = busy as f64 / QUIET.as_secs_f64();
-    let slack = if given.is_debug() { 2.0 } else { 1.0 };
+    let share = busy as f64 / IDLE_TIME.as_secs_f64();
+    let slack = if options.is_debug() { 2.0 } else { 1.0 };
     let mut outcome = Outcome { injected: 1, ..Outcome::default() };
     outcome.expect(share <= 0.5 * slack, || format!("{share:.2} % of a CPU"));
     outcome.expect(memory <= 60.0 * slack, || format!("I9 {memory:.0} MB"));
     server.stop().await?;
-    outcome.violations.extend(world.check().await?);
+    outcome.violations.extend(testbed.check().await?);
     outcome.worst = format!("{share:.2} % of a CPU, {memory:.0} MB");
     Ok(outcome)
 }

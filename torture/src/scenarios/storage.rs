@@ -1,11 +1,11 @@
-//! F3, F13, F22 to F24: the disk does not do what it should. A disk that is full or read-only is a small one in memory, mounted where only
-//! the server sees it.
+//! Rows F2, F3, F22 to F25 and F37: faults of the disk and of database files. A full disk is
+//! simulated with a small tmpfs that only the server sees.
 
 use crate::client::Client;
 use crate::provider::Script;
-use crate::scenario::{Given, Outcome, Tier, World};
-use crate::scenarios::kill::{decide, goes_on};
-use crate::server::{Server, forget_log};
+use crate::scenario::{Outcome, RunOptions, Testbed, Tier};
+use crate::scenarios::kill::{approve_all, check_conversation_continues};
+use crate::server::{Server, clear_log};
 use anyhow::{Context, Result, ensure};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor};
@@ -16,20 +16,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Within this time `/readyz` says what is the case.
-const TRUTHFUL: Duration = Duration::from_secs(10);
+/// The maximum time until `/readyz` reports a change.
+const READYZ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Messages that are sent while there is no room. Some find room in the files that are there.
-const TRIES: u64 = 40;
+/// The number of messages to a server with a full disk. Some still fit into the existing files.
+const MAX_MESSAGES: u64 = 40;
 
 fn script(round: u64) -> Script {
     Script { tag: format!("u0-{round}"), tools: 1, deltas: 10, ..Script::default() }
 }
 
-/// Waits until `/readyz` answers with this status; how long it took, none when it never does.
-async fn ready_with(client: &Client, status: u16) -> Option<Duration> {
+/// Waits until `/readyz` has this status; returns the time, or none after the timeout.
+async fn wait_for_readyz(client: &Client, status: u16) -> Option<Duration> {
     let begun = Instant::now();
-    while begun.elapsed() < TRUTHFUL {
+    while begun.elapsed() < READYZ_TIMEOUT {
         if client.status("/readyz").await == Some(status) {
             return Some(begun.elapsed());
         }
@@ -38,50 +38,50 @@ async fn ready_with(client: &Client, status: u16) -> Option<Duration> {
     None
 }
 
-fn has(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// What starts the server under the eyes of strace. The server stays the process that is started, so that a kill ends it and nobody else.
+/// Returns the command that runs the server under strace. The server stays the direct child
+/// process, so that a kill affects only the server.
 fn strace(what: &str, output: &Path) -> Vec<String> {
     let output = output.display().to_string();
     ["strace", "-D", "--follow-forks", what, "--output", &output].map(str::to_owned).to_vec()
 }
 
-/// F2, F37: killed at every so manyth write to a file, from the first one of a new database over its migrations and its recovery to a
-/// turn's last.
-pub(crate) async fn write_sweep(given: &Given) -> Result<Outcome> {
-    if !has("strace") {
+/// Rows F2 and F37: the server is killed at every nth write to a file, from the creation of a
+/// database over its migrations to the end of a turn.
+pub(crate) async fn write_sweep(options: &RunOptions) -> Result<Outcome> {
+    if !is_installed("strace") {
         return Ok(Outcome::skipped("strace is not installed"));
     }
-    let step = if given.tier == Tier::One { 13 } else { 3 };
+    let step = if options.tier == Tier::One { 13 } else { 3 };
     let mut outcome = Outcome::default();
-    // The seed decides which of each step.
-    for at in (1 + given.seed as usize % step..).step_by(step) {
-        let world = World::new(given, &format!("write-sweep-{at}")).await?;
-        let mut setup = world.setup.clone();
+    // The seed selects the first write.
+    for at in (1 + options.seed as usize % step..).step_by(step) {
+        let testbed = Testbed::new(options, &format!("write-sweep-{at}")).await?;
+        let mut setup = testbed.setup.clone();
         let inject = format!("--inject=pwrite64:signal=KILL:when={at}");
         setup.launcher = strace(&inject, Path::new("/dev/null"));
-        let died = match setup.start(&world.history).await {
+        let died = match setup.start(&testbed.history).await {
             Err(_) => true,
             Ok(mut server) => {
-                let client = world.client(&server, "u0")?;
+                let client = testbed.client(&server, "u0")?;
                 let turn = Script { tag: "u0-0".to_owned(), tools: 1, gated: 1, deltas: 5, ..Script::default() };
                 let _ = client.turn("c", &turn, None).await;
-                let _ = decide(&client, "c").await;
-                let died = server.ended(Duration::from_millis(300)).await.is_some();
-                server.kill(&world.history).await?;
+                let _ = approve_all(&client, "c").await;
+                let died = server.wait_for_exit(Duration::from_millis(300)).await.is_some();
+                server.kill(&testbed.history).await?;
                 died
             }
         };
-        let server = world.setup.start(&world.history).await?;
-        let client = world.client(&server, "u0")?;
-        goes_on(&client, "u0", "c", 0, &mut outcome).await?;
+        let server = testbed.setup.start(&testbed.history).await?;
+        let client = testbed.client(&server, "u0")?;
+        check_conversation_continues(&client, "u0", "c", 0, &mut outcome).await?;
         server.stop().await?;
-        outcome.violations.extend(world.check().await?.into_iter().map(|wrong| format!("write {at}: {wrong}")));
+        outcome.violations.extend(testbed.check().await?.into_iter().map(|wrong| format!("write {at}: {wrong}")));
         if !died {
-            outcome.worst =
-                format!("a turn on a new database makes fewer than {at} writes; one in {step} was the last");
+            outcome.worst = format!("a turn on a new database makes fewer than {at} writes; tested in steps of {step}");
             break;
         }
         outcome.injected += 1;
@@ -89,18 +89,19 @@ pub(crate) async fn write_sweep(given: &Given) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// How large the WAL may stay when nobody holds it up any more, in bytes.
+/// The maximum size of the WAL in bytes when no reader holds it.
 const WAL_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// F25: somebody reads for long while much is written. The WAL must grow meanwhile, and come back afterwards.
-pub(crate) async fn long_reader(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "long-reader").await?;
-    let server = world.setup.start(&world.history).await?;
-    let client = world.client(&server, "u0")?;
+/// Row F25: a long read transaction during many writes. The WAL grows meanwhile and shrinks
+/// afterwards.
+pub(crate) async fn long_reader(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "long-reader").await?;
+    let server = testbed.setup.start(&testbed.history).await?;
+    let client = testbed.client(&server, "u0")?;
     let mut outcome = Outcome { injected: 1, ..Outcome::default() };
     client.turn("c", &script(0), None).await?;
-    let wal = || fs::metadata(world.setup.folder.join("chat.db-wal")).map_or(0, |file| file.len());
-    let mut reader = SqliteConnectOptions::new().filename(world.setup.file()).connect().await?;
+    let wal = || fs::metadata(testbed.setup.folder.join("chat.db-wal")).map_or(0, |file| file.len());
+    let mut reader = SqliteConnectOptions::new().filename(testbed.setup.database_file()).connect().await?;
     reader.execute("BEGIN; SELECT count(*) FROM messages").await?;
     let large = |round| Script { tag: format!("u0-{round}"), deltas: 500, size: 16_000, ..Script::default() };
     let mut round = 1;
@@ -110,7 +111,7 @@ pub(crate) async fn long_reader(given: &Given) -> Result<Outcome> {
         round += 1;
     }
     let most = wal();
-    outcome.expect(most > WAL_LIMIT, || "the reader held nothing up".to_owned());
+    outcome.expect(most > WAL_LIMIT, || "the reader did not hold the WAL".to_owned());
     reader.execute("ROLLBACK").await?;
     reader.close().await?;
     for after in 0..3 {
@@ -121,21 +122,22 @@ pub(crate) async fn long_reader(given: &Given) -> Result<Outcome> {
     let left = wal();
     outcome.expect(left <= WAL_LIMIT, || format!("the WAL is {left} bytes afterwards"));
     server.stop().await?;
-    outcome.violations.extend(world.check().await?);
-    outcome.worst = format!("{} MB, afterwards {} MB", most >> 20, left >> 20);
+    outcome.violations.extend(testbed.check().await?);
+    outcome.worst = format!("WAL of {} MB, afterwards {} MB", most >> 20, left >> 20);
     Ok(outcome)
 }
 
-/// F3: between a message and its 200 stands a sync. A kill cannot show that, the system's own calls do.
-pub(crate) async fn synced(given: &Given) -> Result<Outcome> {
-    if !has("strace") {
+/// Row F3: a message is synced to disk before it is acknowledged with 200. Kills cannot show that,
+/// so the system calls are traced.
+pub(crate) async fn synced(options: &RunOptions) -> Result<Outcome> {
+    if !is_installed("strace") {
         return Ok(Outcome::skipped("strace is not installed"));
     }
-    let world = World::new(given, "synced").await?;
-    let (trace, mut setup) = (world.setup.folder.join("trace"), world.setup.clone());
+    let testbed = Testbed::new(options, "synced").await?;
+    let (trace, mut setup) = (testbed.setup.folder.join("trace"), testbed.setup.clone());
     setup.launcher = strace("--trace=fsync,fdatasync", &trace);
-    let server = setup.start(&world.history).await?;
-    let client = world.client(&server, "u0")?;
+    let server = setup.start(&testbed.history).await?;
+    let client = testbed.client(&server, "u0")?;
     let syncs = || fs::read_to_string(&trace).map(|trace| trace.matches("sync(").count());
     let (mut outcome, mut fewest) = (Outcome::default(), usize::MAX);
     for round in 0..10 {
@@ -144,7 +146,7 @@ pub(crate) async fn synced(given: &Given) -> Result<Outcome> {
         let accepted = syncs()? - before;
         client.read("c", stream, None).await;
         let all = syncs()? - before;
-        // Accepted, the tool begun and ended, the answer's end.
+        // The accepted message, the start and the end of the tool call, and the end of the reply.
         outcome.expect(accepted >= 1 && all >= 4, || format!("I1 {accepted} syncs before the 200, {all} in the turn"));
         (outcome.injected, fewest) = (outcome.injected + 1, fewest.min(all));
     }
@@ -153,24 +155,24 @@ pub(crate) async fn synced(given: &Given) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// A folder on a disk of its own, which only the server sees.
+/// A folder on its own small disk, which only the server sees.
 struct SmallDisk {
-    /// Where everybody else sees it.
+    /// The path through `/proc` for other processes.
     outside: PathBuf,
 }
 
-/// Starts the server with its database on a small disk; none where that is not permitted.
-async fn on_small_disk(world: &World) -> Result<Option<(Server, SmallDisk)>> {
+/// Starts the server with its database on a small disk; returns none if mounting is not permitted.
+async fn on_small_disk(testbed: &Testbed) -> Result<Option<(Server, SmallDisk)>> {
     let permitted = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
     if !permitted.is_ok_and(|output| output.status.success()) {
         return Ok(None);
     }
-    let (inside, mut setup) = (world.setup.folder.join("disk"), world.setup.clone());
+    let (inside, mut setup) = (testbed.setup.folder.join("disk"), testbed.setup.clone());
     fs::create_dir_all(&inside)?;
     let mount = format!("mount -t tmpfs -o size=4m none '{}' && exec \"$@\"", inside.display());
     setup.launcher = ["unshare", "-rm", "sh", "-c", &mount, "sh"].map(str::to_owned).to_vec();
     setup.database = Some(format!("sqlite://{}/chat.db", inside.display()));
-    let server = setup.start(&world.history).await?;
+    let server = setup.start(&testbed.history).await?;
     let outside = PathBuf::from(format!("/proc/{}/root{}", server.id()?, inside.display()));
     ensure!(outside.join("chat.db").exists(), "the database is not on the small disk");
     Ok(Some((server, SmallDisk { outside })))
@@ -185,11 +187,11 @@ impl SmallDisk {
         Ok(())
     }
 
-    fn empty(&self) -> Result<()> {
+    fn remove_filler(&self) -> Result<()> {
         Ok(fs::remove_file(self.outside.join("filler"))?)
     }
 
-    /// The disk goes with the server, so what is to be checked is copied.
+    /// Copies the database for the checker, since the disk disappears with the server.
     fn copy(&self, folder: &Path) -> Result<PathBuf> {
         for name in ["chat.db", "chat.db-wal"] {
             if self.outside.join(name).exists() {
@@ -200,41 +202,41 @@ impl SmallDisk {
     }
 }
 
-/// F23: the disk is full, and later it is not.
-pub(crate) async fn full(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "disk-full").await?;
-    let Some((server, disk)) = on_small_disk(&world).await? else {
-        return Ok(Outcome::skipped("a disk of its own cannot be mounted here"));
+/// Row F23: the disk is full, and later has space again.
+pub(crate) async fn disk_full(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "disk-full").await?;
+    let Some((server, disk)) = on_small_disk(&testbed).await? else {
+        return Ok(Outcome::skipped("a separate disk cannot be mounted here"));
     };
-    let client = world.client(&server, "u0")?;
+    let client = testbed.client(&server, "u0")?;
     let mut outcome = Outcome::default();
     let end = client.turn("c", &script(0), None).await?;
     outcome.expect(end.is_finished(), || "the first turn does not end".to_owned());
-    outcome.expect(ready_with(&client, 200).await.is_some(), || "it is never ready".to_owned());
+    outcome.expect(wait_for_readyz(&client, 200).await.is_some(), || "the server never becomes ready".to_owned());
     disk.fill()?;
-    without_room(&client, &mut outcome).await?;
-    let noticed = ready_with(&client, 503).await;
-    outcome.expect(noticed.is_some(), || "/readyz does not say that nothing can be written".to_owned());
-    outcome.expect(client.status("/healthz").await == Some(200), || "it is not alive".to_owned());
+    send_until_refused(&client, &mut outcome).await?;
+    let noticed = wait_for_readyz(&client, 503).await;
+    outcome.expect(noticed.is_some(), || "/readyz does not report that nothing can be written".to_owned());
+    outcome.expect(client.status("/healthz").await == Some(200), || "/healthz does not answer".to_owned());
     outcome.expect(client.view("c").await.is_ok_and(|view| view.is_some()), || "nothing can be read".to_owned());
-    disk.empty()?;
-    let recovered = ready_with(&client, 200).await;
-    outcome.expect(recovered.is_some(), || "/readyz does not come back".to_owned());
-    let end = client.turn("c", &script(TRIES + 1), None).await?;
-    outcome.expect(end.is_finished(), || format!("it does not go on: {end:?}"));
-    settled(&client, &mut outcome).await?;
-    let file = disk.copy(&world.setup.folder)?;
-    outcome.violations.extend(world.check_in(&file).await?);
+    disk.remove_filler()?;
+    let recovered = wait_for_readyz(&client, 200).await;
+    outcome.expect(recovered.is_some(), || "/readyz does not recover".to_owned());
+    let end = client.turn("c", &script(MAX_MESSAGES + 1), None).await?;
+    outcome.expect(end.is_finished(), || format!("the conversation does not continue: {end:?}"));
+    wait_until_idle(&client, &mut outcome).await?;
+    let file = disk.copy(&testbed.setup.folder)?;
+    outcome.violations.extend(testbed.check_file(&file).await?);
     let millis = |time: Option<Duration>| time.map_or("never".to_owned(), |time| format!("{} ms", time.as_millis()));
     outcome.worst = format!("noticed after {}, ready again after {}", millis(noticed), millis(recovered));
     drop(server);
     Ok(outcome)
 }
 
-/// Sends messages until three were refused. The first ones find room in the files that are there.
-async fn without_room(client: &Client, outcome: &mut Outcome) -> Result<()> {
+/// Sends messages until three are refused. The first ones still fit into the existing files.
+async fn send_until_refused(client: &Client, outcome: &mut Outcome) -> Result<()> {
     let mut refused = 0;
-    for round in 1..=TRIES {
+    for round in 1..=MAX_MESSAGES {
         let script = Script { size: 4_000, ..script(round) };
         outcome.injected += 1;
         match client.send(&format!("c{round}"), &script).await? {
@@ -248,23 +250,24 @@ async fn without_room(client: &Client, outcome: &mut Outcome) -> Result<()> {
             return Ok(());
         }
     }
-    outcome.violations.push("without room, nothing was ever refused".to_owned());
+    outcome.violations.push("nothing was refused on a full disk".to_owned());
     Ok(())
 }
 
-/// F24: files that may not be written. It refuses to start, with a line, and makes no new database in their place.
-pub(crate) async fn read_only(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "read-only").await?;
-    let folder = world.setup.folder.clone();
-    let server = world.setup.start(&world.history).await?;
-    world.client(&server, "u0")?.turn("c", &script(0), None).await?;
+/// Row F24: files without write permission. The server refuses to start with one line of
+/// explanation, and does not create a new database.
+pub(crate) async fn read_only(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "read-only").await?;
+    let folder = testbed.setup.folder.clone();
+    let server = testbed.setup.start(&testbed.history).await?;
+    testbed.client(&server, "u0")?.turn("c", &script(0), None).await?;
     server.stop().await?;
-    let mut setup = world.setup.clone();
+    let mut setup = testbed.setup.clone();
     if rustix::process::geteuid().is_root() {
-        // Whom no permission holds back.
+        // Permissions do not restrict root.
         setup.launcher = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"].map(str::to_owned).to_vec();
     }
-    let before = fs::read(world.setup.file())?;
+    let before = fs::read(testbed.setup.database_file())?;
     let permit = |folder_mode: u32, file_mode: u32| -> Result<()> {
         let mode = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode));
         mode(&folder, folder_mode)?;
@@ -273,33 +276,34 @@ pub(crate) async fn read_only(given: &Given) -> Result<Outcome> {
     };
     let mut outcome = Outcome::default();
     for (what, folder_mode, file_mode) in
-        [("the file", 0o777, 0o444), ("the file and its folder", 0o755, 0o444), ("what nobody may read", 0o755, 0o000)]
+        [("the file", 0o777, 0o444), ("the file and its folder", 0o755, 0o444), ("an unreadable file", 0o755, 0o000)]
     {
         permit(folder_mode, file_mode)?;
-        forget_log(&folder)?;
-        let started = setup.start(&world.history).await;
+        clear_log(&folder)?;
+        let started = setup.start(&testbed.history).await;
         outcome.injected += 1;
-        outcome.expect(started.is_err(), || format!("{what}: it starts"));
-        let said = setup.log();
-        let lines: Vec<_> = said.lines().filter(|line| line.contains("database")).collect();
+        outcome.expect(started.is_err(), || format!("{what}: the server starts"));
+        let server_log = setup.log();
+        let lines: Vec<_> = server_log.lines().filter(|line| line.contains("database")).collect();
         let is_told = lines.len() == 1 && lines[0].contains("cannot open the database");
-        outcome.expect(is_told && !said.contains("panicked"), || format!("{what}: {lines:?}"));
+        outcome.expect(is_told && !server_log.contains("panicked"), || format!("{what}: {lines:?}"));
         permit(0o700, 0o600)?;
-        outcome.expect(fs::read(world.setup.file())? == before, || format!("{what}: the file has changed"));
+        outcome.expect(fs::read(testbed.setup.database_file())? == before, || format!("{what}: the file has changed"));
     }
-    let server = world.setup.start(&world.history).await?;
-    let client = world.client(&server, "u0")?;
+    let server = testbed.setup.start(&testbed.history).await?;
+    let client = testbed.client(&server, "u0")?;
     let end = client.turn("c", &script(1), None).await?;
-    outcome.expect(end.is_finished(), || format!("it does not go on: {end:?}"));
+    outcome.expect(end.is_finished(), || format!("the conversation does not continue: {end:?}"));
     server.stop().await?;
-    outcome.violations.extend(world.check().await?);
-    "refused with one line".clone_into(&mut outcome.worst);
+    outcome.violations.extend(testbed.check().await?);
+    "refused to start".clone_into(&mut outcome.worst);
     Ok(outcome)
 }
 
-/// Waits until no answer is being written any more: one whose end could not be stored is closed when the database takes writes again.
-async fn settled(client: &Client, outcome: &mut Outcome) -> Result<()> {
-    for round in 1..=TRIES {
+/// Waits until no run is active: a run whose end could not be stored is closed when the database is
+/// writable again.
+async fn wait_until_idle(client: &Client, outcome: &mut Outcome) -> Result<()> {
+    for round in 1..=MAX_MESSAGES {
         let conversation = format!("c{round}");
         let begun = Instant::now();
         loop {
@@ -308,7 +312,7 @@ async fn settled(client: &Client, outcome: &mut Outcome) -> Result<()> {
                 break;
             }
             if begun.elapsed() > Duration::from_secs(30) {
-                outcome.violations.push(format!("I5 {conversation}: its answer never ends: {}", view["active"]));
+                outcome.violations.push(format!("I5 {conversation}: its run never ends: {}", view["active"]));
                 break;
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
@@ -317,15 +321,15 @@ async fn settled(client: &Client, outcome: &mut Outcome) -> Result<()> {
     Ok(())
 }
 
-/// F22: another process holds the database, for a moment and for long.
-pub(crate) async fn locked(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "locked").await?;
-    let server = world.setup.start(&world.history).await?;
-    let client = world.client(&server, "u0")?;
+/// Row F22: another process locks the database, for a short and for a long time.
+pub(crate) async fn locked(options: &RunOptions) -> Result<Outcome> {
+    let testbed = Testbed::new(options, "locked").await?;
+    let server = testbed.setup.start(&testbed.history).await?;
+    let client = testbed.client(&server, "u0")?;
     let mut outcome = Outcome::default();
     client.turn("c", &script(0), None).await?;
     for (round, seconds) in [(1, 2), (2, 9)] {
-        let mut other = SqliteConnectOptions::new().filename(world.setup.file()).connect().await?;
+        let mut other = SqliteConnectOptions::new().filename(testbed.setup.database_file()).connect().await?;
         other.execute("BEGIN EXCLUSIVE").await?;
         let waits = {
             let client = client.clone();
@@ -340,53 +344,54 @@ pub(crate) async fn locked(given: &Given) -> Result<Outcome> {
         outcome.injected += 1;
         match (waits.await??, seconds) {
             (Ok(stream), 2) => drop(client.read("c1", stream, None).await),
-            (Err(503), 9) => outcome.expect(answered, || "a long lock is not told while it lasts".to_owned()),
+            (Err(503), 9) => outcome.expect(answered, || "a long lock is not reported while it lasts".to_owned()),
             (answer, _) => outcome.violations.push(format!("a lock of {seconds} s: {:?}", answer.map(|_| 200))),
         }
     }
-    outcome.expect(ready_with(&client, 200).await.is_some(), || "/readyz does not come back".to_owned());
+    outcome.expect(wait_for_readyz(&client, 200).await.is_some(), || "/readyz does not recover".to_owned());
     let end = client.turn("c", &script(3), None).await?;
-    outcome.expect(end.is_finished(), || format!("it does not go on: {end:?}"));
+    outcome.expect(end.is_finished(), || format!("the conversation does not continue: {end:?}"));
     server.stop().await?;
-    outcome.violations.extend(world.check().await?);
-    "2 s unnoticed, 9 s told as 503".clone_into(&mut outcome.worst);
+    outcome.violations.extend(testbed.check().await?);
+    "a lock of 2 s delays, one of 9 s is answered with 503".clone_into(&mut outcome.worst);
     Ok(outcome)
 }
 
-/// F24: a file that is damaged at its head, cut short, or damaged within. The server refuses with a line, or lives.
-pub(crate) async fn corrupt(given: &Given) -> Result<Outcome> {
+/// Row F24: a file with a damaged header, schema or content. The server refuses to start with an
+/// explanation, or keeps running.
+pub(crate) async fn corrupt(options: &RunOptions) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     for (name, from, length) in [("head", 0, 100), ("schema", 100, 3_000), ("within", 40_960, 200_000)] {
-        let world = World::new(given, &format!("corrupt-{name}")).await?;
-        let server = world.setup.start(&world.history).await?;
-        let client = world.client(&server, "u0")?;
+        let testbed = Testbed::new(options, &format!("corrupt-{name}")).await?;
+        let server = testbed.setup.start(&testbed.history).await?;
+        let client = testbed.client(&server, "u0")?;
         for round in 0..5 {
             client.turn("c", &script(round), None).await?;
         }
         server.stop().await?;
-        let mut bytes = fs::read(world.setup.file())?;
+        let mut bytes = fs::read(testbed.setup.database_file())?;
         let end = bytes.len().min(from + length);
         bytes.get_mut(from..end).context("the file is shorter than that")?.fill(0xa5);
-        fs::write(world.setup.file(), bytes)?;
-        forget_log(&world.setup.folder)?;
+        fs::write(testbed.setup.database_file(), bytes)?;
+        clear_log(&testbed.setup.folder)?;
         outcome.injected += 1;
-        let said = match world.setup.start(&world.history).await {
-            Err(_) => world.setup.log(),
+        let server_log = match testbed.setup.start(&testbed.history).await {
+            Err(_) => testbed.setup.log(),
             Ok(mut server) => {
-                let client = world.client(&server, "u0")?;
+                let client = testbed.client(&server, "u0")?;
                 for path in ["/api/conversations", "/api/conversations/c", "/healthz", "/readyz"] {
                     outcome.expect(client.status(path).await.is_some(), || format!("{name}: {path} is not answered"));
                 }
                 let _ = client.send("c", &script(9)).await;
                 outcome.expect(!server.has_ended(), || format!("{name}: the server ends"));
-                world.setup.log()
+                testbed.setup.log()
             }
         };
-        outcome.expect(!said.contains("panicked"), || format!("I13 {name}: {said}"));
-        outcome.expect(said.contains("damaged") || said.contains("malformed"), || {
-            format!("{name}: nobody is told why: {said}")
+        outcome.expect(!server_log.contains("panicked"), || format!("I13 {name}: {server_log}"));
+        outcome.expect(server_log.contains("damaged") || server_log.contains("malformed"), || {
+            format!("{name}: the log does not say why: {server_log}")
         });
     }
-    "refused with a line, or answered with an error".clone_into(&mut outcome.worst);
+    "refused to start, or answered with an error".clone_into(&mut outcome.worst);
     Ok(outcome)
 }

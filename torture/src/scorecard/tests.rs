@@ -1,29 +1,29 @@
-//! The page must be made of what is there, and name what is there.
+//! Checks that the page is up to date, and that the tests and scenarios that it names exist.
 
 use super::*;
 use crate::scenarios;
 
-fn root() -> &'static Path {
+fn repository_root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 #[test]
-fn the_page_is_what_the_rows_and_the_last_runs_make() {
-    let (rows, record) = (rows(root()).unwrap(), Record::load(root()).unwrap());
-    let stored = std::fs::read_to_string(root().join(PAGE)).unwrap();
-    assert!(stored == page(&rows, &record), "run `cargo xtask torture --page`, which makes the page anew");
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(readme.contains(&summary(&rows, &record)), "the summary in README.md is not the one of {PAGE}");
+fn page_matches_rows_and_record() {
+    let (rows, record) = (read_rows(repository_root()).unwrap(), Record::load(repository_root()).unwrap());
+    let stored = std::fs::read_to_string(repository_root().join(PAGE)).unwrap();
+    assert!(stored == render_page(&rows, &record), "the page is outdated: run `cargo xtask torture --page`");
+    let readme = std::fs::read_to_string(repository_root().join("README.md")).unwrap();
+    assert!(readme.contains(&render_summary(&rows, &record)), "the summary in README.md differs from {PAGE}");
 }
 
-/// A test's file has it, as a Rust test or as a journey's title.
+/// Tests are Rust functions or titles of journeys.
 #[test]
-fn every_test_that_is_named_is_there() {
+fn named_tests_and_scenarios_exist() {
     let mut missing = Vec::new();
-    for row in rows(root()).unwrap() {
+    for row in read_rows(repository_root()).unwrap() {
         for test in &row.tests {
             let (path, name) = test.split_once("::").unwrap();
-            let code = std::fs::read_to_string(root().join(path)).unwrap_or_default();
+            let code = std::fs::read_to_string(repository_root().join(path)).unwrap_or_default();
             let is_there = match path.ends_with(".rs") {
                 true => is_test(&code, name),
                 false => code.contains(&format!("test(\"{name}\"")),
@@ -38,7 +38,7 @@ fn every_test_that_is_named_is_there() {
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
-/// A function of this name with an attribute of a test over it.
+/// Returns whether the code has a function with this name and a test attribute.
 fn is_test(code: &str, name: &str) -> bool {
     let Some(at) = code.find(&format!("fn {name}(")) else { return false };
     let before = code[..at].rsplit("\n\n").next().unwrap_or_default();
@@ -47,12 +47,12 @@ fn is_test(code: &str, name: &str) -> bool {
 
 #[test]
 fn rows_are_unique_and_scenarios_are_used() {
-    let rows = rows(root()).unwrap();
+    let rows = read_rows(repository_root()).unwrap();
     let mut ids: Vec<_> = rows.iter().map(|row| row.id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), rows.len());
     let used = |name: &str| rows.iter().any(|row| row.scenarios.iter().any(|known| known == name));
     let unused: Vec<_> = scenarios::ALL.iter().map(|scenario| scenario.name).filter(|name| !used(name)).collect();
-    assert!(unused.is_empty(), "{unused:?} hold no row");
+    assert!(unused.is_empty(), "no row names {unused:?}");
 }

@@ -1,11 +1,11 @@
-//! Sockets as the system tells of them.
+//! Reads sockets from `/proc`.
 
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// A line of the system's table.
+/// A row of `/proc/net/tcp`.
 struct Socket {
     local: SocketAddr,
     remote: SocketAddr,
@@ -13,14 +13,15 @@ struct Socket {
     inode: u64,
 }
 
-/// Established connections to a port of this machine.
-pub(super) fn of_port(port: u16) -> Result<usize> {
+/// Returns the number of established connections to a local port.
+pub(super) fn established_connections(port: u16) -> Result<usize> {
     let table = fs::read_to_string("/proc/net/tcp")?;
     Ok(sockets(&table).filter(|socket| socket.local.port() == port && socket.is_established).count())
 }
 
-/// Where a process has connections to; those at `own`, its port, are its clients'.
-pub(super) fn reached(id: u32, own: u16) -> Vec<SocketAddr> {
+/// Returns the remote addresses of a process's connections, without those of its clients at the
+/// port `own`.
+pub(super) fn remote_addresses(id: u32, own: u16) -> Vec<SocketAddr> {
     let files = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
     let inode = |link: String| link.strip_prefix("socket:[")?.strip_suffix(']')?.parse::<u64>().ok();
     let inodes: BTreeSet<_> =
@@ -32,7 +33,8 @@ pub(super) fn reached(id: u32, own: u16) -> Vec<SocketAddr> {
     reached.into_iter().collect()
 }
 
-/// `sl local_address rem_address st … inode`; of the states, 01 is established.
+/// Parses rows with the columns `sl local_address rem_address st … inode`; the state 01 is
+/// established.
 fn sockets(table: &str) -> impl Iterator<Item = Socket> {
     table.lines().skip(1).filter_map(|line| {
         let row: Vec<_> = line.split_whitespace().collect();
@@ -41,7 +43,7 @@ fn sockets(table: &str) -> impl Iterator<Item = Socket> {
     })
 }
 
-/// `0100007F:1F90`: words of 32 bits, each with its last byte first.
+/// Parses an address such as `0100007F:1F90`: 32-bit words with the last byte first, and the port.
 fn address(text: &str) -> Option<SocketAddr> {
     let (address, port) = text.split_once(':')?;
     let words = address.as_bytes().chunks(8).map(|word| u32::from_str_radix(std::str::from_utf8(word).ok()?, 16).ok());
@@ -58,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_the_table() {
+    fn socket_table_is_parsed() {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
              \x20  0: 0100007F:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 17 1 0 100 0 0 10 0\n\
              \x20  1: 0100007F:0BB8 0100007F:C350 01 00000000:00000000 00:00000000 00000000     0        0 18 1 0 20 4 30 10 -1\n";

@@ -1,6 +1,8 @@
-//! Files that are loaded together, in one: they compress better, and are one request.
+//! Combines small WASM files that are loaded together into bundles: they compress better and need
+//! one request.
 //!
-//! The splitter makes a file of every combination of chunks that share a function, most of them smaller than 1 KB.
+//! The splitter writes a file for every combination of chunks that share a function, most of them
+//! smaller than 1 KB.
 
 use super::bindings::fingerprint;
 use anyhow::{Result, ensure};
@@ -10,20 +12,24 @@ use std::path::Path;
 /// The files of each chunk.
 pub(super) type Manifest = BTreeMap<String, Vec<String>>;
 
-/// What a conversation needs is nearly half of all that is loaded.
+/// The chunk of a conversation. Its files are nearly half of the code.
 const CONVERSATION: &str = "conversation";
-/// Text stands on pages without a conversation, too: what both need is a bundle of its own.
+/// The Markdown chunk. Pages without a conversation use it too, so what both need is a separate
+/// bundle.
 const MARKDOWN: &str = "markdown";
-/// These come with a conversation only, so that nobody loads a bundle for them alone.
-const WITHIN: [&str; 2] = ["extras", "tools"];
+/// Chunks that are only loaded together with a conversation, so that they need no bundle of their
+/// own.
+const CONVERSATION_ONLY: [&str; 2] = ["extras", "tools"];
 
-/// Small files that other combinations of chunks share are one bundle, which is loaded with each of these chunks.
+/// The bundle of small files that other combinations of chunks share. It is loaded with each of
+/// these chunks.
 const SHARED: &str = "shared";
-/// A file from this size on, in bytes, is worth a request of its own.
-const SMALL: u64 = 9_000;
+/// Files of at least this size, in bytes, get a request of their own.
+const SMALL_FILE: u64 = 9_000;
 
-/// A part of a bundle as what the browser takes for a file; added to the loader. The bundle is forgotten with its last part.
-const PART: &str = r#"
+/// JavaScript that is added to the loader: returns a part of a bundle as the response that the
+/// loader expects for a file. The bundle is dropped after its last part.
+const PART_LOADER: &str = r#"
 const bundles = new Map();
 function part(file, parts, from, to) {
     if (!bundles.has(file)) {
@@ -42,11 +48,12 @@ function part(file, parts, from, to) {
 }
 "#;
 
-/// Writes the bundles in place of their parts, each under a mark of what is in it; answers with the loader and the manifest that know them.
-pub(super) fn bundle(script: String, mut manifest: Manifest, package: &Path) -> Result<(String, Manifest)> {
-    let mut script = script + PART;
-    let is_small = |file: &str| std::fs::metadata(package.join(file)).is_ok_and(|found| found.len() < SMALL);
-    for (name, parts) in bundles(&manifest, is_small) {
+/// Writes the bundles, named after a hash of their content, and deletes their parts. Returns the
+/// loader script and the manifest that refer to them.
+pub(super) fn write_bundles(script: String, mut manifest: Manifest, package: &Path) -> Result<(String, Manifest)> {
+    let mut script = script + PART_LOADER;
+    let is_small = |file: &str| std::fs::metadata(package.join(file)).is_ok_and(|found| found.len() < SMALL_FILE);
+    for (name, parts) in plan_bundles(&manifest, is_small) {
         let (mut content, mut places) = (Vec::new(), Vec::new());
         for part in &parts {
             let (path, from) = (package.join(part), content.len());
@@ -57,7 +64,7 @@ pub(super) fn bundle(script: String, mut manifest: Manifest, package: &Path) -> 
         let bundle = format!("{name}-{:016x}.bin", fingerprint(&content));
         for (part, from, to) in places {
             let alone = format!("fetch(new URL(\"./{part}\", import.meta.url))");
-            ensure!(script.contains(&alone), "the loader does not know {part}");
+            ensure!(script.contains(&alone), "the loader does not reference {part}");
             script = script.replace(&alone, &format!("part(\"{bundle}\", {}, {from}, {to})", parts.len()));
         }
         std::fs::write(package.join(&bundle), content)?;
@@ -69,13 +76,13 @@ pub(super) fn bundle(script: String, mut manifest: Manifest, package: &Path) -> 
     Ok((script, manifest))
 }
 
-/// The parts of each bundle, by its name.
-fn bundles(manifest: &Manifest, is_small: impl Fn(&str) -> bool) -> BTreeMap<&'static str, BTreeSet<String>> {
+/// Returns the parts of each bundle, by the bundle's name.
+fn plan_bundles(manifest: &Manifest, is_small: impl Fn(&str) -> bool) -> BTreeMap<&'static str, BTreeSet<String>> {
     let mut bundles = BTreeMap::<_, BTreeSet<_>>::new();
     for file in manifest.values().flatten() {
         let users: BTreeSet<_> =
             manifest.iter().filter(|(_, files)| files.contains(file)).map(|(chunk, _)| chunk.as_str()).collect();
-        let is_known = |user: &&str| [CONVERSATION, MARKDOWN].contains(user) || WITHIN.contains(user);
+        let is_known = |user: &&str| [CONVERSATION, MARKDOWN].contains(user) || CONVERSATION_ONLY.contains(user);
         let name = if users.contains(CONVERSATION) && users.iter().all(is_known) {
             if users.contains(MARKDOWN) { MARKDOWN } else { CONVERSATION }
         } else if users.len() > 1 && is_small(file) {
@@ -93,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_need_without_a_conversation_stays_a_file() {
+    fn bundles_have_only_files_that_are_loaded_together() {
         let manifest = [
             ("conversation", vec!["shared", "text", "list", "own"]),
             ("extras", vec!["shared", "text"]),
@@ -105,7 +112,7 @@ mod tests {
             |(chunk, files): (&str, Vec<&str>)| (chunk.to_owned(), files.into_iter().map(str::to_owned).collect());
         let manifest = manifest.into_iter().map(owned).collect();
         let expected = [("conversation", vec!["own", "shared"]), ("markdown", vec!["text"]), ("shared", vec!["tiny"])];
-        let shown: Vec<_> = bundles(&manifest, |file| file == "tiny")
+        let shown: Vec<_> = plan_bundles(&manifest, |file| file == "tiny")
             .into_iter()
             .map(|(name, parts)| (name, Vec::from_iter(parts)))
             .collect();

@@ -1,6 +1,7 @@
-//! `.br` and `.gz` beside each file, made once so that no request pays for it.
+//! Compresses files ahead of time: `.br` and `.gz` next to each file, so that the server need not
+//! compress.
 
-use super::files::{for_each, is_copy, with_ending};
+use super::files::{for_each, is_compressed_copy, with_ending};
 use anyhow::Result;
 use brotli::enc::BrotliEncoderParams;
 use flate2::Compression;
@@ -9,10 +10,10 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// Other kinds are compressed already.
+/// The extensions of files that are worth compressing.
 const COMPRESSIBLE: &[&str] = &["wasm", "bin", "js", "css", "svg", "html", "txt", "json"];
 
-/// Adds the copies that are missing, and says how much is downloaded.
+/// Adds the missing compressed copies and prints the download sizes.
 pub(super) fn add(site: &Path) -> Result<()> {
     let mut sizes = BTreeMap::new();
     for_each(site, &mut |file| {
@@ -25,18 +26,19 @@ pub(super) fn add(site: &Path) -> Result<()> {
         sizes.insert(name, small);
         Ok(())
     })?;
-    super::figures::print(site, &sizes)
+    super::sizes::print(site, &sizes)
 }
 
-/// Removes every copy.
+/// Removes all compressed copies.
 pub(super) fn remove(site: &Path) -> Result<()> {
-    for_each(site, &mut |file| match is_copy(file) {
+    for_each(site, &mut |file| match is_compressed_copy(file) {
         true => Ok(std::fs::remove_file(file)?),
         false => Ok(()),
     })
 }
 
-/// Makes both copies of a file, unless they are there; answers with the sizes of the file and of its smaller copy.
+/// Writes both compressed copies of a file, unless they exist. Returns the sizes of the file and of
+/// its Brotli copy.
 fn compress(file: &Path) -> Result<(usize, usize)> {
     let content = std::fs::read(file)?;
     let (brotli, gzip) = (with_ending(file, "br"), with_ending(file, "gz"));

@@ -1,18 +1,18 @@
-//! Files of the site that are made here or copied.
+//! The files of the site that are copied or generated.
 
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where bindings write; the rest of the site is only what [`Files`] names.
-const PACKAGE: &str = "pkg";
+/// The folder of the bindings. Outside of it, files that are not in [`SiteFiles`] are removed.
+const BINDINGS_FOLDER: &str = "pkg";
 
-/// Files by their place in the site.
-pub(super) struct Files(BTreeMap<PathBuf, Vec<u8>>);
+/// Contents of files, by path in the site.
+pub(super) struct SiteFiles(BTreeMap<PathBuf, Vec<u8>>);
 
-impl Files {
-    /// All files of a folder.
-    pub(super) fn under(folder: &Path) -> Result<Self> {
+impl SiteFiles {
+    /// Reads all files below a folder.
+    pub(super) fn read_folder(folder: &Path) -> Result<Self> {
         let mut files = BTreeMap::new();
         for_each(folder, &mut |path| {
             files.insert(path.strip_prefix(folder)?.to_owned(), std::fs::read(path)?);
@@ -21,13 +21,13 @@ impl Files {
         Ok(Self(files))
     }
 
-    /// Adds one.
+    /// Adds a file.
     pub(super) fn insert(&mut self, name: &str, content: Vec<u8>) {
         self.0.insert(PathBuf::from(name), content);
     }
 
-    /// Changes the texts of some.
-    pub(super) fn change(
+    /// Transforms the text files that `is_meant` selects.
+    pub(super) fn transform(
         &mut self,
         is_meant: impl Fn(&Path) -> bool,
         change: impl Fn(&str) -> Result<String>,
@@ -39,21 +39,21 @@ impl Files {
         Ok(())
     }
 
-    /// Writes those that differ, and removes what is no longer part of the site.
+    /// Writes the files that changed, and removes files that are no longer part of the site.
     pub(super) fn write(&self, site: &Path) -> Result<()> {
         for (name, content) in &self.0 {
             let path = site.join(name);
             if std::fs::read(&path).is_ok_and(|known| known == *content) {
                 continue;
             }
-            std::fs::create_dir_all(path.parent().context("a file in a folder")?)?;
+            std::fs::create_dir_all(path.parent().context("the file has no parent folder")?)?;
             std::fs::write(&path, content)?;
-            forget_copies(&path)?;
+            remove_compressed_copies(&path)?;
         }
         for_each(site, &mut |path| {
             let name = path.strip_prefix(site)?;
-            let original = if is_copy(path) { name.with_extension("") } else { name.to_owned() };
-            if !name.starts_with(PACKAGE) && !self.0.contains_key(&original) {
+            let original = if is_compressed_copy(path) { name.with_extension("") } else { name.to_owned() };
+            if !name.starts_with(BINDINGS_FOLDER) && !self.0.contains_key(&original) {
                 std::fs::remove_file(path)?;
             }
             Ok(())
@@ -61,13 +61,13 @@ impl Files {
     }
 }
 
-/// Whether a file is the compressed copy of another.
-pub(super) fn is_copy(file: &Path) -> bool {
+/// Returns whether a file is a compressed copy.
+pub(super) fn is_compressed_copy(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "br" || ending == "gz")
 }
 
-/// Removes the compressed copies of a file that was written anew.
-pub(super) fn forget_copies(file: &Path) -> Result<()> {
+/// Removes the compressed copies of a file that was rewritten.
+pub(super) fn remove_compressed_copies(file: &Path) -> Result<()> {
     for ending in ["br", "gz"] {
         let copy = with_ending(file, ending);
         if copy.exists() {
@@ -77,7 +77,7 @@ pub(super) fn forget_copies(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `file.ending`
+/// Returns the path with an ending appended: `file.ending`.
 pub(super) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".");
@@ -85,7 +85,7 @@ pub(super) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Every file in a folder and those within it, in the order of their names.
+/// Calls `work` for each file below a folder, sorted by name.
 pub(super) fn for_each(folder: &Path, work: &mut dyn FnMut(&Path) -> Result<()>) -> Result<()> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
     let mut entries = entries.collect::<Result<Vec<_>, _>>()?;

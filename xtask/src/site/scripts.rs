@@ -1,35 +1,35 @@
-//! Scripts without what only people read.
+//! Minifies JavaScript by removing comments and indentation.
 
 use anyhow::{Result, ensure};
 
-/// Leaves out comments that have lines of their own, empty lines, and what lines begin with; the same in texts of several lines, which are
-/// styles in our scripts and take no harm.
+/// Removes comments on lines of their own, empty lines, and indentation. This also applies to
+/// multi-line strings, which are style sheets in our scripts and stay valid.
 ///
 /// # Errors
-/// Code stands behind a comment, or a comment has no end.
-pub(super) fn lighten(script: &str) -> Result<String> {
+/// Code follows a comment on the same line, or a comment is not terminated.
+pub(super) fn minify(script: &str) -> Result<String> {
     let (mut light, mut in_comment) = (String::with_capacity(script.len()), false);
     for line in script.lines().map(str::trim) {
         if in_comment || line.starts_with("/*") {
             let end = line.find("*/");
-            ensure!(end.is_none_or(|end| end + 2 == line.len()), "code behind a comment: {line}");
+            ensure!(end.is_none_or(|end| end + 2 == line.len()), "code after a comment on the same line: {line}");
             in_comment = end.is_none();
         } else if !line.is_empty() && !line.starts_with("//") {
             light.push_str(line);
             light.push('\n');
         }
     }
-    ensure!(!in_comment, "a comment has no end");
+    ensure!(!in_comment, "unterminated comment");
     Ok(light)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::lighten;
+    use super::minify;
 
     #[test]
-    fn code_stays() {
-        let check = |script: &str, expected: Option<&str>| assert_eq!(lighten(script).ok().as_deref(), expected);
+    fn minify_keeps_code() {
+        let check = |script: &str, expected: Option<&str>| assert_eq!(minify(script).ok().as_deref(), expected);
         check(
             "// why\nconst a = 1; // b\n\n  /** c\n   * d */\n  f(\"// no\");\n",
             Some("const a = 1; // b\nf(\"// no\");\n"),

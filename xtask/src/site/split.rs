@@ -1,4 +1,4 @@
-//! Cuts the WASM into what every page needs and the chunks that some need.
+//! Splits the WASM into the main module, which every page loads, and chunks.
 
 use super::bundle::{self, Manifest};
 use super::scripts;
@@ -9,28 +9,29 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use wasm_split_cli_support::{Options, SplitWasm, transform};
 
-/// What loads the chunks. Where the WASM is cut, it calls this file.
+/// The script that loads the chunks, called by the main module.
 pub(super) const LOADER: &str = "chatwright-chunks.js";
-/// The files of each chunk, for the server.
+/// The manifest: the files of each chunk, for the server.
 pub(super) const MANIFEST: &str = "chunks.json";
 
-/// Writes the chunks and their loader, and answers with what is left.
+/// Writes the chunks, their loader and the manifest. Returns the main module.
 pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Vec<u8>> {
-    let (cut, left) = cut(input, package)?;
-    let names = rename(&cut, &left, package, profile)?;
+    let (cut, left) = split_wasm(input, package)?;
+    let names = write_chunks(&cut, &left, package, profile)?;
     let loader = package.join(LOADER);
     let script = std::fs::read_to_string(&loader)?;
-    // A name ends at its quote, so that none is taken for another that begins with it.
+    // The closing quote is part of the search text, so that no name matches the beginning of
+    // another.
     let rename =
         |script: String, (old, new): (&String, &String)| script.replace(&format!("/{old}\""), &format!("/{new}\""));
     let script = names.iter().fold(script, rename);
-    let (script, manifest) = bundle::bundle(script, manifest(&cut.prefetch_map, &names), package)?;
-    std::fs::write(loader, scripts::lighten(&script)?)?;
+    let (script, manifest) = bundle::write_bundles(script, manifest(&cut.prefetch_map, &names), package)?;
+    std::fs::write(loader, scripts::minify(&script)?)?;
     std::fs::write(package.join(MANIFEST), serde_json::to_vec(&manifest)?)?;
     Ok(left)
 }
 
-fn cut(input: &[u8], package: &Path) -> Result<(SplitWasm, Vec<u8>)> {
+fn split_wasm(input: &[u8], package: &Path) -> Result<(SplitWasm, Vec<u8>)> {
     let main = package.join("main.wasm");
     let link = format!("./{LOADER}");
     let mut options = Options::new(input);
@@ -44,9 +45,9 @@ fn cut(input: &[u8], package: &Path) -> Result<(SplitWasm, Vec<u8>)> {
     Ok((cut, left))
 }
 
-/// Gives the chunks a mark of all that was cut: code of another build must never be loaded into a page that is open. What has such a
-/// name never changes, so that the server lets the browser keep it. Answers with the old and new names.
-fn rename(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Result<BTreeMap<String, String>> {
+/// Names the chunks after a hash of the whole build, so that an open page never loads code of
+/// another build and the browser can cache them forever. Returns the new names by the old ones.
+fn write_chunks(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Result<BTreeMap<String, String>> {
     let mut mark = DefaultHasher::new();
     left.hash(&mut mark);
     let mut chunks = Vec::new();
@@ -67,7 +68,8 @@ fn rename(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Res
     Ok(names)
 }
 
-/// The same module in fewer bytes, without names: numbers that the linker could still change are padded to five bytes.
+/// Re-encodes a module without names and with minimal integers; the linker pads integers that it
+/// may still change to five bytes.
 fn compact(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut config = walrus::ModuleConfig::new();
     config.generate_name_section(false).generate_producers_section(false);
@@ -75,10 +77,10 @@ fn compact(wasm: &[u8]) -> Result<Vec<u8>> {
 }
 
 fn stem(file: &Path) -> Result<&str> {
-    file.file_stem().and_then(|stem| stem.to_str()).context("the name of a chunk")
+    file.file_stem().and_then(|stem| stem.to_str()).context("the file name of a chunk is not valid UTF-8")
 }
 
-/// The files of each chunk by the names that they have now.
+/// Returns the files of each chunk by their new names.
 fn manifest(files: &HashMap<String, Vec<String>>, names: &BTreeMap<String, String>) -> Manifest {
     let renamed = |file: &String| names.get(&format!("{file}.wasm")).cloned();
     files.iter().map(|(chunk, files)| (chunk.clone(), files.iter().filter_map(renamed).collect())).collect()

@@ -1,9 +1,9 @@
-//! One style sheet out of those that another imports.
+//! Combines a style sheet with those that it imports.
 
 use anyhow::{Context, Result};
 use std::path::Path;
 
-/// A style sheet with each `@import "NAME.css";` line replaced by the file, and without comments and indentation.
+/// Returns a style sheet with each `@import "NAME.css";` line replaced by that file, minified.
 pub(super) fn concatenate(folder: &Path, main: &str) -> Result<Vec<u8>> {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).with_context(|| format!("style/{name}"));
     let mut all = String::new();
@@ -14,11 +14,11 @@ pub(super) fn concatenate(folder: &Path, main: &str) -> Result<Vec<u8>> {
         }
         all.push('\n');
     }
-    Ok(lighten(&all).into_bytes())
+    Ok(minify(&all).into_bytes())
 }
 
-/// Leaves out what only people read.
-fn lighten(css: &str) -> String {
+/// Removes comments, indentation and empty lines.
+fn minify(css: &str) -> String {
     let mut light = String::with_capacity(css.len());
     let mut rest = css;
     while let Some(at) = rest.find(['"', '\'', '/']) {
@@ -40,25 +40,26 @@ fn lighten(css: &str) -> String {
     lines.fold(String::with_capacity(light.len()), |all, line| all + line + "\n")
 }
 
-/// The length of the string that begins the text, with its quotes.
+/// Returns the length of the string literal at the start of the text, including its quotes.
 fn string_length(text: &str, quote: u8) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
     while at < bytes.len() && bytes[at] != quote {
         at += if bytes[at] == b'\\' { 2 } else { 1 };
     }
-    // The end may be the file's, and no character is cut: both quotes and what they escape in CSS are ASCII or stay whole.
+    // The string may be unterminated. The result is a character boundary, since an escape may be
+    // followed by a character of several bytes.
     let end = (at + 1).min(bytes.len());
     (end..=bytes.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(bytes.len())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::lighten;
+    use super::minify;
 
     #[test]
-    fn only_what_people_read_is_left_out() {
-        let check = |css: &str, expected: &str| assert_eq!(lighten(css), expected);
+    fn minify_keeps_strings_and_urls() {
+        let check = |css: &str, expected: &str| assert_eq!(minify(css), expected);
         check("a {\n  color: red; /* why\n  so */\n\n}\n", "a {\ncolor: red;\n}\n");
         check("a { content: \"/* no */\"; b: url(x/y) }", "a { content: \"/* no */\"; b: url(x/y) }\n");
         check("a { content: '\\'/*é'; } /* open", "a { content: '\\'/*é'; }\n");

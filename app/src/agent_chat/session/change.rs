@@ -1,4 +1,4 @@
-//! What the user does with messages that asks nothing of the agent: another version, a deletion, a judgement, a copy.
+//! Changes to messages that start no run: switching versions, deletion, feedback, copying.
 
 use super::{Phase, Session};
 use crate::agent_chat::message_state::MessageState;
@@ -6,56 +6,58 @@ use crate::api;
 use crate::prelude::*;
 use serde_json::{Value, json};
 use wire::Role;
-use wire::change::{Change, Changed, Feedback, Rating};
+use wire::change::{ChangeResult, Feedback, MessageChange, Rating};
 
 impl Session {
-    /// Shows another version of a message, with what was said after that one. `then` follows when it is shown.
-    pub(in crate::agent_chat) fn switch_to(self, message_id: String, then: Box<dyn FnOnce()>) {
+    /// Shows another version of a message and the messages that follow it. `then` is called when it
+    /// is shown.
+    pub(in crate::agent_chat) fn switch_version(self, message_id: String, then: Box<dyn FnOnce()>) {
         leptos::task::spawn_local(async move {
-            if self.change(Change::Switch { message_id }).await.is_some() {
-                self.show_change().await;
+            if self.change(MessageChange::Switch { message_id }).await.is_some() {
+                self.reload_after_change().await;
                 then();
             }
         });
     }
 
-    /// Whether there is such a message, and no answer is being written.
+    /// Whether the message exists and no answer is being written.
     pub(in crate::agent_chat) fn can_delete(self, id: &str) -> bool {
         let found = self.messages.with_untracked(|all| all.iter().any(|message| message.id == id));
         found && self.phase.get_untracked() == Phase::Idle
     }
 
-    /// Deletes a message with what follows it, if that can be done now.
+    /// Deletes a message and all that follow it, if that is possible now.
     pub(in crate::agent_chat) fn delete_message(self, id: &str) {
         let found = self.messages.with_untracked(|all| all.iter().find(|message| message.id == id).cloned());
         let (Some(message), Phase::Idle) = (found, self.phase.get_untracked()) else { return };
         let about = json!({ "conversationId": self.conversation_id(), "id": id, "text": message.text() });
         leptos::task::spawn_local(async move {
-            if self.change(Change::Delete { message_id: message.id.clone() }).await.is_some() {
-                self.tell("onDeleteMessage", about);
-                self.show_change().await;
+            if self.change(MessageChange::Delete { message_id: message.id.clone() }).await.is_some() {
+                self.emit("onDeleteMessage", about);
+                self.reload_after_change().await;
                 self.deleted.try_set(Some(message.id));
             }
         });
     }
 
-    /// Takes the last deletion back.
-    pub(in crate::agent_chat) fn restore(self) {
+    /// Restores the messages deleted last.
+    pub(in crate::agent_chat) fn undo_delete(self) {
         let Some(message_id) = self.deleted.get_untracked() else { return };
         leptos::task::spawn_local(async move {
-            if self.change(Change::Restore { message_id }).await.is_some() {
-                self.focus.update(|count| *count += 1);
-                self.show_change().await;
+            if self.change(MessageChange::Restore { message_id }).await.is_some() {
+                self.focus_requests.update(|count| *count += 1);
+                self.reload_after_change().await;
             }
         });
     }
 
-    /// What the user thinks of an answer: what the page keeps of that, otherwise what the server does. Tracked.
+    /// The user's rating of an answer: the one that the page provides, otherwise the one on the
+    /// server. Tracked.
     pub(in crate::agent_chat) fn rating(self, message: &MessageState) -> Option<Rating> {
         let kept = message.feedback.with(|feedback| feedback.as_ref().map(|feedback| feedback.rating));
         let Some(values) = self.feedback_values else { return kept };
         values.with(|values| match values.get(&message.id).and_then(Value::as_str) {
-            // The second is what `onFeedback` says.
+            // The second value is the one that `onFeedback` reports.
             Some("like" | "up") => Some(Rating::Up),
             Some("dislike" | "down") => Some(Rating::Down),
             Some("default") => None,
@@ -63,7 +65,8 @@ impl Session {
         })
     }
 
-    /// Says what the user thinks of an answer. It is shown at once, and as it was when the server does not take it.
+    /// Saves the user's rating of an answer. It is shown at once, and reverted if the server
+    /// rejects it.
     pub(in crate::agent_chat) fn rate(self, message: &MessageState, feedback: Option<Feedback>) {
         let Some(id) = self.id.get_untracked() else { return };
         let (shown, before) = (message.feedback.clone(), message.feedback.get_untracked());
@@ -75,57 +78,58 @@ impl Session {
             "rating": feedback.as_ref().map(|feedback| feedback.rating),
             "reason": feedback.as_ref().and_then(|feedback| feedback.reason.as_ref()),
         });
-        let change = Change::Rate { message_id: message.id.clone(), feedback };
+        let change = MessageChange::Rate { message_id: message.id.clone(), feedback };
         leptos::task::spawn_local(async move {
             match api::revise(id, change).await {
-                _ if self.is_gone() => {}
-                Ok(_) => self.tell("onFeedback", about),
+                _ if self.is_disposed() => {}
+                Ok(_) => self.emit("onFeedback", about),
                 Err(error) => {
                     shown.set(before);
-                    self.fail(&error, None);
+                    self.report_error(&error, None);
                 }
             }
         });
     }
 
-    /// Opens a new conversation that begins with everything up to a message.
+    /// Creates a new conversation from the messages up to this one, and opens it.
     pub(in crate::agent_chat) fn copy_up_to(self, message_id: String) {
         leptos::task::spawn_local(async move {
-            if let Some(changed) = self.change(Change::Copy { message_id }).await {
-                self.chat.bump();
+            if let Some(changed) = self.change(MessageChange::Copy { message_id }).await {
+                self.chat.notify_changed();
                 self.chat.select(Some(changed.conversation_id), false);
             }
         });
     }
 
-    /// An answer that takes the place of another is a version like that one.
-    pub(super) fn take_place(self, message: &MessageState) {
-        let replaced = self.inner.try_update_value(|inner| std::mem::take(&mut inner.replaced)).unwrap_or_default();
+    /// Marks an answer that replaces another as a version of it.
+    pub(super) fn mark_replacement(self, message: &MessageState) {
+        let replaced =
+            self.inner.try_update_value(|inner| std::mem::take(&mut inner.replaced_versions)).unwrap_or_default();
         if message.role == Role::Assistant && !replaced.is_empty() {
             message.versions.set(replaced.into_iter().chain([message.id.clone()]).collect());
         }
     }
 
-    /// Asks the server for a change, while nothing is being written; none when it was refused.
-    async fn change(self, change: Change) -> Option<Changed> {
+    /// Sends a change to the server, unless an answer is being written; none if it was rejected.
+    async fn change(self, change: MessageChange) -> Option<ChangeResult> {
         let id = self.id.get_untracked().filter(|_| self.phase.get_untracked() == Phase::Idle)?;
         self.problem.set(None);
         self.deleted.set(None);
         let changed = api::revise(id, change).await;
-        if self.is_gone() {
+        if self.is_disposed() {
             return None;
         }
-        changed.inspect_err(|error| self.fail(error, None)).ok()
+        changed.inspect_err(|error| self.report_error(error, None)).ok()
     }
 
-    async fn show_change(self) {
-        // An answer that was asked for in the meantime is followed; its end shows the rest.
+    async fn reload_after_change(self) {
+        // If a run was started meanwhile, it is followed, and its end shows the change.
         if self.phase.get_untracked() == Phase::Idle {
             self.reload().await;
         }
-        // This tab hears it, too: it has loaded by then what the others load now.
-        if !self.is_gone() {
-            self.tell_others();
+        // This tab receives the notification as well: it has loaded the change by then.
+        if !self.is_disposed() {
+            self.notify_other_tabs();
         }
     }
 }

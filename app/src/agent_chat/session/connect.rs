@@ -1,10 +1,11 @@
-//! The connections by which an answer is followed: one that stays open, or many short ones, and another one when one breaks.
+//! The connections over which an answer is followed: one permanent connection or many short ones,
+//! and reconnecting after an interruption.
 
-use super::follow::Live;
-use super::places;
+use super::connection_permits;
+use super::follow::FollowedMessage;
 use super::{Phase, Session};
 use crate::agent_chat::browser;
-use crate::agent_chat::reader::State;
+use crate::agent_chat::message_reader::ReaderState;
 use crate::api::{self, ApiError};
 use crate::prelude::*;
 use futures::StreamExt;
@@ -15,143 +16,150 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The waits before the next attempt to connect.
+/// The delays before the next attempts to connect, in milliseconds.
 const BACKOFF: [u64; 6] = [500, 1_000, 2_000, 4_000, 8_000, 10_000];
-/// The server says something every 15 s. Longer silence means that the connection is dead.
-pub(super) const SILENCE: f64 = 40_000.0;
-/// A short connection ends when nothing has come for so long, or after [`VISIT`].
+/// After this time without data, in milliseconds, the connection is considered dead; the server
+/// sends something every 15 s.
+pub(super) const DEAD_AFTER: f64 = 40_000.0;
+/// A short connection ends after this time without data, or after [`SHORT_CONNECTION`] milliseconds.
 const QUIET: Duration = Duration::from_millis(250);
-const VISIT: f64 = 1_000.0;
-/// What comes within so many milliseconds of being asked for had come before.
-const WAS_THERE: f64 = 2.0;
-/// So long is read what had come before, in milliseconds, until what it brought is drawn.
+const SHORT_CONNECTION: f64 = 1_000.0;
+/// Data that arrive within this time of the request, in milliseconds, were already buffered.
+const BUFFERED_WITHIN: f64 = 2.0;
+/// Buffered data are read for this long, in milliseconds, before the message is drawn.
 const CATCHING_UP: f64 = 8.0;
-/// How long until the next one, and how long if nobody sees the page.
-const BETWEEN: Duration = Duration::from_millis(750);
-const BETWEEN_UNSEEN: Duration = Duration::from_secs(5);
+/// The pauses between short connections, for a visible and for a hidden page.
+const POLL_PAUSE: Duration = Duration::from_millis(750);
+const POLL_PAUSE_HIDDEN: Duration = Duration::from_secs(5);
 
 pub(super) type Stream = ByteStream<ApiError>;
 
 /// How reading one connection ended.
-pub(super) enum End {
+pub(super) enum StreamEnd {
     /// The message is complete.
     Done,
     /// The connection broke; the answer may still be being written.
-    Cut,
-    /// The connection was given up for a while; the answer may still be being written.
-    Left,
-    /// The conversation has to be loaded.
+    Disconnected,
+    /// The connection was closed for a pause; the answer may still be being written.
+    Paused,
+    /// The conversation must be loaded again.
     Gap,
-    /// What comes cannot be read.
-    Broken,
-    /// Someone else follows now, or nobody.
+    /// The data are malformed.
+    Unreadable,
+    /// Another task follows the answer now, or the session has ended.
     Replaced,
 }
 
 impl Session {
-    /// Reads connections, beginning with this one, until there is an end to it.
-    pub(super) async fn read_on(self, stream: Stream, live: &Rc<RefCell<Live>>, turn: u64) -> End {
-        let mut end = self.read(stream, live, turn).await;
+    /// Reads connections, starting with this one, until the stream ends.
+    pub(super) async fn read_connections(
+        self,
+        stream: Stream,
+        live: &Rc<RefCell<FollowedMessage>>,
+        turn: u64,
+    ) -> StreamEnd {
+        let mut end = self.read_connection(stream, live, turn).await;
         let mut attempt = 0;
         loop {
-            // Before anything is said of a session that is gone, or of the connection of whoever follows now.
+            // Checked first, so that a disposed session or a newer task is not disturbed.
             if self.is_replaced(turn) {
-                return End::Replaced;
+                return StreamEnd::Replaced;
             }
             let wait = match end {
-                End::Cut => {
+                StreamEnd::Disconnected => {
                     self.phase.set(Phase::Reconnecting);
                     Duration::from_millis(BACKOFF[attempt.min(BACKOFF.len() - 1)])
                 }
-                End::Left => {
+                StreamEnd::Paused => {
                     if self.phase.get_untracked() == Phase::Reconnecting {
                         self.phase.set(Phase::Streaming);
                     }
-                    if browser::is_visible() { BETWEEN } else { BETWEEN_UNSEEN }
+                    if browser::is_visible() { POLL_PAUSE } else { POLL_PAUSE_HIDDEN }
                 }
                 end => return end,
             };
             let cursor_before = live.borrow().reader.cursor.clone();
             end = self.reconnect(live, turn, wait).await;
             let moved = live.borrow().reader.cursor != cursor_before;
-            attempt = if moved || matches!(end, End::Left) { 0 } else { attempt + 1 };
+            attempt = if moved || matches!(end, StreamEnd::Paused) { 0 } else { attempt + 1 };
         }
     }
 
-    /// Reads one connection to its end, or for a moment if it has no place.
-    async fn read(self, stream: Stream, live: &Rc<RefCell<Live>>, turn: u64) -> End {
+    /// Reads one connection to its end, or for a short time if the tab has no connection permit.
+    async fn read_connection(self, stream: Stream, live: &Rc<RefCell<FollowedMessage>>, turn: u64) -> StreamEnd {
         let (handle, registration) = AbortHandle::new_pair();
         let begun = browser::now();
         self.inner.update_value(|inner| {
-            inner.interrupt = Some(handle);
-            inner.heard = begun;
+            inner.wait_handle = Some(handle);
+            inner.last_received = begun;
         });
         let mut stream = Abortable::new(stream.into_inner(), registration);
-        let mut place = places::take().await;
+        let mut place = connection_permits::acquire().await;
         let mut awake = begun;
         loop {
             let asked = browser::now();
             let next = stream.next();
             let next = match &place {
                 Some(_) => next.await,
-                None if browser::now() - begun > VISIT => return End::Left,
+                None if browser::now() - begun > SHORT_CONNECTION => return StreamEnd::Paused,
                 None => match select(next, pin!(browser::sleep(QUIET))).await {
                     Either::Left((next, _)) => next,
-                    Either::Right(_) => return End::Left,
+                    Either::Right(_) => return StreamEnd::Paused,
                 },
             };
             if self.is_replaced(turn) {
-                return End::Replaced;
+                return StreamEnd::Replaced;
             }
-            let Some(Ok(bytes)) = next else { return End::Cut };
+            let Some(Ok(bytes)) = next else { return StreamEnd::Disconnected };
             let now = browser::now();
-            self.inner.update_value(|inner| inner.heard = now);
+            self.inner.update_value(|inner| inner.last_received = now);
             if live.borrow_mut().reader.push(&bytes).is_err() {
-                return End::Broken;
+                return StreamEnd::Unreadable;
             }
             match live.borrow().reader.state {
-                State::Done => return End::Done,
-                State::Gap => return End::Gap,
-                State::Empty | State::Telling | State::Told => {}
+                ReaderState::Done => return StreamEnd::Done,
+                ReaderState::Gap => return StreamEnd::Gap,
+                ReaderState::Empty | ReaderState::Receiving | ReaderState::Complete => {}
             }
             if self.phase.get_untracked() == Phase::Reconnecting {
                 self.phase.set(Phase::Streaming);
             }
-            self.ask_for_frame(live, turn);
-            place = place.filter(|place| !place.is_wanted());
-            let has_all = now - asked > WAS_THERE || now - awake > CATCHING_UP;
-            let has_news = !live.borrow().reader.news.is_empty();
+            self.request_frame(live, turn);
+            place = place.filter(|place| !place.should_release());
+            let has_all = now - asked > BUFFERED_WITHIN || now - awake > CATCHING_UP;
+            let has_news = !live.borrow().reader.changes.is_empty();
             if has_news && has_all {
-                self.rest(live).await;
+                self.wait_for_next_frame(live).await;
                 if self.is_replaced(turn) {
-                    return End::Replaced;
+                    return StreamEnd::Replaced;
                 }
                 awake = browser::now();
             }
         }
     }
 
-    /// Waits, then reads on after the newest event.
-    async fn reconnect(self, live: &Rc<RefCell<Live>>, turn: u64, wait: Duration) -> End {
+    /// Waits, then continues after the newest event on a new connection.
+    async fn reconnect(self, live: &Rc<RefCell<FollowedMessage>>, turn: u64, wait: Duration) -> StreamEnd {
         let (handle, registration) = AbortHandle::new_pair();
         self.inner.update_value(|inner| {
-            inner.interrupt = Some(handle);
-            inner.left = true;
+            inner.wait_handle = Some(handle);
+            inner.is_paused = true;
         });
-        // Aborted when the network is back or the page is seen again: there is no reason to wait any more.
+        // Aborted when the network returns or the page becomes visible, which make further waiting
+        // unnecessary.
         let _ = Abortable::new(browser::sleep(wait), registration).await;
         if self.is_replaced(turn) {
-            return End::Replaced;
+            return StreamEnd::Replaced;
         }
-        self.inner.update_value(|inner| inner.left = false);
-        let Some(id) = self.id.get_untracked() else { return End::Replaced };
+        self.inner.update_value(|inner| inner.is_paused = false);
+        let Some(id) = self.id.get_untracked() else { return StreamEnd::Replaced };
         live.borrow_mut().reader.reconnect();
         let cursor = live.borrow().reader.cursor.clone();
         match api::watch(id, cursor).await {
-            _ if self.is_replaced(turn) => End::Replaced,
-            Ok(stream) => self.read(stream, live, turn).await,
-            Err(error) if error.code().status() < 500 => End::Gap,
-            Err(_) => End::Cut,
+            _ if self.is_replaced(turn) => StreamEnd::Replaced,
+            Ok(stream) => self.read_connection(stream, live, turn).await,
+            Err(error) if error.code().status() < 500 => StreamEnd::Gap,
+            Err(_) => StreamEnd::Disconnected,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Words that are spoken, where the browser understands them.
+//! Dictation, in browsers with speech recognition.
 
 use super::Session;
 use crate::agent_chat::speech;
@@ -7,26 +7,27 @@ use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 
 impl Session {
-    /// Writes what the user says into the composer, or ends that.
+    /// Starts to write what the user says into the composer, or stops.
     pub(in crate::agent_chat) fn dictate(self) {
-        if self.hearing.get_untracked() {
-            speech::stop_hearing();
+        if self.is_dictating.get_untracked() {
+            speech::stop_recognition();
             return;
         }
         let before = self.draft.get_untracked();
         let heard = Closure::<dyn Fn(JsValue)>::new(move |event: JsValue| {
-            let said = speech::said(&event);
+            let said = speech::transcript(&event);
             let gap = if before.is_empty() || before.ends_with(char::is_whitespace) { "" } else { " " };
-            // The page may have gone.
+            // The page may have been closed.
             self.draft.try_update(|draft| *draft = format!("{before}{gap}{said}"));
         });
         let end = Closure::<dyn Fn(JsValue)>::new(move |event: JsValue| {
-            if let Some(why) = speech::hearing_error(&event) {
-                self.refusal.try_set(Some(why));
+            if let Some(why) = speech::recognition_error(&event) {
+                self.composer_error.try_set(Some(why));
             }
-            self.hearing.try_set(false);
+            self.is_dictating.try_set(false);
         });
-        let begun = speech::hear(heard.into_js_value().unchecked_ref(), end.into_js_value().unchecked_ref());
-        self.hearing.set(begun);
+        let begun =
+            speech::start_recognition(heard.into_js_value().unchecked_ref(), end.into_js_value().unchecked_ref());
+        self.is_dictating.set(begun);
     }
 }

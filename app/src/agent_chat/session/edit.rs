@@ -1,17 +1,18 @@
-//! A message in the place of an earlier one. The earlier one stays, as another version.
+//! Editing of messages. The edited message replaces the earlier one, which is kept as another
+//! version.
 
 use super::{Phase, Remedy, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
-use crate::agent_chat::outgoing::{Outgoing, OutgoingFile};
+use crate::agent_chat::outgoing::{OutgoingFile, OutgoingMessage};
 use crate::prelude::*;
 use serde_json::json;
 use wire::api::Submission;
 
 impl Session {
-    /// Begins to edit a message of the user.
+    /// Starts to edit a message of the user.
     pub(in crate::agent_chat) fn begin_edit(self, message: &MessageState) {
-        // What the server does not have cannot be replaced there.
+        // A message that is not on the server cannot be replaced there.
         if self.phase.get_untracked() == Phase::Idle && self.id.with_untracked(Option::is_some) {
             self.editing.set(Some((message.id.clone(), message.text())));
         }
@@ -22,28 +23,28 @@ impl Session {
         self.editing.with(|editing| editing.as_ref().is_some_and(|(edited, _)| edited == id))
     }
 
-    /// Leaves the message as it was.
+    /// Cancels editing.
     pub(in crate::agent_chat) fn end_edit(self) {
         self.editing.set(None);
     }
 
-    /// Sends the edited text in the place of the message, if the page lets it go.
+    /// Sends the edited text as a replacement of the message, if the page allows it.
     pub(in crate::agent_chat) fn send_edit(self) {
         let Some((id, text)) = self.editing.get_untracked() else { return };
         let text = text.trim().to_owned();
         let messages = self.messages.get_untracked();
         let Some(message) = messages.into_iter().find(|message| message.id == id) else { return };
         if !text.is_empty() {
-            let files = message.files().into_iter().filter_map(OutgoingFile::known).collect();
-            self.ask_page(Outgoing { text, files }, Box::new(move |out| self.replace(&message, out)));
+            let files = message.files().into_iter().filter_map(OutgoingFile::from_part).collect();
+            self.ask_page(OutgoingMessage { text, files }, Box::new(move |out| self.send_replacement(&message, out)));
         }
     }
 
-    fn replace(self, before: &MessageState, out: Outgoing) {
-        let message = out.message(browser::random_id());
+    fn send_replacement(self, before: &MessageState, out: OutgoingMessage) {
+        let message = out.to_message(browser::random_id());
         let text = out.text.clone();
         let shown = MessageState::new(&message);
-        shown.versions.set(before.known_versions().into_iter().chain([message.id.clone()]).collect());
+        shown.versions.set(before.version_ids().into_iter().chain([message.id.clone()]).collect());
         self.messages.update(|messages| {
             if let Some(at) = messages.iter().position(|known| known.id == before.id) {
                 messages.truncate(at);
@@ -58,22 +59,22 @@ impl Session {
             "text": text,
             "textBefore": before.text(),
         });
-        self.tell("onEditMessage", about);
-        self.tell_written(&message, &out);
+        self.emit("onEditMessage", about);
+        self.emit_user_message(&message, &out);
         self.end_edit();
-        self.focus.update(|count| *count += 1);
-        self.begin();
+        self.focus_requests.update(|count| *count += 1);
+        self.begin_sending();
         let submission = Submission::Message { message, replaces: Some(replaced.clone()), history: Vec::new() };
         leptos::task::spawn_local(async move {
             let Err(error) = self.submit(submission, None).await else { return };
-            if self.is_gone() {
+            if self.is_disposed() {
                 return;
             }
-            // Nothing is lost: the message is as it was, and what was to replace it is still being written.
+            // Shows the original message again, and keeps the edited text in the form.
             self.reload().await;
-            if !self.is_gone() {
+            if !self.is_disposed() {
                 self.editing.set(Some((replaced, text)));
-                self.refused(&error, Remedy::Reload);
+                self.handle_refusal(&error, Remedy::Reload);
             }
         });
     }

@@ -1,50 +1,51 @@
-//! What happens in an answer, for the events of the page. `hand_over.rs` sees to it that one
-//! page acts on each.
+//! Derives the page's events from an answer. `event_claims.rs` ensures that only one page handles
+//! each event.
 
 use super::Session;
-use crate::agent_chat::outgoing::Outgoing;
+use crate::agent_chat::outgoing::OutgoingMessage;
 use crate::prelude::*;
 use serde_json::{Value, json};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{ToolState, UiMessage, UiPart};
 
-/// The events of an answer, as opposed to those of what the user does in this tab.
+/// The events derived from an answer, as opposed to those caused by the user in this tab.
 pub(super) const ANSWER_EVENTS: [&str; 6] =
     ["onToolCall", "onToolResult", "onDataPart", "onTitleGenerated", "onMessageComplete", "onError"];
 
-/// Something that happened in an answer.
-pub(super) struct Happened {
+/// An event of an answer.
+pub(super) struct AnswerEvent {
     pub(super) name: &'static str,
-    /// The same in every page that sees it: it follows from the answer alone.
+    /// The key by which the event is claimed. It depends on the answer alone, so all pages compute
+    /// the same key.
     pub(super) key: String,
-    /// The part that is meant, where a later state of it takes the place of this one.
+    /// The index of a part whose later event replaces this one.
     pub(super) part: Option<usize>,
-    pub(super) about: Value,
+    pub(super) detail: Value,
 }
 
-/// What is known of a message: only what comes after it is news.
+/// The parts of a message whose events were already emitted; only later changes cause events.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Known {
-    /// Calls, each with whether its result is known, too.
+pub(super) struct SeenParts {
+    /// Tool calls, each with whether its result was seen.
     calls: Vec<(String, bool)>,
-    /// Parts with data, by their place and a digest of what they hold.
+    /// Data parts, each with its index and a digest of its data.
     data: Vec<(usize, String)>,
 }
 
-impl Known {
-    /// Takes what a message holds already as known.
-    pub(super) fn of(message: &UiMessage) -> Self {
+impl SeenParts {
+    /// Marks everything in a message as seen.
+    pub(super) fn from_message(message: &UiMessage) -> Self {
         let mut known = Self::default();
-        known.news(message);
+        known.new_events(message);
         known
     }
 
-    /// What a message brings beyond what is known.
-    pub(super) fn news(&mut self, message: &UiMessage) -> Vec<Happened> {
+    /// Returns the events for what is new in a message, and marks it as seen.
+    pub(super) fn new_events(&mut self, message: &UiMessage) -> Vec<AnswerEvent> {
         let mut news = Vec::new();
         for (index, part) in message.parts.iter().enumerate() {
             match part {
-                UiPart::Tool(tool) => self.call(tool, &mut news),
+                UiPart::Tool(tool) => self.call_events(tool, &mut news),
                 UiPart::Data(part) => {
                     let digest = digest(&[&wire::json::text(&part.data)]);
                     match self.data.iter_mut().find(|(place, _)| *place == index) {
@@ -54,7 +55,7 @@ impl Known {
                     }
                     let mut add = |name, about| {
                         let key = format!("{name}-{index}-{digest}");
-                        news.push(Happened { name, key, part: Some(index), about });
+                        news.push(AnswerEvent { name, key, part: Some(index), detail: about });
                     };
                     if part.kind == "data-chat-title" {
                         add("onTitleGenerated", json!({ "title": part.data.get("title") }));
@@ -67,14 +68,14 @@ impl Known {
         news
     }
 
-    fn call(&mut self, tool: &wire::ToolPart, news: &mut Vec<Happened>) {
+    fn call_events(&mut self, tool: &wire::ToolPart, news: &mut Vec<AnswerEvent>) {
         if tool.state == ToolState::InputStreaming {
             return;
         }
         let about = json!({ "toolCallId": tool.tool_call_id, "toolName": tool.tool_name, "input": tool.input });
         let mut add = |name, about| {
             let key = format!("{name}-{}", digest(&[&tool.tool_call_id]));
-            news.push(Happened { name, key, part: None, about });
+            news.push(AnswerEvent { name, key, part: None, detail: about });
         };
         let at = self.calls.iter().position(|(id, _)| *id == tool.tool_call_id).unwrap_or_else(|| {
             self.calls.push((tool.tool_call_id.clone(), false));
@@ -89,13 +90,13 @@ impl Known {
         }
     }
 
-    /// For the browser's storage.
-    pub(super) fn written(&self) -> Value {
+    /// Serializes it for the browser's storage.
+    pub(super) fn to_json(&self) -> Value {
         json!({ "calls": self.calls, "data": self.data })
     }
 
-    /// Out of the browser's storage.
-    pub(super) fn read(kept: &Value) -> Self {
+    /// Reads it from the browser's storage.
+    pub(super) fn from_json(kept: &Value) -> Self {
         let list = |key: &str| kept.get(key).and_then(Value::as_array).into_iter().flatten();
         let call = |own: &Value| Some((own.get(0)?.as_str()?.to_owned(), own.get(1)?.as_bool()?));
         let data = |own: &Value| Some((usize::try_from(own.get(0)?.as_u64()?).ok()?, own.get(1)?.as_str()?.to_owned()));
@@ -103,21 +104,26 @@ impl Known {
     }
 }
 
-/// The end of an answer, if it has come to one: one that waits goes on. `is_disconnect`: this page
-/// did not see it come.
-pub(super) fn ended(message: &UiMessage, conversation_id: Option<&str>, is_disconnect: bool) -> Vec<Happened> {
-    let metadata = MessageMetadata::of(message);
+/// The events at the end of an answer; none while it is being written or waits for the user.
+/// `is_disconnect` states that this page did not follow the answer to its end.
+pub(super) fn end_events(message: &UiMessage, conversation_id: Option<&str>, is_disconnect: bool) -> Vec<AnswerEvent> {
+    let metadata = MessageMetadata::from_message(message);
     let outcome = match metadata.outcome {
         None | Some(Outcome::Waiting) => return Vec::new(),
         Some(outcome) => outcome,
     };
-    // An answer that is gone on with ends again, with more parts.
+    // An answer that is continued ends again, with more parts and therefore another key.
     let event = |name: &'static str, about| {
         let parts = message.parts.len().to_string();
-        Happened { name, key: format!("{name}-{}", digest(&[&parts, &format!("{outcome:?}")])), part: None, about }
+        AnswerEvent {
+            name,
+            key: format!("{name}-{}", digest(&[&parts, &format!("{outcome:?}")])),
+            part: None,
+            detail: about,
+        }
     };
     let mut events = Vec::new();
-    // Metadata is merged over the runs of a message: these may be of an earlier one.
+    // Metadata are merged over all runs of a message, so the error may be from an earlier run.
     let error = metadata.error.filter(|_| outcome == Outcome::Failed);
     let reason = metadata.finish_reason.filter(|_| !matches!(outcome, Outcome::Stopped | Outcome::Interrupted));
     if let Some(error) = error {
@@ -137,8 +143,9 @@ pub(super) fn ended(message: &UiMessage, conversation_id: Option<&str>, is_disco
     events
 }
 
-/// 64 bits of FNV-1a (<http://www.isthe.com/chongo/tech/comp/fnv/>) over texts: enough to tell the
-/// few events of one answer apart, in signs that an id may have.
+/// Hashes texts with 64-bit FNV-1a (<http://www.isthe.com/chongo/tech/comp/fnv/>) into hexadecimal
+/// digits, which are allowed in a key. 64 bits are enough to distinguish the few events of one
+/// answer.
 fn digest(texts: &[&str]) -> String {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xff]));
     let hash =
@@ -147,34 +154,35 @@ fn digest(texts: &[&str]) -> String {
 }
 
 impl Session {
-    /// Says that something has happened in this tab.
-    pub(in crate::agent_chat) fn tell(self, event: &'static str, about: Value) {
-        // `try_`: the page may have gone.
-        self.place.try_with_value(|place| place.events.emit(event, about));
+    /// Emits an event of the block.
+    pub(in crate::agent_chat) fn emit(self, event: &'static str, about: Value) {
+        // `try_`: the page may have been closed.
+        self.block.try_with_value(|place| place.events.emit(event, about));
     }
 
-    /// Whether anything happens at an event.
+    /// Whether an event has a handler.
     pub(super) fn has_event(self, event: &str) -> bool {
-        self.place.with_value(|place| place.events.has(event))
+        self.block.with_value(|place| place.events.has(event))
     }
 
-    /// Says that the user has written something.
-    pub(super) fn tell_written(self, message: &UiMessage, out: &Outgoing) {
-        let about = json!({ "id": message.id, "text": out.text, "files": out.about_files(), "parts": message.parts });
-        self.tell("onUserMessage", about);
+    /// Emits the event for a new message of the user.
+    pub(super) fn emit_user_message(self, message: &UiMessage, out: &OutgoingMessage) {
+        let about = json!({ "id": message.id, "text": out.text, "files": out.files_json(), "parts": message.parts });
+        self.emit("onUserMessage", about);
     }
 
-    /// Whether the page lets a message go.
-    pub(super) async fn may_send(self, out: &Outgoing) -> bool {
-        let Some(events) = self.place.try_with_value(|place| place.events.clone()) else { return false };
-        let messages: Vec<_> = self.messages.with_untracked(|all| all.iter().map(|message| message.whole()).collect());
+    /// Whether the page allows a message to be sent.
+    pub(super) async fn may_send(self, out: &OutgoingMessage) -> bool {
+        let Some(events) = self.block.try_with_value(|place| place.events.clone()) else { return false };
+        let messages: Vec<_> =
+            self.messages.with_untracked(|all| all.iter().map(|message| message.to_message()).collect());
         let about = json!({
             "text": out.text,
-            "files": out.about_files(),
+            "files": out.files_json(),
             "switches": self.switches(),
             "messages": messages,
         });
-        events.ask("onBeforeSend", about).await
+        events.emit_and_wait("onBeforeSend", about).await
     }
 }
 
@@ -186,13 +194,13 @@ mod tests {
         serde_json::from_value(json!({ "id": "m", "role": "assistant", "parts": parts })).unwrap()
     }
 
-    fn names(known: &mut Known, parts: Value) -> Vec<&'static str> {
-        known.news(&message(parts)).into_iter().map(|event| event.name).collect()
+    fn names(known: &mut SeenParts, parts: Value) -> Vec<&'static str> {
+        known.new_events(&message(parts)).into_iter().map(|event| event.name).collect()
     }
 
     #[test]
-    fn each_thing_is_told_once() {
-        let mut told = Known::default();
+    fn each_change_causes_one_event() {
+        let mut told = SeenParts::default();
         let call = |state: &str| json!([{ "type": "tool-search", "toolCallId": "c", "state": state, "input": {}, "output": {} }]);
         assert!(names(&mut told, call("input-streaming")).is_empty());
         assert_eq!(names(&mut told, call("input-available")), ["onToolCall"]);
@@ -205,33 +213,33 @@ mod tests {
     }
 
     #[test]
-    fn what_was_loaded_is_not_told() {
+    fn loaded_messages_cause_no_events() {
         let parts = json!([{ "type": "tool-search", "toolCallId": "c", "state": "output-available", "input": {}, "output": {} }]);
-        let mut told = Known::of(&message(parts.clone()));
+        let mut told = SeenParts::from_message(&message(parts.clone()));
         assert!(names(&mut told, parts).is_empty());
     }
 
     #[test]
-    fn what_is_known_survives_the_storage() {
+    fn seen_parts_survive_serialization() {
         let parts = json!([
             { "type": "tool-search", "toolCallId": "c", "state": "input-available", "input": {} },
             { "type": "data-mood", "data": "calm" },
         ]);
-        let known = Known::of(&message(parts));
-        assert_eq!(Known::read(&known.written()), known);
-        assert_eq!(Known::read(&json!({ "calls": [[1]], "data": "x" })), Known::default());
+        let known = SeenParts::from_message(&message(parts));
+        assert_eq!(SeenParts::from_json(&known.to_json()), known);
+        assert_eq!(SeenParts::from_json(&json!({ "calls": [[1]], "data": "x" })), SeenParts::default());
     }
 
-    /// Two pages claim the same keys, whenever they came to the answer.
+    /// Two pages compute the same keys, whenever they started to follow the answer.
     #[test]
-    fn keys_follow_from_the_answer_alone() {
-        let keys = |known: &mut Known, parts: Value| -> Vec<String> {
-            known.news(&message(parts)).into_iter().map(|event| event.key).collect()
+    fn event_keys_depend_on_the_answer_alone() {
+        let keys = |known: &mut SeenParts, parts: Value| -> Vec<String> {
+            known.new_events(&message(parts)).into_iter().map(|event| event.key).collect()
         };
         let call = json!({ "type": "tool-search", "toolCallId": "c/ä", "state": "output-available", "input": {}, "output": 1 });
         let data = json!({ "type": "data-mood", "data": { "is": "calm" } });
-        let whole = keys(&mut Known::default(), json!([call, data]));
-        let mut late = Known::of(&message(
+        let whole = keys(&mut SeenParts::default(), json!([call, data]));
+        let mut late = SeenParts::from_message(&message(
             json!([{ "type": "tool-search", "toolCallId": "c/ä", "state": "input-available", "input": {} }]),
         ));
         assert_eq!(keys(&mut late, json!([call, data])), whole[1..]);
@@ -241,12 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_an_answer() {
+    fn end_events_depend_on_the_outcome() {
         let check = |metadata: Value, expected: &[&str]| {
             let message = UiMessage { metadata: Some(metadata), ..message(json!([{ "type": "text", "text": "Hi" }])) };
-            let events = ended(&message, Some("c"), false);
+            let events = end_events(&message, Some("c"), false);
             assert_eq!(events.iter().map(|event| event.name).collect::<Vec<_>>(), expected);
-            events.last().map(|last| last.about.clone()).unwrap_or_default()
+            events.last().map(|last| last.detail.clone()).unwrap_or_default()
         };
         check(json!({}), &[]);
         check(json!({ "outcome": "waiting" }), &[]);

@@ -1,11 +1,11 @@
-//! Following an answer: one change of the screen per frame for all that has come until then.
+//! Following an answer: everything received is drawn once per frame.
 
-use super::connect::{End, Stream};
+use super::connect::{Stream, StreamEnd};
 use super::{Phase, Problem, Remedy, Session};
 use crate::agent_chat::announcer::Announcer;
 use crate::agent_chat::browser;
-use crate::agent_chat::message_state::{MessageState, weight};
-use crate::agent_chat::reader::Reader;
+use crate::agent_chat::message_reader::MessageReader;
+use crate::agent_chat::message_state::{MessageState, content_length};
 use crate::api::{self, load_conversation};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -14,24 +14,26 @@ use std::rc::Rc;
 use std::time::Duration;
 use wire::api::ConversationView;
 
-/// A frame takes at most a ninth of the time, with what the browser makes of it: style, layout and paint cost more than all of our code. Text
-/// that grows looks the same at twenty frames a second as at sixty, hardly otherwise at twelve. In milliseconds.
+/// Frames may take at most a ninth of the time, including style, layout and paint in the browser,
+/// which cost more than this code. Growing text looks the same at 20 frames per second as at 60,
+/// and slightly worse at 12. The rests are in milliseconds.
 const REST_FACTOR: f64 = 8.0;
 const SHORTEST_REST: f64 = 50.0;
 const LONGEST_REST: f64 = 300.0;
-/// A message that is told again from its start is shown when it is as long as what is shown, or after this long.
+/// When a message is received again from its start, it replaces the shown one once it is as long,
+/// or after this time in milliseconds.
 const CATCH_UP: f64 = 1_500.0;
 
 /// The message that is being followed.
-pub(super) struct Live {
-    pub(super) reader: Reader,
-    /// Once it has an id.
+pub(super) struct FollowedMessage {
+    pub(super) reader: MessageReader,
+    /// Set once the message has an id.
     shown: Option<MessageState>,
-    /// Until then the message on the screen is longer than what has been told.
+    /// Set while the shown message is longer than what was received again.
     catching_up: Option<CatchUp>,
-    /// A frame is on its way, or has just been drawn.
-    frame: bool,
-    /// When the next one may be drawn, by the page's clock.
+    /// Whether a frame is requested or was just drawn.
+    frame_pending: bool,
+    /// The earliest time of the next frame, by the page's clock.
     next_frame: f64,
     announcer: Announcer,
 }
@@ -42,52 +44,52 @@ struct CatchUp {
 }
 
 impl Session {
-    /// Follows the answer that is being written already.
+    /// Follows the answer that is already being written.
     pub(super) fn watch_active(self) {
         let Some(id) = self.id.get_untracked() else { return };
         self.phase.set(Phase::Streaming);
         leptos::task::spawn_local(async move {
             match api::watch(id, None).await {
-                _ if self.is_gone() => {}
+                _ if self.is_disposed() => {}
                 Ok(stream) => self.follow(stream, false).await,
                 Err(error) => {
                     self.phase.set(Phase::Idle);
-                    self.fail(&error, Some(Remedy::Reload));
+                    self.report_error(&error, Some(Remedy::Reload));
                 }
             }
         });
     }
 
-    /// Follows a stream until its message is complete. `own` says that it answers something that was sent from here.
+    /// Follows a stream until its message is complete. `own` states that this tab started the run.
     pub(super) async fn follow(self, stream: Stream, own: bool) {
-        self.interrupt();
-        let turn = self.inner.with_value(|inner| inner.follower);
-        let live = Rc::new(RefCell::new(Live::new()));
-        match self.read_on(stream, &live, turn).await {
-            End::Done => self.finish(&live, own),
-            End::Gap => {
+        self.cancel_following();
+        let turn = self.inner.with_value(|inner| inner.stream_generation);
+        let live = Rc::new(RefCell::new(FollowedMessage::new()));
+        match self.read_connections(stream, &live, turn).await {
+            StreamEnd::Done => self.finish(&live, own),
+            StreamEnd::Gap => {
                 self.reload().await;
-                // It was over before anybody could follow it, and may have left something for this page to do.
-                if own && !self.is_gone() {
+                // The run ended before it could be followed; it may have left calls for this page.
+                if own && !self.is_disposed() {
                     self.run_client_calls();
                 }
             }
-            End::Broken => {
+            StreamEnd::Unreadable => {
                 self.phase.set(Phase::Idle);
                 let message = t(Text::AnswerUnreadable).to_owned();
                 self.problem.set(Some(Problem { message, remedy: Some(Remedy::Reload) }));
             }
-            End::Cut | End::Left | End::Replaced => {}
+            StreamEnd::Disconnected | StreamEnd::Paused | StreamEnd::Replaced => {}
         }
     }
 
     pub(super) fn is_replaced(self, turn: u64) -> bool {
-        self.is_gone() || self.inner.with_value(|inner| inner.follower != turn)
+        self.is_disposed() || self.inner.with_value(|inner| inner.stream_generation != turn)
     }
 
-    /// Draws with the next frame, once for all that has come until then.
-    pub(super) fn ask_for_frame(self, live: &Rc<RefCell<Live>>, turn: u64) {
-        if std::mem::replace(&mut live.borrow_mut().frame, true) {
+    /// Requests a frame that draws everything received until then.
+    pub(super) fn request_frame(self, live: &Rc<RefCell<FollowedMessage>>, turn: u64) {
+        if std::mem::replace(&mut live.borrow_mut().frame_pending, true) {
             return;
         }
         let live = live.clone();
@@ -97,13 +99,13 @@ impl Session {
             }
             let begun = browser::now();
             self.draw(&mut live.borrow_mut(), false);
-            // Behind what the browser makes of it.
-            set_timeout(move || self.drawn(&live, turn, begun), Duration::ZERO);
+            // Runs after style, layout and paint of the frame.
+            set_timeout(move || self.schedule_next_frame(&live, turn, begun), Duration::ZERO);
         });
     }
 
-    /// A frame is on the screen: the next one comes after a rest.
-    fn drawn(self, live: &Rc<RefCell<Live>>, turn: u64, begun: f64) {
+    /// Schedules the next frame after a rest, based on the time that this one took.
+    fn schedule_next_frame(self, live: &Rc<RefCell<FollowedMessage>>, turn: u64, begun: f64) {
         let now = browser::now();
         let rest = ((now - begun) * REST_FACTOR).clamp(SHORTEST_REST, LONGEST_REST);
         live.borrow_mut().next_frame = now + rest;
@@ -112,74 +114,75 @@ impl Session {
             move || {
                 let has_news = {
                     let mut live = live.borrow_mut();
-                    live.frame = false;
-                    !live.reader.news.is_empty()
+                    live.frame_pending = false;
+                    !live.reader.changes.is_empty()
                 };
                 if has_news && !self.is_replaced(turn) {
-                    self.ask_for_frame(&live, turn);
+                    self.request_frame(&live, turn);
                 }
             },
             Duration::from_millis(rest as u64),
         );
     }
 
-    /// Lets the browser collect what comes until the next frame may be drawn: to be woken for every piece costs a page more than all else
-    /// that it does with it. A hidden page draws nothing, and its timers are slow; what is told again is only read until it has been.
-    pub(super) async fn rest(self, live: &Rc<RefCell<Live>>) {
+    /// Waits until the next frame may be drawn, so that the browser buffers data: waking for every
+    /// chunk costs more than all other work. Does not wait on a hidden page, which draws nothing
+    /// and has slow timers, or while a message is received again.
+    pub(super) async fn wait_for_next_frame(self, live: &Rc<RefCell<FollowedMessage>>) {
         let rest = {
             let live = live.borrow();
             if live.catching_up.is_some() || !browser::is_visible() {
                 return;
             }
             let left = live.next_frame - browser::now();
-            // A frame that is on its way says nothing yet.
+            // The requested frame has not been drawn yet, so the time of the next one is not known.
             Duration::from_millis(if left > 0.0 { left } else { SHORTEST_REST } as u64)
         };
         browser::sleep(rest).await;
     }
 
-    fn draw(self, live: &mut Live, complete: bool) {
-        if live.reader.news.is_empty() && !complete {
+    fn draw(self, live: &mut FollowedMessage, complete: bool) {
+        if live.reader.changes.is_empty() && !complete {
             return;
         }
-        live.reader.settle();
-        let Some(shown) = self.shown(live) else { return };
+        live.reader.parse_partial_inputs();
+        let Some(shown) = self.shown_message(live) else { return };
         let message = live.reader.message();
-        self.hear(message);
+        self.collect_events(message);
         if let Some(catch_up) = &live.catching_up {
-            let behind = weight(message) < catch_up.weight && browser::now() - catch_up.since < CATCH_UP;
+            let behind = content_length(message) < catch_up.weight && browser::now() - catch_up.since < CATCH_UP;
             if behind && !complete {
                 return;
             }
             live.catching_up = None;
             shown.show_all(message, complete);
         } else {
-            shown.show_parts(message, &live.reader.news.parts);
+            shown.show_parts(message, &live.reader.changes.parts);
             shown.show_metadata(message);
         }
-        live.reader.news = Default::default();
-        self.frames.update(|count| *count += 1);
+        live.reader.changes = Default::default();
+        self.frame_count.update(|count| *count += 1);
         if let Some(sentence) = live.announcer.next(live.reader.message(), browser::now(), complete) {
             self.announcement.set(sentence);
         }
     }
 
-    /// The message on the screen; made when its id is known.
-    fn shown(self, live: &mut Live) -> Option<MessageState> {
+    /// The displayed message; created when its id is known.
+    fn shown_message(self, live: &mut FollowedMessage) -> Option<MessageState> {
         if live.shown.is_none() {
             let message = live.reader.message();
             if message.id.is_empty() {
                 return None;
             }
             let known = self.messages.with_untracked(|all| all.iter().find(|known| known.id == message.id).cloned());
-            self.expect_followed(&message.id, known.as_ref().map(MessageState::whole).as_ref());
+            self.expect_followed(&message.id, known.as_ref().map(MessageState::to_message).as_ref());
             if let Some(known) = &known {
                 live.announcer.skip(&known.text());
-                live.catching_up = Some(CatchUp { weight: known.weight(), since: browser::now() });
+                live.catching_up = Some(CatchUp { weight: known.content_length(), since: browser::now() });
             }
             let shown = known.unwrap_or_else(|| {
                 let new = MessageState::new(&wire::UiMessage::new(message.id.clone(), message.role));
-                self.take_place(&new);
+                self.mark_replacement(&new);
                 self.messages.update(|all| all.push(new.clone()));
                 new
             });
@@ -188,8 +191,8 @@ impl Session {
         live.shown.clone()
     }
 
-    /// The message is complete.
-    fn finish(self, live: &Rc<RefCell<Live>>, own: bool) {
+    /// Completes the message.
+    fn finish(self, live: &Rc<RefCell<FollowedMessage>>, own: bool) {
         let mut live = live.borrow_mut();
         self.draw(&mut live, true);
         if let Some(shown) = live.shown.clone() {
@@ -197,63 +200,64 @@ impl Session {
             let told = shown.metadata.with_untracked(|metadata| metadata.error.is_some());
             if let (Some(error), false) = (live.reader.error.take(), told) {
                 if own {
-                    self.tell("onError", serde_json::json!({ "message": error }));
+                    self.emit("onError", serde_json::json!({ "message": error }));
                 }
                 self.problem.set(Some(Problem { message: error, remedy: Some(Remedy::Reload) }));
             }
         }
         self.phase.set(Phase::Idle);
-        self.hear_end(live.reader.message(), false);
-        self.tell_others();
-        self.close_passed_over();
+        self.collect_end_events(live.reader.message(), false);
+        self.notify_other_tabs();
+        self.reload_if_passed_over();
         let is_to_come = if own { self.run_client_calls() } else { self.run_client_calls_later() };
         if !is_to_come {
             self.send_waiting();
         }
     }
 
-    /// A question that the user passed over with a new message is closed by the server, in a message that no stream tells again.
-    fn close_passed_over(self) {
+    /// Reloads the conversation if the user skipped a question by sending a new message: the server
+    /// closes that question in an earlier message, which no stream contains.
+    fn reload_if_passed_over(self) {
         let passed_over = |all: &Vec<MessageState>| all.iter().rev().skip(1).any(MessageState::has_open_call);
         if self.messages.with_untracked(passed_over) {
             leptos::task::spawn_local(self.reload());
         }
     }
 
-    /// Loads the conversation and shows it as it stands; what is the same stays as it is.
+    /// Loads the conversation and shows its current state; unchanged messages are not redrawn.
     pub(super) async fn reload(self) {
         let Some(id) = self.id.get_untracked() else { return };
-        self.interrupt();
-        let turn = self.inner.with_value(|inner| inner.follower);
+        self.cancel_following();
+        let turn = self.inner.with_value(|inner| inner.stream_generation);
         let loaded = load_conversation(id).await;
         if self.is_replaced(turn) {
             return;
         }
         match loaded {
-            Ok(view) => self.show(&view),
+            Ok(view) => self.show_conversation(&view),
             Err(error) => {
                 self.phase.set(Phase::Idle);
-                self.fail(&error, Some(Remedy::Reload));
+                self.report_error(&error, Some(Remedy::Reload));
             }
         }
     }
 
-    fn show(self, view: &ConversationView) {
+    fn show_conversation(self, view: &ConversationView) {
         let known = self.messages.get_untracked();
         let shown = |message: &wire::UiMessage| match known.iter().find(|known| known.id == message.id) {
             Some(known) => {
                 known.show_all(message, view.active.is_none());
-                known.show_place(view);
+                known.show_versions_and_feedback(view);
                 known.clone()
             }
-            None => MessageState::of(view, message),
+            None => MessageState::from_view(view, message),
         };
         let messages: Vec<_> = view.messages.iter().map(shown).collect();
         let same = messages.len() == known.len() && messages.iter().zip(&known).all(|(a, b)| a.id == b.id);
         if !same {
             self.messages.set(messages);
         }
-        self.chat.learn_title(Some(&view.summary.title));
+        self.chat.set_title(Some(&view.summary.title));
         self.phase.set(Phase::Idle);
         if view.active.is_some() {
             self.watch_active();
@@ -265,13 +269,13 @@ impl Session {
     }
 }
 
-impl Live {
+impl FollowedMessage {
     fn new() -> Self {
         Self {
-            reader: Reader::new(),
+            reader: MessageReader::new(),
             shown: None,
             catching_up: None,
-            frame: false,
+            frame_pending: false,
             next_frame: 0.0,
             announcer: Announcer::default(),
         }

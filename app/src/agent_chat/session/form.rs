@@ -1,69 +1,71 @@
-//! The form that a chat shares with its agent: what is in it survives a reload, and what the agent
-//! wrote belongs to the conversation.
+//! Saves the form that a chat shares with its agent, so that its values survive a reload and values
+//! written by the agent belong to their conversation.
 //!
-//! What the shared inputs hold is kept in the tab, by conversation, from the first change on. When
-//! another conversation is opened, what the agent wrote goes with the one before, unless somebody
-//! has changed or accepted it, and comes back with that one. What the person entered stays where it
-//! is; before a new conversation they are asked whether it should. With
-//! `sharedStatePerConversation` all of it belongs to the conversation, and is kept in the browser,
-//! so that it is there in another tab, too.
+//! The values of the shared inputs are saved in the tab, by conversation, from the first change on.
+//! When another conversation is opened, values written by the agent are cleared, unless the user
+//! has changed or accepted them, and are restored with their conversation. Values entered by the
+//! user stay; before a new conversation the user is asked whether to keep them. With
+//! `sharedStatePerConversation`, all values belong to the conversation and are saved in local
+//! storage, so that other tabs have them as well.
 
 use super::Session;
 use crate::agent_chat::browser;
-use crate::agent_chat::drafts::{self, reader};
+use crate::agent_chat::drafts::{self, user_mark};
 use crate::prelude::*;
 use serde_json::{Map, Value};
 use wire::page::{SharedField, apply_updates};
 
-/// Larger forms are kept as long as the page is open, in bytes of JSON.
+/// Larger forms, in bytes of JSON, are not saved in the tab.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Which conversation the form is about; none before the first.
-pub(in crate::agent_chat) type FormOf = StoredValue<Option<String>>;
+/// The id of the conversation to which the form's values belong; none before the first.
+pub(in crate::agent_chat) type FormConversation = StoredValue<Option<String>>;
 
-/// In the context of a chat whose form is another site's, which keeps it as it likes.
+/// Provided in the context of an embedded chat, whose form belongs to the host page and is not
+/// saved here.
 #[derive(Clone, Copy)]
-pub(in crate::agent_chat) struct ForeignForm;
+pub(in crate::agent_chat) struct HostForm;
 
-/// Where forms are kept, and which of their inputs.
-struct Form {
+/// The storage keys and the inputs of a shared form.
+struct SharedForm {
     block: String,
-    /// Shared keys that can be written, each with the input's.
+    /// Shared keys that can be written, each with the key of its input.
     targets: Vec<(String, String)>,
     fields: Vec<SharedField>,
     per_conversation: bool,
 }
 
 impl Session {
-    /// Shows the form of this conversation, and keeps it from now on.
-    pub(super) fn keep_form(self) {
-        let form = self.form();
-        let Some(form_of) = self.place.with_value(|place| place.form_of).filter(|_| !form.targets.is_empty()) else {
+    /// Shows the saved form of this conversation, and saves it from now on.
+    pub(super) fn persist_form(self) {
+        let form = self.shared_form();
+        let Some(form_of) = self.block.with_value(|place| place.form_conversation).filter(|_| !form.targets.is_empty())
+        else {
             return;
         };
         self.show_form(&form, form_of);
         let inputs: Vec<_> = form.targets.iter().map(|(_, input)| input.clone()).collect();
         let mut before: Option<String> = None;
         Effect::new(move |_| {
-            let kept = self.page_state.kept(&inputs);
-            let id = self.form_of();
+            let kept = self.page_state.saved_values(&inputs);
+            let id = self.form_conversation_id();
             if let Some(earlier) = before.replace(id.clone()).filter(|earlier| *earlier != id) {
-                // A new conversation has got its id.
-                form.keep(&earlier, &Map::new());
+                // A new conversation has received its id.
+                form.save(&earlier, &Map::new());
                 form_of.set_value(Some(id.clone()));
             }
-            form.keep(&id, &kept);
+            form.save(&id, &kept);
         });
     }
 
-    fn show_form(self, form: &Form, form_of: FormOf) {
-        let id = self.form_of();
+    fn show_form(self, form: &SharedForm, form_of: FormConversation) {
+        let id = self.form_conversation_id();
         let before = form_of.try_update_value(|of| of.replace(id.clone())).flatten();
-        let (state, kept) = (self.page_state, form.read(&id));
+        let (state, kept) = (self.page_state, form.saved_values(&id));
         let inputs: Vec<_> = form.targets.iter().map(|(_, input)| input.clone()).collect();
         match before {
             Some(before) if before == id => return,
-            // The page has come up: all that was there.
+            // The page was just loaded, so all saved values are restored.
             None => {}
             Some(_) if form.per_conversation => state.reset(Some(&inputs)),
             Some(_) => {
@@ -80,15 +82,15 @@ impl Session {
         }
     }
 
-    /// The conversation that the form is about; empty for one that has no id yet. Tracked.
-    fn form_of(self) -> String {
-        self.id.get().or_else(|| self.chat.given()).unwrap_or_default()
+    /// The id of the conversation to which the form belongs; empty if it has none yet. Tracked.
+    fn form_conversation_id(self) -> String {
+        self.id.get().or_else(|| self.chat.preset_id()).unwrap_or_default()
     }
 
-    fn form(self) -> Form {
-        self.place.with_value(|place| {
+    fn shared_form(self) -> SharedForm {
+        self.block.with_value(|place| {
             let target = |field: &SharedField| Some((field.key.clone(), field.target.clone()?));
-            Form {
+            SharedForm {
                 block: format!("{}/{}", place.page_id, place.block_id),
                 targets: place.fields.iter().filter_map(target).collect(),
                 fields: place.fields.clone(),
@@ -98,13 +100,13 @@ impl Session {
     }
 }
 
-impl Form {
-    /// What is kept of a conversation's form, by input. What an input would not take any more is
-    /// left out.
-    fn read(&self, id: &str) -> Map<String, Value> {
+impl SharedForm {
+    /// The saved values of a conversation's form, by input. Values that an input no longer accepts
+    /// are omitted.
+    fn saved_values(&self, id: &str) -> Map<String, Value> {
         let kept = match self.per_conversation {
             true => drafts::read(&self.browser_key(id)),
-            false => browser::kept_in_tab(&self.tab_key(id)),
+            false => browser::read_session_storage(&self.tab_key(id)),
         };
         let kept: Option<Value> = kept.and_then(|kept| serde_json::from_str(&kept).ok());
         let fits = |(key, input): &(String, String)| {
@@ -119,17 +121,17 @@ impl Form {
         self.targets.iter().filter_map(fits).collect()
     }
 
-    fn keep(&self, id: &str, kept: &Map<String, Value>) {
+    fn save(&self, id: &str, kept: &Map<String, Value>) {
         let text = if kept.is_empty() { String::new() } else { wire::json::text(&Value::Object(kept.clone())) };
         if self.per_conversation {
             return drafts::keep(&self.browser_key(id), &text);
         }
         let is_kept = !text.is_empty() && text.len() <= MAX_BYTES;
-        browser::keep_in_tab(&self.tab_key(id), is_kept.then_some(text));
+        browser::write_session_storage(&self.tab_key(id), is_kept.then_some(text));
     }
 
     fn tab_key(&self, id: &str) -> String {
-        format!("cw-form/{}/{}/{id}", reader(), self.block)
+        format!("cw-form/{}/{}/{id}", user_mark(), self.block)
     }
 
     fn browser_key(&self, id: &str) -> String {

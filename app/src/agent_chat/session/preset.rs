@@ -1,7 +1,7 @@
-//! Messages that a page puts into the chat (L-92): a new conversation begins with them. The server takes them over, text only, with the
-//! first message that is sent; until then they are nowhere but here.
+//! Messages that a page sets for a new conversation. The server stores their text with the first
+//! message that is sent; until then they exist only in the browser.
 
-use super::{Act, Phase, Session};
+use super::{Phase, Session, SessionAction};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
 use crate::prelude::*;
@@ -9,9 +9,10 @@ use serde_json::Value;
 use wire::{Role, TextPart, UiMessage, UiPart};
 
 impl Session {
-    /// Puts in what the page's property says: now, if nothing is open, and whenever it changes.
-    pub(super) fn follow_messages(self) {
-        let Some(expression) = self.place.with_value(|place| place.properties.messages.clone()) else { return };
+    /// Sets the messages from the page's property: at first, if no conversation is open, and
+    /// whenever they change.
+    pub(super) fn watch_messages_property(self) {
+        let Some(expression) = self.block.with_value(|place| place.properties.messages.clone()) else { return };
         let mut before = None;
         Effect::new(move |_| {
             let given = self.scope.evaluate(&expression).unwrap_or_default();
@@ -28,38 +29,39 @@ impl Session {
             }
             untrack(|| match given {
                 Value::Null if is_begun() => self.chat.select(None, false),
-                // Nothing leads away from messages that nobody has answered: they are taken out.
-                given => self.act(Act::SetMessages(given)),
+                // There is no conversation to leave yet, so the preset messages are removed.
+                given => self.dispatch(SessionAction::SetMessages(given)),
             });
         });
     }
 
-    /// Begins a new conversation with these messages; with none, an empty one.
+    /// Starts a new conversation with these messages; without any, an empty one.
     pub(super) fn set_messages(self, given: &Value) {
-        let messages: Vec<_> = given.as_array().into_iter().flatten().filter_map(read).collect();
-        self.place.with_value(|place| place.preset.set_value(messages));
+        let messages: Vec<_> = given.as_array().into_iter().flatten().filter_map(parse_message).collect();
+        self.block.with_value(|place| place.preset_messages.set_value(messages));
         match self.id.get_untracked() {
-            // Another session takes the place of this one, and shows them.
+            // The session that replaces this one shows them.
             Some(_) => self.chat.select(None, false),
             None => self.show_preset(),
         }
     }
 
-    /// Shows what was put into the chat before this conversation began.
+    /// Shows the messages that were set before this conversation began.
     pub(super) fn show_preset(self) {
-        let preset = self.place.with_value(|place| place.preset);
+        let preset = self.block.with_value(|place| place.preset_messages);
         if self.phase.get_untracked() != Phase::Idle || self.id.with_untracked(Option::is_some) {
             return;
         }
         let messages = preset.try_update_value(std::mem::take).unwrap_or_default();
         self.messages.set(messages.iter().map(MessageState::new).collect());
-        // What was refused before this belongs to another conversation.
-        self.inner.update_value(|inner| (inner.history, inner.next_id, inner.unsent) = (messages, None, None));
+        // A rejected message from before belongs to another conversation.
+        self.inner.update_value(|inner| (inner.history, inner.next_id, inner.unsent_message) = (messages, None, None));
     }
 }
 
-/// A message as the AI SDK writes it; what is not text is left out, as the server does.
-fn read(given: &Value) -> Option<UiMessage> {
+/// Parses a message in the format of the AI SDK. As on the server, parts other than text are
+/// omitted.
+fn parse_message(given: &Value) -> Option<UiMessage> {
     let role = match given.get("role")?.as_str()? {
         "user" => Role::User,
         "assistant" => Role::Assistant,

@@ -1,31 +1,32 @@
-//! Other tabs and devices: whoever changes the conversation, every tab that shows it follows.
+//! Synchronization with other tabs and devices: a change in one is shown in all tabs with the
+//! conversation.
 
-use super::connect::SILENCE;
+use super::connect::DEAD_AFTER;
 use super::{Phase, Session};
 use crate::agent_chat::browser;
 use crate::api;
 use crate::prelude::*;
-use crate::tabs;
+use crate::tab_sync;
 use futures::StreamExt;
 use leptos::ev;
 use std::time::Duration;
 
-/// While the page is seen and nothing is being written here, this often it asks whether something is being written.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How often a visible, idle page asks whether an answer is being written.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Session {
-    /// Hears of other tabs, of the network and of the reader's return, until the session ends.
+    /// Observes other tabs, the network and the visibility of the page until the session ends.
     pub(super) fn listen(self) {
         self.listen_to_tabs();
         let online = window_event_listener(ev::online, move |_| self.wake());
-        let focused = window_event_listener(ev::focus, move |_| self.look());
+        let focused = window_event_listener(ev::focus, move |_| self.poll());
         let seen = window_event_listener_untyped("visibilitychange", move |_| {
             if browser::is_visible() {
                 self.wake();
-                self.come_back();
+                self.reload_if_idle();
             }
         });
-        let timer = set_interval_with_handle(move || self.look(), LOOK_EVERY).ok();
+        let timer = set_interval_with_handle(move || self.poll(), POLL_INTERVAL).ok();
         on_cleanup(move || {
             online.remove();
             focused.remove();
@@ -36,16 +37,17 @@ impl Session {
         });
     }
 
-    /// Tells the other tabs, and the list on this page, that the conversation changed.
-    pub(super) fn tell_others(self) {
-        self.chat.bump();
+    /// Notifies the other tabs, and the conversation list on this page, that the conversation
+    /// changed.
+    pub(super) fn notify_other_tabs(self) {
+        self.chat.notify_changed();
         let Some(id) = self.id.get_untracked() else { return };
-        tabs::tell(&id);
+        tab_sync::broadcast(&id);
     }
 
     fn listen_to_tabs(self) {
-        tabs::hear(move |changed| {
-            if self.is_gone() {
+        tab_sync::listen(move |changed| {
+            if self.is_disposed() {
                 return;
             }
             let ours = self.id.with_untracked(|id| id.as_deref() == Some(changed));
@@ -55,34 +57,36 @@ impl Session {
         });
     }
 
-    /// A connection that has been silent for too long is dead, and a wait for the next attempt is over.
+    /// Reconnects if the connection was silent for too long, or if the session waits for the next
+    /// attempt.
     fn wake(self) {
-        if self.is_gone() {
+        if self.is_disposed() {
             return;
         }
-        let (silent, left) = self.inner.with_value(|inner| (browser::now() - inner.heard, inner.left));
+        let (silent, left) = self.inner.with_value(|inner| (browser::now() - inner.last_received, inner.is_paused));
         let waiting = left || self.phase.get_untracked() == Phase::Reconnecting;
-        if waiting || (self.phase.get_untracked() != Phase::Idle && silent > SILENCE / 2.0) {
+        if waiting || (self.phase.get_untracked() != Phase::Idle && silent > DEAD_AFTER / 2.0) {
             self.interrupt_connection();
         }
     }
 
-    /// The reader is back: something may have been written, and ended, in the meantime.
-    fn come_back(self) {
-        if !self.is_gone() && self.phase.get_untracked() == Phase::Idle {
+    /// Reloads the conversation when the page becomes visible: an answer may have been written and
+    /// completed meanwhile.
+    fn reload_if_idle(self) {
+        if !self.is_disposed() && self.phase.get_untracked() == Phase::Idle {
             leptos::task::spawn_local(self.reload());
         }
     }
 
-    fn look(self) {
-        if self.is_gone() {
+    fn poll(self) {
+        if self.is_disposed() {
             return;
         }
         match self.phase.get_untracked() {
-            Phase::Idle if browser::is_visible() => leptos::task::spawn_local(self.look_once()),
+            Phase::Idle if browser::is_visible() => leptos::task::spawn_local(self.poll_once()),
             Phase::Streaming | Phase::Stopping => {
-                let silent = self.inner.with_value(|inner| browser::now() - inner.heard);
-                if silent > SILENCE {
+                let silent = self.inner.with_value(|inner| browser::now() - inner.last_received);
+                if silent > DEAD_AFTER {
                     self.interrupt_connection();
                 }
             }
@@ -90,25 +94,25 @@ impl Session {
         }
     }
 
-    /// Asks whether an answer is being written, which another device may have asked for.
-    async fn look_once(self) {
+    /// Asks whether an answer is being written, which another device may have requested.
+    async fn poll_once(self) {
         let Some(id) = self.id.get_untracked() else { return };
-        let turn = self.inner.with_value(|inner| inner.follower);
-        // A failure is no news: what the user does next will tell.
+        let turn = self.inner.with_value(|inner| inner.stream_generation);
+        // An error is ignored: the user's next action will show whether it persists.
         let Ok(stream) = api::watch(id, None).await else { return };
         let first = stream.into_inner().next().await;
         let running = matches!(first, Some(Ok(bytes)) if !bytes.starts_with(b"data: [DONE]"));
-        let undisturbed = !self.is_gone()
+        let undisturbed = !self.is_disposed()
             && self.phase.get_untracked() == Phase::Idle
-            && self.inner.with_value(|inner| inner.follower == turn);
+            && self.inner.with_value(|inner| inner.stream_generation == turn);
         if running && undisturbed {
             self.reload().await;
         }
     }
 
-    /// Ends the wait for what comes next, and nothing else.
+    /// Aborts the wait for the next data, without changing anything else.
     pub(super) fn interrupt_connection(self) {
-        let handle = self.inner.try_update_value(|inner| inner.interrupt.take());
+        let handle = self.inner.try_update_value(|inner| inner.wait_handle.take());
         if let Some(Some(handle)) = handle {
             handle.abort();
         }

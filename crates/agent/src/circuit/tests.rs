@@ -1,5 +1,5 @@
 use super::*;
-use contract::testing::{Cue, ScriptedModel, failure, says};
+use contract::testing::{Cue, ScriptedModel, model_error, text_reply};
 
 /// Sends one request and returns the outcome of its first part.
 async fn ask(model: &Arc<dyn Model>) -> String {
@@ -24,11 +24,11 @@ fn scripted(replies: Vec<Vec<Cue>>) -> (Arc<ScriptedModel>, Circuits, Arc<dyn Mo
 }
 
 fn fails(kind: ModelErrorKind) -> Vec<Cue> {
-    vec![Cue::Fail(failure(kind))]
+    vec![Cue::Fail(model_error(kind))]
 }
 
 fn wants(wait: u64) -> Vec<Cue> {
-    let error = failure(ModelErrorKind::RateLimited);
+    let error = model_error(ModelErrorKind::RateLimited);
     vec![Cue::Fail(ModelError { retry_after: Some(Duration::from_secs(wait)), ..error })]
 }
 
@@ -41,9 +41,9 @@ async fn five_consecutive_failures_open_a_circuit_and_an_answer_closes_it() {
     use ModelErrorKind::{Refused, Timeout, Unauthorized, Unavailable, Unreachable};
     // An answer resets the count of failures, and so does a refusal.
     let mut replies: Vec<_> = [Unavailable, Unreachable, Timeout, Unavailable].map(fails).into();
-    replies.extend([says("ok"), fails(Unavailable), fails(Refused), fails(Unavailable), fails(Unauthorized)]);
+    replies.extend([text_reply("ok"), fails(Unavailable), fails(Refused), fails(Unavailable), fails(Unauthorized)]);
     replies.extend((0..6).map(|_| fails(Unavailable)));
-    replies.push(says("again"));
+    replies.push(text_reply("again"));
     let (asked, circuits, model) = scripted(replies);
     for _ in 0..14 {
         assert!(!ask(&model).await.starts_with("CircuitOpen"));
@@ -53,7 +53,7 @@ async fn five_consecutive_failures_open_a_circuit_and_an_answer_closes_it() {
     let other = circuits.guard("c", asked.clone());
     assert_eq!(ask(&other).await, "CircuitOpen for 5s");
     assert_eq!(asked.requests().len(), 14);
-    let facts = circuits.facts();
+    let facts = circuits.statuses();
     assert_eq!((facts.len(), facts[0].is_open, facts[0].refused), (1, true, 1));
     // The model still fails, so the circuit stays open twice as long.
     seconds(5).await;
@@ -61,15 +61,16 @@ async fn five_consecutive_failures_open_a_circuit_and_an_answer_closes_it() {
     assert_eq!(ask(&model).await, "CircuitOpen for 10s");
     seconds(10).await;
     assert_eq!(ask(&model).await, "ok");
-    assert!(!circuits.facts()[0].is_open);
+    assert!(!circuits.statuses()[0].is_open);
     // Another connection has its own circuit.
-    let elsewhere = circuits.guard("d", Arc::new(ScriptedModel::new(vec![says("ok")])));
-    assert_eq!((ask(&elsewhere).await.as_str(), circuits.facts().len()), ("ok", 2));
+    let elsewhere = circuits.guard("d", Arc::new(ScriptedModel::new(vec![text_reply("ok")])));
+    assert_eq!((ask(&elsewhere).await.as_str(), circuits.statuses().len()), ("ok", 2));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_the_provider_asks_for_applies_to_all_requests() {
-    let (asked, circuits, model) = scripted(vec![wants(20), says("ok"), wants(9_999), wants(0), says("ok")]);
+    let (asked, circuits, model) =
+        scripted(vec![wants(20), text_reply("ok"), wants(9_999), wants(0), text_reply("ok")]);
     assert_eq!(ask(&model).await, "RateLimited for 20s");
     assert_eq!(ask(&model).await, "CircuitOpen for 20s");
     seconds(20).await;
@@ -86,7 +87,7 @@ async fn a_wait_that_the_provider_asks_for_applies_to_all_requests() {
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_trial_lets_another_request_try() {
     let silence = || vec![Cue::Silence];
-    let (asked, _, model) = scripted(vec![wants(5), silence(), silence(), says("ok")]);
+    let (asked, _, model) = scripted(vec![wants(5), silence(), silence(), text_reply("ok")]);
     ask(&model).await;
     seconds(5).await;
     let cancel = CancellationToken::new();
@@ -105,7 +106,7 @@ async fn a_cancelled_trial_lets_another_request_try() {
 /// A request from before the circuit opened neither closes it nor keeps it open for longer.
 #[tokio::test(start_paused = true)]
 async fn requests_from_before_the_opening_do_not_count() {
-    let (_, _, model) = scripted(vec![says("late"), wants(5), says("ok")]);
+    let (_, _, model) = scripted(vec![text_reply("late"), wants(5), text_reply("ok")]);
     let mut early = model.stream(Request::default(), CancellationToken::new()).await.unwrap();
     ask(&model).await;
     assert!(early.next().await.unwrap().is_ok());
@@ -117,9 +118,9 @@ fn the_number_of_circuits_is_limited() {
     let circuits = Circuits::default();
     let guard = |name: usize| circuits.guard(&name.to_string(), Arc::new(ScriptedModel::new(Vec::new())));
     let kept: Vec<_> = (0..CIRCUITS + 20).map(guard).collect();
-    assert_eq!(circuits.facts().len(), CIRCUITS);
+    assert_eq!(circuits.statuses().len(), CIRCUITS);
     drop(kept);
     let _one = guard(0);
     let _two = guard(CIRCUITS + 1);
-    assert_eq!(circuits.facts().len(), 2, "what nobody uses makes room");
+    assert_eq!(circuits.statuses().len(), 2, "what nobody uses makes room");
 }

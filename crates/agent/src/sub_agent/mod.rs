@@ -8,20 +8,20 @@
 mod suspended;
 mod view;
 
-pub use suspended::{Within, waiting_within};
+pub use suspended::{NestedCall, waiting_nested_calls};
 
-use crate::above::Above;
-use crate::run::run_below;
-use crate::tools::{Caller, Came, Record};
-use crate::{Agent, Decision, Ending, Grant, PendingCall, Spent, Turn};
-use contract::{Message, Progress, ToolCall, ToolError, ToolSpec, UserPart};
+use crate::execution::{CallOutcome, CallScope, EventRecorder};
+use crate::parent::ParentContext;
+use crate::run::run_nested;
+use crate::{Agent, Decision, Ending, Grant, PendingCall, TurnInput, TurnUsage};
+use contract::{CallReports, Message, RunScope, ToolCall, ToolError, ToolSpec, UserPart};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use suspended::Suspended;
-use view::{State, View, ViewSink};
+use suspended::SuspendedRun;
+use view::{SubAgentState, SubAgentView, ViewSink};
 
 /// An agent that another agent can call as a tool.
 pub struct SubAgent {
@@ -47,7 +47,7 @@ impl SubAgent {
 }
 
 /// A suspended run that resumes.
-pub(crate) struct Resumed {
+pub(crate) struct Resumption {
     pub(crate) state: Value,
     pub(crate) decision: Decision,
     /// The standing approval that was given with the decision.
@@ -56,89 +56,104 @@ pub(crate) struct Resumed {
 
 /// Runs the sub-agent once one of the permits is free that all levels share. The future is boxed,
 /// because a sub-agent may have sub-agents.
-pub(crate) fn run<'a>(
+pub(crate) fn run_sub_agent<'a>(
     below: &'a SubAgent,
     call: &'a ToolCall,
-    resumed: Option<Resumed>,
-    caller: Caller,
-    above: (Progress, Record),
-) -> BoxFuture<'a, Came> {
+    resumed: Option<Resumption>,
+    caller: CallScope,
+    above: (CallReports, EventRecorder),
+) -> BoxFuture<'a, CallOutcome> {
     async move {
-        let Some(place) = caller.place.below(&caller.cancel).await else {
+        let Some(place) = caller.permit.acquire_child(&caller.cancel).await else {
             return failed("The agent was stopped before it began.");
         };
-        let caller = Caller { place, ..caller };
+        let caller = CallScope { permit: place, ..caller };
         match resumed {
             None => begin(below, call, caller, above).await,
-            Some(resumed) => go_on(below, call, resumed, caller, above).await,
+            Some(resumed) => resume(below, call, resumed, caller, above).await,
         }
     }
     .boxed()
 }
 
-async fn begin(below: &SubAgent, call: &ToolCall, caller: Caller, above: (Progress, Record)) -> Came {
+async fn begin(
+    below: &SubAgent,
+    call: &ToolCall,
+    caller: CallScope,
+    above: (CallReports, EventRecorder),
+) -> CallOutcome {
     let text = match call.input.get("task").and_then(Value::as_str) {
         Some(task) => task.to_owned(),
         None => call.input.to_string(),
     };
     let messages = vec![Arc::new(Message::User(vec![UserPart::Text { text }]))];
-    let turn = turn(&caller, messages, Vec::new(), Spent::default());
-    let sink = ViewSink::new(View::new(&below.agent.id), call, above);
-    drive(below, turn, caller, sink).await
+    let turn = new_turn(&caller, messages, Vec::new(), TurnUsage::default());
+    let sink = ViewSink::new(SubAgentView::new(&below.agent.id), call, above);
+    run_turn(below, turn, caller, sink).await
 }
 
-async fn go_on(below: &SubAgent, call: &ToolCall, resumed: Resumed, caller: Caller, above: (Progress, Record)) -> Came {
-    let Some(mut suspended) = Suspended::read(resumed.state) else {
+async fn resume(
+    below: &SubAgent,
+    call: &ToolCall,
+    resumed: Resumption,
+    caller: CallScope,
+    above: (CallReports, EventRecorder),
+) -> CallOutcome {
+    let Some(mut suspended) = SuspendedRun::read(resumed.state) else {
         return failed("The agent's previous state is lost. Give it the task again.");
     };
     suspended.decide(resumed.decision, resumed.grant);
     // A standing approval that was given with this decision may cover further calls.
     while let Some(next) = suspended.next()
-        && let Some(grant) = caller.grant_waiting(&below.agent.id, &next).await
+        && let Some(grant) = caller.find_grant_for_waiting(&below.agent.id, &next).await
     {
         suspended.decide(Decision::Approved, Some(grant));
     }
-    if suspended.asks() {
-        return suspended.wait();
+    if suspended.has_undecided() {
+        return suspended.suspend();
     }
     let earlier = suspended.earlier.clone();
     let (messages, pending, view) = suspended.into_turn();
     let sink = ViewSink::new(view, call, above);
-    drive(below, turn(&caller, messages, pending, earlier), caller, sink).await
+    run_turn(below, new_turn(&caller, messages, pending, earlier), caller, sink).await
 }
 
-fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, earlier: Spent) -> Turn {
-    Turn {
+fn new_turn(
+    caller: &CallScope,
+    messages: Vec<Arc<Message>>,
+    pending: Vec<PendingCall>,
+    earlier: TurnUsage,
+) -> TurnInput {
+    TurnInput {
         messages,
         // A task has no history: all messages belong to this turn.
-        own_from: 0,
+        turn_start: 0,
         pending,
-        user_id: caller.user_id.clone(),
-        conversation_id: caller.conversation_id.clone(),
+        scope: RunScope::clone(&caller.scope),
         grants: caller.grants.clone(),
-        seen: caller.seen.clone(),
+        exposure: caller.exposure.clone(),
         earlier,
         cancel: caller.cancel.clone(),
     }
 }
 
-async fn drive(below: &SubAgent, turn: Turn, caller: Caller, mut sink: ViewSink) -> Came {
-    let Caller { meter, policies, place, .. } = caller;
-    let above = Above { meter, policies, place };
-    let outcome = run_below(&below.agent, turn, Some(above), &mut sink).await;
+async fn run_turn(below: &SubAgent, turn: TurnInput, caller: CallScope, mut sink: ViewSink) -> CallOutcome {
+    let CallScope { meter, policies, permit: place, .. } = caller;
+    let above = ParentContext { meter, policies, permit: place };
+    let outcome = run_nested(&below.agent, turn, Some(above), &mut sink).await;
     let mut view = sink.into_view(outcome.usage, outcome.cost_usd);
     match outcome.ending {
-        Ending::Waiting => Suspended::new(outcome.messages, outcome.waiting, outcome.in_all, view).wait(),
+        Ending::Waiting => SuspendedRun::new(outcome.messages, outcome.waiting, outcome.turn_usage, view).suspend(),
         Ending::Done => {
-            view.state = State::Done;
-            Came::Result(Ok(view.to_value()))
+            view.state = SubAgentState::Done;
+            CallOutcome::Result(Ok(view.to_value()))
         }
         Ending::Limit(_) if view.text.trim().is_empty() => {
             failed("The agent was stopped at a limit before it had an answer.")
         }
         Ending::Limit(_) => {
-            view.state = State::Limit;
-            Came::Result(Ok(view.to_value()))
+            view.state = SubAgentState::Limit;
+            CallOutcome::Result(Ok(view.to_value()))
         }
         Ending::Stopped | Ending::SinkClosed => {
             failed("The agent was stopped before it finished. Its actions so far remain in effect.")
@@ -158,6 +173,6 @@ async fn drive(below: &SubAgent, turn: Turn, caller: Caller, mut sink: ViewSink)
     }
 }
 
-fn failed(text: &str) -> Came {
-    Came::Result(Err(ToolError::new(text)))
+fn failed(text: &str) -> CallOutcome {
+    CallOutcome::Result(Err(ToolError::new(text)))
 }

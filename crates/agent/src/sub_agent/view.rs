@@ -2,11 +2,11 @@
 //! previous one.
 //!
 //! `{"_subAgent": true, "agentId", "state", "steps", "text", "durationMs", "usage", "costUsd",
-//! "waiting"}`. The calling agent reads only `text`, see [`contract::ToolOutput::of`].
+//! "waiting"}`. The calling agent reads only `text`, see [`contract::ToolOutput::from_value`].
 
-use crate::tools::Record;
+use crate::execution::EventRecorder;
 use crate::{Event, EventSink, SinkClosed};
-use contract::{Part, Progress, ToolCall, Usage};
+use contract::{CallReports, Part, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -29,7 +29,7 @@ const MAX_GROWING: usize = 8192;
 /// The state of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum State {
+pub(super) enum SubAgentState {
     Running,
     Waiting,
     Done,
@@ -39,11 +39,11 @@ pub(super) enum State {
 /// The view of a sub-agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct View {
+pub(super) struct SubAgentView {
     #[serde(rename = "_subAgent")]
     is_sub_agent: bool,
     agent_id: String,
-    pub(super) state: State,
+    pub(super) state: SubAgentState,
     steps: Vec<Step>,
     /// The answer, or as much of it as there is.
     pub(super) text: String,
@@ -96,12 +96,12 @@ enum StepState {
     Denied,
 }
 
-impl View {
+impl SubAgentView {
     pub(super) fn new(agent_id: &str) -> Self {
         Self {
             is_sub_agent: true,
             agent_id: agent_id.to_owned(),
-            state: State::Running,
+            state: SubAgentState::Running,
             steps: Vec::new(),
             text: String::new(),
             duration_ms: 0,
@@ -138,14 +138,19 @@ impl View {
     }
 
     /// Turns the text so far into a step, because something follows it.
-    fn put_text_away(&mut self) {
+    fn flush_text(&mut self) {
         let text = std::mem::take(&mut self.text);
         if !text.trim().is_empty() {
-            self.push(Step::Text { text: cut(&text) });
+            self.push(Step::Text { text: truncate(&text) });
         }
     }
 
-    fn settle(&mut self, call_id: &str, to: StepState, with: impl FnOnce(&mut Option<Value>, &mut Option<String>)) {
+    fn set_step_state(
+        &mut self,
+        call_id: &str,
+        to: StepState,
+        with: impl FnOnce(&mut Option<Value>, &mut Option<String>),
+    ) {
         let found = self.steps.iter_mut().rev().find_map(|step| match step {
             Step::Tool { id, state, output, error, .. } if id == call_id => Some((state, output, error)),
             _ => None,
@@ -167,17 +172,17 @@ impl View {
     }
 
     /// Applies an event. Returns whether to show the change at once; `None` if nothing changes.
-    fn see(&mut self, event: &Event) -> Option<bool> {
+    fn apply(&mut self, event: &Event) -> Option<bool> {
         match event {
-            Event::StepStart { .. } => self.put_text_away(),
+            Event::StepStart { .. } => self.flush_text(),
             Event::Part(Part::TextDelta { delta, .. }) => {
                 let left = MAX_TEXT.saturating_sub(self.text.len());
                 self.text.push_str(&delta[..delta.floor_char_boundary(left)]);
                 return Some(false);
             }
             Event::ToolCall { call, .. } => {
-                self.put_text_away();
-                let (id, name, input) = (call.id.clone(), call.name.clone(), small(&call.input));
+                self.flush_text();
+                let (id, name, input) = (call.id.clone(), call.name.clone(), abbreviated(&call.input));
                 self.push(Step::Tool {
                     id,
                     name,
@@ -189,8 +194,8 @@ impl View {
                 });
             }
             Event::ToolCallInvalid { id, name, input, .. } => {
-                self.put_text_away();
-                let (id, name, input) = (id.clone(), name.clone(), small(input));
+                self.flush_text();
+                let (id, name, input) = (id.clone(), name.clone(), abbreviated(input));
                 self.push(Step::Tool {
                     id,
                     name,
@@ -202,21 +207,21 @@ impl View {
                 });
             }
             Event::CallGranted { call_id, .. } => self.grant(call_id),
-            Event::ApprovalRequest { call_id, .. } => self.settle(call_id, StepState::Waiting, |_, _| {}),
-            Event::ToolStarted { call_id, .. } => self.settle(call_id, StepState::Running, |_, _| {}),
-            Event::ToolDenied { call_id, .. } => self.settle(call_id, StepState::Denied, |_, _| {}),
+            Event::ApprovalRequest { call_id, .. } => self.set_step_state(call_id, StepState::Waiting, |_, _| {}),
+            Event::ToolStarted { call_id, .. } => self.set_step_state(call_id, StepState::Running, |_, _| {}),
+            Event::ToolDenied { call_id, .. } => self.set_step_state(call_id, StepState::Denied, |_, _| {}),
             // The view of a nested sub-agent is shown completely, because its size is limited
             // already.
             Event::ToolProgress { call_id, output } | Event::ToolSuspended { call_id, output, .. } => {
-                self.settle(call_id, StepState::Running, |shown, _| *shown = Some(output.clone()));
+                self.set_step_state(call_id, StepState::Running, |shown, _| *shown = Some(output.clone()));
             }
             Event::ToolFinished { call_id, result: Ok(value), .. } => {
-                self.settle(call_id, StepState::Done, |shown, _| {
-                    *shown = Some(if value.get("_subAgent").is_some() { bounded(value) } else { small(value) });
+                self.set_step_state(call_id, StepState::Done, |shown, _| {
+                    *shown = Some(if value.get("_subAgent").is_some() { bounded(value) } else { abbreviated(value) });
                 })
             }
             Event::ToolFinished { call_id, result: Err(error), .. } => {
-                self.settle(call_id, StepState::Failed, |_, shown| *shown = Some(cut(&error.message)));
+                self.set_step_state(call_id, StepState::Failed, |_, shown| *shown = Some(truncate(&error.message)));
             }
             _ => return None,
         }
@@ -232,16 +237,16 @@ fn is_false(value: &bool) -> bool {
 /// Returns the value of a finished call that has the form of a view. It is shortened if it is
 /// larger than a view can be.
 fn bounded(value: &Value) -> Value {
-    if value.to_string().len() <= MAX_BELOW { value.clone() } else { small(value) }
+    if value.to_string().len() <= MAX_BELOW { value.clone() } else { abbreviated(value) }
 }
 
 /// Returns the value, or the beginning of its JSON text if it is too large.
-fn small(value: &Value) -> Value {
+fn abbreviated(value: &Value) -> Value {
     let text = value.to_string();
-    if text.len() <= MAX_VALUE { value.clone() } else { Value::String(cut(&text)) }
+    if text.len() <= MAX_VALUE { value.clone() } else { Value::String(truncate(&text)) }
 }
 
-fn cut(text: &str) -> String {
+fn truncate(text: &str) -> String {
     if text.len() <= MAX_VALUE {
         return text.to_owned();
     }
@@ -251,11 +256,11 @@ fn cut(text: &str) -> String {
 /// Shows the progress of a run, and records the events of its calls with the calling agent before
 /// the run continues.
 pub(super) struct ViewSink {
-    view: View,
+    view: SubAgentView,
     /// The calling agent's call.
     call_id: String,
-    progress: Progress,
-    record: Record,
+    reports: CallReports,
+    record: EventRecorder,
     /// The duration of earlier runs of the same call, in milliseconds.
     before: u64,
     begun: Instant,
@@ -263,11 +268,15 @@ pub(super) struct ViewSink {
 }
 
 impl ViewSink {
-    pub(super) fn new(mut view: View, call: &ToolCall, (progress, record): (Progress, Record)) -> Self {
-        view.state = State::Running;
+    pub(super) fn new(
+        mut view: SubAgentView,
+        call: &ToolCall,
+        (reports, record): (CallReports, EventRecorder),
+    ) -> Self {
+        view.state = SubAgentState::Running;
         view.waiting = None;
         let (before, call_id) = (view.duration_ms, call.id.clone());
-        let mut sink = Self { before, view, call_id, progress, record, begun: Instant::now(), shown: None };
+        let mut sink = Self { before, view, call_id, reports, record, begun: Instant::now(), shown: None };
         sink.show();
         sink
     }
@@ -275,12 +284,12 @@ impl ViewSink {
     fn show(&mut self) {
         let took = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.view.duration_ms = self.before.saturating_add(took);
-        self.progress.tell(self.view.to_growing_value());
+        self.reports.progress(self.view.to_growing_value());
         self.shown = Some(Instant::now());
     }
 
     /// Returns the final view. The usage is added to that of earlier runs.
-    pub(super) fn into_view(mut self, usage: Usage, cost_usd: Option<f64>) -> View {
+    pub(super) fn into_view(mut self, usage: Usage, cost_usd: Option<f64>) -> SubAgentView {
         self.show();
         let known = self.view.usage.unwrap_or_default();
         self.view.usage = Some(Tokens {
@@ -318,7 +327,7 @@ impl ViewSink {
 fn is_for_the_record(event: &Event) -> bool {
     matches!(
         event,
-        Event::Replied(_)
+        Event::ReplyComplete(_)
             | Event::ToolCall { .. }
             | Event::ToolCallInvalid { .. }
             | Event::CallDecided { .. }
@@ -337,23 +346,23 @@ impl EventSink for ViewSink {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
         self.record(&event).await?;
         let is_due = self.shown.is_none_or(|shown| shown.elapsed() >= PACE);
-        if self.view.see(&event).is_some_and(|at_once| at_once || is_due) {
+        if self.view.apply(&event).is_some_and(|at_once| at_once || is_due) {
             self.show();
         }
         Ok(())
     }
 }
 
-impl View {
+impl SubAgentView {
     /// Sets the call that waits for the user: this one, or the innermost one if a nested sub-agent
     /// waits.
     pub(super) fn ask(&mut self, tool_name: &str, input: &Value, call_id: &str) {
-        self.state = State::Waiting;
+        self.state = SubAgentState::Waiting;
         let below = self.steps.iter().rev().find_map(|step| match step {
             Step::Tool { id, output: Some(output), .. } if id == call_id => output.get("waiting").cloned(),
             _ => None,
         });
         self.waiting = Some(below.unwrap_or_else(|| json!({ "toolName": tool_name, "input": input })));
-        self.settle(call_id, StepState::Waiting, |_, _| {});
+        self.set_step_state(call_id, StepState::Waiting, |_, _| {});
     }
 }

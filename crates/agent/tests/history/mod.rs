@@ -46,7 +46,7 @@ fn result(part: &Value) -> ToolResult {
     ToolResult {
         call_id: part["toolCallId"].as_str().unwrap().to_owned(),
         name: part["toolName"].as_str().unwrap().to_owned(),
-        output: ToolOutput::of(part["output"]["value"].clone()),
+        output: ToolOutput::from_url(part["output"]["value"].clone()),
         metadata: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Agents with scripted models and recording tools, for the tests with several agents.
 
-use agent::{Agent, EventSink, Outcome, PendingCall, Seen, Settings, Spent, SubAgent, Turn};
+use agent::{Agent, EventSink, ExposureState, PendingCall, RunOutcome, RunSettings, SubAgent, TurnInput, TurnUsage};
 use contract::testing::{Cue, RecordingTool, ScriptedModel};
 use contract::{Message, Model, Tool, ToolSpec, UserPart};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) fn agent_of(id: &str, model: Arc<dyn Model>, tools: Vec<Arc<dyn Tool>
         agents: Vec::new(),
         policy: None,
         sources: Vec::new(),
-        settings: Settings::default(),
+        settings: RunSettings::default(),
     }
 }
 
@@ -67,18 +67,21 @@ pub(crate) async fn run_turn<S: EventSink>(
     agent: &Agent,
     messages: Vec<Arc<Message>>,
     pending: Vec<PendingCall>,
-    (seen, cancel): (Seen, CancellationToken),
+    (seen, cancel): (ExposureState, CancellationToken),
     sink: &mut S,
-) -> Outcome {
-    let turn = Turn {
-        earlier: Spent::default(),
-        own_from: 0,
+) -> RunOutcome {
+    let turn = TurnInput {
+        earlier: TurnUsage::default(),
+        turn_start: 0,
         messages,
         pending,
-        user_id: "u".to_owned(),
-        conversation_id: "c".to_owned(),
+        scope: contract::RunScope {
+            user_id: "u".to_owned(),
+            conversation_id: "c".to_owned(),
+            ..contract::RunScope::default()
+        },
         grants: None,
-        seen,
+        exposure: seen,
         cancel,
     };
     agent::run(agent, turn, sink).await

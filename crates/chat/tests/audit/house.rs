@@ -1,7 +1,7 @@
 //! A server with the tools that the audit tests call, and its audit log as short text.
 
-use agent::{Agent, Limits, Settings};
-use chat::{AgentRequest, Agents, Caller, Chat};
+use agent::{Agent, RunSettings, TurnLimits};
+use chat::{AgentRequest, AgentSource, Caller, Chat};
 use contract::testing::{Cue, RecordingTool, ScriptedModel};
 use contract::{Execution, Tool, ToolError, ToolSpec};
 use futures::StreamExt;
@@ -12,11 +12,11 @@ use std::time::Duration;
 use store::{AuditRow, Store};
 use tempfile::TempDir;
 use wire::api::{Answer, SendRequest, Submission};
-use wire::order::ConversationChange;
+use wire::organize::ConversationChange;
 use wire::{UiMessage, UserError};
 
 /// A server with one agent. Dropping it without `shutdown` simulates a crash.
-pub(crate) struct House {
+pub(crate) struct TestChat {
     pub(crate) chat: Chat,
     pub(crate) store: Store,
     pub(crate) folder: Arc<TempDir>,
@@ -24,7 +24,7 @@ pub(crate) struct House {
 
 struct OneAgent(Arc<Agent>);
 
-impl Agents for OneAgent {
+impl AgentSource for OneAgent {
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         self.by_id(request.caller, request.agent_id)
     }
@@ -49,7 +49,7 @@ pub(crate) fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> Agent {
-    let limits = Limits { tool_calls: Some(4), ..Limits::default() };
+    let limits = TurnLimits { tool_calls: Some(4), ..TurnLimits::default() };
     Agent {
         id: id.to_owned(),
         model: Arc::new(ScriptedModel::new(replies)),
@@ -59,11 +59,11 @@ pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>)
         sources: Vec::new(),
         instructions: None,
         tools,
-        settings: Settings { max_retries: 0, max_steps: 3, limits, ..Settings::default() },
+        settings: RunSettings { max_retries: 0, max_steps: 3, limits, ..RunSettings::default() },
     }
 }
 
-impl House {
+impl TestChat {
     pub(crate) async fn open(replies: Vec<Vec<Cue>>) -> Self {
         Self::reopen(Arc::new(TempDir::new().unwrap()), replies, tools()).await
     }
@@ -74,12 +74,12 @@ impl House {
     }
 
     pub(crate) async fn serve(folder: Arc<TempDir>, agent: Agent) -> Self {
-        let store = Store::open(&test_postgres::database_of(folder.path()).await).await.unwrap();
+        let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
         let chat = Chat::open(store.clone(), Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
         Self { chat, store, folder }
     }
 
-    pub(crate) async fn begin(&self, submission: Submission) -> chat::Sent {
+    pub(crate) async fn begin(&self, submission: Submission) -> chat::SendResponse {
         self.chat.send(&ada(), request(submission)).await.unwrap()
     }
 
@@ -102,7 +102,7 @@ impl House {
     pub(crate) async fn delete_long_ago(&self, id: &str) {
         for (deleted, now) in [(false, 0), (true, 0)] {
             let change = ConversationChange { deleted: Some(deleted), ..ConversationChange::default() };
-            self.store.change("ada", vec![id.to_owned()], change, now).await.unwrap();
+            self.store.change_conversations("ada", vec![id.to_owned()], change, now).await.unwrap();
         }
     }
 

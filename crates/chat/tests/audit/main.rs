@@ -2,9 +2,9 @@
 
 mod house;
 
-use crate::house::{House, ada, agent, answers, decide, message, output, tools};
-use agent::{Agent, Asked, Policy, Ruling, SubAgent};
-use contract::testing::{Cue, calls, finish, says};
+use crate::house::{TestChat, ada, agent, answers, decide, message, output, tools};
+use agent::{Agent, Policy, PolicyQuery, Ruling, SubAgent};
+use contract::testing::{Cue, finish_cue, text_reply, tool_call_reply};
 use contract::{FinishReason, Part, ToolSpec};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -18,7 +18,7 @@ use wire::api::{Answer, Submission};
 
 #[tokio::test]
 async fn calls_ending_in_their_run_are_logged() {
-    let first = calls(&[
+    let first = tool_call_reply(&[
         ("a", "look", r#"{"n":1,"token":"t0p"}"#),
         ("b", "fail", "{}"),
         ("c", "look", r#"{"n":"x","password":"t0p"}"#),
@@ -26,9 +26,9 @@ async fn calls_ending_in_their_run_are_logged() {
         ("e", "look", r#"{"apiKey":"t0p"#),
         ("f", "look", "7"),
     ]);
-    let house = House::open(vec![first, says("done")]).await;
-    house.say("m1").await;
-    let mut lines: Vec<_> = house.log().await.lines().map(str::to_owned).collect();
+    let test = TestChat::open(vec![first, text_reply("done")]).await;
+    test.say("m1").await;
+    let mut lines: Vec<_> = test.log().await.lines().map(str::to_owned).collect();
     // Concurrent calls end in any order.
     lines.sort();
     assert_snapshot!(lines.join("\n"), @r#"
@@ -39,7 +39,7 @@ async fn calls_ending_in_their_run_are_logged() {
     e look "[masked]" refused [schema refused The arguments are not a JSON object.]
     f look 7 refused [schema refused The arguments are not a JSON object.]
     "#);
-    let rows = house.rows().await;
+    let rows = test.rows().await;
     assert!(rows.iter().all(|row| row.run_id == rows[0].run_id && row.message_id == rows[0].message_id));
     let all = format!("{rows:?}");
     assert!(!all.contains("t0p"), "{all}");
@@ -47,21 +47,21 @@ async fn calls_ending_in_their_run_are_logged() {
 
 #[tokio::test]
 async fn turn_without_calls_logs_nothing() {
-    let house = House::open(vec![says("hello")]).await;
-    house.say("m1").await;
-    assert_eq!(house.log().await, "");
+    let test = TestChat::open(vec![text_reply("hello")]).await;
+    test.say("m1").await;
+    assert_eq!(test.log().await, "");
 }
 
 #[tokio::test]
 async fn decisions_of_the_user_are_logged() {
-    let first = calls(&[("a", "pay", r#"{"sum":1}"#), ("b", "pay", r#"{"sum":2}"#)]);
-    let house = House::open(vec![first, says("done")]).await;
-    house.say("m1").await;
-    assert_eq!(house.log().await, "", "nothing has ended");
-    house.ask(answers(vec![decide("b", false)])).await;
-    assert_eq!(house.log().await, "", "a no takes effect with the other answers");
-    house.ask(answers(vec![decide("a", true)])).await;
-    assert_snapshot!(house.log().await, @r#"
+    let first = tool_call_reply(&[("a", "pay", r#"{"sum":1}"#), ("b", "pay", r#"{"sum":2}"#)]);
+    let test = TestChat::open(vec![first, text_reply("done")]).await;
+    test.say("m1").await;
+    assert_eq!(test.log().await, "", "nothing has ended");
+    test.ask(answers(vec![decide("b", false)])).await;
+    assert_eq!(test.log().await, "", "a no takes effect with the other answers");
+    test.ask(answers(vec![decide("a", true)])).await;
+    assert_snapshot!(test.log().await, @r#"
     b pay {"sum":2} denied [approval asked, approval denied ada not now]
     a pay {"sum":1} ok ran [approval asked, approval approved ada]
     "#);
@@ -70,13 +70,13 @@ async fn decisions_of_the_user_are_logged() {
 /// Whatever the user does instead of deciding is logged once.
 #[tokio::test]
 async fn undecided_requests_are_logged_once() {
-    let asks = || calls(&[("a", "pay", "{}")]);
+    let asks = || tool_call_reply(&[("a", "pay", "{}")]);
     let check = async |instead: Submission| {
-        let house = House::open(vec![asks(), says("done"), says("done")]).await;
-        house.say("m1").await;
-        house.ask(instead).await;
-        house.say("m3").await;
-        house.log().await
+        let test = TestChat::open(vec![asks(), text_reply("done"), text_reply("done")]).await;
+        test.say("m1").await;
+        test.ask(instead).await;
+        test.say("m3").await;
+        test.log().await
     };
     let passed = "a pay {} denied [approval asked, approval denied ada The user did not answer and sent a new message instead.]\n";
     assert_eq!(check(message("m2")).await, passed);
@@ -86,22 +86,22 @@ async fn undecided_requests_are_logged_once() {
     assert_eq!(check(edit).await, passed);
 
     // Sending the same message again joins the same turn; its approval request stays.
-    let house = House::open(vec![asks(), says("done")]).await;
-    house.say("m1").await;
-    house.say("m1").await;
-    assert_eq!(house.log().await, "");
-    house.ask(answers(vec![decide("a", true)])).await;
-    assert_eq!(house.log().await, "a pay {} ok ran [approval asked, approval approved ada]\n");
+    let test = TestChat::open(vec![asks(), text_reply("done")]).await;
+    test.say("m1").await;
+    test.say("m1").await;
+    assert_eq!(test.log().await, "");
+    test.ask(answers(vec![decide("a", true)])).await;
+    assert_eq!(test.log().await, "a pay {} ok ran [approval asked, approval approved ada]\n");
 }
 
 #[tokio::test]
 async fn superseded_decisions_are_logged() {
-    let asks = calls(&[("a", "pay", "{}"), ("b", "pay", "{}"), ("c", "pay", "{}"), ("d", "page", "{}")]);
-    let house = House::open(vec![asks, says("done")]).await;
-    house.say("m1").await;
-    house.ask(answers(vec![decide("a", true), decide("b", false)])).await;
-    house.say("m2").await;
-    assert_snapshot!(house.log().await, @r#"
+    let asks = tool_call_reply(&[("a", "pay", "{}"), ("b", "pay", "{}"), ("c", "pay", "{}"), ("d", "page", "{}")]);
+    let test = TestChat::open(vec![asks, text_reply("done")]).await;
+    test.say("m1").await;
+    test.ask(answers(vec![decide("a", true), decide("b", false)])).await;
+    test.say("m2").await;
+    assert_snapshot!(test.log().await, @r#"
     a pay {} denied [approval asked, approval approved ada, approval denied ada The user did not answer and sent a new message instead.]
     b pay {} denied [approval asked, approval denied ada not now]
     c pay {} denied [approval asked, approval denied ada The user did not answer and sent a new message instead.]
@@ -111,35 +111,35 @@ async fn superseded_decisions_are_logged() {
 
 #[tokio::test]
 async fn browser_calls_are_logged() {
-    let asks = calls(&[("a", "page", "{}"), ("b", "page", "{}"), ("c", "page", "{}")]);
-    let house = House::open(vec![asks, says("done")]).await;
-    house.say("m1").await;
-    house.ask(answers(vec![output("a")])).await;
-    assert_snapshot!(house.log().await, @r#"a page {} ok [execution delegated in the user's browser]"#);
-    let run = house.rows().await[0].run_id.clone();
+    let asks = tool_call_reply(&[("a", "page", "{}"), ("b", "page", "{}"), ("c", "page", "{}")]);
+    let test = TestChat::open(vec![asks, text_reply("done")]).await;
+    test.say("m1").await;
+    test.ask(answers(vec![output("a")])).await;
+    assert_snapshot!(test.log().await, @r#"a page {} ok [execution delegated in the user's browser]"#);
+    let run = test.rows().await[0].run_id.clone();
     let failed = Answer::Error { tool_call_id: "b".to_owned(), error_text: "no".to_owned() };
-    house.ask(answers(vec![failed, output("c")])).await;
-    assert_snapshot!(house.log().await, @r#"
+    test.ask(answers(vec![failed, output("c")])).await;
+    assert_snapshot!(test.log().await, @r#"
     a page {} ok [execution delegated in the user's browser]
     b page {} error [execution delegated in the user's browser]
     c page {} ok [execution delegated in the user's browser]
     "#);
-    let runs: Vec<_> = house.rows().await.into_iter().map(|row| row.run_id == run).collect();
+    let runs: Vec<_> = test.rows().await.into_iter().map(|row| row.run_id == run).collect();
     assert_eq!(runs, [true, false, false]);
 }
 
 #[tokio::test]
 async fn calls_refused_by_a_limit_or_a_missing_tool_are_logged() {
-    let many = calls(&[1, 2, 3, 4, 5].map(|n| (["a", "b", "c", "d", "e"][n - 1], "look", r#"{"n":1}"#)));
-    let house = House::open(vec![many]).await;
-    house.say("m1").await;
-    assert_snapshot!(house.log().await.lines().find(|line| line.starts_with("e ")).unwrap(), @r#"e look {"n":1} refused [limit refused Not run: the limit of 4 tool calls in one turn is reached.]"#);
+    let many = tool_call_reply(&[1, 2, 3, 4, 5].map(|n| (["a", "b", "c", "d", "e"][n - 1], "look", r#"{"n":1}"#)));
+    let test = TestChat::open(vec![many]).await;
+    test.say("m1").await;
+    assert_snapshot!(test.log().await.lines().find(|line| line.starts_with("e ")).unwrap(), @r#"e look {"n":1} refused [limit refused Not run: the limit of 4 tool calls in one turn is reached.]"#);
 
-    let house = House::open(vec![calls(&[("a", "pay", "{}")])]).await;
-    house.say("m1").await;
-    let house = House::reopen(house.folder.clone(), vec![says("done")], Vec::new()).await;
-    house.ask(answers(vec![decide("a", true)])).await;
-    assert_snapshot!(house.log().await, @r#"a pay {} refused [approval asked, approval approved ada, schema refused The tool or its parameters changed before the user decided.]"#);
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "pay", "{}")])]).await;
+    test.say("m1").await;
+    let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")], Vec::new()).await;
+    test.ask(answers(vec![decide("a", true)])).await;
+    assert_snapshot!(test.log().await, @r#"a pay {} refused [approval asked, approval approved ada, schema refused The tool or its parameters changed before the user decided.]"#);
 }
 
 /// A task for a sub-agent is a call, logged with the last approval request in it; so is each call
@@ -147,17 +147,17 @@ async fn calls_refused_by_a_limit_or_a_missing_tool_are_logged() {
 #[tokio::test]
 async fn sub_agent_task_and_its_calls_are_logged() {
     let check = async |then: Submission, expected: (&str, &str)| {
-        let below = agent("payer", vec![calls(&[("x", "pay", "{}")]), says("paid")], tools());
+        let below = agent("payer", vec![tool_call_reply(&[("x", "pay", "{}")]), text_reply("paid")], tools());
         let spec = ToolSpec::new("payer", "", SubAgent::default_schema());
-        let replies = vec![calls(&[("a", "payer", r#"{"task":"Pay."}"#)]), says("done")];
+        let replies = vec![tool_call_reply(&[("a", "payer", r#"{"task":"Pay."}"#)]), text_reply("done")];
         let above =
             Agent { agents: vec![Arc::new(SubAgent { spec, agent: below })], ..agent("helper", replies, Vec::new()) };
-        let house = House::serve(Arc::new(TempDir::new().unwrap()), above).await;
-        house.say("m1").await;
-        assert_eq!(house.log().await, "", "it waits");
-        house.ask(then).await;
+        let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), above).await;
+        test.say("m1").await;
+        assert_eq!(test.log().await, "", "it waits");
+        test.ask(then).await;
         let (within, itself) = expected;
-        assert_eq!(house.log().await, format!("{within}a payer {{\"task\":\"Pay.\"}} {itself}\n"));
+        assert_eq!(test.log().await, format!("{within}a payer {{\"task\":\"Pay.\"}} {itself}\n"));
     };
     let yes = "ok ran [approval asked, approval approved ada]";
     check(answers(vec![decide("a", true)]), (&format!("payer: a/x pay {{}} {yes}\n"), yes)).await;
@@ -174,22 +174,22 @@ async fn sub_agent_task_and_its_calls_are_logged() {
 async fn interrupted_sub_agent_task_is_logged() {
     let check = async |timeout: Duration, is_stopped: bool, expected: &str| {
         // The tool of the nested agent takes longer to stop than its caller waits.
-        let lowest = agent("lowest", vec![calls(&[("x", "hang", "{}")])], tools());
+        let lowest = agent("lowest", vec![tool_call_reply(&[("x", "hang", "{}")])], tools());
         let spec = ToolSpec { timeout, ..ToolSpec::new("lowest", "", SubAgent::default_schema()) };
-        let task = |id, name| calls(&[(id, name, r#"{"task":"Do."}"#)]);
-        let mut middle = agent("middle", vec![task("l", "lowest"), says("given up")], Vec::new());
+        let task = |id, name| tool_call_reply(&[(id, name, r#"{"task":"Do."}"#)]);
+        let mut middle = agent("middle", vec![task("l", "lowest"), text_reply("given up")], Vec::new());
         middle.agents.push(Arc::new(SubAgent { spec, agent: lowest }));
         let spec = ToolSpec::new("middle", "", SubAgent::default_schema());
-        let mut above = agent("helper", vec![task("a", "middle"), says("done")], Vec::new());
+        let mut above = agent("helper", vec![task("a", "middle"), text_reply("done")], Vec::new());
         above.agents.push(Arc::new(SubAgent { spec, agent: middle }));
-        let house = House::serve(Arc::new(TempDir::new().unwrap()), above).await;
-        let sent = house.begin(message("m1")).await;
+        let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), above).await;
+        let sent = test.begin(message("m1")).await;
         if is_stopped {
             tokio::time::sleep(Duration::from_millis(300)).await;
-            house.chat.stop(&ada(), "c1").await.unwrap();
+            test.chat.stop(&ada(), "c1").await.unwrap();
         }
         sent.frames.collect::<Vec<_>>().await;
-        assert_eq!(house.log().await.replace(r#"{"task":"Do."} "#, ""), expected);
+        assert_eq!(test.log().await.replace(r#"{"task":"Do."} "#, ""), expected);
     };
     let minute = Duration::from_secs(60);
     let stopped = "lowest: a/l/x hang {} interrupted ran []\nmiddle: a/l lowest interrupted ran []\na middle interrupted ran []\n";
@@ -202,7 +202,7 @@ async fn interrupted_sub_agent_task_is_logged() {
 struct Strict;
 
 impl Policy for Strict {
-    fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling> {
+    fn decide<'a>(&'a self, asked: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
         Box::pin(std::future::ready(match asked.call.name.as_str() {
             "fail" => Ruling::Deny("not today.".to_owned()),
             _ => Ruling::Ask,
@@ -212,12 +212,12 @@ impl Policy for Strict {
 
 #[tokio::test]
 async fn policy_decisions_are_logged() {
-    let made = calls(&[("a", "fail", "{}"), ("b", "look", r#"{"n":1}"#)]);
-    let agent = Agent { policy: Some(Arc::new(Strict)), ..agent("helper", vec![made, says("done")], tools()) };
-    let house = House::serve(Arc::new(TempDir::new().unwrap()), agent).await;
-    house.say("m1").await;
-    house.ask(answers(vec![decide("b", true)])).await;
-    assert_snapshot!(house.log().await, @r#"
+    let made = tool_call_reply(&[("a", "fail", "{}"), ("b", "look", r#"{"n":1}"#)]);
+    let agent = Agent { policy: Some(Arc::new(Strict)), ..agent("helper", vec![made, text_reply("done")], tools()) };
+    let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), agent).await;
+    test.say("m1").await;
+    test.ask(answers(vec![decide("b", true)])).await;
+    assert_snapshot!(test.log().await, @r#"
     a fail {} refused [policy refused not today.]
     b look {"n":1} ok ran [approval asked, approval approved ada]
     "#);
@@ -234,14 +234,14 @@ async fn provider_calls_and_interrupted_calls_are_logged() {
         let (id, name) = (id.to_owned(), "web_search".to_owned());
         Cue::Part(Part::ToolResult { id, name, output: json!("found"), is_error, metadata: None })
     };
-    let mut cut_off = calls(&[("d", "look", r#"{"n":1}"#)]);
+    let mut cut_off = tool_call_reply(&[("d", "look", r#"{"n":1}"#)]);
     cut_off.pop();
     let mut reply = vec![call("a"), result("a", false), call("b"), result("b", true), call("c")];
     reply.extend(cut_off);
-    reply.push(finish(FinishReason::Length));
-    let house = House::open(vec![reply]).await;
-    house.say("m1").await;
-    assert_snapshot!(house.log().await, @r#"
+    reply.push(finish_cue(FinishReason::Length));
+    let test = TestChat::open(vec![reply]).await;
+    test.say("m1").await;
+    assert_snapshot!(test.log().await, @r#"
     a web_search {"q":1} ok []
     b web_search {"q":1} error []
     c web_search {"q":1} interrupted []
@@ -251,41 +251,42 @@ async fn provider_calls_and_interrupted_calls_are_logged() {
 
 #[tokio::test]
 async fn calls_interrupted_by_a_stop_are_logged() {
-    let house = House::open(vec![calls(&[("a", "hang", "{}")])]).await;
-    let sent = house.begin(message("m1")).await;
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "hang", "{}")])]).await;
+    let sent = test.begin(message("m1")).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    house.chat.stop(&ada(), "c1").await.unwrap();
+    test.chat.stop(&ada(), "c1").await.unwrap();
     sent.frames.collect::<Vec<_>>().await;
-    assert_eq!(house.log().await, "a hang {} interrupted ran []\n");
+    assert_eq!(test.log().await, "a hang {} interrupted ran []\n");
 }
 
 /// The server dies while a tool runs; another call has ended, and an approval request stays open.
 #[tokio::test]
 async fn calls_interrupted_by_a_crash_are_logged() {
-    let first = calls(&[("a", "pay", "{}"), ("b", "look", r#"{"n":1}"#), ("c", "hang", r#"{"cookie":"t0p"}"#)]);
-    let house = House::open(vec![first]).await;
-    let _sent = house.begin(message("m1")).await;
+    let first =
+        tool_call_reply(&[("a", "pay", "{}"), ("b", "look", r#"{"n":1}"#), ("c", "hang", r#"{"cookie":"t0p"}"#)]);
+    let test = TestChat::open(vec![first]).await;
+    let _sent = test.begin(message("m1")).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
-    assert_snapshot!(house.log().await, @r#"
+    let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")], tools()).await;
+    assert_snapshot!(test.log().await, @r#"
     b look {"n":1} ok ran []
     c hang {"cookie":"[masked]"} interrupted []
     "#);
-    let rows = house.rows().await;
+    let rows = test.rows().await;
     assert_eq!(rows[0].run_id, rows[1].run_id);
     // The entries of recovery stay the same after another restart.
-    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
-    assert_eq!(house.rows().await, rows);
-    house.ask(answers(vec![decide("a", true), decide("c", false)])).await;
-    assert!(house.log().await.ends_with("a pay {} ok ran [approval asked, approval approved ada]\n"));
+    let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")], tools()).await;
+    assert_eq!(test.rows().await, rows);
+    test.ask(answers(vec![decide("a", true), decide("c", false)])).await;
+    assert!(test.log().await.ends_with("a pay {} ok ran [approval asked, approval approved ada]\n"));
 }
 
 /// The server dies while an agent two levels down has one running and one ended call.
 #[tokio::test]
 async fn nested_calls_interrupted_by_a_crash_are_logged() {
-    let tried = calls(&[("x", "hang", r#"{"token":"t0p"}"#), ("y", "look", r#"{"n":1}"#)]);
+    let tried = tool_call_reply(&[("x", "hang", r#"{"token":"t0p"}"#), ("y", "look", r#"{"n":1}"#)]);
     let lowest = agent("lowest", vec![tried], tools());
-    let task = |id, name| calls(&[(id, name, r#"{"task":"Do."}"#)]);
+    let task = |id, name| tool_call_reply(&[(id, name, r#"{"task":"Do."}"#)]);
     let handing = |name: &str, below: Agent| {
         let spec = ToolSpec::new(name, "", SubAgent::default_schema());
         Arc::new(SubAgent { spec, agent: below })
@@ -294,31 +295,31 @@ async fn nested_calls_interrupted_by_a_crash_are_logged() {
     middle.agents.push(handing("lowest", lowest));
     let mut above = agent("helper", vec![task("a", "middle")], Vec::new());
     above.agents.push(handing("middle", middle));
-    let house = House::serve(Arc::new(TempDir::new().unwrap()), above).await;
-    let _sent = house.begin(message("m1")).await;
+    let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), above).await;
+    let _sent = test.begin(message("m1")).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
-    assert_snapshot!(house.log().await.replace(r#"{"task":"Do."} "#, ""), @r#"
+    let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")], tools()).await;
+    assert_snapshot!(test.log().await.replace(r#"{"task":"Do."} "#, ""), @r#"
     lowest: a/l/y look {"n":1} ok ran []
     middle: a/l lowest interrupted []
     lowest: a/l/x hang {"token":"[masked]"} interrupted []
     a middle interrupted []
     "#);
-    let rows = house.rows().await;
-    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
-    assert_eq!(house.rows().await, rows, "once");
+    let rows = test.rows().await;
+    let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")], tools()).await;
+    assert_eq!(test.rows().await, rows, "once");
 
     // The decisions on the call stay in the log.
-    let asking = agent("payer", vec![calls(&[("x", "hang", "{}")])], tools());
+    let asking = agent("payer", vec![tool_call_reply(&[("x", "hang", "{}")])], tools());
     let asking = Agent { policy: Some(Arc::new(Strict)), ..asking };
     let mut above = agent("helper", vec![task("a", "payer")], Vec::new());
     above.agents.push(handing("payer", asking));
-    let house = House::serve(Arc::new(TempDir::new().unwrap()), above).await;
-    house.say("m1").await;
-    let _sent = house.begin(answers(vec![decide("a", true)])).await;
+    let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), above).await;
+    test.say("m1").await;
+    let _sent = test.begin(answers(vec![decide("a", true)])).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
-    assert_snapshot!(house.log().await.replace(r#"{"task":"Do."} "#, ""), @r#"
+    let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")], tools()).await;
+    assert_snapshot!(test.log().await.replace(r#"{"task":"Do."} "#, ""), @r#"
     payer: a/x hang {} interrupted [approval asked, approval approved ada]
     a payer interrupted [approval asked, approval approved ada]
     "#);
@@ -326,34 +327,34 @@ async fn nested_calls_interrupted_by_a_crash_are_logged() {
 
 #[tokio::test]
 async fn audit_entries_outlive_a_deleted_conversation() {
-    let house = House::open(vec![calls(&[("a", "look", r#"{"n":1}"#), ("b", "pay", "{}")])]).await;
-    house.say("m1").await;
-    house.chat.delete(&ada(), "c1").await.unwrap();
-    assert_eq!(house.log().await, "a look {\"n\":1} ok ran []\n", "it can be undone");
-    house.delete_long_ago("c1").await;
-    let house = House::reopen(house.folder.clone(), Vec::new(), tools()).await;
-    assert_snapshot!(house.log().await, @r#"
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "look", r#"{"n":1}"#), ("b", "pay", "{}")])]).await;
+    test.say("m1").await;
+    test.chat.delete(&ada(), "c1").await.unwrap();
+    assert_eq!(test.log().await, "a look {\"n\":1} ok ran []\n", "it can be undone");
+    test.delete_long_ago("c1").await;
+    let test = TestChat::reopen(test.folder.clone(), Vec::new(), tools()).await;
+    assert_snapshot!(test.log().await, @r#"
     a look {"n":1} ok ran []
     b pay {} denied [approval asked, approval denied ada The user deleted the conversation.]
     "#);
 
     // In the middle of a call.
-    let house = House::open(vec![calls(&[("a", "hang", "{}")])]).await;
-    let sent = house.begin(message("m1")).await;
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "hang", "{}")])]).await;
+    let sent = test.begin(message("m1")).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    house.chat.delete(&ada(), "c1").await.unwrap();
+    test.chat.delete(&ada(), "c1").await.unwrap();
     sent.frames.collect::<Vec<_>>().await;
-    assert_eq!(house.log().await, "a hang {} interrupted ran []\n");
+    assert_eq!(test.log().await, "a hang {} interrupted ran []\n");
 }
 
 /// Another process takes over an active run: what it keeps open is not logged as ended.
 #[tokio::test]
 async fn taken_over_run_logs_no_end_for_open_calls() {
-    let first = calls(&[("a", "pay", "{}"), ("b", "hang", "{}")]);
-    let old = House::open(vec![first]).await;
+    let first = tool_call_reply(&[("a", "pay", "{}"), ("b", "hang", "{}")]);
+    let old = TestChat::open(vec![first]).await;
     let sent = old.begin(message("m1")).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let new = House::reopen(old.folder.clone(), vec![says("done")], tools()).await;
+    let new = TestChat::reopen(old.folder.clone(), vec![text_reply("done")], tools()).await;
     old.chat.stop(&ada(), "c1").await.unwrap();
     sent.frames.collect::<Vec<_>>().await;
     assert_eq!(new.log().await, "b hang {} interrupted []\n");
@@ -365,13 +366,13 @@ async fn taken_over_run_logs_no_end_for_open_calls() {
 /// nevertheless.
 #[tokio::test]
 async fn unstarted_call_of_a_deleted_conversation_is_logged() {
-    let mut reply = calls(&[("a", "look", r#"{"n":1}"#)]);
+    let mut reply = tool_call_reply(&[("a", "look", r#"{"n":1}"#)]);
     reply.pop();
     reply.push(Cue::Silence);
-    let house = House::open(vec![reply]).await;
-    let sent = house.begin(message("m1")).await;
+    let test = TestChat::open(vec![reply]).await;
+    let sent = test.begin(message("m1")).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    house.chat.delete(&ada(), "c1").await.unwrap();
+    test.chat.delete(&ada(), "c1").await.unwrap();
     sent.frames.collect::<Vec<_>>().await;
-    assert_eq!(house.log().await, "a look {\"n\":1} interrupted []\n");
+    assert_eq!(test.log().await, "a look {\"n\":1} interrupted []\n");
 }

@@ -1,17 +1,17 @@
 //! Calls that were running when the server died: repeated if their tool is idempotent, otherwise if
 //! the user approves it.
 
-use crate::house::{Effects, House, ada, agent, bob, message, yes};
+use crate::house::{Effects, TestChat, ada, agent, bob, message, yes};
 use agent::Agent;
-use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
-use contract::{Marks, Tool, ToolSpec};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
+use contract::{Annotations, Tool, ToolSpec};
 use insta::assert_snapshot;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::ErrorCode;
-use wire::api::{Answer, Remember, SendRequest, Submission};
-use wire::change::Change;
+use wire::api::{Answer, ApprovalScope, SendRequest, Submission};
+use wire::change::MessageChange;
 
 /// The properties of a tool in one lifetime of the server.
 #[derive(Clone, Copy, Default)]
@@ -34,7 +34,7 @@ impl Like {
         let description = if self.is_another { "Pays twice." } else { "Pays." };
         let spec = ToolSpec {
             needs_approval: self.asks,
-            marks: Marks { idempotent: self.idempotent, ..Marks::default() },
+            annotations: Annotations { idempotent: self.idempotent, ..Annotations::default() },
             ..ToolSpec::new(name, description, json!({ "type": "object" }))
         };
         let tool = RecordingTool::new(spec, move |input: Value, _| async move {
@@ -56,7 +56,7 @@ impl Like {
 
 /// One lifetime of the server, with the requests to its model and its payments.
 struct Life {
-    house: House,
+    test: TestChat,
     model: Arc<ScriptedModel>,
     effects: Effects,
 }
@@ -69,12 +69,12 @@ impl Life {
     /// Starts the next lifetime.
     async fn after(&self, like: Like, replies: Vec<Vec<Cue>>) -> Self {
         let (agent, model, effects) = like.agent(replies);
-        Self { house: self.house.reopen(agent).await, model, effects }
+        Self { test: self.test.reopen(agent).await, model, effects }
     }
 
     /// Sends a submission and waits until the call runs, which never ends.
     async fn until_it_runs(&self, submission: Submission) {
-        let _sent = self.house.send("c1", submission).await.unwrap();
+        let _sent = self.test.send("c1", submission).await.unwrap();
         let runs = async {
             while self.paid().is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -84,7 +84,7 @@ impl Life {
     }
 
     async fn last(&self) -> String {
-        self.house.last("c1").await
+        self.test.last("c1").await
     }
 
     /// Returns the last request to the model.
@@ -94,7 +94,7 @@ impl Life {
 
     /// Returns the audit log without run ids.
     async fn log(&self) -> String {
-        let log = self.house.log().await;
+        let log = self.test.log().await;
         let line = |line: &str| {
             let (call, rest) = line.split_once(" helper ").unwrap();
             let (id, rest) = rest.split_once(' ').unwrap();
@@ -109,11 +109,11 @@ const PAY: (&str, &str, &str) = ("a", "pay", r#"{"n":1}"#);
 
 /// Crashes the server during a payment and restarts it.
 async fn crashed(before: Like, after: Like, replies: Vec<Vec<Cue>>) -> Life {
-    let (agent, model, effects) = before.hanging().agent(vec![calls(&[PAY])]);
-    let life = Life { house: House::open(agent).await, model, effects };
+    let (agent, model, effects) = before.hanging().agent(vec![tool_call_reply(&[PAY])]);
+    let life = Life { test: TestChat::open(agent).await, model, effects };
     match before.asks {
         true => {
-            life.house.ask("c1", message("m1")).await;
+            life.test.ask("c1", message("m1")).await;
             life.until_it_runs(yes("a", None, None)).await;
         }
         false => life.until_it_runs(message("m1")).await,
@@ -137,14 +137,14 @@ fn no(reason: &str) -> Submission {
 
 #[tokio::test]
 async fn interrupted_call_needs_approval_to_repeat() {
-    let life = crashed(PLAIN, PLAIN, vec![says("done")]).await;
+    let life = crashed(PLAIN, PLAIN, vec![text_reply("done")]).await;
     assert_eq!(life.last().await, "waiting: pay ApprovalRequested");
     // Not by another kind of answer, not by another user, and not with other arguments.
-    let refused = async |submission| life.house.send("c1", submission).await.err().unwrap();
+    let refused = async |submission| life.test.send("c1", submission).await.err().unwrap();
     assert_eq!(refused(Submission::Continue).await.message, "Answer the open question first.");
     let changed = refused(yes("a", Some(json!({ "n": 2 })), None)).await;
     assert_eq!(changed.message, "An interrupted call can only be repeated with the same arguments.");
-    assert_eq!(refused(yes("a", None, Some(Remember::Always))).await.path.as_deref(), Some("/answers/0/remember"));
+    assert_eq!(refused(yes("a", None, Some(ApprovalScope::Always))).await.path.as_deref(), Some("/answers/0/remember"));
     let request = SendRequest {
         page_id: "p".to_owned(),
         block_id: None,
@@ -155,10 +155,10 @@ async fn interrupted_call_needs_approval_to_repeat() {
         url_query: Map::new(),
         switches: Map::new(),
     };
-    assert_eq!(life.house.chat.send(&bob(), request).await.err().unwrap().code, ErrorCode::NotFound);
+    assert_eq!(life.test.chat.send(&bob(), request).await.err().unwrap().code, ErrorCode::NotFound);
     assert_eq!(life.paid(), [] as [Value; 0]);
 
-    life.house.ask("c1", yes("a", None, None)).await;
+    life.test.ask("c1", yes("a", None, None)).await;
     assert_eq!(life.last().await, "done: pay OutputAvailable");
     assert_eq!(refused(yes("a", None, None)).await.code, ErrorCode::Invalid, "it was made once more");
     assert_eq!(life.paid(), [json!({ "n": 1 })]);
@@ -172,14 +172,14 @@ async fn interrupted_call_needs_approval_to_repeat() {
 async fn denied_repetition_is_skipped() {
     let skipped = "Interrupted before it finished. It may or may not have had an effect. The user did not want it to be run again: ";
     let check = async |submission: Submission, state: &str, why: &str, denied: &str| {
-        let life = crashed(PLAIN, PLAIN, vec![says("well")]).await;
-        life.house.ask("c1", submission).await;
+        let life = crashed(PLAIN, PLAIN, vec![text_reply("well")]).await;
+        life.test.ask("c1", submission).await;
         assert_eq!(life.last().await, state);
         assert!(life.told().contains(&format!("{skipped}{why}")), "{}", life.told());
         assert_eq!(life.paid(), [] as [Value; 0]);
         // After another restart it reads the same.
-        let next = life.after(PLAIN, vec![says("on")]).await;
-        next.house.ask("c1", message("m9")).await;
+        let next = life.after(PLAIN, vec![text_reply("on")]).await;
+        next.test.ask("c1", message("m9")).await;
         assert!(next.told().contains(&format!("{skipped}{why}")), "{}", next.told());
         let rows = format!("c1 a interrupted []\nc1 a:32 denied [approval asked, approval denied ada {denied}]\n");
         assert_eq!(next.log().await, rows);
@@ -191,14 +191,14 @@ async fn denied_repetition_is_skipped() {
 
 #[tokio::test]
 async fn idempotent_call_is_repeated_on_continue() {
-    let life = crashed(IDEMPOTENT, IDEMPOTENT, vec![says("done"), says("more")]).await;
+    let life = crashed(IDEMPOTENT, IDEMPOTENT, vec![text_reply("done"), text_reply("more")]).await;
     assert_eq!(life.last().await, "interrupted: pay OutputError");
     assert_eq!(life.paid(), [] as [Value; 0], "not before somebody is there");
-    life.house.ask("c1", Submission::Continue).await;
+    life.test.ask("c1", Submission::Continue).await;
     assert_eq!(life.last().await, "done: pay OutputAvailable");
     assert!(!life.told().contains("Your answer was cut off"), "its result is what it goes on from: {}", life.told());
     assert_eq!(life.paid(), [json!({ "n": 1 })]);
-    life.house.ask("c1", Submission::Continue).await;
+    life.test.ask("c1", Submission::Continue).await;
     assert_eq!(life.paid().len(), 1, "once");
     assert_snapshot!(life.log().await, @"
     c1 a interrupted []
@@ -214,8 +214,8 @@ async fn repeatedly_interrupted_call_runs_once_per_continuation() {
     let second = first.after(IDEMPOTENT.hanging(), Vec::new()).await;
     assert_eq!(second.last().await, "interrupted: pay OutputError");
     second.until_it_runs(Submission::Continue).await;
-    let third = second.after(IDEMPOTENT, vec![says("done")]).await;
-    third.house.ask("c1", Submission::Continue).await;
+    let third = second.after(IDEMPOTENT, vec![text_reply("done")]).await;
+    third.test.ask("c1", Submission::Continue).await;
     assert_eq!(third.last().await, "done: pay OutputAvailable");
     assert_eq!([first.paid().len(), second.paid().len(), third.paid().len()], [1, 1, 1]);
     assert_snapshot!(third.log().await, @"
@@ -228,9 +228,9 @@ async fn repeatedly_interrupted_call_runs_once_per_continuation() {
     // The same for a call that the user approved again.
     let first = crashed(PLAIN, PLAIN.hanging(), Vec::new()).await;
     first.until_it_runs(yes("a", None, None)).await;
-    let second = first.after(PLAIN, vec![says("done")]).await;
+    let second = first.after(PLAIN, vec![text_reply("done")]).await;
     assert_eq!(second.last().await, "waiting: pay ApprovalRequested");
-    second.house.ask("c1", yes("a", None, None)).await;
+    second.test.ask("c1", yes("a", None, None)).await;
     assert_eq!((second.last().await.as_str(), second.paid().len()), ("done: pay OutputAvailable", 1));
 }
 
@@ -238,13 +238,13 @@ async fn repeatedly_interrupted_call_runs_once_per_continuation() {
 #[tokio::test]
 async fn changed_tool_needs_approval_to_repeat() {
     let check = async |before: Like, after: Like, expected: &str| {
-        let life = crashed(before, after, vec![says("done")]).await;
-        life.house.ask("c1", Submission::Continue).await;
+        let life = crashed(before, after, vec![text_reply("done")]).await;
+        life.test.ask("c1", Submission::Continue).await;
         assert_eq!(life.last().await, expected);
         let has_run = expected.starts_with("done");
         assert_eq!(life.paid().len(), usize::from(has_run));
         if !has_run {
-            life.house.ask("c1", yes("a", None, None)).await;
+            life.test.ask("c1", yes("a", None, None)).await;
             assert_eq!((life.last().await.as_str(), life.paid().len()), ("done: pay OutputAvailable", 1));
         }
     };
@@ -260,14 +260,14 @@ async fn changed_tool_needs_approval_to_repeat() {
 /// Together with a call that had ended, one that waits, and one whose tool no longer exists.
 #[tokio::test]
 async fn each_of_several_interrupted_calls_is_handled_by_its_state() {
-    let four = calls(&[("a", "look", "{}"), ("b", "pay", "{}"), ("c", "send", "{}"), ("d", "gone", "{}")]);
+    let four = tool_call_reply(&[("a", "look", "{}"), ("b", "pay", "{}"), ("c", "send", "{}"), ("d", "gone", "{}")]);
     let (look, looked) = IDEMPOTENT.tool("look");
     let (pay, paid) = IDEMPOTENT.hanging().tool("pay");
     let (send, _) = Like { asks: true, ..PLAIN }.tool("send");
     let (gone, ran) = IDEMPOTENT.hanging().tool("gone");
     let (before, _) = agent("helper", vec![four], vec![look, pay, send, gone]);
-    let house = House::open(before).await;
-    let _sent = house.send("c1", message("m1")).await.unwrap();
+    let test = TestChat::open(before).await;
+    let _sent = test.send("c1", message("m1")).await.unwrap();
     let begun = async {
         while [&looked, &paid, &ran].iter().any(|effects| effects.lock().unwrap().is_empty()) {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -280,13 +280,13 @@ async fn each_of_several_interrupted_calls_is_handled_by_its_state() {
     let (look, looked) = IDEMPOTENT.tool("look");
     let (pay, paid) = IDEMPOTENT.tool("pay");
     let (send, sent) = Like { asks: true, ..PLAIN }.tool("send");
-    let (after, model) = agent("helper", vec![says("done")], vec![look, pay, send]);
-    let house = house.reopen(after).await;
+    let (after, model) = agent("helper", vec![text_reply("done")], vec![look, pay, send]);
+    let test = test.reopen(after).await;
     let stands = "waiting: look OutputAvailable, pay OutputError, send ApprovalRequested, gone OutputError";
-    assert_eq!(house.last("c1").await, stands);
-    house.ask("c1", yes("c", None, None)).await;
+    assert_eq!(test.last("c1").await, stands);
+    test.ask("c1", yes("c", None, None)).await;
     let stands = "done: look OutputAvailable, pay OutputAvailable, send OutputAvailable, gone OutputError";
-    assert_eq!(house.last("c1").await, stands);
+    assert_eq!(test.last("c1").await, stands);
     let effects = [&looked, &paid, &sent].map(|effects| effects.lock().unwrap().len());
     assert_eq!(effects, [0, 1, 1]);
     // Each call has one result, in order.
@@ -298,8 +298,8 @@ async fn each_of_several_interrupted_calls_is_handled_by_its_state() {
 /// Neither a copy nor an imported file lets a call run, whatever the file contains.
 #[tokio::test]
 async fn copies_and_imports_repeat_no_call() {
-    let life = crashed(IDEMPOTENT, IDEMPOTENT, vec![says("on"), says("on"), says("on")]).await;
-    let chat = &life.house.chat;
+    let life = crashed(IDEMPOTENT, IDEMPOTENT, vec![text_reply("on"), text_reply("on"), text_reply("on")]).await;
+    let chat = &life.test.chat;
     let exported = serde_json::to_value(chat.export(&ada(), "c1").await.unwrap()).unwrap();
     let mut forged = exported.clone();
     for part in
@@ -311,13 +311,13 @@ async fn copies_and_imports_repeat_no_call() {
         }
     }
     let head = exported["head"].as_str().unwrap().to_owned();
-    let copy = chat.revise(&ada(), "c1", Change::Copy { message_id: head }).await.unwrap().conversation_id;
+    let copy = chat.revise(&ada(), "c1", MessageChange::Copy { message_id: head }).await.unwrap().conversation_id;
     let mut all = vec![copy];
     for file in [exported, forged] {
         all.push(chat.import(&ada(), serde_json::from_value(file).unwrap()).await.unwrap());
     }
     for conversation in all {
-        life.house.ask(&conversation, Submission::Continue).await;
-        assert_eq!(life.paid(), [] as [Value; 0], "{}", life.house.last(&conversation).await);
+        life.test.ask(&conversation, Submission::Continue).await;
+        assert_eq!(life.paid(), [] as [Value; 0], "{}", life.test.last(&conversation).await);
     }
 }

@@ -1,9 +1,9 @@
 //! The end reasons of runs, in the message and in the run's row. Also that turns end: their usage
 //! counts on over approvals, page calls and restarts.
 
-use crate::house::{House, ada, agent, helper, message, yes};
+use crate::house::{TestChat, ada, agent, helper, message, yes};
 use crate::paid;
-use contract::testing::{Cue, RecordingTool, calls, failure, says};
+use contract::testing::{Cue, RecordingTool, model_error, text_reply, tool_call_reply};
 use contract::{
     ApprovalTerms, Execution, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request, ToolSpec,
 };
@@ -28,7 +28,7 @@ impl Model for Panics {
     }
 }
 
-impl House {
+impl TestChat {
     /// Returns the end of the newest run, as in its message and in its row.
     async fn end(&self, conversation: &str) -> (String, String, String, String) {
         let message = self.chat.conversation(&ada(), conversation).await.unwrap().messages.pop().unwrap();
@@ -46,79 +46,82 @@ fn endless() -> Vec<Cue> {
 
 #[tokio::test]
 async fn every_end_has_a_reason() {
-    let check = async |house: &House, outcome: &str, reason: &str, cause: &str| {
-        let (said, why, row, error) = house.end("c1").await;
+    let check = async |test: &TestChat, outcome: &str, reason: &str, cause: &str| {
+        let (said, why, row, error) = test.end("c1").await;
         assert_eq!((said.as_str(), why.as_str(), row), (outcome, reason, format!("{outcome} {reason}")));
         assert!(error.starts_with(cause) && (error.is_empty() == cause.is_empty()), "{reason}: {error}");
     };
     let asked = async |replies: Vec<Vec<Cue>>| {
-        let house = House::open(helper(replies, ApprovalTerms::default()).0).await;
-        house.ask("c1", message("m1")).await;
-        house
+        let test = TestChat::open(helper(replies, ApprovalTerms::default()).0).await;
+        test.ask("c1", message("m1")).await;
+        test
     };
-    check(&asked(vec![says("ok")]).await, "done", "done", "").await;
-    check(&asked(vec![calls(&[("a", "pay", "{}")])]).await, "waiting", "waiting", "").await;
+    check(&asked(vec![text_reply("ok")]).await, "done", "done", "").await;
+    check(&asked(vec![tool_call_reply(&[("a", "pay", "{}")])]).await, "waiting", "waiting", "").await;
     let broken =
-        vec![Cue::Part(Part::TextStart { id: "t".to_owned() }), Cue::Fail(failure(ModelErrorKind::BrokenStream))];
-    let cause = failure(ModelErrorKind::BrokenStream).to_string();
+        vec![Cue::Part(Part::TextStart { id: "t".to_owned() }), Cue::Fail(model_error(ModelErrorKind::BrokenStream))];
+    let cause = model_error(ModelErrorKind::BrokenStream).to_string();
     check(&asked(vec![broken]).await, "failed", "streamBroken", &cause).await;
-    let refused = vec![Cue::Fail(failure(ModelErrorKind::Unauthorized))];
-    let cause = failure(ModelErrorKind::Unauthorized).to_string();
+    let refused = vec![Cue::Fail(model_error(ModelErrorKind::Unauthorized))];
+    let cause = model_error(ModelErrorKind::Unauthorized).to_string();
     check(&asked(vec![refused]).await, "failed", "modelCredentials", &cause).await;
 
     let (mut panics, _) = agent("helper", Vec::new(), Vec::new());
     panics.model = Arc::new(Panics(ModelId { provider: "p".to_owned(), model: "m".to_owned() }));
-    let house = House::open(panics).await;
-    house.ask("c1", message("m1")).await;
-    check(&house, "failed", "panic", "the server panicked").await;
+    let test = TestChat::open(panics).await;
+    test.ask("c1", message("m1")).await;
+    check(&test, "failed", "panic", "the server panicked").await;
 
-    let (mut limited, _) = helper(vec![calls(&[("a", "nothing", "{}")])], ApprovalTerms::default());
+    let (mut limited, _) = helper(vec![tool_call_reply(&[("a", "nothing", "{}")])], ApprovalTerms::default());
     limited.settings.max_steps = 1;
-    let house = House::open(limited).await;
-    house.ask("c1", message("m1")).await;
-    check(&house, "limit", "maxSteps", "maxSteps: 1").await;
+    let test = TestChat::open(limited).await;
+    test.ask("c1", message("m1")).await;
+    check(&test, "limit", "maxSteps", "maxSteps: 1").await;
 
-    let (mut limited, _) = helper(vec![says("never")], ApprovalTerms::default());
+    let (mut limited, _) = helper(vec![text_reply("never")], ApprovalTerms::default());
     limited.settings.limits.cost_usd = Some(1.0);
-    let house = House::open(limited).await;
-    house.ask("c1", message("m1")).await;
-    check(&house, "failed", "unknownPrice", "the price of the model test is not known").await;
+    let test = TestChat::open(limited).await;
+    test.ask("c1", message("m1")).await;
+    check(&test, "failed", "unknownPrice", "the price of the model test is not known").await;
 
-    let (mut strict, _) = helper(vec![calls(&[("a", "nothing", "{}")])], ApprovalTerms::default());
+    let (mut strict, _) = helper(vec![tool_call_reply(&[("a", "nothing", "{}")])], ApprovalTerms::default());
     strict.settings.repair_tool_call = false;
-    let house = House::open(strict).await;
-    house.ask("c1", message("m1")).await;
-    check(&house, "failed", "invalidCall", "a call of `nothing` cannot be run").await;
+    let test = TestChat::open(strict).await;
+    test.ask("c1", message("m1")).await;
+    check(&test, "failed", "invalidCall", "a call of `nothing` cannot be run").await;
 }
 
 #[tokio::test]
 async fn every_stop_has_a_reason() {
-    let check = async |stop: fn(&House), reason: &str| {
-        let house = House::open(helper(vec![endless()], ApprovalTerms::default()).0).await;
-        let sent = house.send("c1", message("m1")).await.unwrap();
-        stop(&house);
+    let check = async |stop: fn(&TestChat), reason: &str| {
+        let test = TestChat::open(helper(vec![endless()], ApprovalTerms::default()).0).await;
+        let sent = test.send("c1", message("m1")).await.unwrap();
+        stop(&test);
         if reason == "stoppedByUser" {
-            house.chat.stop(&ada(), "c1").await.unwrap();
+            test.chat.stop(&ada(), "c1").await.unwrap();
         }
         if reason == "shutdown" {
-            house.chat.drain(Duration::from_millis(10)).await;
+            test.chat.drain(Duration::from_millis(10)).await;
         }
         tokio::time::timeout(Duration::from_secs(20), sent.frames.collect::<Vec<_>>()).await.expect("it ends");
-        assert_eq!(house.end("c1").await.1, reason);
+        assert_eq!(test.end("c1").await.1, reason);
     };
     check(|_| {}, "stoppedByUser").await;
     check(|_| {}, "shutdown").await;
-    check(|house| house.chat.stop_all_of("ada"), "stoppedByAdmin").await;
+    check(|test| test.chat.stop_user_runs("ada"), "stoppedByAdmin").await;
 }
 
 #[tokio::test]
 async fn superseded_approval_request_ends_its_run() {
-    let house = House::open(helper(vec![calls(&[("a", "pay", "{}")]), says("ok")], ApprovalTerms::default()).0).await;
-    house.ask("c1", message("m1")).await;
-    house.ask("c1", message("m2")).await;
-    let messages = house.chat.conversation(&ada(), "c1").await.unwrap().messages;
+    let test = TestChat::open(
+        helper(vec![tool_call_reply(&[("a", "pay", "{}")]), text_reply("ok")], ApprovalTerms::default()).0,
+    )
+    .await;
+    test.ask("c1", message("m1")).await;
+    test.ask("c1", message("m2")).await;
+    let messages = test.chat.conversation(&ada(), "c1").await.unwrap().messages;
     assert_eq!(messages[1].metadata.as_ref().unwrap()["reason"], "replaced");
-    let runs = house.store.recent_runs("helper").await.unwrap();
+    let runs = test.store.recent_runs("helper").await.unwrap();
     let mut rows: Vec<_> = runs.iter().map(|run| (run.status.as_str(), run.reason.as_deref())).collect();
     rows.sort_unstable();
     assert_eq!(rows, [("done", Some("done")), ("stopped", Some("replaced"))]);
@@ -129,7 +132,7 @@ async fn superseded_approval_request_ends_its_run() {
 async fn steps_accumulate_over_approvals() {
     let another = |n: u32| {
         let (id, input) = (format!("a{n}"), format!(r#"{{"n":{n}}}"#));
-        calls(&[(&id, "pay", &input)])
+        tool_call_reply(&[(&id, "pay", &input)])
     };
     let limited = |replies: Vec<Vec<Cue>>| {
         let (mut agent, effects) = helper(replies, ApprovalTerms::default());
@@ -137,15 +140,15 @@ async fn steps_accumulate_over_approvals() {
         (agent, effects)
     };
     let (agent, effects) = limited((0..9).map(another).collect());
-    let house = House::open(agent).await;
-    house.ask("c1", message("m1")).await;
-    house.ask("c1", yes("a0", None, None)).await;
+    let test = TestChat::open(agent).await;
+    test.ask("c1", message("m1")).await;
+    test.ask("c1", yes("a0", None, None)).await;
     let (agent, more) = limited((2..9).map(another).collect());
-    let house = house.reopen(agent).await;
-    house.ask("c1", yes("a1", None, None)).await;
-    assert_eq!(house.end("c1").await.1, "waiting");
-    house.ask("c1", yes("a2", None, None)).await;
-    assert_eq!(house.end("c1").await.1, "maxSteps");
+    let test = test.reopen(agent).await;
+    test.ask("c1", yes("a1", None, None)).await;
+    assert_eq!(test.end("c1").await.1, "waiting");
+    test.ask("c1", yes("a2", None, None)).await;
+    assert_eq!(test.end("c1").await.1, "maxSteps");
     assert_eq!(paid(&effects).len() + paid(&more).len(), 3);
 }
 
@@ -153,7 +156,7 @@ async fn steps_accumulate_over_approvals() {
 #[tokio::test]
 async fn loop_of_page_calls_ends() {
     let looping = |from: usize| {
-        let again = |n: usize| calls(&[(&format!("a{n}"), "page", r#"{"same":1}"#)]);
+        let again = |n: usize| tool_call_reply(&[(&format!("a{n}"), "page", r#"{"same":1}"#)]);
         let spec = ToolSpec { execution: Execution::Client, ..ToolSpec::new("page", "", json!({ "type": "object" })) };
         let page = RecordingTool::new(spec, |input: Value, _| async move { Ok(input) });
         let (mut agent, model) = agent("helper", (from..12).map(again).collect(), vec![Arc::new(page)]);
@@ -164,16 +167,16 @@ async fn loop_of_page_calls_ends() {
         answers: vec![Answer::Output { tool_call_id: format!("a{n}"), output: json!("done") }],
     };
     let (agent, first) = looping(0);
-    let house = House::open(agent).await;
-    house.ask("c1", message("m1")).await;
-    house.ask("c1", output(0)).await;
+    let test = TestChat::open(agent).await;
+    test.ask("c1", message("m1")).await;
+    test.ask("c1", output(0)).await;
     let (agent, second) = looping(2);
-    let house = house.reopen(agent).await;
+    let test = test.reopen(agent).await;
     for n in 1..4 {
-        assert_eq!(house.end("c1").await.1, "waiting", "before answer {n}");
-        house.ask("c1", output(n)).await;
+        assert_eq!(test.end("c1").await.1, "waiting", "before answer {n}");
+        test.ask("c1", output(n)).await;
     }
-    assert_eq!(house.end("c1").await.1, "loop");
+    assert_eq!(test.end("c1").await.1, "loop");
     assert_eq!((first.requests().len(), second.requests().len()), (2, 3));
     let warned = format!("{:?}", second.requests()[1].messages.last().unwrap());
     assert!(warned.contains("the same calls several times"), "{warned}");

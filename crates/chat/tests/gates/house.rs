@@ -1,7 +1,7 @@
 //! A server with one agent that pays, with a controlled clock.
 
-use agent::{Agent, Settings};
-use chat::{AgentRequest, Agents, Caller, Chat, Clock, Hook, Hooks, Sent};
+use agent::{Agent, RunSettings};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, HookEvent, Hooks, SendResponse};
 use contract::testing::{Cue, RecordingTool, ScriptedModel};
 use contract::{ApprovalTerms, Tool, ToolSpec};
 use futures::StreamExt;
@@ -13,14 +13,14 @@ use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use wire::api::{Answer, Remember, SendRequest, StandingApproval, Submission};
+use wire::api::{Answer, ApprovalScope, SendRequest, StandingApproval, Submission};
 use wire::{DataChunk, STANDING_APPROVAL, UiMessage, UiPart, UserError};
 
 /// The arguments of calls that ran.
 pub(crate) type Effects = Arc<Mutex<Vec<Value>>>;
 
 /// A server with one agent. Dropping it without `shutdown` simulates a crash.
-pub(crate) struct House {
+pub(crate) struct TestChat {
     pub(crate) chat: Chat,
     pub(crate) store: Store,
     folder: Arc<TempDir>,
@@ -30,7 +30,7 @@ pub(crate) struct House {
 
 struct OneAgent(Arc<Agent>, Arc<AtomicBool>);
 
-impl Agents for OneAgent {
+impl AgentSource for OneAgent {
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
         self.by_id(request.caller, request.agent_id)
     }
@@ -48,11 +48,11 @@ impl Agents for OneAgent {
 struct Endless(Arc<AtomicBool>);
 
 impl Hooks for Endless {
-    fn wants(&self, hook: Hook) -> bool {
-        hook == Hook::Finish
+    fn wants(&self, hook: HookEvent) -> bool {
+        hook == HookEvent::Finish
     }
 
-    fn notify(&self, _: Hook, _: Map<String, Value>) {}
+    fn notify(&self, _: HookEvent, _: Map<String, Value>) {}
 
     fn finish(&self, _: Map<String, Value>, _: CancellationToken) -> BoxFuture<'_, Vec<DataChunk>> {
         Box::pin(async move {
@@ -88,7 +88,7 @@ pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>)
         sources: Vec::new(),
         instructions: None,
         tools,
-        settings: Settings { max_retries: 0, max_steps: 5, ..Settings::default() },
+        settings: RunSettings { max_retries: 0, max_steps: 5, ..RunSettings::default() },
     };
     (agent, model)
 }
@@ -99,17 +99,17 @@ pub(crate) fn helper(replies: Vec<Vec<Cue>>, terms: ApprovalTerms) -> (Agent, Ef
     (agent("helper", replies, vec![pay]).0, effects)
 }
 
-impl House {
+impl TestChat {
     pub(crate) async fn open(agent: Agent) -> Self {
         Self::serve(Arc::new(TempDir::new().unwrap()), Arc::new(AtomicI64::new(1_000_000)), agent).await
     }
 
     async fn serve(folder: Arc<TempDir>, now: Arc<AtomicI64>, agent: Agent) -> Self {
-        let store = Store::open(&test_postgres::database_of(folder.path()).await).await.unwrap();
+        let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
         let (time, dies) = (now.clone(), Arc::new(AtomicBool::new(false)));
         let clock = Clock::new(move || time.load(Ordering::Relaxed));
         let agents = Arc::new(OneAgent(Arc::new(agent), dies.clone()));
-        let chat = Chat::open_at(clock, store.clone(), agents, 8).await.unwrap();
+        let chat = Chat::open_with_clock(clock, store.clone(), agents, 8).await.unwrap();
         Self { chat, store, folder, now, dies }
     }
 
@@ -123,7 +123,7 @@ impl House {
         self.now.fetch_add(time, Ordering::Relaxed);
     }
 
-    pub(crate) async fn send(&self, conversation: &str, submission: Submission) -> Result<Sent, UserError> {
+    pub(crate) async fn send(&self, conversation: &str, submission: Submission) -> Result<SendResponse, UserError> {
         let request = SendRequest {
             page_id: "p".to_owned(),
             block_id: None,
@@ -214,7 +214,7 @@ pub(crate) fn message(id: &str) -> Submission {
 }
 
 /// An approval, optionally with other arguments or as a standing approval.
-pub(crate) fn yes(call: &str, input: Option<Value>, remember: Option<Remember>) -> Submission {
+pub(crate) fn yes(call: &str, input: Option<Value>, remember: Option<ApprovalScope>) -> Submission {
     let (tool_call_id, approval_id, reason) = (call.to_owned(), None, None);
     Submission::Answers {
         answers: vec![Answer::Approval {

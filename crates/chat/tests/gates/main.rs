@@ -9,15 +9,15 @@ mod page_calls;
 mod trials;
 
 use agent::{Agent, SubAgent};
-use contract::testing::{Cue, calls, says};
+use contract::testing::{Cue, text_reply, tool_call_reply};
 use contract::{ApprovalTerms, ToolSpec};
-use house::{Effects, House, ada, agent, bob, described, helper, message, tool, yes};
+use house::{Effects, TestChat, ada, agent, bob, described, helper, message, tool, yes};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::ErrorCode;
-use wire::api::{Answer, Remember, Submission};
+use wire::api::{Answer, ApprovalScope, Submission};
 
 const PAY: (&str, &str, &str) = ("a", "pay", r#"{"n":1}"#);
 
@@ -25,34 +25,34 @@ fn paid(effects: &Effects) -> Vec<Value> {
     effects.lock().unwrap().clone()
 }
 
-fn remember(call: &str, remember: Remember) -> Submission {
+fn remember(call: &str, remember: ApprovalScope) -> Submission {
     yes(call, None, Some(remember))
 }
 
 #[tokio::test]
 async fn standing_approval_covers_its_scope() {
-    let replies = (0..5).flat_map(|_| [calls(&[PAY]), says("done")]);
+    let replies = (0..5).flat_map(|_| [tool_call_reply(&[PAY]), text_reply("done")]);
     let (agent, effects) = helper(replies.collect(), ApprovalTerms::default());
-    let house = House::open(agent).await;
+    let test = TestChat::open(agent).await;
     let check = async |conversation: &str, id: &str, expected: &str| {
-        house.ask(conversation, message(id)).await;
-        assert_eq!(house.last(conversation).await, expected, "{conversation} {id}");
+        test.ask(conversation, message(id)).await;
+        assert_eq!(test.last(conversation).await, expected, "{conversation} {id}");
     };
     check("c1", "m1", "waiting: pay ApprovalRequested").await;
-    house.ask("c1", remember("a", Remember::Conversation)).await;
-    let grant = house.grants().await.remove(0);
+    test.ask("c1", remember("a", ApprovalScope::Conversation)).await;
+    let grant = test.grants().await.remove(0);
     assert_eq!((grant.tool_name.as_str(), grant.conversation_title.as_deref()), ("pay", Some("go")));
     let here = format!("done: pay OutputAvailable, conversation {} pay", grant.id);
-    assert_eq!(house.last("c1").await, here);
+    assert_eq!(test.last("c1").await, here);
     check("c1", "m2", &here).await;
     // In another conversation it needs approval, now with a standing approval for all.
     check("c2", "m3", "waiting: pay ApprovalRequested").await;
-    house.ask("c2", remember("a", Remember::Always)).await;
-    let all = house.grants().await.remove(0);
+    test.ask("c2", remember("a", ApprovalScope::Always)).await;
+    let all = test.grants().await.remove(0);
     assert_eq!(all.conversation_id, None);
     check("c3", "m4", &format!("done: pay OutputAvailable, always {} pay", all.id)).await;
     assert_eq!(paid(&effects).len(), 4);
-    let rows = house.log().await.replace(&grant.id, "HERE").replace(&all.id, "ALL");
+    let rows = test.log().await.replace(&grant.id, "HERE").replace(&all.id, "ALL");
     assert_snapshot!(rows, @"
     c1 helper a ok [approval asked, approval approved ada, approval approved ada standing approval HERE]
     c1 helper a-2 ok [approval approved ada standing approval HERE]
@@ -60,11 +60,11 @@ async fn standing_approval_covers_its_scope() {
     c3 helper a ok [approval approved ada standing approval ALL]
     ");
     // Only its owner can see and revoke it.
-    assert_eq!(house.chat.standing_approvals(&bob()).await.unwrap().items, []);
+    assert_eq!(test.chat.standing_approvals(&bob()).await.unwrap().items, []);
     for (caller, id) in [(bob(), all.id.as_str()), (ada(), "nothing")] {
-        assert_eq!(house.chat.revoke(&caller, id).await.unwrap_err().code, ErrorCode::NotFound);
+        assert_eq!(test.chat.revoke(&caller, id).await.unwrap_err().code, ErrorCode::NotFound);
     }
-    house.chat.revoke(&ada(), &all.id).await.unwrap();
+    test.chat.revoke(&ada(), &all.id).await.unwrap();
     check("c3", "m5", "waiting: pay ApprovalRequested").await;
 }
 
@@ -78,54 +78,54 @@ async fn limits_accumulate_over_an_approval() {
         (agent, effects)
     };
     let again = ("b", "pay", r#"{"n":2}"#);
-    let (agent, effects) = limited(vec![calls(&[PAY]), calls(&[again]), says("too late")]);
-    let house = House::open(agent).await;
-    house.ask("c1", message("m1")).await;
-    house.ask("c1", yes("a", None, None)).await;
-    assert_eq!(house.last("c1").await, "waiting: pay OutputAvailable, pay ApprovalRequested");
-    house.ask("c1", yes("b", None, None)).await;
-    assert_eq!(house.last("c1").await, "limit: pay OutputAvailable, pay OutputAvailable");
+    let (agent, effects) = limited(vec![tool_call_reply(&[PAY]), tool_call_reply(&[again]), text_reply("too late")]);
+    let test = TestChat::open(agent).await;
+    test.ask("c1", message("m1")).await;
+    test.ask("c1", yes("a", None, None)).await;
+    assert_eq!(test.last("c1").await, "waiting: pay OutputAvailable, pay ApprovalRequested");
+    test.ask("c1", yes("b", None, None)).await;
+    assert_eq!(test.last("c1").await, "limit: pay OutputAvailable, pay OutputAvailable");
     assert_eq!(paid(&effects).len(), 2);
 
-    let (agent, _) = limited(vec![calls(&[("c", "pay", "{}")])]);
-    let house = house.reopen(agent).await;
-    house.ask("c1", message("m2")).await;
-    assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested");
-    let (agent, _) = limited(vec![calls(&[("d", "pay", "{}")])]);
-    let house = house.reopen(agent).await;
-    house.ask("c1", yes("c", None, None)).await;
-    let (agent, _) = limited(vec![says("too late")]);
-    let house = house.reopen(agent).await;
-    house.ask("c1", yes("d", None, None)).await;
-    assert_eq!(house.last("c1").await, "limit: pay OutputAvailable, pay OutputAvailable");
+    let (agent, _) = limited(vec![tool_call_reply(&[("c", "pay", "{}")])]);
+    let test = test.reopen(agent).await;
+    test.ask("c1", message("m2")).await;
+    assert_eq!(test.last("c1").await, "waiting: pay ApprovalRequested");
+    let (agent, _) = limited(vec![tool_call_reply(&[("d", "pay", "{}")])]);
+    let test = test.reopen(agent).await;
+    test.ask("c1", yes("c", None, None)).await;
+    let (agent, _) = limited(vec![text_reply("too late")]);
+    let test = test.reopen(agent).await;
+    test.ask("c1", yes("d", None, None)).await;
+    assert_eq!(test.last("c1").await, "limit: pay OutputAvailable, pay OutputAvailable");
 }
 
 #[tokio::test]
 async fn standing_approval_decides_other_open_requests_of_the_tool() {
-    let both = calls(&[PAY, ("b", "pay", r#"{"n":2}"#), ("c", "send", "{}")]);
-    let (mut agent, effects) = helper(vec![both, says("done")], ApprovalTerms::default());
+    let both = tool_call_reply(&[PAY, ("b", "pay", r#"{"n":2}"#), ("c", "send", "{}")]);
+    let (mut agent, effects) = helper(vec![both, text_reply("done")], ApprovalTerms::default());
     agent.tools.push(tool("send", ApprovalTerms::default()).0);
-    let house = House::open(agent).await;
-    house.ask("c1", message("m1")).await;
-    house.ask("c1", remember("a", Remember::Always)).await;
+    let test = TestChat::open(agent).await;
+    test.ask("c1", message("m1")).await;
+    test.ask("c1", remember("a", ApprovalScope::Always)).await;
     let waiting = "waiting: pay ApprovalResponded, pay ApprovalResponded, send ApprovalRequested";
-    assert_eq!(house.last("c1").await, waiting);
-    house.ask("c1", yes("c", None, None)).await;
-    let id = &house.grants().await[0].id;
+    assert_eq!(test.last("c1").await, waiting);
+    test.ask("c1", yes("c", None, None)).await;
+    let id = &test.grants().await[0].id;
     let expected = "done: pay OutputAvailable, pay OutputAvailable, send OutputAvailable, always ID pay, always ID pay";
-    assert_eq!(house.last("c1").await.replace(id, "ID"), expected);
+    assert_eq!(test.last("c1").await.replace(id, "ID"), expected);
     assert_eq!(paid(&effects), [json!({ "n": 1 }), json!({ "n": 2 })]);
 }
 
 #[tokio::test]
 async fn standing_approval_is_refused_where_not_allowed() {
     let terms = ApprovalTerms { may_remember: false, ..ApprovalTerms::default() };
-    let (agent, effects) = helper(vec![calls(&[PAY]), says("done")], terms);
-    let house = House::open(agent).await;
-    house.ask("c1", message("m1")).await;
-    let refused = house.send("c1", remember("a", Remember::Always)).await.err().unwrap();
+    let (agent, effects) = helper(vec![tool_call_reply(&[PAY]), text_reply("done")], terms);
+    let test = TestChat::open(agent).await;
+    test.ask("c1", message("m1")).await;
+    let refused = test.send("c1", remember("a", ApprovalScope::Always)).await.err().unwrap();
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/remember")));
-    assert_eq!((house.grants().await.len(), paid(&effects).len()), (0, 0));
+    assert_eq!((test.grants().await.len(), paid(&effects).len()), (0, 0));
     // A denial creates no standing approval.
     let no = Answer::Approval {
         tool_call_id: "a".to_owned(),
@@ -134,25 +134,26 @@ async fn standing_approval_is_refused_where_not_allowed() {
         input_hash: None,
         reason: None,
         input: None,
-        remember: Some(Remember::Always),
+        remember: Some(ApprovalScope::Always),
     };
-    house.ask("c1", Submission::Answers { answers: vec![no] }).await;
-    assert_eq!((house.grants().await.len(), paid(&effects).len()), (0, 0));
+    test.ask("c1", Submission::Answers { answers: vec![no] }).await;
+    assert_eq!((test.grants().await.len(), paid(&effects).len()), (0, 0));
 }
 
 #[tokio::test]
 async fn changed_tool_asks_again() {
-    let house = House::open(helper(vec![calls(&[PAY]), says("done")], ApprovalTerms::default()).0).await;
-    house.ask("c1", message("m1")).await;
-    house.ask("c1", remember("a", Remember::Always)).await;
+    let test =
+        TestChat::open(helper(vec![tool_call_reply(&[PAY]), text_reply("done")], ApprovalTerms::default()).0).await;
+    test.ask("c1", message("m1")).await;
+    test.ask("c1", remember("a", ApprovalScope::Always)).await;
     let tools = vec![described("pay", "Pays, and tells everybody.", ApprovalTerms::default()).0];
-    let changed = agent("helper", vec![calls(&[PAY]), says("done")], tools).0;
-    let house = house.reopen(changed).await;
-    house.ask("c1", message("m2")).await;
-    assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested");
+    let changed = agent("helper", vec![tool_call_reply(&[PAY]), text_reply("done")], tools).0;
+    let test = test.reopen(changed).await;
+    test.ask("c1", message("m2")).await;
+    assert_eq!(test.last("c1").await, "waiting: pay ApprovalRequested");
     // A standing approval of the changed tool replaces the old one.
-    house.ask("c1", remember("a-2", Remember::Always)).await;
-    assert_eq!(house.grants().await.len(), 1);
+    test.ask("c1", remember("a-2", ApprovalScope::Always)).await;
+    assert_eq!(test.grants().await.len(), 1);
 }
 
 /// Returns an agent that gives this many tasks to `payer`, and the payments of `payer`.
@@ -160,23 +161,23 @@ fn above(tasks: usize, replies: Vec<Vec<Cue>>) -> (Agent, Effects) {
     let (pay, effects) = tool("pay", ApprovalTerms::default());
     let spec = ToolSpec::new("payer", "", SubAgent::default_schema());
     let agents = vec![Arc::new(SubAgent { spec, agent: agent("payer", replies, vec![pay]).0 })];
-    let task = (0..tasks).flat_map(|_| [calls(&[("a", "payer", r#"{"task":"Pay."}"#)]), says("done")]);
+    let task = (0..tasks).flat_map(|_| [tool_call_reply(&[("a", "payer", r#"{"task":"Pay."}"#)]), text_reply("done")]);
     (Agent { agents, ..agent("helper", task.collect(), Vec::new()).0 }, effects)
 }
 
 #[tokio::test]
 async fn standing_approval_within_a_task_belongs_to_the_sub_agent() {
-    let twice = || [calls(&[("x", "pay", "{}"), ("y", "pay", "{}")]), says("paid")];
-    let house = House::open(above(2, [twice(), twice()].into_iter().flatten().collect()).0).await;
-    house.ask("c1", message("m1")).await;
-    house.ask("c1", remember("a", Remember::Always)).await;
-    let grant = house.grants().await.remove(0);
+    let twice = || [tool_call_reply(&[("x", "pay", "{}"), ("y", "pay", "{}")]), text_reply("paid")];
+    let test = TestChat::open(above(2, [twice(), twice()].into_iter().flatten().collect()).0).await;
+    test.ask("c1", message("m1")).await;
+    test.ask("c1", remember("a", ApprovalScope::Always)).await;
+    let grant = test.grants().await.remove(0);
     assert_eq!((grant.agent_id.as_str(), grant.tool_name.as_str()), ("payer", "pay"));
     let told = format!("done: payer OutputAvailable, always {id} pay, always {id} pay", id = grant.id);
-    assert_eq!(house.last("c1").await, told);
-    house.ask("c2", message("m2")).await;
-    assert_eq!(house.last("c2").await, told);
-    assert_snapshot!(house.log().await.replace(&grant.id, "ID"), @"
+    assert_eq!(test.last("c1").await, told);
+    test.ask("c2", message("m2")).await;
+    assert_eq!(test.last("c2").await, told);
+    assert_snapshot!(test.log().await.replace(&grant.id, "ID"), @"
     c1 payer a/x ok [approval asked, approval approved ada, approval approved ada standing approval ID]
     c1 payer a/y ok [approval asked, approval approved ada, approval approved ada standing approval ID]
     c1 helper a ok [approval asked, approval approved ada]
@@ -193,61 +194,62 @@ fn for_a_minute() -> ApprovalTerms {
 #[tokio::test]
 async fn expired_request_is_closed_by_any_access() {
     let asked = async || {
-        let (agent, model) = agent("helper", vec![calls(&[PAY]), says("on")], vec![tool("pay", for_a_minute()).0]);
-        let house = House::open(agent).await;
-        house.ask("c1", message("m1")).await;
-        house.pass(59_999);
-        assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested");
-        house.pass(1);
-        (house, model)
+        let (agent, model) =
+            agent("helper", vec![tool_call_reply(&[PAY]), text_reply("on")], vec![tool("pay", for_a_minute()).0]);
+        let test = TestChat::open(agent).await;
+        test.ask("c1", message("m1")).await;
+        test.pass(59_999);
+        assert_eq!(test.last("c1").await, "waiting: pay ApprovalRequested");
+        test.pass(1);
+        (test, model)
     };
     let gone = "interrupted: pay OutputDenied";
     let reason = "The user did not decide in time, so it was not done.";
     let row = format!("c1 helper a denied [approval asked, approval denied {reason}]\n");
 
     // A late answer.
-    let (house, _) = asked().await;
-    let refused = house.send("c1", yes("a", None, Some(Remember::Always))).await.err().unwrap();
+    let (test, _) = asked().await;
+    let refused = test.send("c1", yes("a", None, Some(ApprovalScope::Always))).await.err().unwrap();
     assert!(refused.message.starts_with("The time to decide ran out"), "{}", refused.message);
-    assert_eq!((house.last("c1").await, house.log().await), (gone.to_owned(), row.clone()));
-    assert_eq!(house.grants().await.len(), 0);
+    assert_eq!((test.last("c1").await, test.log().await), (gone.to_owned(), row.clone()));
+    assert_eq!(test.grants().await.len(), 0);
 
     // Opening the conversation; the agent can continue, and reads the reason.
-    let (house, model) = asked().await;
-    assert_eq!(house.last("c1").await, gone);
-    assert_eq!(house.log().await, row);
-    house.ask("c1", Submission::Continue).await;
-    assert_eq!(house.last("c1").await, "done: pay OutputDenied");
+    let (test, model) = asked().await;
+    assert_eq!(test.last("c1").await, gone);
+    assert_eq!(test.log().await, row);
+    test.ask("c1", Submission::Continue).await;
+    assert_eq!(test.last("c1").await, "done: pay OutputDenied");
     let told = serde_json::to_string(&model.requests()[1].messages).unwrap();
     let expected =
         "expired before there was a decision, so this was not done. Say so. Do it only if the user asks for it again";
     assert!(told.contains(expected), "{told}");
 
     // A new message.
-    let (house, _) = asked().await;
-    house.ask("c1", message("m2")).await;
-    assert_eq!(house.log().await, row);
+    let (test, _) = asked().await;
+    test.ask("c1", message("m2")).await;
+    assert_eq!(test.log().await, row);
 
     // After a restart.
-    let (house, _) = asked().await;
-    let (agent, effects) = helper(vec![says("on")], for_a_minute());
-    let house = house.reopen(agent).await;
-    assert_eq!(house.last("c1").await, gone);
-    house.ask("c1", message("m2")).await;
-    assert_eq!((paid(&effects).len(), house.log().await), (0, row));
+    let (test, _) = asked().await;
+    let (agent, effects) = helper(vec![text_reply("on")], for_a_minute());
+    let test = test.reopen(agent).await;
+    assert_eq!(test.last("c1").await, gone);
+    test.ask("c1", message("m2")).await;
+    assert_eq!((paid(&effects).len(), test.log().await), (0, row));
 }
 
 #[tokio::test]
 async fn one_of_two_requests_expires() {
-    let both = calls(&[PAY, ("b", "send", "{}")]);
-    let (mut agent, _) = helper(vec![both, says("done")], for_a_minute());
+    let both = tool_call_reply(&[PAY, ("b", "send", "{}")]);
+    let (mut agent, _) = helper(vec![both, text_reply("done")], for_a_minute());
     agent.tools.push(tool("send", ApprovalTerms::default()).0);
-    let house = House::open(agent).await;
-    house.ask("c1", message("m1")).await;
-    house.pass(60_000);
-    assert_eq!(house.last("c1").await, "waiting: pay OutputDenied, send ApprovalRequested");
-    house.ask("c1", yes("b", None, None)).await;
-    assert_eq!(house.last("c1").await, "done: pay OutputDenied, send OutputAvailable");
+    let test = TestChat::open(agent).await;
+    test.ask("c1", message("m1")).await;
+    test.pass(60_000);
+    assert_eq!(test.last("c1").await, "waiting: pay OutputDenied, send ApprovalRequested");
+    test.ask("c1", yes("b", None, None)).await;
+    assert_eq!(test.last("c1").await, "done: pay OutputDenied, send OutputAvailable");
 }
 
 #[tokio::test]
@@ -255,12 +257,12 @@ async fn only_visible_arguments_can_be_edited() {
     let terms =
         ApprovalTerms { visible_parameters: Some(vec!["n".to_owned(), "m".to_owned()]), ..ApprovalTerms::default() };
     let made = ("a", "pay", r#"{"n":1,"m":2,"account":"x"}"#);
-    let (agent, effects) = helper(vec![calls(&[made]), says("done")], terms);
-    let house = House::open(agent).await;
-    house.ask("c1", message("m1")).await;
-    let refused = house.send("c1", yes("a", Some(json!({ "n": 7, "account": "y" })), None)).await.err().unwrap();
+    let (agent, effects) = helper(vec![tool_call_reply(&[made]), text_reply("done")], terms);
+    let test = TestChat::open(agent).await;
+    test.ask("c1", message("m1")).await;
+    let refused = test.send("c1", yes("a", Some(json!({ "n": 7, "account": "y" })), None)).await.err().unwrap();
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/input")));
-    house.ask("c1", yes("a", Some(json!({ "n": 7 })), None)).await;
+    test.ask("c1", yes("a", Some(json!({ "n": 7 })), None)).await;
     assert_eq!(paid(&effects), [json!({ "n": 7, "account": "x" })]);
 }
 
@@ -268,48 +270,48 @@ async fn only_visible_arguments_can_be_edited() {
 /// requesting run has ended. What the first approval let run must not run again.
 #[tokio::test]
 async fn crash_after_a_second_request_within_a_task_repeats_nothing() {
-    let pays = |id| calls(&[(id, "pay", "{}")]);
-    let script = || above(1, vec![pays("x"), pays("y"), says("paid")]);
+    let pays = |id| tool_call_reply(&[(id, "pay", "{}")]);
+    let script = || above(1, vec![pays("x"), pays("y"), text_reply("paid")]);
     let (agent, effects) = script();
-    let house = House::open(agent).await;
-    house.ask("c1", message("m1")).await;
-    house.ask_and_die("c1", yes("a", None, None)).await;
+    let test = TestChat::open(agent).await;
+    test.ask("c1", message("m1")).await;
+    test.ask_and_die("c1", yes("a", None, None)).await;
     assert_eq!(paid(&effects).len(), 1);
     let (agent, effects) = script();
-    let house = house.reopen(agent).await;
-    assert_eq!(house.last("c1").await, "interrupted: payer OutputError");
-    let refused = house.send("c1", yes("a", None, None)).await.err().unwrap();
+    let test = test.reopen(agent).await;
+    assert_eq!(test.last("c1").await, "interrupted: payer OutputError");
+    let refused = test.send("c1", yes("a", None, None)).await.err().unwrap();
     assert_eq!(refused.code, ErrorCode::Invalid);
     assert_eq!(paid(&effects).len(), 0);
-    house.ask("c1", message("m2")).await;
-    assert_eq!(house.last("c1").await, "waiting: payer ApprovalRequested");
+    test.ask("c1", message("m2")).await;
+    assert_eq!(test.last("c1").await, "waiting: payer ApprovalRequested");
 }
 
 /// The first approval request within a task is only half stored: the task ends with a result, and
 /// the conversation continues.
 #[tokio::test]
 async fn crash_after_a_request_within_a_task_ends_the_task() {
-    let script = || above(1, vec![calls(&[("x", "pay", "{}")]), says("paid")]).0;
-    let house = House::open(script()).await;
-    house.ask_and_die("c1", message("m1")).await;
-    let house = house.reopen(script()).await;
-    assert_eq!(house.last("c1").await, "interrupted: payer OutputError");
-    house.ask("c1", message("m2")).await;
-    assert_eq!(house.last("c1").await, "waiting: payer ApprovalRequested");
-    house.ask("c1", yes("a-2", None, None)).await;
-    assert_eq!(house.last("c1").await, "done: payer OutputAvailable");
+    let script = || above(1, vec![tool_call_reply(&[("x", "pay", "{}")]), text_reply("paid")]).0;
+    let test = TestChat::open(script()).await;
+    test.ask_and_die("c1", message("m1")).await;
+    let test = test.reopen(script()).await;
+    assert_eq!(test.last("c1").await, "interrupted: payer OutputError");
+    test.ask("c1", message("m2")).await;
+    assert_eq!(test.last("c1").await, "waiting: payer ApprovalRequested");
+    test.ask("c1", yes("a-2", None, None)).await;
+    assert_eq!(test.last("c1").await, "done: payer OutputAvailable");
 }
 
 /// The server dies after it sent an approval request and before the run ended: the request stays
 /// open, for the tool as it was.
 #[tokio::test]
 async fn crash_after_a_request_keeps_it_open() {
-    let house = House::open(helper(vec![calls(&[PAY])], ApprovalTerms::default()).0).await;
-    house.ask_and_die("c1", message("m1")).await;
+    let test = TestChat::open(helper(vec![tool_call_reply(&[PAY])], ApprovalTerms::default()).0).await;
+    test.ask_and_die("c1", message("m1")).await;
     let (pay, effects) = described("pay", "Pays twice.", ApprovalTerms::default());
-    let house = house.reopen(agent("helper", vec![says("done")], vec![pay]).0).await;
-    assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested");
-    house.ask("c1", yes("a", None, None)).await;
-    assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested", "it is another tool, so it asks again");
+    let test = test.reopen(agent("helper", vec![text_reply("done")], vec![pay]).0).await;
+    assert_eq!(test.last("c1").await, "waiting: pay ApprovalRequested");
+    test.ask("c1", yes("a", None, None)).await;
+    assert_eq!(test.last("c1").await, "waiting: pay ApprovalRequested", "it is another tool, so it asks again");
     assert_eq!(paid(&effects).len(), 0);
 }

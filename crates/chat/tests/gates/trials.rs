@@ -1,7 +1,7 @@
 //! Tool trials by an administrator: the same gates, with an audit entry.
 
-use crate::house::{House, ada, helper, tool};
-use agent::{Asked, Policy, Ruling};
+use crate::house::{TestChat, ada, helper, tool};
+use agent::{Policy, PolicyQuery, Ruling};
 use chat::TrialRequest;
 use contract::testing::RecordingTool;
 use contract::{ApprovalTerms, Execution, ToolSpec};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 struct Sunday;
 
 impl Policy for Sunday {
-    fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling> {
+    fn decide<'a>(&'a self, asked: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
         let ruling = if asked.call.name == "send" { Ruling::Deny("not on Sundays.".to_owned()) } else { Ruling::Allow };
         async move { ruling }.boxed()
     }
@@ -31,7 +31,7 @@ async fn trial_passes_every_gate() {
     let (send, sent) = tool("send", ApprovalTerms::default());
     agent.tools.extend([Arc::new(read) as _, Arc::new(client) as _, send]);
     agent.policy = Some(Arc::new(Sunday));
-    let house = House::open(agent).await;
+    let test = TestChat::open(agent).await;
     let mut lines = String::new();
     for (tool, arguments, approved) in [
         ("read", r#"{"n":1}"#, false),
@@ -49,7 +49,7 @@ async fn trial_passes_every_gate() {
             arguments: arguments.to_owned(),
             approved,
         };
-        let line = match house.chat.try_tool(&ada(), request).await {
+        let line = match test.chat.try_tool(&ada(), request).await {
             Ok(trial) => {
                 let came = trial.output.map_or_else(|| trial.error.unwrap_or_default(), |output| output.to_string());
                 format!("{} {came}", trial.outcome.name())
@@ -71,7 +71,7 @@ async fn trial_passes_every_gate() {
     assert_eq!(*paid.lock().unwrap(), [json!({ "n": 3 })], "only what was approved");
     assert_eq!(*sent.lock().unwrap(), [] as [Value; 0]);
     // Each trial has an entry; a browser tool was not called.
-    let log = house.log().await;
+    let log = test.log().await;
     let rows: Vec<_> = log.lines().map(|row| row.splitn(4, ' ').skip(3).collect::<String>()).collect();
     assert_snapshot!(rows.join("\n"), @"
     ok []
@@ -82,5 +82,5 @@ async fn trial_passes_every_gate() {
     refused [policy refused not on Sundays.]
     refused [schema refused There is no such tool.]
     ");
-    assert_eq!(house.chat.conversations(&ada(), Default::default(), 9, None).await.unwrap().items, []);
+    assert_eq!(test.chat.conversations(&ada(), Default::default(), 9, None).await.unwrap().items, []);
 }

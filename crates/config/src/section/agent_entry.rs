@@ -95,7 +95,7 @@ pub(crate) struct ToolProperties {
     /// The tool's name for the model. Default: the endpoint's id, with `__` for `/`.
     pub(super) name: Option<ToolName>,
     #[serde(flatten)]
-    pub(super) marks: super::marks::MarksEntry,
+    pub(super) annotations: super::annotations::ToolAnnotationsEntry,
 }
 
 /// Model, instructions and settings. Most values may be operators, which are evaluated for each

@@ -2,17 +2,17 @@
 //! read. For each turn it is evaluated, and the agent is checked and read again with the value.
 
 use super::agent_entry::{AgentEntry, AgentProperties};
-use super::dynamic::schema_of;
+use super::dynamic::operator_schema;
 use super::{Context, operator};
-use crate::agent::LaterProperty;
-use crate::shape::{Shape, check_value, read};
-use crate::source::{Entry, Node, Report, Span};
+use crate::agent::DynamicProperty;
+use crate::shape::{Shape, check_value, deserialize};
+use crate::source::{MapEntry, Node, Report, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// The operators that can be evaluated for a turn.
-const OF_TURNS: [&str; 6] = ["_user", "_payload", "_if", "_eq", "_expr", "_template"];
+const TURN_OPERATORS: [&str; 6] = ["_user", "_payload", "_if", "_eq", "_expr", "_template"];
 
 /// An operator that is evaluated for each turn. The type only provides the schema.
 pub(crate) struct TurnOperator;
@@ -34,21 +34,21 @@ impl JsonSchema for TurnOperator {
             "_template" => "A template: `Hello {{ user.id }}` or `{% if payload.urlQuery.short %}…{% endif %}`.",
             _ => "The value of an environment variable, in options that are sent to the provider unchanged.",
         };
-        let names = OF_TURNS.into_iter().chain(["_secret"]);
-        schema_of("An operator, which is evaluated for each turn.", names.map(|name| (name, describe(name))))
+        let names = TURN_OPERATORS.into_iter().chain(["_secret"]);
+        operator_schema("An operator, which is evaluated for each turn.", names.map(|name| (name, describe(name))))
     }
 }
 
 /// Properties that limit a turn. Their operators must yield a value, because no value would mean no
 /// limit.
-const BOUNDS: [&str; 3] = ["limits", "maxSteps", "timeout"];
+const LIMIT_PROPERTIES: [&str; 3] = ["limits", "maxSteps", "timeout"];
 
 /// Properties that are sent to the provider unchanged and may therefore hold secrets.
-const OF_REQUESTS: [&str; 4] = ["providerOptions", "byok", "user", "tags"];
+const REQUEST_PROPERTIES: [&str; 4] = ["providerOptions", "byok", "user", "tags"];
 
 /// Properties that cannot hold operators, because they are used when the config is read: files are
 /// opened and tools are checked then.
-const SETTLED: [&str; 5] = ["fileSystem", "askUser", "pageContext", "api", "repairToolCall"];
+const STATIC_PROPERTIES: [&str; 5] = ["fileSystem", "askUser", "pageContext", "api", "repairToolCall"];
 
 /// Allows an operator in place of each property, each item of a list, and each key of a mapping
 /// that is defined inline.
@@ -56,7 +56,7 @@ pub(super) fn allow_operators(schema: &mut Schema) {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
         // The schema of instructions allows operators already.
-        if !SETTLED.contains(&name.as_str()) && name != "instructions" {
+        if !STATIC_PROPERTIES.contains(&name.as_str()) && name != "instructions" {
             allow_operator_in(property);
         }
     }
@@ -74,14 +74,14 @@ fn allow_operator_in(schema: &mut Value) {
 /// Reports operators that are not allowed where they are used, and secrets that are not set.
 pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
     let env = context.env;
-    let of_requests: Vec<_> = OF_TURNS.into_iter().chain(["_secret"]).collect();
+    let of_requests: Vec<_> = TURN_OPERATORS.into_iter().chain(["_secret"]).collect();
     for entry in properties.entries() {
         let name = entry.key.as_str();
-        let allowed = if OF_REQUESTS.contains(&name) { &of_requests[..] } else { &OF_TURNS };
-        if SETTLED.contains(&name) {
+        let allowed = if REQUEST_PROPERTIES.contains(&name) { &of_requests[..] } else { &TURN_OPERATORS };
+        if STATIC_PROPERTIES.contains(&name) {
             continue;
         }
-        operator::each(&entry.value, allowed, context.report, &mut |operator: &Entry, report| {
+        operator::for_each_operator(&entry.value, allowed, context.report, &mut |operator: &MapEntry, report| {
             operator::check_secret(operator, env, "each request of this agent sends it", report);
         });
     }
@@ -89,7 +89,7 @@ pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
 
 /// Removes the properties that hold operators from a checked agent. If `model` is one of them, an
 /// empty name replaces it.
-pub(super) fn take(agent: &mut Value, node: &Node, report: &Report) -> Vec<LaterProperty> {
+pub(super) fn take_dynamic(agent: &mut Value, node: &Node, report: &Report) -> Vec<DynamicProperty> {
     let Some(properties) = agent.get_mut("properties").and_then(Value::as_object_mut) else { return Vec::new() };
     let is_later = |name: &str, value: &Value| name != "instructions" && operators::is_dynamic(value);
     let names: Vec<String> =
@@ -97,7 +97,12 @@ pub(super) fn take(agent: &mut Value, node: &Node, report: &Report) -> Vec<Later
     let later = names.into_iter().filter_map(|name| {
         let value = properties.remove(&name)?;
         let at = node.get(&name).map_or(node.at, |entry| entry.value.at);
-        Some(LaterProperty { may_hold_secrets: OF_REQUESTS.contains(&&*name), at: report.location(at), name, value })
+        Some(DynamicProperty {
+            may_hold_secrets: REQUEST_PROPERTIES.contains(&&*name),
+            at: report.location(at),
+            name,
+            value,
+        })
     });
     let later: Vec<_> = later.collect();
     properties.entry("model").or_insert_with(|| "".into());
@@ -106,7 +111,7 @@ pub(super) fn take(agent: &mut Value, node: &Node, report: &Report) -> Vec<Later
 
 /// Returns the keys of an agent that decide how its properties are read, with the properties that
 /// hold no operator.
-pub(super) fn known(agent: &Value) -> Value {
+pub(super) fn static_entry(agent: &Value) -> Value {
     let kept = ["id", "type", "preset", "connectionId", "properties"];
     kept.into_iter().filter_map(|key| Some((key.to_owned(), agent.get(key)?.clone()))).collect::<Map<_, _>>().into()
 }
@@ -115,12 +120,16 @@ pub(super) fn known(agent: &Value) -> Value {
 ///
 /// # Errors
 /// The first value that is not allowed, with the position of its operator in the config.
-pub(super) fn settle(mut known: Value, later: &[LaterProperty], values: Vec<Value>) -> Result<AgentEntry, String> {
-    let shape = Shape::of::<AgentProperties>();
+pub(super) fn apply_values(
+    mut known: Value,
+    later: &[DynamicProperty],
+    values: Vec<Value>,
+) -> Result<AgentEntry, String> {
+    let shape = Shape::for_type::<AgentProperties>();
     for (property, value) in later.iter().zip(values) {
-        let LaterProperty { name, at, .. } = property;
-        if BOUNDS.contains(&name.as_str())
-            && let Some(path) = missing_bound(&property.value, &value)
+        let DynamicProperty { name, at, .. } = property;
+        if LIMIT_PROPERTIES.contains(&name.as_str())
+            && let Some(path) = missing_limit(&property.value, &value)
         {
             return Err(format!("{at}: the operator of `{name}{path}` came to nothing, so the bound cannot be kept"));
         }
@@ -137,17 +146,17 @@ pub(super) fn settle(mut known: Value, later: &[LaterProperty], values: Vec<Valu
         known["properties"][name] = checked.ok_or_else(|| told(first_problem(report)))?;
     }
     let mut report = Report::default();
-    read(known, Span::default(), &mut report).ok_or_else(|| first_problem(report))
+    deserialize(known, Span::default(), &mut report).ok_or_else(|| first_problem(report))
 }
 
 /// Returns the path of the first operator in a limit that yielded no value.
-fn missing_bound(written: &Value, came_to: &Value) -> Option<String> {
+fn missing_limit(written: &Value, came_to: &Value) -> Option<String> {
     if operators::operator(written).is_some() {
         return came_to.is_null().then(String::new);
     }
     let (Value::Object(written), Value::Object(came_to)) = (written, came_to) else { return None };
     written.iter().find_map(|(key, value)| {
-        let path = missing_bound(value, came_to.get(key).unwrap_or(&Value::Null))?;
+        let path = missing_limit(value, came_to.get(key).unwrap_or(&Value::Null))?;
         Some(format!(".{key}{path}"))
     })
 }

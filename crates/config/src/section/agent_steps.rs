@@ -3,9 +3,9 @@
 use super::agent_entry::ToolChoiceEntry;
 use super::agents::{names, tool_choice};
 use super::value::ToolName;
-use crate::agent::{Prune, PruneReasoning, PruneToolCalls, StepRule, Steps};
+use crate::agent::{Prune, PruneReasoning, PruneToolCalls, StepRule, StepSelector};
 use crate::shape::pattern::PRUNED_CALLS;
-use crate::source::{Node, Report, Step};
+use crate::source::{Node, PathStep, Report};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -112,7 +112,7 @@ impl CallsWord {
 /// Reports rules whose steps are missing or contradictory.
 pub(super) fn check(rules: &[StepRuleEntry], place: &Node, report: &mut Report) {
     for (index, rule) in rules.iter().enumerate() {
-        let at = place.at(&[Step::Key("prepareStep"), Step::Index(index)]);
+        let at = place.span_at(&[PathStep::Key("prepareStep"), PathStep::Index(index)]);
         match (&rule.steps, rule.from, rule.to) {
             (Some(_), None, None) => {}
             (None, Some(StepNumber(from)), Some(StepNumber(to))) if to < from => {
@@ -133,8 +133,8 @@ pub(super) fn rules(entries: Vec<StepRuleEntry>) -> Vec<StepRule> {
     let number = |StepNumber(number)| number;
     let rule = |entry: StepRuleEntry| StepRule {
         steps: match entry.steps {
-            Some(steps) => Steps::These(steps.into_iter().map(number).collect()),
-            None => Steps::Range(entry.from.map_or(1, number), entry.to.map(number)),
+            Some(steps) => StepSelector::Numbers(steps.into_iter().map(number).collect()),
+            None => StepSelector::Range(entry.from.map_or(1, number), entry.to.map(number)),
         },
         active_tools: entry.active_tools.map(names),
         tool_choice: entry.tool_choice.map(tool_choice),

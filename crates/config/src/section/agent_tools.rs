@@ -1,14 +1,14 @@
 //! An agent's `tools`: endpoints that the model can call.
 
+use super::access_rules::{EntryKind, EntryRef};
 use super::agent_entry::{ToolEntry, ToolProperties};
+use super::annotations::ToolAnnotationsEntry;
 use super::confirm::{self, ConfirmEntry};
-use super::marks::MarksEntry;
-use super::reach::{Thing, Use};
 use super::value::{EndpointId, ToolName};
 use super::{Context, refuse_prototype_key, routine};
 use crate::agent::ToolRef;
 use crate::shape::{Shape, decode, list_items, pattern};
-use crate::source::{Kind, Node, Span, Step};
+use crate::source::{Node, NodeKind, PathStep, Span};
 use std::collections::HashMap;
 
 /// The tool that writes to the shared state of the page.
@@ -25,18 +25,24 @@ pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
     let mut taken: HashMap<String, Span> = HashMap::new();
     let mut tools = Vec::new();
     for node in list_items(&list.value, context.report) {
-        let Some(entry) = Shape::of::<ToolEntry>().and_then(|shape| decode(node, shape, context.report)) else {
+        let Some(entry) = Shape::for_type::<ToolEntry>().and_then(|shape| decode(node, shape, context.report)) else {
             continue;
         };
-        let ToolProperties { endpoint_id: EndpointId(endpoint_id), confirm, visible_parameters, name, marks } =
-            match entry {
-                ToolEntry::Long(properties) => properties,
-                ToolEntry::Short(endpoint_id) => {
-                    let marks = MarksEntry::default();
-                    ToolProperties { endpoint_id, confirm: None, visible_parameters: None, name: None, marks }
-                }
-            };
-        let (endpoint_at, name_at) = (node.at(&[Step::Key("endpointId")]), node.at(&[Step::Key("name")]));
+        let ToolProperties {
+            endpoint_id: EndpointId(endpoint_id),
+            confirm,
+            visible_parameters,
+            name,
+            annotations: marks,
+        } = match entry {
+            ToolEntry::Long(properties) => properties,
+            ToolEntry::Short(endpoint_id) => {
+                let marks = ToolAnnotationsEntry::default();
+                ToolProperties { endpoint_id, confirm: None, visible_parameters: None, name: None, annotations: marks }
+            }
+        };
+        let (endpoint_at, name_at) =
+            (node.span_at(&[PathStep::Key("endpointId")]), node.span_at(&[PathStep::Key("name")]));
         let confirm = ConfirmEntry::read(confirm);
         check_endpoint(&endpoint_id, endpoint_at, confirm.is_some(), context);
         let visible_parameters = confirm::visible_parameters(visible_parameters, &endpoint_id, node, context);
@@ -46,14 +52,14 @@ pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
             let help = format!("the first one is in line {}; give one of them another `name`", first.line);
             context.report.error(name_at, format!("this agent has two tools with the name `{name}`"), Some(help));
         }
-        let marks = marks.of_endpoint(&endpoint_id, context);
-        tools.push(ToolRef { endpoint_id, confirm, visible_parameters, name, marks });
+        let marks = marks.for_endpoint(&endpoint_id, context);
+        tools.push(ToolRef { endpoint_id, confirm, visible_parameters, name, annotations: marks });
     }
     tools
 }
 
 /// Returns the names of an agent's tools and sub-agents as they are written, with their positions.
-pub(super) fn names(agent: &Node) -> HashMap<String, Span> {
+pub(super) fn tool_names(agent: &Node) -> HashMap<String, Span> {
     let of = |list: &str, key: &str| {
         let items = agent.get(list).map(|entry| entry.value.items()).unwrap_or_default();
         let name = |item: &Node| {
@@ -66,13 +72,13 @@ pub(super) fn names(agent: &Node) -> HashMap<String, Span> {
 }
 
 /// Returns the endpoints that an agent's `tools` refer to.
-pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
-    named(agent, "tools", "endpointId", Thing::Endpoint)
+pub(super) fn references(agent: &Node) -> Vec<EntryRef<'_>> {
+    list_references(agent, "tools", "endpointId", EntryKind::Endpoint)
 }
 
 /// Returns the ids in a list of an agent, whose items are an id or a mapping with the id under
 /// `key`.
-pub(super) fn named<'n>(agent: &'n Node, list: &str, key: &str, thing: Thing) -> Vec<Use<'n>> {
+pub(super) fn list_references<'n>(agent: &'n Node, list: &str, key: &str, thing: EntryKind) -> Vec<EntryRef<'n>> {
     let items = agent.get(list).map(|entry| entry.value.items()).unwrap_or_default();
     let id = |item: &'n Node| item.get(key).map_or(item, |entry| &entry.value);
     items.iter().map(id).filter_map(|id| Some((thing, id.text()?, id.at))).collect()
@@ -84,7 +90,7 @@ pub(super) fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Co
     let Some(endpoint) = context.endpoint(id, at) else { return };
     for (key, purpose) in [("description", "the model chooses tools by it"), ("payloadSchema", "the model fills it in")]
     {
-        if endpoint.get(key).is_none_or(|entry| matches!(entry.value.kind, Kind::Null)) {
+        if endpoint.get(key).is_none_or(|entry| matches!(entry.value.kind, NodeKind::Null)) {
             let help = format!("add it to the endpoint, at {}: {purpose}", context.report.location(endpoint.at));
             context.report.error(at, format!("the endpoint `{id}` has no `{key}`, so it cannot be a tool"), Some(help));
         }
@@ -106,7 +112,7 @@ pub(super) fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
     if [PAGE_STATE_TOOL, ASK_USER_TOOL].contains(&name) || FILE_TOOLS.contains(&name) {
         let help = "give it another `name`".to_owned();
         context.report.error(at, format!("the tool name `{name}` belongs to the platform"), Some(help));
-    } else if let Some((problem, rule)) = pattern::problem(name, pattern::TOOL_NAME) {
+    } else if let Some((problem, rule)) = pattern::violation(name, pattern::TOOL_NAME) {
         context.report.error(at, problem, Some(format!("give it a `name`: {rule}")));
     }
 }

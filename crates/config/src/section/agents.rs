@@ -10,12 +10,13 @@ use super::{
     mcp, operator, policy, preset, remote_agents, rule_entry, sampling, sub_agents, type_of,
 };
 use crate::agent::{
-    Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, Later, OpenAiApi, Sampling, ToolChoice, ToolRef,
+    Agent, AgentLimits, AgentTimeouts, AgentType, DynamicProperties, FileSystem, OpenAiApi, Sampling, ToolChoice,
+    ToolRef,
 };
 use crate::config::Connection;
-use crate::rule::Rule;
+use crate::rule::AccessRule;
 use crate::shape::{self, Shape, check_value, list_items, suggest};
-use crate::source::{Location, Node, Step};
+use crate::source::{Location, Node, PathStep};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::sync::Arc;
@@ -49,14 +50,14 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let mcp = mcp::read(node, connections, context);
     let remote_agents = remote_agents::read(node, context);
     let agents = sub_agents::read(node, &tools, context);
-    let mut value = check_value(node, Shape::of::<AgentEntry>()?, context.report)?;
-    let later = agent_operators::take(&mut value, place, context.report);
-    let known = (!later.is_empty()).then(|| agent_operators::known(&value));
-    let mut entry: AgentEntry = shape::read(value, node.at, context.report)?;
+    let mut value = check_value(node, Shape::for_type::<AgentEntry>()?, context.report)?;
+    let later = agent_operators::take_dynamic(&mut value, place, context.report);
+    let known = (!later.is_empty()).then(|| agent_operators::static_entry(&value));
+    let mut entry: AgentEntry = shape::deserialize(value, node.at, context.report)?;
     // The tools of MCP servers and remote agents are not known here.
     if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
         let subs = agents.iter().map(|sub| sub.name.as_str());
-        let of_pages = client_tools::names_for(&entry.id.0, context);
+        let of_pages = client_tools::tool_names_for(&entry.id.0, context);
         let own = tools.iter().map(|tool| tool.name.as_str()).chain(subs).chain(of_pages);
         check_tool_names(&entry.properties, place, own, context);
     }
@@ -65,22 +66,22 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let policy = entry.policy.take().map(|entry| policy::read(entry, node, context));
     let auth = rule_entry::read(entry.auth.take(), node, context.report);
     let at = context.report.location(node.at);
-    let agent = typed(entry, tools, files, at);
-    let secrets = operator::secrets(later.iter().map(|property| &property.value), context.env);
-    let later = known.map(|known| Arc::new(Later { known, properties: later }));
-    Some(Agent { secrets, later, policy, mcp, remote_agents, agents, auth, ..agent })
+    let agent = build_agent(entry, tools, files, at);
+    let secrets = operator::resolve_secrets(later.iter().map(|property| &property.value), context.env);
+    let later = known.map(|known| Arc::new(DynamicProperties { static_entry: known, properties: later }));
+    Some(Agent { secrets, dynamic_properties: later, policy, mcp, remote_agents, agents, auth, ..agent })
 }
 
 impl Agent {
     /// Returns the agent for one turn, with the values of the operators in its properties, in the
-    /// order of [`Later::properties`]. Instructions, tools, files and sub-agents stay as they are.
+    /// order of [`DynamicProperties::properties`]. Instructions, tools, files and sub-agents stay as they are.
     ///
     /// # Errors
     /// The first value that is not allowed, with the position of its operator in the config.
-    pub fn settled(&self, values: Vec<Value>) -> Result<Self, String> {
-        let Some(later) = &self.later else { return Ok(self.clone()) };
-        let entry = agent_operators::settle(later.known.clone(), &later.properties, values)?;
-        let settled = typed(entry, Vec::new(), None, self.at.clone());
+    pub fn with_dynamic_values(&self, values: Vec<Value>) -> Result<Self, String> {
+        let Some(later) = &self.dynamic_properties else { return Ok(self.clone()) };
+        let entry = agent_operators::apply_values(later.static_entry.clone(), &later.properties, values)?;
+        let settled = build_agent(entry, Vec::new(), None, self.at.clone());
         let own = self.clone();
         Ok(Self {
             id: own.id,
@@ -100,13 +101,13 @@ impl Agent {
     }
 }
 
-fn typed(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
+fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
     preset::apply(&mut entry);
     let properties = entry.properties;
     let timeouts = properties.timeout.map_or_else(AgentTimeouts::default, timeouts);
     let chat = properties.api == Some(ApiEntry::Chat);
     let (fallback_models, of_gateway) =
-        fallbacks::typed(properties.fallback_models, entry.agent_type, &entry.connection_id.0);
+        fallbacks::split_fallbacks(properties.fallback_models, entry.agent_type, &entry.connection_id.0);
     Agent {
         id: entry.id.0,
         agent_type: agent_type(entry.agent_type),
@@ -152,7 +153,7 @@ fn typed(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSys
             entry.agent_type,
             chat,
         ),
-        later: None,
+        dynamic_properties: None,
         secrets: Vec::new(),
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,
@@ -160,9 +161,9 @@ fn typed(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSys
         mcp: Vec::new(),
         remote_agents: Vec::new(),
         agents: Vec::new(),
-        hooks: hooks::typed(entry.hooks),
+        hooks: hooks::into_hooks(entry.hooks),
         file_system,
-        auth: Rule::default(),
+        auth: AccessRule::default(),
         at,
     }
 }
@@ -221,35 +222,38 @@ fn check_tool_names<'t>(
     if properties.ask_user {
         known.push(agent_tools::ASK_USER_TOOL);
     }
-    let mut check = |name: &str, path: &[Step<'_>]| {
+    let mut check = |name: &str, path: &[PathStep<'_>]| {
         if !known.contains(&name) {
             context.report.error(
-                place.at(path),
+                place.span_at(path),
                 format!("this agent has no tool `{name}`"),
                 suggest::help(name, known.iter().copied()),
             );
         }
     };
     if let Some(ToolChoiceEntry::Tool(tool)) = &properties.tool_choice {
-        check(&tool.tool_name.0, &[Step::Key("toolChoice"), Step::Key("toolName")]);
+        check(&tool.tool_name.0, &[PathStep::Key("toolChoice"), PathStep::Key("toolName")]);
     }
     for (index, ToolName(name)) in properties.active_tools.iter().flatten().enumerate() {
-        check(name, &[Step::Key("activeTools"), Step::Index(index)]);
+        check(name, &[PathStep::Key("activeTools"), PathStep::Index(index)]);
     }
     for (number, rule) in properties.prepare_step.iter().enumerate() {
-        let rule_at = [Step::Key("prepareStep"), Step::Index(number)];
+        let rule_at = [PathStep::Key("prepareStep"), PathStep::Index(number)];
         if let Some(ToolChoiceEntry::Tool(tool)) = &rule.tool_choice {
-            check(&tool.tool_name.0, &[&rule_at[..], &[Step::Key("toolChoice"), Step::Key("toolName")]].concat());
+            check(
+                &tool.tool_name.0,
+                &[&rule_at[..], &[PathStep::Key("toolChoice"), PathStep::Key("toolName")]].concat(),
+            );
         }
         for (index, ToolName(name)) in rule.active_tools.iter().flatten().enumerate() {
-            check(name, &[&rule_at[..], &[Step::Key("activeTools"), Step::Index(index)]].concat());
+            check(name, &[&rule_at[..], &[PathStep::Key("activeTools"), PathStep::Index(index)]].concat());
         }
     }
     match &properties.stop_on_tool_call {
-        Some(OneOrMany::One(ToolName(name))) => check(name, &[Step::Key("stopOnToolCall")]),
+        Some(OneOrMany::One(ToolName(name))) => check(name, &[PathStep::Key("stopOnToolCall")]),
         Some(OneOrMany::Many(names)) => {
             for (index, ToolName(name)) in names.iter().enumerate() {
-                check(name, &[Step::Key("stopOnToolCall"), Step::Index(index)]);
+                check(name, &[PathStep::Key("stopOnToolCall"), PathStep::Index(index)]);
             }
         }
         None => {}

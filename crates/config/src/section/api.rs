@@ -5,7 +5,7 @@ use super::value::{EndpointId, Text};
 use super::{Context, operator, payload_schema, routine};
 use crate::config::Endpoint;
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Kind, Node};
+use crate::source::{Node, NodeKind};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,13 +49,13 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<St
 }
 
 fn endpoint(node: &Node, context: &mut Context<'_, '_>) -> Option<Endpoint> {
-    if let Some(schema) = node.get("payloadSchema").filter(|entry| matches!(entry.value.kind, Kind::Map(_))) {
+    if let Some(schema) = node.get("payloadSchema").filter(|entry| matches!(entry.value.kind, NodeKind::Map(_))) {
         payload_schema::check(&schema.value, "payload schema", context.report);
     }
     routine::check(node, context);
-    let entry: EndpointEntry = decode(node, Shape::of::<EndpointEntry>()?, context.report)?;
+    let entry: EndpointEntry = decode(node, Shape::for_type::<EndpointEntry>()?, context.report)?;
     Some(Endpoint {
-        secrets: operator::secrets(&entry.routine, context.env),
+        secrets: operator::resolve_secrets(&entry.routine, context.env),
         id: entry.id.0,
         description: entry.description.map(|Text(text)| text),
         payload_schema: entry.payload_schema.map(Value::Object),

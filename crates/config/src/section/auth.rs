@@ -4,9 +4,9 @@ use super::Context;
 use super::value::{SecretEntry, Text};
 use crate::auth::{AuditAddresses, Auth, AuthMode, ClaimNames, PasswordAuth};
 use crate::config::Page;
-use crate::rule::{OWNER_ROLES, Rule};
+use crate::rule::{AccessRule, OWNER_ROLES};
 use crate::shape::{Shape, decode};
-use crate::source::{Kind, Node, Span, Step};
+use crate::source::{Node, NodeKind, PathStep, Span};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -194,10 +194,10 @@ pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -
         audit_addresses: AuditAddresses::default(),
         at: at.clone(),
     };
-    if matches!(node.kind, Kind::Null) {
+    if matches!(node.kind, NodeKind::Null) {
         return local();
     }
-    let entry: Option<AuthEntry> = Shape::of::<AuthEntry>().and_then(|shape| decode(node, shape, context.report));
+    let entry: Option<AuthEntry> = Shape::for_type::<AuthEntry>().and_then(|shape| decode(node, shape, context.report));
     let Some(AuthEntry { public_urls: urls, cookie_keys: keys, audit_addresses, mode }) = entry else { return local() };
     let is_local = matches!(mode, AuthModeEntry::Local);
     let Some(mode) = self::mode(mode, node, context) else { return local() };
@@ -208,14 +208,15 @@ pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -
     if !is_local && urls.is_empty() {
         let message = "without `publicUrls` the server can be used from this machine only";
         let help = "say where users find it: `publicUrls: [https://chat.example.com]`".to_owned();
-        context.report.warning(node.at(&[Step::Key("mode")]), message, Some(help));
+        context.report.warning(node.span_at(&[PathStep::Key("mode")]), message, Some(help));
     }
     // Users of embedding sites are signed in by the tokens of those sites.
-    let is_closed = !pages.is_empty() && pages.iter().all(|page| page.auth != Rule::Public) && !context.has_site_users;
+    let is_closed =
+        !pages.is_empty() && pages.iter().all(|page| page.auth != AccessRule::Public) && !context.has_site_users;
     if matches!(mode, AuthMode::Anonymous) && is_closed {
         let message = "nobody can open any page: in the mode `anonymous` nobody is signed in, and no page is public";
         let help = "write `auth: public` at the pages, agents and endpoints that visitors may use".to_owned();
-        context.report.warning(node.at(&[Step::Key("mode")]), message, Some(help));
+        context.report.warning(node.span_at(&[PathStep::Key("mode")]), message, Some(help));
     }
     Auth {
         mode,
@@ -243,7 +244,7 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
         } => {
             let keys = auth_jwt::keys((jwks_url, public_key, jwk), allow_private, node, context);
             let checks =
-                auth_jwt::Checks { issuer: Some(issuer), audience, cookie, leeway_seconds, claims: claims.into() };
+                auth_jwt::TokenChecks { issuer: Some(issuer), audience, cookie, leeway_seconds, claims: claims.into() };
             AuthMode::Jwt(auth_jwt::read(keys?, checks, node, context)?)
         }
         AuthModeEntry::Proxy {
@@ -264,7 +265,7 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
                 open_sign_up,
                 sign_up_roles,
                 session_idle: Duration::from_secs(session_idle_hours * 3_600),
-                session_most: Duration::from_secs(session_max_days * 86_400),
+                session_max: Duration::from_secs(session_max_days * 86_400),
             })
         }
     })
@@ -273,7 +274,7 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
 /// Reports the administrator's role among the roles of new accounts, and roles that have no effect.
 fn check_sign_up(is_open: bool, roles: &[String], node: &Node, context: &mut Context<'_, '_>) {
     if let Some(i) = roles.iter().position(|role| OWNER_ROLES.contains(&role.as_str())) {
-        let at = node.at(&[Step::Key("signUpRoles"), Step::Index(i)]);
+        let at = node.span_at(&[PathStep::Key("signUpRoles"), PathStep::Index(i)]);
         let help = "administrators are appointed by administrators; leave it out".to_owned();
         context.report.error(at, "everybody could become an administrator", Some(help));
     } else if let (false, Some(entry)) = (is_open || roles.is_empty(), node.get("signUpRoles")) {
@@ -286,7 +287,7 @@ fn check_sign_up(is_open: bool, roles: &[String], node: &Node, context: &mut Con
 fn public_urls(texts: Vec<Text>, node: &Node, context: &mut Context<'_, '_>) -> Vec<Url> {
     let mut urls = Vec::new();
     for (i, Text(text)) in texts.iter().enumerate() {
-        let at = node.at(&[Step::Key("publicUrls"), Step::Index(i)]);
+        let at = node.span_at(&[PathStep::Key("publicUrls"), PathStep::Index(i)]);
         let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let Some(url) = url else {
             let help = "write it as in a browser: `https://chat.example.com`".to_owned();
@@ -307,10 +308,10 @@ fn public_urls(texts: Vec<Text>, node: &Node, context: &mut Context<'_, '_>) -> 
 fn cookie_keys(entries: Vec<SecretEntry>, node: &Node, context: &mut Context<'_, '_>) -> Vec<SecretString> {
     let mut keys = Vec::new();
     for (i, entry) in entries.into_iter().enumerate() {
-        let at = node.at(&[Step::Key("cookieKeys"), Step::Index(i)]);
+        let at = node.span_at(&[PathStep::Key("cookieKeys"), PathStep::Index(i)]);
         let Some(key) = entry.resolve(at, "key that signs cookies", context) else { continue };
         if key.expose_secret().len() < MIN_KEY {
-            short_key(at, "a key for cookies", MIN_KEY, context);
+            report_short_key(at, "a key for cookies", MIN_KEY, context);
         }
         keys.push(key);
     }
@@ -318,7 +319,7 @@ fn cookie_keys(entries: Vec<SecretEntry>, node: &Node, context: &mut Context<'_,
 }
 
 /// Reports a key that is too short. `what` is its name, `least` the required number of characters.
-pub(super) fn short_key(at: Span, what: &str, least: usize, context: &mut Context<'_, '_>) {
+pub(super) fn report_short_key(at: Span, what: &str, least: usize, context: &mut Context<'_, '_>) {
     let help = "make one with `openssl rand -base64 32`".to_owned();
     context.report.error(at, format!("{what} needs at least {least} characters"), Some(help));
 }

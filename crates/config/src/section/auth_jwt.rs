@@ -4,13 +4,13 @@ use super::Context;
 use super::auth::AudienceEntry;
 use super::value::Text;
 use crate::auth::{ClaimNames, JwtAuth, JwtKeys};
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use serde_json::Value;
 use std::time::Duration;
 use url::{Host, Url};
 
 /// The settings of which exactly one provides the keys.
-pub(super) const SOURCES: [&str; 3] = ["jwksUrl", "publicKey", "jwk"];
+pub(super) const KEY_SOURCES: [&str; 3] = ["jwksUrl", "publicKey", "jwk"];
 
 /// The first line of a public key in PEM.
 const PEM: &str = "-----BEGIN PUBLIC KEY-----";
@@ -19,7 +19,7 @@ const PEM: &str = "-----BEGIN PUBLIC KEY-----";
 const PRIVATE: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
 
 /// The required claims, and where to find the token and the user in it.
-pub(super) struct Checks {
+pub(super) struct TokenChecks {
     pub(super) issuer: Option<Text>,
     pub(super) audience: AudienceEntry,
     pub(super) cookie: Option<Text>,
@@ -28,20 +28,20 @@ pub(super) struct Checks {
 }
 
 /// Checks the remaining settings of the mode.
-pub(super) fn read(keys: JwtKeys, checks: Checks, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtAuth> {
+pub(super) fn read(keys: JwtKeys, checks: TokenChecks, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtAuth> {
     let audience = match checks.audience {
         AudienceEntry::One(Text(one)) => vec![one],
         AudienceEntry::Several(several) => several.into_iter().map(|Text(one)| one).collect(),
     };
     if audience.is_empty() {
         let help = "name what your tokens are made for: `audience: chatwright`".to_owned();
-        context.report.error(node.at(&[Step::Key("audience")]), "no token could satisfy this", Some(help));
+        context.report.error(node.span_at(&[PathStep::Key("audience")]), "no token could satisfy this", Some(help));
     }
     let cookie = checks.cookie.map(|Text(name)| name);
     if let Some(name) = &cookie
         && !name.bytes().all(super::auth_proxy::is_token)
     {
-        let at = node.at(&[Step::Key("cookie")]);
+        let at = node.span_at(&[PathStep::Key("cookie")]);
         context.report.error(at, "no cookie can have this name", Some("use letters, digits, `-` and `_`".to_owned()));
     }
     let leeway = Duration::from_secs(checks.leeway_seconds);
@@ -56,7 +56,7 @@ pub(super) fn keys(
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> Option<JwtKeys> {
-    let given: Vec<_> = SOURCES.into_iter().filter(|key| node.get(key).is_some()).collect();
+    let given: Vec<_> = KEY_SOURCES.into_iter().filter(|key| node.get(key).is_some()).collect();
     if let [first, second, ..] = given[..] {
         let at = node.get(second).map_or(node.at, |entry| entry.key_at);
         let message = format!("there is `{first}` already, and keys come from one place only");
@@ -72,14 +72,18 @@ pub(super) fn keys(
         (_, _, Some(jwk)) => self::jwk(jwk, node, context),
         (None, None, None) => {
             let help = "give `jwksUrl`, `publicKey` or `jwk`".to_owned();
-            context.report.error(node.at(&[Step::Key("mode")]), "this does not say who signs the tokens", Some(help));
+            context.report.error(
+                node.span_at(&[PathStep::Key("mode")]),
+                "this does not say who signs the tokens",
+                Some(help),
+            );
             None
         }
     }
 }
 
 fn url(text: &str, allow_private: bool, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtKeys> {
-    let at = node.at(&[Step::Key("jwksUrl")]);
+    let at = node.span_at(&[PathStep::Key("jwksUrl")]);
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let Some(url) = url else {
         let help = "such as `https://id.example.com/.well-known/jwks.json`".to_owned();
@@ -108,7 +112,7 @@ fn pem(pem: String, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtKey
     if pem.trim_start().starts_with(PEM) {
         return Some(JwtKeys::Pem(pem));
     }
-    let at = node.at(&[Step::Key("publicKey")]);
+    let at = node.span_at(&[PathStep::Key("publicKey")]);
     let (message, help) = if pem.contains("PRIVATE KEY") {
         ("this is a private key, which only who signs the tokens may have", "give the public one, and make a new pair")
     } else {
@@ -119,7 +123,7 @@ fn pem(pem: String, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtKey
 }
 
 fn jwk(jwk: Value, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtKeys> {
-    let at = node.at(&[Step::Key("jwk")]);
+    let at = node.span_at(&[PathStep::Key("jwk")]);
     let kind = jwk.get("kty").and_then(Value::as_str).unwrap_or_default();
     if PRIVATE.iter().any(|member| jwk.get(member).is_some()) {
         let help = "give the public one, and make a new pair".to_owned();

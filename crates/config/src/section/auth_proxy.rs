@@ -3,12 +3,12 @@
 use super::Context;
 use super::value::Text;
 use crate::auth::ProxyAuth;
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use ipnet::IpNet;
 use std::net::IpAddr;
 
 /// Headers that have another meaning.
-const TAKEN: [&str; 6] = ["authorization", "cookie", "host", "origin", "x-api-key", "content-type"];
+const RESERVED_HEADERS: [&str; 6] = ["authorization", "cookie", "host", "origin", "x-api-key", "content-type"];
 
 /// Checks the settings of the mode.
 pub(super) fn read(
@@ -18,13 +18,13 @@ pub(super) fn read(
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> Option<ProxyAuth> {
-    let trusted = networks(&proxies, node, context);
+    let trusted = parse_networks(&proxies, node, context);
     let mut names: Vec<String> = Vec::new();
     for (Text(name), key) in headers.into_iter().zip(["userHeader", "nameHeader", "rolesHeader", "tokenHeader"]) {
         let name = name.to_ascii_lowercase();
         let problem = if !name.bytes().all(is_token) {
             Some(format!("`{name}` cannot be the name of a header"))
-        } else if TAKEN.contains(&name.as_str()) {
+        } else if RESERVED_HEADERS.contains(&name.as_str()) {
             Some(format!("the header `{name}` means something else"))
         } else if names.contains(&name) {
             Some(format!("the header `{name}` is used twice here"))
@@ -33,19 +33,26 @@ pub(super) fn read(
         };
         if let Some(problem) = problem {
             let help = "such as `x-forwarded-user`".to_owned();
-            context.report.error(node.at(&[Step::Key(key)]), problem, Some(help));
+            context.report.error(node.span_at(&[PathStep::Key(key)]), problem, Some(help));
         }
         names.push(name);
     }
     let [user_header, name_header, roles_header, token_header] = <[String; 4]>::try_from(names).ok()?;
-    Some(ProxyAuth { trusted, user_header, name_header, roles_header, roles_separator: separator.0, token_header })
+    Some(ProxyAuth {
+        trusted_proxies: trusted,
+        user_header,
+        name_header,
+        roles_header,
+        roles_separator: separator.0,
+        token_header,
+    })
 }
 
 /// Parses the addresses and networks in the `trustedProxies` of a section.
-pub(super) fn networks(proxies: &[Text], node: &Node, context: &mut Context<'_, '_>) -> Vec<IpNet> {
+pub(super) fn parse_networks(proxies: &[Text], node: &Node, context: &mut Context<'_, '_>) -> Vec<IpNet> {
     let mut trusted = Vec::new();
     for (i, Text(text)) in proxies.iter().enumerate() {
-        let at = node.at(&[Step::Key("trustedProxies"), Step::Index(i)]);
+        let at = node.span_at(&[PathStep::Key("trustedProxies"), PathStep::Index(i)]);
         match text.parse::<IpAddr>().map(IpNet::from).or_else(|_| text.parse::<IpNet>()) {
             Ok(network) if network.prefix_len() == 0 => {
                 let help = "whoever reaches the server could say who he is; name the proxy's own address".to_owned();

@@ -3,7 +3,7 @@
 use super::Context;
 use super::value::Id;
 use crate::shape::{Shape, decode};
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -44,12 +44,12 @@ pub(crate) struct CallRequestProperties {
 impl CallRequest {
     /// Reads a step.
     pub(super) fn read(step: &Node, context: &mut Context<'_, '_>) -> Option<Self> {
-        decode(step, Shape::of::<Self>()?, context.report)
+        decode(step, Shape::for_type::<Self>()?, context.report)
     }
 }
 
 /// Checks that the endpoint exists.
 pub(super) fn check(request: &CallRequest, step: &Node, context: &mut Context<'_, '_>) {
     let id = request.properties.endpoint_id.0.as_str();
-    context.endpoint(id, step.at(&[Step::Key("properties"), Step::Key("endpointId")]));
+    context.endpoint(id, step.span_at(&[PathStep::Key("properties"), PathStep::Key("endpointId")]));
 }

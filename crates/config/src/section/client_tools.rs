@@ -1,15 +1,15 @@
 //! `clientTools` of a chat: tools that the page runs in the user's browser.
 
 use super::action_entry::ActionEntry;
+use super::annotations::ToolAnnotationsEntry;
 use super::confirm::ConfirmEntry;
-use super::dynamic::{self, Place};
-use super::marks::MarksEntry;
-use super::pages::Survey;
+use super::dynamic::{self, ValueContext};
+use super::pages::PageIndex;
 use super::value::{Text, ToolName};
 use super::{Context, agent_tools, events, payload_schema};
 use crate::config::ClientTool;
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Kind, Node, Span, Step};
+use crate::source::{Node, NodeKind, PathStep, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub(crate) struct ClientToolEntry {
     #[schemars(range(min = 100, max = 600_000))]
     timeout_ms: Option<u64>,
     #[serde(flatten)]
-    marks: MarksEntry,
+    annotations: ToolAnnotationsEntry,
     /// The actions that run one after the other. `{ _event: key }` reads the tool's input. An
     /// action that fails ends the call, and the model gets the error.
     #[serde(rename = "actions", default)]
@@ -53,17 +53,17 @@ pub(crate) struct ClientToolEntry {
 
 /// The tools of one chat: as the server declares them to the model, and as the browser gets them.
 #[derive(Default)]
-pub(super) struct ClientTools {
+pub(super) struct ChatTools {
     pub(super) declared: Vec<ClientTool>,
-    pub(super) shown: Vec<page::ClientTool>,
+    pub(super) for_browser: Vec<page::ClientTool>,
 }
 
 /// Reads the tools of the chat block at `block`, whose id is `block_id`.
-pub(super) fn read(block: &Node, block_id: &str, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> ClientTools {
-    let mut tools = ClientTools::default();
-    let Some(list) = of_chat(block) else { return tools };
-    let agent_id = agent_of(block).unwrap_or_default();
-    let mut taken = context.agents.get(agent_id).map(|agent| agent_tools::names(agent)).unwrap_or_default();
+pub(super) fn read(block: &Node, block_id: &str, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) -> ChatTools {
+    let mut tools = ChatTools::default();
+    let Some(list) = client_tools_of(block) else { return tools };
+    let agent_id = agent_id_of(block).unwrap_or_default();
+    let mut taken = context.agents.get(agent_id).map(|agent| agent_tools::tool_names(agent)).unwrap_or_default();
     let own = list_items(list, context.report);
     if own.len() > MAX_TOOLS {
         context.report.error(list.at, format!("{} tools; {MAX_TOOLS} are the most", own.len()), None);
@@ -72,7 +72,7 @@ pub(super) fn read(block: &Node, block_id: &str, survey: &Survey<'_>, context: &
         let Some((declared, shown)) = tool(node, (block_id, agent_id), survey, context) else { continue };
         check_name(&declared.name, node, &mut taken, agent_id, context);
         tools.declared.push(declared);
-        tools.shown.push(shown);
+        tools.for_browser.push(shown);
     }
     tools
 }
@@ -80,7 +80,7 @@ pub(super) fn read(block: &Node, block_id: &str, survey: &Survey<'_>, context: &
 fn tool(
     node: &Node,
     (block_id, agent_id): (&str, &str),
-    survey: &Survey<'_>,
+    survey: &PageIndex<'_>,
     context: &mut Context<'_, '_>,
 ) -> Option<(ClientTool, page::ClientTool)> {
     let mut steps = Vec::new();
@@ -88,7 +88,7 @@ fn tool(
         Some(list) => events::actions(&list.value, &mut steps, survey, context),
         None => Vec::new(),
     };
-    let entry = decode::<ClientToolEntry>(node, Shape::of::<ClientToolEntry>()?, context.report);
+    let entry = decode::<ClientToolEntry>(node, Shape::for_type::<ClientToolEntry>()?, context.report);
     match node.get("inputSchema") {
         Some(schema) => payload_schema::check(&schema.value, "input schema", context.report),
         None => {
@@ -97,9 +97,9 @@ fn tool(
         }
     }
     if let Some(result) = node.get("result") {
-        dynamic::check(&result.value, Place::Action, &survey.state, &steps, context.report);
+        dynamic::check(&result.value, ValueContext::Action, &survey.state, &steps, context.report);
     }
-    check_work(node, context);
+    check_actions(node, context);
     let entry = entry?;
     let name = entry.name.0;
     let declared = ClientTool {
@@ -109,19 +109,19 @@ fn tool(
         description: entry.description.0,
         input_schema: entry.input_schema,
         confirm: ConfirmEntry::read(entry.confirm),
-        marks: entry.marks.plain(),
+        annotations: entry.annotations.with_defaults(),
     };
     let result = entry.result.unwrap_or_default();
-    let (host, timeout_ms, idempotent) = (entry.host, entry.timeout_ms, declared.marks.idempotent);
+    let (host, timeout_ms, idempotent) = (entry.host, entry.timeout_ms, declared.annotations.idempotent);
     let shown = page::ClientTool { name, actions, host, result, timeout_ms, idempotent };
     Some((declared, shown))
 }
 
 /// Checks that a tool either has actions or is run by the embedding site.
-fn check_work(node: &Node, context: &mut Context<'_, '_>) {
-    let is_idle = |list: &Node| matches!(list.kind, Kind::List(_) | Kind::Null) && list.items().is_empty();
+fn check_actions(node: &Node, context: &mut Context<'_, '_>) {
+    let is_idle = |list: &Node| matches!(list.kind, NodeKind::List(_) | NodeKind::Null) && list.items().is_empty();
     let idle = node.get("actions").is_none_or(|list| is_idle(&list.value));
-    match node.get("host").filter(|host| matches!(host.value.kind, Kind::Bool(true))) {
+    match node.get("host").filter(|host| matches!(host.value.kind, NodeKind::Bool(true))) {
         None if idle => {
             let at = node.get("actions").map_or(node.at, |list| list.key_at);
             let help = "write what the page does as a list of actions under `actions`, or `host: true`".to_owned();
@@ -145,7 +145,7 @@ fn check_name(
     agent_id: &str,
     context: &mut Context<'_, '_>,
 ) {
-    let at = node.at(&[Step::Key("name")]);
+    let at = node.span_at(&[PathStep::Key("name")]);
     agent_tools::check_name(name, at, context);
     if let Some(first) = taken.insert(name.to_owned(), at) {
         let help = format!("the first one is at {}; give one of them another `name`", context.report.location(first));
@@ -158,26 +158,26 @@ fn property<'n>(block: &'n Node, key: &str) -> Option<&'n Node> {
     block.get("properties").and_then(|properties| Some(&properties.value.get(key)?.value))
 }
 
-fn agent_of(block: &Node) -> Option<&str> {
+fn agent_id_of(block: &Node) -> Option<&str> {
     property(block, "agentId")?.text()
 }
 
-fn of_chat(block: &Node) -> Option<&Node> {
+fn client_tools_of(block: &Node) -> Option<&Node> {
     (super::type_of(block) == Some("AgentChat")).then(|| property(block, "clientTools"))?
 }
 
 /// Returns the lists of actions of a chat's tools; none for another block.
-pub(super) fn lists(block: &Node) -> impl Iterator<Item = &Node> {
-    let tools = of_chat(block).map(Node::items).unwrap_or_default();
+pub(super) fn action_lists(block: &Node) -> impl Iterator<Item = &Node> {
+    let tools = client_tools_of(block).map(Node::items).unwrap_or_default();
     tools.iter().filter_map(|tool| Some(&tool.get("actions")?.value))
 }
 
 /// Returns the names of the client tools that pages offer to an agent.
-pub(super) fn names_for<'n>(agent_id: &str, context: &Context<'n, '_>) -> Vec<&'n str> {
+pub(super) fn tool_names_for<'n>(agent_id: &str, context: &Context<'n, '_>) -> Vec<&'n str> {
     let mut names = Vec::new();
     let mut open: Vec<&'n Node> = context.pages.values().copied().collect();
     while let Some(node) = open.pop() {
-        if let Some(tools) = of_chat(node).filter(|_| agent_of(node) == Some(agent_id)) {
+        if let Some(tools) = client_tools_of(node).filter(|_| agent_id_of(node) == Some(agent_id)) {
             names.extend(tools.items().iter().filter_map(|tool| tool.get("name")?.value.text()));
         }
         open.extend(node.get("blocks").map(|entry| entry.value.items()).unwrap_or_default());

@@ -4,7 +4,7 @@ use super::Context;
 use super::value::Text;
 use crate::agent::Confirm;
 use crate::shape::suggest;
-use crate::source::{Kind, Node, Step};
+use crate::source::{Node, NodeKind, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -57,12 +57,12 @@ pub(super) fn visible_parameters(
     let schema = context.endpoints.get(endpoint_id).and_then(|endpoint| endpoint.get("payloadSchema"));
     let properties = schema.and_then(|schema| schema.value.get("properties"));
     // A schema without properties accepts every parameter.
-    let Some(properties) = properties.filter(|entry| matches!(entry.value.kind, Kind::Map(_))) else {
+    let Some(properties) = properties.filter(|entry| matches!(entry.value.kind, NodeKind::Map(_))) else {
         return Some(names);
     };
     let known: Vec<_> = properties.value.entries().iter().map(|entry| entry.key.as_str()).collect();
     for (number, name) in names.iter().enumerate().filter(|(_, name)| !known.contains(&name.as_str())) {
-        let at = node.at(&[Step::Key("visibleParameters"), Step::Index(number)]);
+        let at = node.span_at(&[PathStep::Key("visibleParameters"), PathStep::Index(number)]);
         let help = suggest::help(name, known.iter().copied());
         context.report.error(at, format!("the endpoint `{endpoint_id}` has no parameter `{name}`"), help);
     }

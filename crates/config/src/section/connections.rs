@@ -6,7 +6,7 @@ use super::value::{Id, Setting, Text};
 use super::{Context, mcp, remote_agents};
 use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use dialect::Dialect;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -109,7 +109,7 @@ struct HttpProperties {
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Connection> {
     let items = list_items(section, context.report);
     let connections = items.iter().filter_map(|node| {
-        let entry: ConnectionEntry = decode(node, Shape::of::<ConnectionEntry>()?, context.report)?;
+        let entry: ConnectionEntry = decode(node, Shape::for_type::<ConnectionEntry>()?, context.report)?;
         let (id, at) = (entry.id.0, context.report.location(node.at));
         let kind = kind(&id, entry.kind, node, context)?;
         Some((id.clone(), Connection { id, kind, at }))
@@ -144,7 +144,7 @@ fn model_connection(
     needs_address: bool,
     context: &mut Context<'_, '_>,
 ) -> Option<ModelConnection> {
-    let place = |key| node.at(&[Step::Key("properties"), Step::Key(key)]);
+    let place = |key| node.span_at(&[PathStep::Key("properties"), PathStep::Key(key)]);
     let ModelProperties { api_key, base_url, headers } = properties;
     if needs_address && base_url.is_none() {
         context.report.error(
@@ -164,7 +164,7 @@ fn model_connection(
         context.report.warning(place("apiKey"), "a key stands in the config, where others may read it", Some(help));
     }
     let base_url = match base_url {
-        Some(Text(text)) => Some(address(&text, place("baseURL"), context)?),
+        Some(Text(text)) => Some(check_base_url(&text, place("baseURL"), context)?),
         None => None,
     };
     let api_key = match api_key {
@@ -184,7 +184,7 @@ fn resolved_headers(
     context: &mut Context<'_, '_>,
 ) -> Option<Vec<(String, SecretString)>> {
     let headers = headers.into_iter().map(|(name, setting)| {
-        let at = node.at(&[Step::Key("properties"), Step::Key("headers"), Step::Key(&name)]);
+        let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("headers"), PathStep::Key(&name)]);
         let value = setting.resolve(at, &format!("header `{name}` of the connection `{id}`"), context)?;
         Some((name, value))
     });
@@ -193,8 +193,8 @@ fn resolved_headers(
 
 fn http(id: &str, properties: HttpProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<HttpConnection> {
     let HttpProperties { base_url: Text(base_url), headers, allow_private, timeout_ms } = properties;
-    let at = node.at(&[Step::Key("properties"), Step::Key("baseURL")]);
-    let base_url = address(&base_url, at, context)?;
+    let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("baseURL")]);
+    let base_url = check_base_url(&base_url, at, context)?;
     Some(HttpConnection {
         base_url: Url::parse(&base_url).ok()?,
         headers: resolved_headers(id, headers, node, context)?,
@@ -204,7 +204,7 @@ fn http(id: &str, properties: HttpProperties, node: &Node, context: &mut Context
 }
 
 /// Checks a base URL and returns it without a slash at the end.
-pub(super) fn address(text: &str, at: crate::source::Span, context: &mut Context<'_, '_>) -> Option<String> {
+pub(super) fn check_base_url(text: &str, at: crate::source::Span, context: &mut Context<'_, '_>) -> Option<String> {
     let problem = match Url::parse(text) {
         Ok(url) if !matches!(url.scheme(), "http" | "https") => "this address must start with `https://` or `http://`",
         Ok(url) if !url.username().is_empty() || url.password().is_some() => {
@@ -219,14 +219,14 @@ pub(super) fn address(text: &str, at: crate::source::Span, context: &mut Context
 }
 
 fn sql(id: &str, properties: SqlProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<SqlConnection> {
-    let at = node.at(&[Step::Key("properties"), Step::Key("url")]);
+    let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("url")]);
     let is_plain = properties.url.is_plain();
     let url = properties.url.resolve(at, &format!("`url` of the connection `{id}`"), context)?;
-    if let Err(error) = Dialect::of_address(url.expose_secret()) {
+    if let Err(error) = Dialect::from_address(url.expose_secret()) {
         context.report.error(at, error.to_string(), Some(error.help()));
         return None;
     }
-    if is_plain && dialect::holds_password(url.expose_secret()) {
+    if is_plain && dialect::has_password(url.expose_secret()) {
         let help =
             "write `url: { _secret: NAME }` and set the environment variable NAME to the whole address".to_owned();
         context.report.warning(at, "a password stands in the config, where others may read it", Some(help));
@@ -241,5 +241,5 @@ pub(super) fn dialect_of(connection: &Node, context: &Context<'_, '_>) -> Option
         Some(text) => text.to_owned(),
         None => context.env.get(url.get("_secret")?.value.text()?)?,
     };
-    Dialect::of_address(&address).ok()
+    Dialect::from_address(&address).ok()
 }

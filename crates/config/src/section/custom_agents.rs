@@ -5,7 +5,7 @@ use super::rule_entry::{self, RuleEntry};
 use super::value::Id;
 use crate::operation::CustomAgents;
 use crate::shape::{Shape, decode};
-use crate::source::{Kind, Node, Step};
+use crate::source::{Node, NodeKind, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -23,13 +23,13 @@ pub(crate) struct CustomAgentsEntry {
 
 /// Reads the section.
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Option<CustomAgents> {
-    if matches!(section.kind, Kind::Null) {
+    if matches!(section.kind, NodeKind::Null) {
         return None;
     }
-    let CustomAgentsEntry { from, auth } = decode(section, Shape::of::<CustomAgentsEntry>()?, context.report)?;
+    let CustomAgentsEntry { from, auth } = decode(section, Shape::for_type::<CustomAgentsEntry>()?, context.report)?;
     let mut bases = Vec::new();
     for (i, Id(id)) in from.into_iter().enumerate() {
-        context.agent(&id, section.at(&[Step::Key("from"), Step::Index(i)]));
+        context.agent(&id, section.span_at(&[PathStep::Key("from"), PathStep::Index(i)]));
         bases.push(id);
     }
     Some(CustomAgents { from: bases, auth: rule_entry::read(auth, section, context.report) })

@@ -2,7 +2,7 @@
 
 use super::operator;
 use crate::shape::suggest;
-use crate::source::{Entry, Node, Report};
+use crate::source::{MapEntry, Node, Report};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -35,13 +35,13 @@ impl JsonSchema for Operator {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let described = allowed(Place::Action).into_iter().map(|name| (name, describe(name)));
-        schema_of("An operator, which is evaluated when the page is rendered.", described)
+        let described = allowed_operators(ValueContext::Action).into_iter().map(|name| (name, describe(name)));
+        operator_schema("An operator, which is evaluated when the page is rendered.", described)
     }
 }
 
 /// Returns the schema of operators with their descriptions.
-pub(super) fn schema_of(what: &str, described: impl Iterator<Item = (&'static str, &'static str)>) -> Schema {
+pub(super) fn operator_schema(what: &str, described: impl Iterator<Item = (&'static str, &'static str)>) -> Schema {
     let properties: Map<String, Value> =
         described.map(|(name, text)| (name.to_owned(), json!({ "description": text }))).collect();
     json_schema!({ "type": "object", "description": what, "properties": properties, "x-operator": true })
@@ -66,7 +66,7 @@ fn describe(name: &str) -> &'static str {
 
 /// Where a value is used in a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ValueContext {
     /// In the properties of a block.
     Property,
     /// In an action.
@@ -74,20 +74,28 @@ pub(super) enum Place {
 }
 
 /// Operators whose values exist only on the server or only in a routine.
-const ELSEWHERE: [&str; 6] = ["_secret", "_user", "_payload", "_shared_state", "_item", "_error"];
+const SERVER_OPERATORS: [&str; 6] = ["_secret", "_user", "_payload", "_shared_state", "_item", "_error"];
 /// Operators whose values exist only in actions.
-const OF_ACTIONS: [&str; 2] = ["_event", "_step"];
+const ACTION_OPERATORS: [&str; 2] = ["_event", "_step"];
 
 /// Returns the operators that are allowed in a context.
-pub(super) fn allowed(place: Place) -> Vec<&'static str> {
-    let fits = |name: &&str| !ELSEWHERE.contains(name) && (place == Place::Action || !OF_ACTIONS.contains(name));
-    operators::names().iter().copied().filter(fits).collect()
+pub(super) fn allowed_operators(place: ValueContext) -> Vec<&'static str> {
+    let fits = |name: &&str| {
+        !SERVER_OPERATORS.contains(name) && (place == ValueContext::Action || !ACTION_OPERATORS.contains(name))
+    };
+    operators::operator_names().iter().copied().filter(fits).collect()
 }
 
 /// Checks the operators in a value of a page. `state` has the keys of the page state, `steps` the
 /// ids of earlier actions.
-pub(super) fn check<'n>(value: &'n Node, place: Place, state: &[&'n str], steps: &[&'n str], report: &mut Report) {
-    operator::each(value, &allowed(place), report, &mut |operator: &Entry, report| {
+pub(super) fn check<'n>(
+    value: &'n Node,
+    place: ValueContext,
+    state: &[&'n str],
+    steps: &[&'n str],
+    report: &mut Report,
+) {
+    operator::for_each_operator(value, &allowed_operators(place), report, &mut |operator: &MapEntry, report| {
         let Some(path) = operator.value.text() else { return };
         let first = path.split('.').next().unwrap_or(path);
         match operator.key.as_str() {

@@ -1,12 +1,12 @@
 //! The section `embed`: chats on pages of other sites.
 
-use super::auth::{AudienceEntry, ClaimsEntry, default_leeway_seconds, short_key};
+use super::auth::{AudienceEntry, ClaimsEntry, default_leeway_seconds, report_short_key};
 use super::value::{SecretEntry, Text};
 use super::{Context, auth_jwt};
 use crate::auth::{JwtAuth, JwtKeys};
 use crate::embed::Embed;
 use crate::shape::{Shape, decode};
-use crate::source::{Kind, Node, Span, Step};
+use crate::source::{Node, NodeKind, PathStep, Span};
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
@@ -17,7 +17,7 @@ use url::{Host, Url};
 const MIN_SECRET: usize = 32;
 
 /// The required `aud` claim if the config sets none.
-const AUDIENCE: &str = "chatwright";
+const DEFAULT_AUDIENCE: &str = "chatwright";
 
 /// Chats on pages of other sites, which embed them with `<script type="module"
 /// src="https://CHAT/embed.js">` and `<agent-chat page="…" agent="…">`.
@@ -66,18 +66,18 @@ pub(crate) struct TokensEntry {
 
 /// Reads the section.
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Option<Embed> {
-    if matches!(section.kind, Kind::Null) {
+    if matches!(section.kind, NodeKind::Null) {
         return None;
     }
-    let EmbedEntry { origins, tokens } = decode(section, Shape::of::<EmbedEntry>()?, context.report)?;
-    let at = |i: usize| section.at(&[Step::Key("origins"), Step::Index(i)]);
-    let origins = origins.iter().enumerate().filter_map(|(i, Text(text))| origin(text, at(i), context)).collect();
+    let EmbedEntry { origins, tokens } = decode(section, Shape::for_type::<EmbedEntry>()?, context.report)?;
+    let at = |i: usize| section.span_at(&[PathStep::Key("origins"), PathStep::Index(i)]);
+    let origins = origins.iter().enumerate().filter_map(|(i, Text(text))| parse_origin(text, at(i), context)).collect();
     let tokens = tokens.zip(section.get("tokens")).map(|(tokens, node)| self::tokens(tokens, &node.value, context));
     Some(Embed { origins, tokens: tokens.flatten() })
 }
 
 /// Checks an origin, which must be written exactly as browsers send it.
-pub(super) fn origin(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<String> {
+pub(super) fn parse_origin(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<String> {
     if text.contains('*') {
         let help = "name each site by itself: `https://www.example.com`".to_owned();
         context.report.error(at, "a pattern would let sites in that nobody has thought of", Some(help));
@@ -109,8 +109,8 @@ pub(super) fn origin(text: &str, at: Span, context: &mut Context<'_, '_>) -> Opt
 
 fn tokens(entry: TokensEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtAuth> {
     let keys = keys((entry.secrets, entry.jwks_url, entry.public_key, entry.jwk), entry.allow_private, node, context)?;
-    let audience = entry.audience.unwrap_or_else(|| AudienceEntry::One(Text(AUDIENCE.to_owned())));
-    let checks = auth_jwt::Checks {
+    let audience = entry.audience.unwrap_or_else(|| AudienceEntry::One(Text(DEFAULT_AUDIENCE.to_owned())));
+    let checks = auth_jwt::TokenChecks {
         issuer: entry.issuer,
         audience,
         cookie: None,
@@ -120,10 +120,15 @@ fn tokens(entry: TokensEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
     auth_jwt::read(keys, checks, node, context)
 }
 
-type Given = (Vec<SecretEntry>, Option<Text>, Option<Text>, Option<Value>);
+type KeySettings = (Vec<SecretEntry>, Option<Text>, Option<Text>, Option<Value>);
 
-fn keys((secrets, url, pem, jwk): Given, private: bool, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtKeys> {
-    let public = auth_jwt::SOURCES.into_iter().find_map(|key| node.get(key));
+fn keys(
+    (secrets, url, pem, jwk): KeySettings,
+    private: bool,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<JwtKeys> {
+    let public = auth_jwt::KEY_SOURCES.into_iter().find_map(|key| node.get(key));
     match (node.get("secrets"), public) {
         (Some(_), Some(other)) => {
             let message = format!("there is `secrets` already, and `{}` would be another way to sign", other.key);
@@ -143,10 +148,10 @@ fn keys((secrets, url, pem, jwk): Given, private: bool, node: &Node, context: &m
 fn secrets(entries: Vec<SecretEntry>, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtKeys> {
     let mut secrets = Vec::new();
     for (i, entry) in entries.into_iter().enumerate() {
-        let at = node.at(&[Step::Key("secrets"), Step::Index(i)]);
+        let at = node.span_at(&[PathStep::Key("secrets"), PathStep::Index(i)]);
         let secret = entry.resolve(at, "secret that signs tokens for embedded chats", context)?;
         if secret.expose_secret().len() < MIN_SECRET {
-            short_key(at, "a secret for tokens", MIN_SECRET, context);
+            report_short_key(at, "a secret for tokens", MIN_SECRET, context);
         }
         secrets.push(secret);
     }

@@ -1,19 +1,19 @@
 //! The events of pages and blocks, whose handlers are lists of actions.
 
+use super::access_rules::{EntryKind, EntryRef};
 use super::action_entry::ActionEntry;
-use super::dynamic::{self, Place};
-use super::pages::Survey;
-use super::reach::{Thing, Use};
+use super::dynamic::{self, ValueContext};
+use super::pages::PageIndex;
 use super::{Context, client_tools, refuse_prototype_key};
 use crate::shape::{Shape, check_value, suggest};
-use crate::source::{Entry, Kind, Node, Span, Step};
+use crate::source::{MapEntry, Node, NodeKind, PathStep, Span};
 use serde_json::Value;
 use wire::page::{Action, BlockType, CHAT_EVENTS, Events};
 
 /// The events of a page.
-const OF_PAGES: [&str; 1] = ["onInit"];
+const PAGE_EVENTS: [&str; 1] = ["onInit"];
 /// The methods of a chat.
-const METHODS: [&str; 13] = [
+const CHAT_METHODS: [&str; 13] = [
     "sendMessage",
     "setInput",
     "focus",
@@ -29,10 +29,10 @@ const METHODS: [&str; 13] = [
     "setMessages",
 ];
 /// Events of the config language that are not supported yet.
-const EVENTS_NOT_YET: [&str; 4] = ["onSwitchChange", "onMenuClick", "onBlur", "onFocus"];
+const UNSUPPORTED_EVENTS: [&str; 4] = ["onSwitchChange", "onMenuClick", "onBlur", "onFocus"];
 
 /// Returns the events of a type of block.
-fn of_blocks(kind: BlockType) -> &'static [&'static str] {
+fn block_events(kind: BlockType) -> &'static [&'static str] {
     match kind {
         BlockType::Button => &["onClick"],
         BlockType::TextInput
@@ -57,25 +57,30 @@ fn of_blocks(kind: BlockType) -> &'static [&'static str] {
 }
 
 /// Reads the events of a block. Those with errors are reported and left out.
-pub(super) fn of_block(node: &Node, kind: BlockType, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Events {
-    read(node, of_blocks(kind), &format!("a block of the type {kind:?}"), survey, context)
+pub(super) fn read_block(
+    node: &Node,
+    kind: BlockType,
+    survey: &PageIndex<'_>,
+    context: &mut Context<'_, '_>,
+) -> Events {
+    read(node, block_events(kind), &format!("a block of the type {kind:?}"), survey, context)
 }
 
 /// Reads the events of a page.
-pub(super) fn of_page(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Events {
-    read(node, &OF_PAGES, "a page", survey, context)
+pub(super) fn read_page(node: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) -> Events {
+    read(node, &PAGE_EVENTS, "a page", survey, context)
 }
 
-fn read(owner: &Node, known: &[&str], whose: &str, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Events {
-    let Some(Entry { value: events, .. }) = owner.get("events") else { return Events::new() };
-    if !matches!(events.kind, Kind::Map(_) | Kind::Null | Kind::Broken) {
+fn read(owner: &Node, known: &[&str], whose: &str, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) -> Events {
+    let Some(MapEntry { value: events, .. }) = owner.get("events") else { return Events::new() };
+    if !matches!(events.kind, NodeKind::Map(_) | NodeKind::Null | NodeKind::Broken) {
         let message = format!("expected a mapping of events, found {}", events.describe());
         context.report.error(events.at, message, None);
     }
     let mut read = Events::new();
-    for Entry { key, key_at, value } in events.entries() {
+    for MapEntry { key, key_at, value } in events.entries() {
         if !known.contains(&key.as_str()) {
-            match EVENTS_NOT_YET.contains(&key.as_str()) {
+            match UNSUPPORTED_EVENTS.contains(&key.as_str()) {
                 true => {
                     context.report.error(*key_at, format!("the event `{key}` is not available in this version"), None)
                 }
@@ -94,12 +99,12 @@ fn read(owner: &Node, known: &[&str], whose: &str, survey: &Survey<'_>, context:
 pub(super) fn actions<'n>(
     list: &'n Node,
     steps: &mut Vec<&'n str>,
-    survey: &Survey<'_>,
+    survey: &PageIndex<'_>,
     context: &mut Context<'_, '_>,
 ) -> Vec<Action> {
-    if !matches!(list.kind, Kind::List(_) | Kind::Null | Kind::Broken) {
+    if !matches!(list.kind, NodeKind::List(_) | NodeKind::Null | NodeKind::Broken) {
         let help = "start the line with `- ` to make it a list of one".to_owned();
-        let help = matches!(list.kind, Kind::Map(_)).then_some(help);
+        let help = matches!(list.kind, NodeKind::Map(_)).then_some(help);
         context.report.error(list.at, format!("expected a list of actions, found {}", list.describe()), help);
     }
     list.items().iter().filter_map(|node| action(node, steps, survey, context)).collect()
@@ -109,11 +114,11 @@ pub(super) fn actions<'n>(
 fn action<'n>(
     node: &'n Node,
     steps: &mut Vec<&'n str>,
-    survey: &Survey<'_>,
+    survey: &PageIndex<'_>,
     context: &mut Context<'_, '_>,
 ) -> Option<Action> {
     for part in ["params", "skip"].iter().filter_map(|key| node.get(key)) {
-        dynamic::check(&part.value, Place::Action, &survey.state, steps, context.report);
+        dynamic::check(&part.value, ValueContext::Action, &survey.state, steps, context.report);
     }
     if let Some((id, at)) = node.get("id").and_then(|entry| Some((entry.value.text()?, entry.value.at))) {
         if steps.contains(&id) {
@@ -121,18 +126,18 @@ fn action<'n>(
         }
         steps.push(id);
     }
-    references(node, survey, context);
-    let value = check_value(node, Shape::of::<ActionEntry>()?, context.report)?;
+    check_references(node, survey, context);
+    let value = check_value(node, Shape::for_type::<ActionEntry>()?, context.report)?;
     // The schema is generated from the type, so that a checked value can be deserialized.
     serde_json::from_value(value).ok()
 }
 
 /// Checks that an action refers to existing inputs, blocks, pages and endpoints.
-fn references(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
+fn check_references(node: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) {
     let params = node.get("params").map_or(node, |entry| &entry.value);
     match super::type_of(node) {
         Some("SetState") => {
-            for Entry { key, key_at, .. } in params.entries() {
+            for MapEntry { key, key_at, .. } in params.entries() {
                 refuse_prototype_key(key, *key_at, context.report);
             }
         }
@@ -145,7 +150,7 @@ fn references(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
             }
         }
         Some("CallEndpoint") => {
-            let Some((id, at)) = named(params, "endpointId") else { return };
+            let Some((id, at)) = text_param(params, "endpointId") else { return };
             context.page_endpoint(id, at);
         }
         Some("CallMethod") => method(params, survey, context),
@@ -154,19 +159,21 @@ fn references(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
     }
 }
 
-fn named<'n>(params: &'n Node, key: &str) -> Option<(&'n str, Span)> {
+fn text_param<'n>(params: &'n Node, key: &str) -> Option<(&'n str, Span)> {
     params.get(key).and_then(|entry| Some((entry.value.text()?, entry.value.at)))
 }
 
-fn method(params: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
-    if let Some((id, at)) = named(params, "blockId")
+fn method(params: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) {
+    if let Some((id, at)) = text_param(params, "blockId")
         && !survey.chats.contains(&id)
     {
         let help = suggest::help(id, survey.chats.iter().copied());
         context.report.error(at, format!("no chat on this page has the id `{id}`"), help);
     }
-    let Some((method, at)) = named(params, "method").filter(|(name, _)| !METHODS.contains(name)) else { return };
-    context.report.error(at, format!("a chat has no method `{method}`"), suggest::help(method, METHODS));
+    let Some((method, at)) = text_param(params, "method").filter(|(name, _)| !CHAT_METHODS.contains(name)) else {
+        return;
+    };
+    context.report.error(at, format!("a chat has no method `{method}`"), suggest::help(method, CHAT_METHODS));
 }
 
 fn link(params: &Node, context: &mut Context<'_, '_>) {
@@ -174,17 +181,17 @@ fn link(params: &Node, context: &mut Context<'_, '_>) {
         let help = "give it a `pageId` or a `url`".to_owned();
         context.report.error(params.at, "a link leads to one place", Some(help));
     }
-    if let Some((id, at)) = named(params, "pageId")
+    if let Some((id, at)) = text_param(params, "pageId")
         && !context.pages.contains_key(id)
     {
         let help = suggest::help(id, context.pages.keys().copied());
         context.report.error(at, format!("there is no page `{id}`"), help);
     }
-    if let Some((url, _)) = named(params, "url")
+    if let Some((url, _)) = text_param(params, "url")
         && !is_safe(url)
     {
         let help = "use `https:`, `http:`, `mailto:`, or a path that starts with `/`".to_owned();
-        context.report.error(params.at(&[Step::Key("url")]), "a link cannot lead there", Some(help));
+        context.report.error(params.span_at(&[PathStep::Key("url")]), "a link cannot lead there", Some(help));
     }
 }
 
@@ -197,11 +204,11 @@ fn is_safe(url: &str) -> bool {
 /// Returns the actions of a page or a block, without those of its blocks.
 fn own_actions(owner: &Node) -> impl Iterator<Item = &Node> {
     let lists = owner.get("events").map(|entry| entry.value.entries()).unwrap_or_default();
-    lists.iter().map(|list| &list.value).chain(client_tools::lists(owner)).flat_map(|list| list.items())
+    lists.iter().map(|list| &list.value).chain(client_tools::action_lists(owner)).flat_map(|list| list.items())
 }
 
 /// Returns the keys of the page state that the actions of a page or a block set.
-pub(super) fn written(owner: &Node) -> impl Iterator<Item = &str> {
+pub(super) fn written_keys(owner: &Node) -> impl Iterator<Item = &str> {
     let actions = own_actions(owner);
     let set = actions.filter(|action| super::type_of(action) == Some("SetState"));
     set.filter_map(|action| action.get("params"))
@@ -210,16 +217,16 @@ pub(super) fn written(owner: &Node) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the agents and endpoints that a page and its blocks refer to.
-pub(super) fn uses(owner: &Node) -> Vec<Use<'_>> {
+pub(super) fn page_references(owner: &Node) -> Vec<EntryRef<'_>> {
     let mut found = Vec::new();
     let chat = owner.get("properties").filter(|_| block_type(owner) == Some(BlockType::AgentChat));
-    let asked = chat.and_then(|properties| named(&properties.value, "agentId"));
-    found.extend(asked.map(|(id, at)| (Thing::Agent, id, at)));
+    let asked = chat.and_then(|properties| text_param(&properties.value, "agentId"));
+    found.extend(asked.map(|(id, at)| (EntryKind::Agent, id, at)));
     let calls = own_actions(owner).filter(|action| super::type_of(action) == Some("CallEndpoint"));
-    let called = calls.filter_map(|action| named(&action.get("params")?.value, "endpointId"));
-    found.extend(called.map(|(id, at)| (Thing::Endpoint, id, at)));
+    let called = calls.filter_map(|action| text_param(&action.get("params")?.value, "endpointId"));
+    found.extend(called.map(|(id, at)| (EntryKind::Endpoint, id, at)));
     let blocks = owner.get("blocks").map(|entry| entry.value.items()).unwrap_or_default();
-    found.extend(blocks.iter().flat_map(uses));
+    found.extend(blocks.iter().flat_map(page_references));
     found
 }
 

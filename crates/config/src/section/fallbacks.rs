@@ -5,7 +5,7 @@ use super::value::{Id, Text};
 use super::{Context, type_of};
 use crate::agent::ModelRef;
 use crate::config::MODEL_TYPES;
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -34,7 +34,7 @@ pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
     let list = properties.get("fallbackModels").map(|entry| entry.value.items()).unwrap_or_default();
     for item in list {
         let Some(id) = item.get("connectionId").and_then(|entry| entry.value.text()) else { continue };
-        let at = item.at(&[Step::Key("connectionId")]);
+        let at = item.span_at(&[PathStep::Key("connectionId")]);
         let found = context.connection(id, at).and_then(type_of);
         if let Some(found) = found.filter(|found| !MODEL_TYPES.contains(found)) {
             let message = format!("the connection `{id}` is of the type {found}, which has no model");
@@ -45,7 +45,7 @@ pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
 
 /// Splits the models into those that the server tries itself and those that the AI Gateway falls
 /// back to by itself: the gateway's own.
-pub(super) fn typed(
+pub(super) fn split_fallbacks(
     entries: Vec<FallbackEntry>,
     agent_type: AgentTypeEntry,
     connection_id: &str,

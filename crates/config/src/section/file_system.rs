@@ -2,8 +2,8 @@
 
 use super::Context;
 use super::value::Text;
-use crate::agent::{FileSystem, Marks};
-use crate::source::{Node, Span, Step};
+use crate::agent::{FileSystem, ToolAnnotations};
+use crate::source::{Node, PathStep, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(crate) struct FileSystemEntry {
 
 /// Checks that the folder exists. `properties` are the agent's.
 pub(super) fn read(entry: FileSystemEntry, properties: &Node, context: &mut Context<'_, '_>) -> Option<FileSystem> {
-    let at = properties.at(&[Step::Key("fileSystem"), Step::Key("basePath")]);
+    let at = properties.span_at(&[PathStep::Key("fileSystem"), PathStep::Key("basePath")]);
     let Text(written) = entry.base_path;
     let base_path =
         folder(&written, context).map_err(|(message, help)| context.report.error(at, message, help)).ok()?;
@@ -31,8 +31,8 @@ pub(super) fn read(entry: FileSystemEntry, properties: &Node, context: &mut Cont
     let (reads_private, returns_untrusted) =
         (entry.reads_private.unwrap_or(true), entry.returns_untrusted.unwrap_or_default());
     // The tools only read.
-    let marks = Marks { reads_private, returns_untrusted, egress: Some(false), idempotent: true };
-    Some(FileSystem { base_path, marks })
+    let marks = ToolAnnotations { reads_private, returns_untrusted, egress: Some(false), idempotent: true };
+    Some(FileSystem { base_path, annotations: marks })
 }
 
 /// Returns the folder's path, or the message and the help of an error.

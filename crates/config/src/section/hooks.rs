@@ -1,7 +1,7 @@
 //! An agent's `hooks`: endpoints that are called during its runs.
 
 use super::Context;
-use super::reach::{Thing, Use};
+use super::access_rules::{EntryKind, EntryRef};
 use super::value::EndpointId;
 use crate::agent::Hooks;
 use crate::source::Node;
@@ -43,14 +43,14 @@ pub(super) fn check(agent: &Node, context: &mut Context<'_, '_>) {
 }
 
 /// Returns the endpoints that an agent's hooks refer to.
-pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
+pub(super) fn references(agent: &Node) -> Vec<EntryRef<'_>> {
     let lists = agent.get("hooks").map(|entry| entry.value.entries()).unwrap_or_default();
     let named = lists.iter().flat_map(|list| list.value.items());
-    named.filter_map(|item| Some((Thing::Endpoint, item.text()?, item.at))).collect()
+    named.filter_map(|item| Some((EntryKind::Endpoint, item.text()?, item.at))).collect()
 }
 
 /// Converts the hooks.
-pub(super) fn typed(entry: HooksEntry) -> Hooks {
+pub(super) fn into_hooks(entry: HooksEntry) -> Hooks {
     let ids = |list: Vec<EndpointId>| list.into_iter().map(|EndpointId(id)| id).collect();
     Hooks {
         start: ids(entry.on_start),

@@ -1,7 +1,7 @@
 //! The request `Http`.
 
 use super::value::Id;
-use super::{Context, connection_of};
+use super::{Context, step_connection};
 use crate::shape::{Shape, decode};
 use crate::source::Node;
 use schemars::JsonSchema;
@@ -80,9 +80,10 @@ enum Method {
 
 /// Checks a step.
 pub(super) fn check(step: &Node, context: &mut Context<'_, '_>) {
-    let request: Option<HttpRequest> = Shape::of::<HttpRequest>().and_then(|shape| decode(step, shape, context.report));
+    let request: Option<HttpRequest> =
+        Shape::for_type::<HttpRequest>().and_then(|shape| decode(step, shape, context.report));
     if let Some(request) = request {
-        connection_of(&request.connection_id.0, "Http", "the type Http", |found| found == "Http", step, context);
+        step_connection(&request.connection_id.0, "Http", "the type Http", |found| found == "Http", step, context);
     }
 }
 

@@ -2,16 +2,16 @@
 
 use super::Context;
 use crate::shape::suggest;
-use crate::source::{Node, Report, Span, Step};
+use crate::source::{Node, PathStep, Report, Span};
 use serde_json::{Map, Value};
-use wire::page::{BlockType, Choice};
+use wire::page::{BlockType, SelectOption};
 
 /// Checks the properties of a block that matches the schema.
 pub(super) fn check(kind: BlockType, properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
-    let place = Place { node, report: context.report };
+    let place = BlockCheck { node, report: context.report };
     match kind {
-        BlockType::Columns => place.one_for_each_block("widths", properties),
-        BlockType::Tabs => place.one_for_each_block("titles", properties),
+        BlockType::Columns => place.check_one_per_block("widths", properties),
+        BlockType::Tabs => place.check_one_per_block("titles", properties),
         BlockType::Select | BlockType::MultiSelect => place.options(properties),
         BlockType::DatePicker => place.days(properties),
         BlockType::NumberInput => place.range(properties, "min", "max"),
@@ -20,17 +20,17 @@ pub(super) fn check(kind: BlockType, properties: &Map<String, Value>, node: &Nod
     }
 }
 
-struct Place<'a> {
+struct BlockCheck<'a> {
     node: &'a Node,
     report: &'a mut Report,
 }
 
-impl Place<'_> {
+impl BlockCheck<'_> {
     fn at(&self, key: &str) -> Span {
-        self.node.at(&[Step::Key("properties"), Step::Key(key)])
+        self.node.span_at(&[PathStep::Key("properties"), PathStep::Key(key)])
     }
 
-    fn one_for_each_block(self, key: &str, properties: &Map<String, Value>) {
+    fn check_one_per_block(self, key: &str, properties: &Map<String, Value>) {
         let count = properties.get(key).and_then(Value::as_array).map_or(0, Vec::len);
         let blocks = self.node.get("blocks").map_or(0, |entry| entry.value.items().len());
         if (count != 0 || key == "titles") && count != blocks {
@@ -41,9 +41,10 @@ impl Place<'_> {
     fn options(mut self, properties: &Map<String, Value>) {
         let Some(options) = properties.get("options").and_then(Value::as_array) else { return };
         let mut values: Vec<String> = Vec::new();
-        for (index, Choice { value, .. }) in options.iter().filter_map(Choice::read).enumerate() {
+        for (index, SelectOption { value, .. }) in options.iter().filter_map(SelectOption::read).enumerate() {
             if values.contains(&value) {
-                let at = self.node.at(&[Step::Key("properties"), Step::Key("options"), Step::Index(index)]);
+                let at =
+                    self.node.span_at(&[PathStep::Key("properties"), PathStep::Key("options"), PathStep::Index(index)]);
                 self.report.error(at, format!("the option `{value}` is there twice"), None);
             }
             values.push(value);
@@ -52,7 +53,7 @@ impl Place<'_> {
             Some(Value::String(initial)) => self.option(initial, &[], &values),
             Some(Value::Array(initial)) => {
                 for (index, value) in initial.iter().enumerate() {
-                    self.option(value.as_str().unwrap_or_default(), &[Step::Index(index)], &values);
+                    self.option(value.as_str().unwrap_or_default(), &[PathStep::Index(index)], &values);
                 }
             }
             _ => {}
@@ -60,11 +61,11 @@ impl Place<'_> {
         self.range(properties, "min", "max");
     }
 
-    fn option(&mut self, initial: &str, within: &[Step<'_>], values: &[String]) {
+    fn option(&mut self, initial: &str, within: &[PathStep<'_>], values: &[String]) {
         if !values.iter().any(|value| value == initial) {
-            let path = [&[Step::Key("properties"), Step::Key("initial")], within].concat();
+            let path = [&[PathStep::Key("properties"), PathStep::Key("initial")], within].concat();
             let help = suggest::help(initial, values.iter().map(String::as_str));
-            self.report.error(self.node.at(&path), format!("there is no option `{initial}`"), help);
+            self.report.error(self.node.span_at(&path), format!("there is no option `{initial}`"), help);
         }
     }
 

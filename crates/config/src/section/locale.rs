@@ -3,7 +3,7 @@
 
 use super::Context;
 use crate::shape::{Shape, decode, pattern};
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -109,36 +109,40 @@ impl JsonSchema for TextsEntry {
 
 /// Reads a locale.
 pub(super) fn read(node: &Node, context: &mut Context<'_, '_>) -> Option<Locale> {
-    let entry: LocaleEntry = decode(node, Shape::of::<LocaleEntry>()?, context.report)?;
+    let entry: LocaleEntry = decode(node, Shape::for_type::<LocaleEntry>()?, context.report)?;
     match entry {
-        LocaleEntry::Named(NamedLocale(name)) => Locale::named(&name),
-        LocaleEntry::Words(words) => Some(own(words, node, context)),
+        LocaleEntry::Named(NamedLocale(name)) => Locale::shipped(&name),
+        LocaleEntry::Words(words) => Some(custom_locale(words, node, context)),
     }
 }
 
-fn own(words: LocaleWords, node: &Node, context: &mut Context<'_, '_>) -> Locale {
+fn custom_locale(words: LocaleWords, node: &Node, context: &mut Context<'_, '_>) -> Locale {
     let mut locale = match &words.language {
-        Some(Language(language)) => Locale::named(language).unwrap_or_else(|| Locale::of_language(language)),
+        Some(Language(language)) => Locale::shipped(language).unwrap_or_else(|| Locale::for_language(language)),
         None => Locale::default(),
     };
     if let Some(direction) = words.direction {
-        locale.from_the_right = direction == DirectionEntry::Rtl;
+        locale.is_rtl = direction == DirectionEntry::Rtl;
         if words.language.is_none() {
             let help = "say the `language`, too, so that it is read out as one".to_owned();
-            context.report.error(node.at(&[Step::Key("direction")]), "a direction without its language", Some(help));
+            context.report.error(
+                node.span_at(&[PathStep::Key("direction")]),
+                "a direction without its language",
+                Some(help),
+            );
         }
     }
     for (key, said) in words.texts.0 {
         let Some(text) = Text::ALL.iter().find(|text| text.key() == key) else { continue };
-        check(*text, &said, &key, node, context);
+        check_placeholders(*text, &said, &key, node, context);
         locale.set(*text, said);
     }
     locale
 }
 
 /// Reports placeholders of a text that are missing or have no value.
-fn check(text: Text, said: &str, key: &str, node: &Node, context: &mut Context<'_, '_>) {
-    let at = node.at(&[Step::Key("texts"), Step::Key(key)]);
+fn check_placeholders(text: Text, said: &str, key: &str, node: &Node, context: &mut Context<'_, '_>) {
+    let at = node.span_at(&[PathStep::Key("texts"), PathStep::Key(key)]);
     for place in ["{1}", "{2}", "{3}"] {
         let (is_known, is_used) = (text.english().contains(place), said.contains(place));
         if is_used && !is_known && !text.english().is_empty() {

@@ -1,14 +1,14 @@
 //! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which refers to a connection,
 //! overrides its settings or defines a server of its own.
 
+use super::annotations::SourceAnnotationsEntry;
 use super::confirm::ConfirmEntry;
-use super::marks::SourceMarksEntry;
-use super::value::{Id, Setting, Text, patterns};
+use super::value::{Id, Setting, Text, check_patterns};
 use super::{Context, type_of};
 use crate::agent::McpRef;
 use crate::config::{Connection, ConnectionKind, McpConnection, McpHttp, McpOauth, McpStdio, McpTransport};
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, Span, Step};
+use crate::source::{Node, PathStep, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use url::{Host, Url};
 
 /// Environment variables that make a program load or run other code than `command` says.
-const LOADERS: [&str; 9] = [
+const LOADER_VARIABLES: [&str; 9] = [
     "LD_PRELOAD",
     "LD_LIBRARY_PATH",
     "LD_AUDIT",
@@ -29,7 +29,7 @@ const LOADERS: [&str; 9] = [
     "ENV",
 ];
 /// Arguments that are followed by code.
-const INLINE: [&str; 6] = ["-c", "-e", "--eval", "-p", "--print", "-r"];
+const INLINE_CODE_ARGS: [&str; 6] = ["-c", "-e", "--eval", "-p", "--print", "-r"];
 /// Programs that run such code.
 const INTERPRETERS: [&str; 12] =
     ["sh", "bash", "zsh", "dash", "node", "deno", "bun", "python", "python3", "ruby", "perl", "php"];
@@ -128,7 +128,7 @@ pub(crate) struct McpSourceProperties {
     #[serde(default)]
     idempotent_hint: bool,
     #[serde(flatten)]
-    marks: SourceMarksEntry,
+    annotations: SourceAnnotationsEntry,
 }
 
 /// Reads a connection.
@@ -139,7 +139,7 @@ pub(super) fn connection(
     context: &mut Context<'_, '_>,
 ) -> Option<McpConnection> {
     let place = node.get("properties").map_or(node, |entry| &entry.value);
-    complete(id, None, properties, place, context)
+    merge_settings(id, None, properties, place, context)
 }
 
 /// Reads an agent's `mcp`.
@@ -154,7 +154,7 @@ pub(super) fn read(
 }
 
 fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut Context<'_, '_>) -> Option<McpRef> {
-    let properties = match decode(node, Shape::of::<McpEntry>()?, context.report)? {
+    let properties = match decode(node, Shape::for_type::<McpEntry>()?, context.report)? {
         McpEntry::Long(properties) => *properties,
         McpEntry::Short(id) => McpSourceProperties {
             connection_id: Some(id),
@@ -165,21 +165,21 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
             prefix: None,
             timeout_ms: None,
             idempotent_hint: false,
-            marks: SourceMarksEntry::default(),
+            annotations: SourceAnnotationsEntry::default(),
         },
     };
     let base = match &properties.connection_id {
-        Some(Id(id)) => Some(named(id, node, connections, context)?),
+        Some(Id(id)) => Some(find_connection(id, node, connections, context)?),
         None => None,
     };
-    let name = properties.connection_id.map_or_else(|| own_name(&properties.server), |Id(id)| id);
-    let mut names = |texts, key| patterns(texts, node.at(&[Step::Key(key)]), context);
+    let name = properties.connection_id.map_or_else(|| default_name(&properties.server), |Id(id)| id);
+    let mut names = |texts, key| check_patterns(texts, node.span_at(&[PathStep::Key(key)]), context);
     let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
-    let server = complete(&name, base, properties.server, node, context)?;
+    let server = merge_settings(&name, base, properties.server, node, context)?;
     // A local program can read local data.
     let is_private = matches!(server.transport, McpTransport::Stdio(_));
     Some(McpRef {
-        marks: properties.marks.read(is_private, node, context),
+        annotations: properties.annotations.read(is_private, node, context),
         server,
         name,
         confirm: ConfirmEntry::read(properties.confirm),
@@ -192,13 +192,13 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
 }
 
 /// Returns the connection with an id. An invalid connection has been reported already.
-fn named<'c>(
+fn find_connection<'c>(
     id: &str,
     node: &Node,
     connections: &'c IndexMap<String, Connection>,
     context: &mut Context<'_, '_>,
 ) -> Option<&'c McpConnection> {
-    let at = node.at(&[Step::Key("connectionId")]);
+    let at = node.span_at(&[PathStep::Key("connectionId")]);
     let declared = context.connection(id, at)?;
     if let Some(found) = type_of(declared).filter(|found| *found != "Mcp") {
         let message = format!("`mcp` needs a connection of the type Mcp; `{id}` is of the type {found}");
@@ -212,7 +212,7 @@ fn named<'c>(
 }
 
 /// Returns the name of a server without a connection.
-fn own_name(server: &McpProperties) -> String {
+fn default_name(server: &McpProperties) -> String {
     let host = |setting: &Setting| Some(Url::parse(setting.plain()?).ok()?.host_str()?.to_owned());
     let program = |Text(command): &Text| command.rsplit('/').next().map(str::to_owned);
     let url = server.url.as_ref().and_then(host);
@@ -220,7 +220,7 @@ fn own_name(server: &McpProperties) -> String {
 }
 
 /// Merges settings over those of a connection and checks that the transport has all it needs.
-fn complete(
+fn merge_settings(
     name: &str,
     base: Option<&McpConnection>,
     properties: McpProperties,
@@ -262,8 +262,8 @@ fn stdio(
     };
     refuse_inline(&command, &properties.args, node, context);
     let own = properties.env.into_iter().map(|(variable, setting)| {
-        let at = node.at(&[Step::Key("env"), Step::Key(&variable)]);
-        if LOADERS.contains(&variable.as_str()) {
+        let at = node.span_at(&[PathStep::Key("env"), PathStep::Key(&variable)]);
+        if LOADER_VARIABLES.contains(&variable.as_str()) {
             let message = format!("`{variable}` is refused: it makes a program run something else than `command` says");
             context.report.error(at, message, None);
             return None;
@@ -279,16 +279,16 @@ fn stdio(
             properties.args
         },
         command,
-        env: over(known.map(|of| of.env.as_slice()).unwrap_or_default(), own),
+        env: merge_pairs(known.map(|of| of.env.as_slice()).unwrap_or_default(), own),
     })
 }
 
 /// Reports code in the arguments of an interpreter, which is easily overlooked in a review.
 fn refuse_inline(command: &str, args: &[String], node: &Node, context: &mut Context<'_, '_>) {
     let program = command.rsplit('/').next().unwrap_or(command);
-    let inline = args.iter().position(|arg| INLINE.contains(&arg.split('=').next().unwrap_or(arg)));
+    let inline = args.iter().position(|arg| INLINE_CODE_ARGS.contains(&arg.split('=').next().unwrap_or(arg)));
     if let Some(position) = inline.filter(|_| INTERPRETERS.contains(&program)) {
-        let at = node.at(&[Step::Key("args"), Step::Index(position)]);
+        let at = node.span_at(&[PathStep::Key("args"), PathStep::Index(position)]);
         let message = format!("`{}` hands `{program}` a program in its arguments, which is refused", args[position]);
         context.report.error(at, message, Some("put it into a file of its own and name that".to_owned()));
     }
@@ -307,9 +307,9 @@ fn http(
     };
     let url = match properties.url {
         Some(setting) => {
-            let at = node.at(&[Step::Key("url")]);
+            let at = node.span_at(&[PathStep::Key("url")]);
             let text = setting.resolve(at, &format!("`url` of the MCP server `{name}`"), context)?;
-            Some(address(text.expose_secret(), at, context)?)
+            Some(parse_url(text.expose_secret(), at, context)?)
         }
         None => known.map(|known| known.url.clone()),
     };
@@ -319,13 +319,13 @@ fn http(
         return None;
     };
     let own = properties.headers.into_iter().map(|(header, setting)| {
-        let at = node.at(&[Step::Key("headers"), Step::Key(&header)]);
+        let at = node.span_at(&[PathStep::Key("headers"), PathStep::Key(&header)]);
         let value = setting.resolve(at, &format!("header `{header}` of the MCP server `{name}`"), context)?;
         Some((header, value))
     });
     let own = own.collect::<Option<Vec<_>>>()?;
     let said = properties.allow_private.or_else(|| known.map(|known| known.allow_private));
-    let allow_private = said.unwrap_or(false) || is_plainly_private(&url);
+    let allow_private = said.unwrap_or(false) || is_private_url(&url);
     let oauth = match properties.oauth {
         Some(entry) => Some(oauth((name, allow_private), entry, node, context)?),
         None => known.and_then(|known| known.oauth.clone()),
@@ -333,7 +333,7 @@ fn http(
     Some(McpHttp {
         allow_private,
         url,
-        headers: over(known.map(|of| of.headers.as_slice()).unwrap_or_default(), own),
+        headers: merge_pairs(known.map(|of| of.headers.as_slice()).unwrap_or_default(), own),
         oauth,
     })
 }
@@ -344,14 +344,14 @@ fn oauth(
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> Option<McpOauth> {
-    let place = |key| node.at(&[Step::Key("oauth"), Step::Key(key)]);
+    let place = |key| node.span_at(&[PathStep::Key("oauth"), PathStep::Key(key)]);
     let of = |key: &str| format!("`oauth.{key}` of the MCP server `{name}`");
     let refresh_token = match entry.refresh_token {
         Some(setting) => Some(setting.resolve(place("refreshToken"), &of("refreshToken"), context)?),
         None => None,
     };
-    let token_url = address(&entry.token_url.0, place("tokenUrl"), context)?;
-    if token_url.scheme() == "http" && !allow_private && !is_plainly_private(&token_url) {
+    let token_url = parse_url(&entry.token_url.0, place("tokenUrl"), context)?;
+    if token_url.scheme() == "http" && !allow_private && !is_private_url(&token_url) {
         let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
         let message = "the secret would be sent over `http://`, where others can read it";
         context.report.error(place("tokenUrl"), message, Some(help));
@@ -366,7 +366,7 @@ fn oauth(
     })
 }
 
-fn address(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<Url> {
+fn parse_url(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<Url> {
     let problem = match Url::parse(text) {
         Ok(url) if !matches!(url.scheme(), "http" | "https") => "this address must start with `https://` or `http://`",
         Ok(url) if !url.username().is_empty() || url.password().is_some() => {
@@ -380,7 +380,7 @@ fn address(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<Url> {
 }
 
 /// Whether the host of a URL is obviously local or private, so that its author means it.
-fn is_plainly_private(url: &Url) -> bool {
+fn is_private_url(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback() || address.is_private(),
@@ -390,7 +390,7 @@ fn is_plainly_private(url: &Url) -> bool {
 }
 
 /// Merges pairs. A server's own pairs take precedence over those of its connection.
-fn over(known: &[(String, SecretString)], own: Vec<(String, SecretString)>) -> Vec<(String, SecretString)> {
+fn merge_pairs(known: &[(String, SecretString)], own: Vec<(String, SecretString)>) -> Vec<(String, SecretString)> {
     let kept = known.iter().filter(|(name, _)| !own.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)));
     kept.cloned().collect::<Vec<_>>().into_iter().chain(own).collect()
 }

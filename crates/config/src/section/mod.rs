@@ -1,6 +1,7 @@
 //! The sections of a config: their schemas (entry types, whose doc comments editors show), the
 //! checks beyond the schema, and the conversion to [`Config`].
 
+mod access_rules;
 mod action_entry;
 mod agent_entry;
 mod agent_operators;
@@ -8,6 +9,7 @@ mod agent_provider;
 mod agent_steps;
 mod agent_tools;
 mod agents;
+mod annotations;
 mod api;
 mod auth;
 mod auth_jwt;
@@ -17,7 +19,7 @@ mod call_request;
 mod client_tools;
 mod confirm;
 mod connections;
-mod costs;
+mod cost_limits;
 mod custom_agents;
 mod dynamic;
 mod embed;
@@ -28,7 +30,6 @@ mod hooks;
 mod http_request;
 mod inputs;
 mod locale;
-mod marks;
 mod mcp;
 mod messages;
 mod operator;
@@ -40,7 +41,6 @@ mod preset;
 mod prices;
 mod quotas;
 mod rates;
-mod reach;
 mod remote_agents;
 mod remote_parameters;
 mod retention;
@@ -60,7 +60,7 @@ mod value;
 use crate::config::Config;
 use crate::env::Env;
 use crate::shape::{self, suggest};
-use crate::source::{Node, Report, Span, Step};
+use crate::source::{Node, PathStep, Report, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -111,10 +111,10 @@ pub(crate) struct Context<'n, 'r> {
     pub(crate) folder: Option<&'r Path>,
     /// The declared ids, also of entries with other errors, so that references to them cause no
     /// further errors.
-    pub(crate) connections: Ids<'n>,
-    pub(crate) agents: Ids<'n>,
-    pub(crate) endpoints: Ids<'n>,
-    pub(crate) pages: Ids<'n>,
+    pub(crate) connections: DeclaredIds<'n>,
+    pub(crate) agents: DeclaredIds<'n>,
+    pub(crate) endpoints: DeclaredIds<'n>,
+    pub(crate) pages: DeclaredIds<'n>,
     /// Whether other sites may embed chats. The page state that they set is not declared in the
     /// config.
     pub(crate) is_embedded: bool,
@@ -123,7 +123,7 @@ pub(crate) struct Context<'n, 'r> {
 }
 
 /// The declared ids with their entries.
-pub(crate) type Ids<'n> = IndexMap<&'n str, &'n Node>;
+pub(crate) type DeclaredIds<'n> = IndexMap<&'n str, &'n Node>;
 
 impl<'n> Context<'n, '_> {
     /// Returns the connection with an id, or reports that it does not exist.
@@ -153,7 +153,7 @@ impl<'n> Context<'n, '_> {
 
 /// Returns the entry with an id, or reports that it does not exist. `what` is the noun and the name
 /// of the section.
-fn find<'n>(ids: &Ids<'n>, id: &str, what: (&str, &str), at: Span, report: &mut Report) -> Option<&'n Node> {
+fn find<'n>(ids: &DeclaredIds<'n>, id: &str, what: (&str, &str), at: Span, report: &mut Report) -> Option<&'n Node> {
     let found = ids.get(id).copied();
     if found.is_none() {
         let (what, section) = what;
@@ -166,23 +166,23 @@ fn find<'n>(ids: &Ids<'n>, id: &str, what: (&str, &str), at: Span, report: &mut 
 
 /// Reads all sections. The result is complete only if the report has no errors.
 pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env: &dyn Env) -> Config {
-    shape::root_section(root, report);
-    let null = Node { at: root.at, kind: crate::source::Kind::Null };
+    shape::check_root(root, report);
+    let null = Node { at: root.at, kind: crate::source::NodeKind::Null };
     let section = |name: &str| root.get(name).map_or(&null, |entry| &entry.value);
     let embed =
-        root.get("embed").map(|entry| &entry.value).filter(|node| !matches!(node.kind, crate::source::Kind::Null));
+        root.get("embed").map(|entry| &entry.value).filter(|node| !matches!(node.kind, crate::source::NodeKind::Null));
     let mut context = Context {
-        connections: declared(section("connections"), "connection", report),
-        agents: declared(section("agents"), "agent", report),
-        endpoints: declared(section("api"), "endpoint", report),
-        pages: declared(section("pages"), "page", report),
+        connections: declared_ids(section("connections"), "connection", report),
+        agents: declared_ids(section("agents"), "agent", report),
+        endpoints: declared_ids(section("api"), "endpoint", report),
+        pages: declared_ids(section("pages"), "page", report),
         is_embedded: embed.is_some(),
         has_site_users: embed.is_some_and(|embed| embed.get("tokens").is_some()),
         report,
         env,
         folder,
     };
-    settings::version(section("configVersion"), &mut context);
+    settings::check_version(section("configVersion"), &mut context);
     let (limits, bounds) = settings::limits(section("limits"), &mut context);
     let connections = connections::read(section("connections"), &mut context);
     let endpoints = api::read(section("api"), &mut context);
@@ -191,12 +191,12 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
     let config = Config {
         agents: agents::read(section("agents"), &connections, &mut context),
         connections,
-        served: serve_as_remote_agent::read(section("serveAsRemoteAgent"), &endpoints, &mut context),
+        served_agent: serve_as_remote_agent::read(section("serveAsRemoteAgent"), &endpoints, &mut context),
         endpoints,
         auth: auth::read(section("auth"), &pages, &mut context),
         embed: embed::read(section("embed"), &mut context),
-        uploads: sender::storages(&pages),
-        pictures: pictures::read(section("pictures"), &pages, &mut context),
+        upload_origins: sender::upload_origins(&pages),
+        image_origins: pictures::read(section("pictures"), &pages, &mut context),
         pages,
         locale: root.get("locale").and_then(|entry| locale::read(&entry.value, &mut context)),
         prices: prices::read(section("prices"), &mut context),
@@ -206,19 +206,19 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         folder: folder.map(Path::to_owned),
         limits,
         quotas: bounds.quotas,
-        rates: bounds.rates,
+        rate_limits: bounds.rates,
         trusted_proxies: bounds.trusted_proxies,
     };
-    reach::check(&config, &mut context);
-    marks::check(&config, &mut context);
+    access_rules::check(&config, &mut context);
+    annotations::check(&config, &mut context);
     remote_agents::check_user_tokens(&config, &mut context);
-    costs::check(&config, root, &mut context);
+    cost_limits::check(&config, root, &mut context);
     config
 }
 
 /// Returns the ids of a section and reports duplicates.
-fn declared<'n>(section: &'n Node, what: &str, report: &mut Report) -> Ids<'n> {
-    let mut ids: Ids<'n> = IndexMap::new();
+fn declared_ids<'n>(section: &'n Node, what: &str, report: &mut Report) -> DeclaredIds<'n> {
+    let mut ids: DeclaredIds<'n> = IndexMap::new();
     for item in section.items() {
         let Some((id, entry)) = item.get("id").and_then(|entry| Some((entry.value.text()?, entry))) else { continue };
         refuse_prototype_key(id, entry.value.at, report);
@@ -242,7 +242,7 @@ fn refuse_prototype_key(name: &str, at: Span, report: &mut Report) {
 
 /// Checks that the connection of a step exists and has a suitable type, which `needed` describes:
 /// "the type Http".
-fn connection_of<'n>(
+fn step_connection<'n>(
     id: &str,
     request_type: &str,
     needed: &str,
@@ -250,7 +250,7 @@ fn connection_of<'n>(
     step: &Node,
     context: &mut Context<'n, '_>,
 ) -> Option<&'n Node> {
-    let at = step.at(&[Step::Key("connectionId")]);
+    let at = step.span_at(&[PathStep::Key("connectionId")]);
     let connection = context.connection(id, at)?;
     let found = type_of(connection)?;
     if !fits(found) {

@@ -2,22 +2,22 @@
 
 use crate::env::Env;
 use crate::shape::suggest;
-use crate::source::{Entry, Kind, Node, Report};
-use operators::Language;
+use crate::source::{MapEntry, Node, NodeKind, Report};
+use operators::ExpressionLanguage;
 use secrecy::SecretString;
 use serde_json::Value;
 
 /// Visits all operators in a value, outer ones first. Allowed ones are passed to `check`, others
 /// are reported.
-pub(super) fn each<'n>(
+pub(super) fn for_each_operator<'n>(
     value: &'n Node,
     allowed: &[&str],
     report: &mut Report,
-    check: &mut dyn FnMut(&'n Entry, &mut Report),
+    check: &mut dyn FnMut(&'n MapEntry, &mut Report),
 ) {
     match &value.kind {
-        Kind::List(items) => items.iter().for_each(|item| each(item, allowed, report, check)),
-        Kind::Map(entries) => {
+        NodeKind::List(items) => items.iter().for_each(|item| for_each_operator(item, allowed, report, check)),
+        NodeKind::Map(entries) => {
             // The same rule as in `operators::operator`: a mapping with this one key.
             if let [operator] = entries.as_slice()
                 && operator.key.starts_with('_')
@@ -25,13 +25,13 @@ pub(super) fn each<'n>(
             {
                 match allowed.contains(&operator.key.as_str()) {
                     true => {
-                        text(operator, report);
+                        check_syntax(operator, report);
                         check(operator, report);
                     }
-                    false => refuse(operator, allowed, report),
+                    false => report_misplaced(operator, allowed, report),
                 }
             }
-            entries.iter().for_each(|entry| each(&entry.value, allowed, report, check));
+            entries.iter().for_each(|entry| for_each_operator(&entry.value, allowed, report, check));
         }
         _ => {}
     }
@@ -39,14 +39,17 @@ pub(super) fn each<'n>(
 
 /// Returns the secrets that values refer to: pairs of the variable's name and its value. Variables
 /// that are not set are left out.
-pub(super) fn secrets<'v>(values: impl IntoIterator<Item = &'v Value>, env: &dyn Env) -> Vec<(String, SecretString)> {
+pub(super) fn resolve_secrets<'v>(
+    values: impl IntoIterator<Item = &'v Value>,
+    env: &dyn Env,
+) -> Vec<(String, SecretString)> {
     let names = values.into_iter().flat_map(operators::secrets_used);
     names.filter_map(|name| Some((env.get(&name)?.into(), name))).map(|(value, name)| (name, value)).collect()
 }
 
 /// Reports a `_secret` whose variable is not set. `needed` says who needs it, as the end of "set it
 /// before the server starts: …".
-pub(super) fn check_secret(operator: &Entry, env: &dyn Env, needed: &str, report: &mut Report) {
+pub(super) fn check_secret(operator: &MapEntry, env: &dyn Env, needed: &str, report: &mut Report) {
     let Some(name) = operator.value.text().filter(|_| operator.key == "_secret") else { return };
     if env.get(name).is_none_or(|value| value.trim().is_empty()) {
         let help = Some(format!("set it before the server starts: {needed}"));
@@ -55,15 +58,15 @@ pub(super) fn check_secret(operator: &Entry, env: &dyn Env, needed: &str, report
 }
 
 /// Checks the syntax of an `_expr` or a `_template`.
-fn text(operator: &Entry, report: &mut Report) {
+fn check_syntax(operator: &MapEntry, report: &mut Report) {
     let language = match operator.key.as_str() {
-        "_expr" => Language::Expression,
-        "_template" => Language::Template,
+        "_expr" => ExpressionLanguage::Expression,
+        "_template" => ExpressionLanguage::Template,
         _ => return,
     };
     match operator.value.text() {
         Some(source) => {
-            if let Err(problem) = operators::check(language, source) {
+            if let Err(problem) = operators::check_source(language, source) {
                 report.error(operator.value.at, problem, None);
             }
         }
@@ -74,12 +77,12 @@ fn text(operator: &Entry, report: &mut Report) {
     }
 }
 
-fn refuse(operator: &Entry, allowed: &[&str], report: &mut Report) {
+fn report_misplaced(operator: &MapEntry, allowed: &[&str], report: &mut Report) {
     let (name, at) = (operator.key.as_str(), operator.key_at);
     if name == "_secret" {
         let help = "secrets are read in `connections`, in an agent's `providerOptions`, and in what a routine asks of a database or a web service; they never leave the server otherwise".to_owned();
         report.error(at, "a secret has no place here", Some(help));
-    } else if operators::names().contains(&name) {
+    } else if operators::operator_names().contains(&name) {
         let help = suggest::list(allowed).map(|names| format!("what can stand here: {names}"));
         report.error(at, format!("the operator `{name}` has no meaning here"), help);
     } else {

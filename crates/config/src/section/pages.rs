@@ -1,13 +1,13 @@
 //! The section `pages`.
 
 use super::block_entry::BlockEntry;
-use super::dynamic::{self, Place};
+use super::dynamic::{self, ValueContext};
 use super::rule_entry::{self, RuleEntry};
 use super::value::{Id, Text};
 use super::{Context, client_tools, events, inputs, locale, refuse_prototype_key, sender, shared_state, type_of};
 use crate::config;
 use crate::shape::{Shape, check_value, decode, list_items, suggest};
-use crate::source::{Node, Span, Step};
+use crate::source::{Node, PathStep, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,7 +36,7 @@ pub(crate) struct PageEntry {
 }
 
 /// First path segments that the server uses itself.
-const OWN_ADDRESSES: [&str; 9] = ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed"];
+const RESERVED_SEGMENTS: [&str; 9] = ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed"];
 
 /// The types of blocks that can contain other blocks.
 const CONTAINERS: [&str; 4] = ["Box", "Columns", "Card", "Tabs"];
@@ -47,17 +47,17 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Vec<config:
 }
 
 fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
-    let mut survey = Survey::default();
+    let mut survey = PageIndex::default();
     survey.blocks(node, context);
-    survey.state.extend(events::written(node));
-    let events = events::of_page(node, &survey, context);
+    survey.state.extend(events::written_keys(node));
+    let events = events::read_page(node, &survey, context);
     let mut client_tools = Vec::new();
     let blocks = blocks(node, &survey, &mut client_tools, context);
-    let entry: PageEntry = decode(node, Shape::of::<PageEntry>()?, context.report)?;
+    let entry: PageEntry = decode(node, Shape::for_type::<PageEntry>()?, context.report)?;
     let id = entry.id.0;
-    if OWN_ADDRESSES.contains(&id.as_str()) {
+    if RESERVED_SEGMENTS.contains(&id.as_str()) {
         let help = "give the page another id".to_owned();
-        let at = node.at(&[Step::Key("id")]);
+        let at = node.span_at(&[PathStep::Key("id")]);
         context.report.error(at, format!("the address `/{id}` belongs to the server"), Some(help));
     }
     let auth = rule_entry::read(entry.auth, node, context.report);
@@ -68,7 +68,7 @@ fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
 /// The inputs, chats and state keys of a page. It is collected before the blocks are read, because
 /// a chat may share an input that follows it.
 #[derive(Default)]
-pub(super) struct Survey<'n> {
+pub(super) struct PageIndex<'n> {
     ids: HashMap<&'n str, Span>,
     /// The ids of the inputs, in order.
     pub(super) inputs: Vec<&'n str>,
@@ -78,7 +78,7 @@ pub(super) struct Survey<'n> {
     pub(super) state: Vec<&'n str>,
 }
 
-impl<'n> Survey<'n> {
+impl<'n> PageIndex<'n> {
     fn blocks(&mut self, parent: &'n Node, context: &mut Context<'_, '_>) {
         let children = parent.get("blocks").map(|entry| entry.value.items()).unwrap_or_default();
         for node in children {
@@ -88,7 +88,7 @@ impl<'n> Survey<'n> {
     }
 
     fn block(&mut self, node: &'n Node, context: &mut Context<'_, '_>) {
-        self.state.extend(events::written(node));
+        self.state.extend(events::written_keys(node));
         let Some((id, at)) = node.get("id").and_then(|entry| Some((entry.value.text()?, entry.value.at))) else {
             return;
         };
@@ -110,7 +110,7 @@ impl<'n> Survey<'n> {
 /// Reads the blocks of a page or a block. Those with errors are reported and left out.
 fn blocks(
     parent: &Node,
-    survey: &Survey<'_>,
+    survey: &PageIndex<'_>,
     tools: &mut Vec<config::ClientTool>,
     context: &mut Context<'_, '_>,
 ) -> Vec<Block> {
@@ -121,22 +121,22 @@ fn blocks(
 /// Reads a block. The client tools of its chats are added to `tools`.
 fn block(
     node: &Node,
-    survey: &Survey<'_>,
+    survey: &PageIndex<'_>,
     tools: &mut Vec<config::ClientTool>,
     context: &mut Context<'_, '_>,
 ) -> Option<Block> {
     let blocks = blocks(node, survey, tools, context);
     check_container(node, context);
     let kind = events::block_type(node);
-    let events = kind.map(|kind| events::of_block(node, kind, survey, context)).unwrap_or_default();
+    let events = kind.map(|kind| events::read_block(node, kind, survey, context)).unwrap_or_default();
     let properties = node.get("properties").map(|entry| entry.value.entries()).unwrap_or_default();
     // The shared state, client tools and locale of a chat have checks of their own.
     let is_own = |key: &str| ["sharedState", "clientTools", "locale"].contains(&key);
     let parts = properties.iter().filter(|entry| !is_own(&entry.key)).chain(node.get("visible"));
     for part in parts {
-        dynamic::check(&part.value, Place::Property, &survey.state, &[], context.report);
+        dynamic::check(&part.value, ValueContext::Property, &survey.state, &[], context.report);
     }
-    let mut value = check_value(node, Shape::of::<BlockEntry>()?, context.report)?;
+    let mut value = check_value(node, Shape::for_type::<BlockEntry>()?, context.report)?;
     let id = value.get("id")?.as_str()?.to_owned();
     let mut properties = match value.get_mut("properties").map(Value::take) {
         Some(Value::Object(properties)) => properties,
@@ -155,8 +155,8 @@ fn block(
         let own = client_tools::read(node, &id, survey, context);
         tools.extend(own.declared);
         properties.remove("clientTools");
-        if !own.shown.is_empty() {
-            properties.insert("clientTools".to_owned(), serde_json::to_value(own.shown).ok()?);
+        if !own.for_browser.is_empty() {
+            properties.insert("clientTools".to_owned(), serde_json::to_value(own.for_browser).ok()?);
         }
     }
     if properties.remove("locale").is_some() {
@@ -179,13 +179,13 @@ fn check_container(node: &Node, context: &mut Context<'_, '_>) {
 
 fn check_agent(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
     let id = properties.get("agentId").and_then(Value::as_str).unwrap_or_default();
-    context.agent(id, node.at(&[Step::Key("properties"), Step::Key("agentId")]));
+    context.agent(id, node.span_at(&[PathStep::Key("properties"), PathStep::Key("agentId")]));
 }
 
 /// Warns of drawer settings in a chat that is not a drawer.
 fn check_drawer(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
     if properties.contains_key("drawer") && properties.get("display").and_then(Value::as_str) != Some("drawer") {
-        let at = node.at(&[Step::Key("properties"), Step::Key("drawer")]);
+        let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("drawer")]);
         let help = "write `display: drawer`, or leave it out".to_owned();
         context.report.warning(at, "this chat is no drawer", Some(help));
     }

@@ -1,7 +1,7 @@
 //! Checks the JSON Schemas in a config.
 
 use crate::shape::suggest;
-use crate::source::{Kind, Node, Report, Step};
+use crate::source::{Node, NodeKind, PathStep, Report};
 use schemas::{Schema, SchemaError};
 
 /// The types of JSON Schema.
@@ -15,7 +15,7 @@ pub(super) fn check(schema: &Node, what: &str, report: &mut Report) {
         report.error(schema.at, format!("this {what} is not the schema of an object"), Some(help));
     }
     let before = report.error_count();
-    references(schema, report);
+    check_references(schema, report);
     if report.error_count() > before || schema.is_broken() {
         return;
     }
@@ -23,15 +23,15 @@ pub(super) fn check(schema: &Node, what: &str, report: &mut Report) {
         Ok(_) => {}
         Err(SchemaError::Invalid { path, value, message }) => {
             let path: Vec<String> = path.split('/').skip(1).map(unescape).collect();
-            let steps: Vec<Step<'_>> =
-                path.iter().map(|part| part.parse().map_or(Step::Key(part.as_str()), Step::Index)).collect();
+            let steps: Vec<PathStep<'_>> =
+                path.iter().map(|part| part.parse().map_or(PathStep::Key(part.as_str()), PathStep::Index)).collect();
             match value.filter(|_| path.last().is_some_and(|last| last == "type")) {
                 Some(wrong) => report.error(
-                    schema.at(&steps),
+                    schema.span_at(&steps),
                     format!("JSON Schema has no type `{wrong}`"),
                     suggest::help(&wrong, TYPES),
                 ),
-                None => report.error(schema.at(&steps), format!("this is not valid JSON Schema: {message}"), None),
+                None => report.error(schema.span_at(&steps), format!("this is not valid JSON Schema: {message}"), None),
             }
         }
         Err(error) => report.error(schema.at, error.to_string(), None),
@@ -39,16 +39,16 @@ pub(super) fn check(schema: &Node, what: &str, report: &mut Report) {
 }
 
 /// Reports references to other documents, which are never fetched.
-fn references(node: &Node, report: &mut Report) {
+fn check_references(node: &Node, report: &mut Report) {
     match &node.kind {
-        Kind::List(items) => items.iter().for_each(|item| references(item, report)),
-        Kind::Map(entries) => {
+        NodeKind::List(items) => items.iter().for_each(|item| check_references(item, report)),
+        NodeKind::Map(entries) => {
             for entry in entries {
                 if entry.key == "$ref" && entry.value.text().is_some_and(|target| !target.starts_with('#')) {
                     let help = "write the definition under `$defs` and refer to it as `#/$defs/NAME`".to_owned();
                     report.error(entry.value.at, "a schema cannot refer to another document", Some(help));
                 }
-                references(&entry.value, report);
+                check_references(&entry.value, report);
             }
         }
         _ => {}

@@ -1,11 +1,11 @@
 //! The section `pictures`: other sites whose images pages may show.
 
 use super::Context;
-use super::embed::origin;
+use super::embed::parse_origin;
 use super::value::Text;
 use crate::config::Page;
 use crate::shape::{Shape, decode};
-use crate::source::{Kind, Node, Step};
+use crate::source::{Node, NodeKind, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,43 +24,43 @@ pub(crate) struct PicturesEntry {
 
 /// Reads the section and adds the sites of the avatars and icons in `pages`.
 pub(super) fn read(section: &Node, pages: &[Page], context: &mut Context<'_, '_>) -> Vec<String> {
-    let mut all = named(section, context);
+    let mut all = declared_origins(section, context);
     for block in pages.iter().flat_map(|page| &page.definition.blocks) {
-        emblems(&serde_json::to_value(block).unwrap_or_default(), &mut all);
+        collect_image_origins(&serde_json::to_value(block).unwrap_or_default(), &mut all);
     }
     all.sort();
     all.dedup();
     all
 }
 
-fn named(section: &Node, context: &mut Context<'_, '_>) -> Vec<String> {
-    if matches!(section.kind, Kind::Null) {
+fn declared_origins(section: &Node, context: &mut Context<'_, '_>) -> Vec<String> {
+    if matches!(section.kind, NodeKind::Null) {
         return Vec::new();
     }
-    let entry = Shape::of::<PicturesEntry>().and_then(|shape| decode(section, shape, context.report));
+    let entry = Shape::for_type::<PicturesEntry>().and_then(|shape| decode(section, shape, context.report));
     let origins = entry.map(|PicturesEntry { origins }| origins).unwrap_or_default();
     let mut named = Vec::new();
     for (i, Text(text)) in origins.iter().enumerate() {
-        let at = section.at(&[Step::Key("origins"), Step::Index(i)]);
+        let at = section.span_at(&[PathStep::Key("origins"), PathStep::Index(i)]);
         if text.starts_with("http://") {
             context.report.error(at, "pictures of other sites are shown over `https` alone", None);
         } else {
-            named.extend(origin(text, at, context));
+            named.extend(parse_origin(text, at, context));
         }
     }
     named
 }
 
 /// Collects the sites of all avatars and icons in a block.
-fn emblems(value: &Value, all: &mut Vec<String>) {
+fn collect_image_origins(value: &Value, all: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
             let addresses = ["avatar", "icon"].into_iter().filter_map(|key| fields.get(key)?.as_str());
             let sites = addresses.filter_map(|address| Url::parse(address).ok()).filter(|url| url.scheme() == "https");
             all.extend(sites.map(|url| url.origin().ascii_serialization()));
-            fields.values().for_each(|value| emblems(value, all));
+            fields.values().for_each(|value| collect_image_origins(value, all));
         }
-        Value::Array(items) => items.iter().for_each(|value| emblems(value, all)),
+        Value::Array(items) => items.iter().for_each(|value| collect_image_origins(value, all)),
         _ => {}
     }
 }

@@ -1,10 +1,10 @@
 //! An agent's `policy`: which tool calls may run.
 
 use super::Context;
-use super::reach::{Thing, Use};
-use super::value::{EndpointId, Text, patterns};
+use super::access_rules::{EntryKind, EntryRef};
+use super::value::{EndpointId, Text, check_patterns};
 use crate::agent::{Policy, PolicyAction, PolicyRule};
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -80,19 +80,19 @@ impl From<RulingEntry> for PolicyAction {
 }
 
 /// Returns the endpoint that an agent's policy refers to.
-pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
+pub(super) fn references(agent: &Node) -> Vec<EntryRef<'_>> {
     let endpoint = agent.get("policy").and_then(|policy| policy.value.get("endpoint"));
-    endpoint.and_then(|entry| Some((Thing::Endpoint, entry.value.text()?, entry.value.at))).into_iter().collect()
+    endpoint.and_then(|entry| Some((EntryKind::Endpoint, entry.value.text()?, entry.value.at))).into_iter().collect()
 }
 
 /// Checks the patterns and the endpoint.
 pub(super) fn read(entry: PolicyEntry, agent: &Node, context: &mut Context<'_, '_>) -> Policy {
     if let Some(EndpointId(id)) = &entry.endpoint {
-        context.endpoint(id, agent.at(&[Step::Key("policy"), Step::Key("endpoint")]));
+        context.endpoint(id, agent.span_at(&[PathStep::Key("policy"), PathStep::Key("endpoint")]));
     }
     let rules = entry.rules.into_iter().enumerate().map(|(number, rule)| {
-        let place = [Step::Key("policy"), Step::Key("rules"), Step::Index(number)];
-        self::rule(rule, |path| agent.at(&[&place[..], path].concat()), context)
+        let place = [PathStep::Key("policy"), PathStep::Key("rules"), PathStep::Index(number)];
+        self::rule(rule, |path| agent.span_at(&[&place[..], path].concat()), context)
     });
     Policy {
         rules: rules.collect(),
@@ -103,7 +103,7 @@ pub(super) fn read(entry: PolicyEntry, agent: &Node, context: &mut Context<'_, '
 
 fn rule(
     rule: PolicyRuleEntry,
-    at: impl Fn(&[Step<'_>]) -> crate::source::Span,
+    at: impl Fn(&[PathStep<'_>]) -> crate::source::Span,
     context: &mut Context<'_, '_>,
 ) -> PolicyRule {
     let arguments = rule.arguments.into_iter().map(|(path, texts)| {
@@ -111,12 +111,12 @@ fn rule(
             PatternsEntry::One(text) => vec![text],
             PatternsEntry::Many(texts) => texts,
         };
-        let texts = patterns(texts, at(&[Step::Key("arguments"), Step::Key(&path)]), context);
+        let texts = check_patterns(texts, at(&[PathStep::Key("arguments"), PathStep::Key(&path)]), context);
         (path, texts)
     });
     let arguments = arguments.collect();
     PolicyRule {
-        tools: patterns(rule.tools, at(&[Step::Key("tools")]), context),
+        tools: check_patterns(rule.tools, at(&[PathStep::Key("tools")]), context),
         roles: rule.roles.map(|roles| roles.into_iter().map(|Text(role)| role).collect()),
         arguments,
         action: rule.action.into(),

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::config::Price;
 use crate::shape::{Shape, decode};
-use crate::source::{Kind, Node};
+use crate::source::{Node, NodeKind};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,13 +28,13 @@ pub(crate) struct PriceEntry {
 
 /// Reads the section.
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Price> {
-    if !matches!(section.kind, Kind::Map(_) | Kind::Null | Kind::Broken) {
+    if !matches!(section.kind, NodeKind::Map(_) | NodeKind::Null | NodeKind::Broken) {
         let message = format!("expected a mapping of prices by model, found {}", section.describe());
         context.report.error(section.at, message, None);
     }
     let prices = section.entries().iter().filter_map(|entry| {
         let PriceEntry { input, output, cache_read, cache_write } =
-            decode(&entry.value, Shape::of::<PriceEntry>()?, context.report)?;
+            decode(&entry.value, Shape::for_type::<PriceEntry>()?, context.report)?;
         let (cache_read, cache_write) = (cache_read.unwrap_or(input), cache_write.unwrap_or(input));
         Some((entry.key.clone(), Price { input, cache_read, cache_write, output }))
     });

@@ -1,8 +1,8 @@
 //! `limits.quotas`: usage quotas.
 
 use super::Context;
-use crate::config::{Quota, QuotaSpan};
-use crate::source::{Node, Step};
+use crate::config::{Quota, QuotaPeriod};
+use crate::source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,7 +17,7 @@ pub(crate) struct QuotaEntry {
     #[serde(default)]
     users: Vec<String>,
     /// The period, which starts at midnight UTC of each day, or of the first day of each month.
-    per: Span,
+    per: QuotaPeriodEntry,
     /// The most messages and invocations.
     messages: Option<u64>,
     /// The most tokens, input and output.
@@ -28,7 +28,7 @@ pub(crate) struct QuotaEntry {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Span {
+enum QuotaPeriodEntry {
     /// A calendar day.
     Day,
     /// A calendar month.
@@ -39,7 +39,7 @@ enum Span {
 pub(super) fn check(entries: Vec<QuotaEntry>, node: &Node, context: &mut Context<'_, '_>) -> Vec<Quota> {
     let mut quotas = Vec::new();
     for (i, entry) in entries.into_iter().enumerate() {
-        let at = node.at(&[Step::Key("quotas"), Step::Index(i)]);
+        let at = node.span_at(&[PathStep::Key("quotas"), PathStep::Index(i)]);
         if entry.messages.is_none() && entry.tokens.is_none() && entry.cost_usd.is_none() {
             let help = Some("add `messages`, `tokens` or `costUsd`".to_owned());
             context.report.error(at, "this quota bounds nothing".to_owned(), help);
@@ -49,10 +49,10 @@ pub(super) fn check(entries: Vec<QuotaEntry>, node: &Node, context: &mut Context
         }
         let QuotaEntry { roles, users, per, messages, tokens, cost_usd } = entry;
         let span = match per {
-            Span::Day => QuotaSpan::Day,
-            Span::Month => QuotaSpan::Month,
+            QuotaPeriodEntry::Day => QuotaPeriod::Day,
+            QuotaPeriodEntry::Month => QuotaPeriod::Month,
         };
-        quotas.push(Quota { roles, users, span, messages, tokens, cost_usd });
+        quotas.push(Quota { roles, users, period: span, messages, tokens, cost_usd });
     }
     quotas
 }

@@ -1,8 +1,8 @@
 //! `limits.rates`: rate limits.
 
 use super::Context;
-use crate::operation::{Rate, RateOf, RatePer};
-use crate::source::{Node, Step};
+use crate::operation::{RateLimit, RateLimitKey, RateLimitTarget};
+use crate::source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use std::time::Duration;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RateEntry {
     /// The requests that are counted.
-    of: Of,
+    of: RateLimitTargetEntry,
     /// For whom requests are counted.
-    per: Per,
+    per: RateLimitKeyEntry,
     /// The number of requests that may be made at once. As many become available again within
     /// `seconds`.
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -31,7 +31,7 @@ fn default_seconds() -> u32 {
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum Of {
+enum RateLimitTargetEntry {
     /// All requests but those for static files.
     All,
     /// Messages to agents and invocations.
@@ -44,7 +44,7 @@ enum Of {
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Per {
+enum RateLimitKeyEntry {
     /// Each user. Users who are not signed in are identified by the browser's cookie.
     User,
     /// Each IP address. An IPv6 address counts as its /64 network.
@@ -52,25 +52,25 @@ enum Per {
 }
 
 /// Checks and converts the rate limits.
-pub(super) fn check(entries: Vec<RateEntry>, node: &Node, context: &mut Context<'_, '_>) -> Vec<Rate> {
+pub(super) fn check(entries: Vec<RateEntry>, node: &Node, context: &mut Context<'_, '_>) -> Vec<RateLimit> {
     let mut rates = Vec::new();
     for (i, RateEntry { of, per, requests, seconds }) in entries.into_iter().enumerate() {
-        if of == Of::SignIn && per == Per::User {
-            let at = node.at(&[Step::Key("rates"), Step::Index(i), Step::Key("per")]);
+        if of == RateLimitTargetEntry::SignIn && per == RateLimitKeyEntry::User {
+            let at = node.span_at(&[PathStep::Key("rates"), PathStep::Index(i), PathStep::Key("per")]);
             let help = Some("write `per: address`".to_owned());
             context.report.error(at, "who signs in is no user yet".to_owned(), help);
         }
         let what = match of {
-            Of::All => RateOf::All,
-            Of::Chat => RateOf::Chat,
-            Of::Endpoints => RateOf::Endpoints,
-            Of::SignIn => RateOf::SignIn,
+            RateLimitTargetEntry::All => RateLimitTarget::All,
+            RateLimitTargetEntry::Chat => RateLimitTarget::Chat,
+            RateLimitTargetEntry::Endpoints => RateLimitTarget::Endpoints,
+            RateLimitTargetEntry::SignIn => RateLimitTarget::SignIn,
         };
         let per = match per {
-            Per::User => RatePer::User,
-            Per::Address => RatePer::Address,
+            RateLimitKeyEntry::User => RateLimitKey::User,
+            RateLimitKeyEntry::Address => RateLimitKey::Address,
         };
-        rates.push(Rate { what, per, requests, span: Duration::from_secs(u64::from(seconds)) });
+        rates.push(RateLimit { target: what, per, requests, window: Duration::from_secs(u64::from(seconds)) });
     }
     rates
 }

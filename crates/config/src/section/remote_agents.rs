@@ -1,14 +1,14 @@
 //! Remote agents: connections of the type `RemoteAgent`, and an agent's `remoteAgents`.
 
+use super::annotations::SourceAnnotationsEntry;
 use super::confirm::ConfirmEntry;
-use super::marks::SourceMarksEntry;
-use super::value::{Id, Setting, Text, patterns};
+use super::value::{Id, Setting, Text, check_patterns};
 use super::{Context, connections, type_of};
-use crate::agent::RemoteRef;
+use crate::agent::RemoteAgentRef;
 use crate::auth::AuthMode;
-use crate::config::{Config, ConnectionKind, RemoteConnection};
+use crate::config::{Config, ConnectionKind, RemoteAgentConnection};
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -68,7 +68,7 @@ pub(crate) struct RemoteSourceProperties {
     /// The prefix of its tools' names, as in `prefix__name`.
     prefix: Option<Text>,
     #[serde(flatten)]
-    marks: SourceMarksEntry,
+    annotations: SourceAnnotationsEntry,
 }
 
 /// Reads a connection.
@@ -77,11 +77,11 @@ pub(super) fn connection(
     properties: RemoteProperties,
     node: &Node,
     context: &mut Context<'_, '_>,
-) -> Option<RemoteConnection> {
+) -> Option<RemoteAgentConnection> {
     let RemoteProperties { base_url: Text(base_url), api_key, token, user_token, variables, allow_private, timeout_ms } =
         properties;
-    let place = |key| node.at(&[Step::Key("properties"), Step::Key(key)]);
-    let address = connections::address(&base_url, place("baseURL"), context)?;
+    let place = |key| node.span_at(&[PathStep::Key("properties"), PathStep::Key(key)]);
+    let address = connections::check_base_url(&base_url, place("baseURL"), context)?;
     if !allow_private && address.starts_with("http:") {
         let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
         context.report.error(
@@ -105,11 +105,11 @@ pub(super) fn connection(
         None => None,
     };
     let variables = variables.into_iter().map(|(name, setting)| {
-        let at = node.at(&[Step::Key("properties"), Step::Key("variables"), Step::Key(&name)]);
+        let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("variables"), PathStep::Key(&name)]);
         let value = setting.resolve(at, &of(&format!("variables.{name}")), context)?;
         Some((name, value))
     });
-    Some(RemoteConnection {
+    Some(RemoteAgentConnection {
         variables: variables.collect::<Option<_>>()?,
         base_url: Url::parse(&address).ok()?,
         api_key: api_key.resolve(place("apiKey"), &of("apiKey"), context)?,
@@ -128,7 +128,7 @@ pub(super) fn check_user_tokens(config: &Config, context: &mut Context<'_, '_>) 
     for connection in config.connections.values() {
         let passes_on = matches!(&connection.kind, ConnectionKind::RemoteAgent(remote) if remote.user_token);
         let Some(node) = context.connections.get(connection.id.as_str()).filter(|_| passes_on) else { continue };
-        let at = node.at(&[Step::Key("properties"), Step::Key("userToken")]);
+        let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("userToken")]);
         let message = format!("in the mode `{}` no user comes with a token", config.auth.mode.name());
         let help = "leave it out, or choose the mode `jwt` or `proxy`".to_owned();
         context.report.error(at, message, Some(help));
@@ -136,22 +136,29 @@ pub(super) fn check_user_tokens(config: &Config, context: &mut Context<'_, '_>) 
 }
 
 /// Reads an agent's `remoteAgents`.
-pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<RemoteRef> {
+pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<RemoteAgentRef> {
     let Some(list) = agent.get("remoteAgents") else { return Vec::new() };
     let items = list_items(&list.value, context.report);
     items.iter().filter_map(|node| source(node, context)).collect()
 }
 
-fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteRef> {
-    let properties = match decode(node, Shape::of::<RemoteEntry>()?, context.report)? {
+fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteAgentRef> {
+    let properties = match decode(node, Shape::for_type::<RemoteEntry>()?, context.report)? {
         RemoteEntry::Long(properties) => properties,
         RemoteEntry::Short(connection_id) => {
-            let marks = SourceMarksEntry::default();
-            RemoteSourceProperties { connection_id, confirm: None, allow: None, deny: Vec::new(), prefix: None, marks }
+            let marks = SourceAnnotationsEntry::default();
+            RemoteSourceProperties {
+                connection_id,
+                confirm: None,
+                allow: None,
+                deny: Vec::new(),
+                prefix: None,
+                annotations: marks,
+            }
         }
     };
     let Id(id) = properties.connection_id;
-    let at = node.at(&[Step::Key("connectionId")]);
+    let at = node.span_at(&[PathStep::Key("connectionId")]);
     let connection = context.connection(&id, at)?;
     if let Some(found) = type_of(connection).filter(|found| *found != "RemoteAgent") {
         let message =
@@ -159,14 +166,14 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteRef> {
         context.report.error(at, message, None);
         return None;
     }
-    let mut names = |texts, key| patterns(texts, node.at(&[Step::Key(key)]), context);
+    let mut names = |texts, key| check_patterns(texts, node.span_at(&[PathStep::Key(key)]), context);
     let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
-    Some(RemoteRef {
+    Some(RemoteAgentRef {
         connection_id: id,
         confirm: ConfirmEntry::read(properties.confirm),
         allow,
         deny,
         prefix: properties.prefix.map(|Text(text)| text),
-        marks: properties.marks.read(false, node, context),
+        annotations: properties.annotations.read(false, node, context),
     })
 }

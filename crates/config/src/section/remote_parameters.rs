@@ -3,7 +3,7 @@
 //! The protocol supports a part of JSON Schema. Constraints such as a pattern are left out, because
 //! the endpoint still checks them. What the protocol cannot express at all is an error.
 
-use crate::source::{Entry, Kind, Node, Report, Span};
+use crate::source::{MapEntry, Node, NodeKind, Report, Span};
 use serde_json::{Map, Value, json};
 
 /// Names of parameters that the protocol reserves.
@@ -12,14 +12,14 @@ const RESERVED: [&str; 4] = ["executionId", "chatId", "userId", "toolName"];
 /// description.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
 /// The note for integers.
-const WHOLE: &str = "A whole number.";
+const INTEGER_NOTE: &str = "A whole number.";
 /// The longest name of a parameter.
 const MAX_NAME: usize = 64;
 
 /// Converts a payload schema and reports what the protocol cannot express.
 pub(super) fn read(schema: &Node, endpoint_id: &str, report: &mut Report) -> Value {
-    let mut reader = Reader { endpoint_id, report };
-    for Entry { key, key_at, .. } in properties(schema) {
+    let mut reader = ParameterReader { endpoint_id, report };
+    for MapEntry { key, key_at, .. } in properties(schema) {
         if RESERVED.contains(&key.as_str()) {
             let help = format!("give it a prefix, for example `my{}{}`", key[..1].to_uppercase(), &key[1..]);
             let message = format!("remote agents must not have a parameter `{key}`: the name is the platform's own");
@@ -32,20 +32,20 @@ pub(super) fn read(schema: &Node, endpoint_id: &str, report: &mut Report) -> Val
     parameters.into()
 }
 
-fn properties(schema: &Node) -> &[Entry] {
+fn properties(schema: &Node) -> &[MapEntry] {
     schema.get("properties").map(|entry| entry.value.entries()).unwrap_or_default()
 }
 
-struct Reader<'a> {
+struct ParameterReader<'a> {
     endpoint_id: &'a str,
     report: &'a mut Report,
 }
 
-impl Reader<'_> {
+impl ParameterReader<'_> {
     /// Adds `properties` and `required`, if the schema has them.
     fn add_properties(&mut self, to: &mut Map<String, Value>, schema: &Node) {
         let mut all = Map::new();
-        for Entry { key, key_at, value } in properties(schema) {
+        for MapEntry { key, key_at, value } in properties(schema) {
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
             if !(1..=MAX_NAME).contains(&key.len()) || !key.bytes().all(is_plain) {
                 let help = format!("use up to {MAX_NAME} letters, digits, `_`, `.` and `-`");
@@ -77,18 +77,23 @@ impl Reader<'_> {
         let description = schema.get("description").and_then(|entry| entry.value.text()).map(str::trim);
         match description.filter(|text| !text.is_empty()) {
             Some(text) if kind == "integer" => {
-                property.insert("description".to_owned(), format!("{text} {WHOLE}").into())
+                property.insert("description".to_owned(), format!("{text} {INTEGER_NOTE}").into())
             }
             Some(text) => property.insert("description".to_owned(), text.into()),
             None => {
-                self.refuse(what, at, "has no `description`", "add one: another platform's model fills it in by that");
+                self.report_unsupported(
+                    what,
+                    at,
+                    "has no `description`",
+                    "add one: another platform's model fills it in by that",
+                );
                 None
             }
         };
         let values = schema.get("enum").map(|entry| &entry.value);
         if let Some(odd) = values.and_then(|values| values.items().iter().find(|value| !is_plain(value))) {
             let help = "allow texts, numbers and booleans only";
-            self.refuse(what, odd.at, &format!("allows {}", odd.describe()), help);
+            self.report_unsupported(what, odd.at, &format!("allows {}", odd.describe()), help);
         }
         for key in ["enum", "default"] {
             let Some(value) = schema.get(key).map(|entry| &entry.value) else { continue };
@@ -115,21 +120,26 @@ impl Reader<'_> {
             return Some(known);
         }
         // An invalid JSON Schema has been reported already.
-        let is_schema = matches!(schema.kind, Kind::Map(_) | Kind::Bool(_));
+        let is_schema = matches!(schema.kind, NodeKind::Map(_) | NodeKind::Bool(_));
         if is_schema && text.is_none_or(|text| text == "null") {
             let help = "give it one `type`: `string`, `number`, `integer`, `boolean`, `array` or `object`; \
                         the contract has neither alternatives nor references";
-            self.refuse(what, given.map_or(at, |given| given.at), "has no type that the contract knows", help);
+            self.report_unsupported(
+                what,
+                given.map_or(at, |given| given.at),
+                "has no type that the contract knows",
+                help,
+            );
         }
         None
     }
 
-    fn refuse(&mut self, what: &str, at: Span, problem: &str, help: &str) {
+    fn report_unsupported(&mut self, what: &str, at: Span, problem: &str, help: &str) {
         let message = format!("{what} {problem}, so `{}` cannot be a remote agent's tool", self.endpoint_id);
         self.report.error(at, message, Some(help.to_owned()));
     }
 }
 
 fn is_plain(value: &Node) -> bool {
-    matches!(value.kind, Kind::Text(_) | Kind::Number(_) | Kind::Bool(_))
+    matches!(value.kind, NodeKind::Text(_) | NodeKind::Number(_) | NodeKind::Bool(_))
 }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::operation::Retention;
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,7 +49,7 @@ impl Default for RetentionEntry {
 pub(super) fn check(entry: RetentionEntry, node: &Node, context: &mut Context<'_, '_>) -> Retention {
     let days = |days: u32| Duration::from_secs(u64::from(days) * DAY);
     for (id, days) in &entry.agents {
-        let at = node.at(&[Step::Key("retention"), Step::Key("agents"), Step::Key(id)]);
+        let at = node.span_at(&[PathStep::Key("retention"), PathStep::Key("agents"), PathStep::Key(id)]);
         context.agent(id, at);
         if *days == 0 {
             context.report.error(at, "a conversation stays for one day or more".to_owned(), None);
@@ -60,6 +60,6 @@ pub(super) fn check(entry: RetentionEntry, node: &Node, context: &mut Context<'_
         agents: entry.agents.iter().map(|(id, kept)| (id.clone(), days(*kept))).collect(),
         keeps_pinned: entry.keep_pinned,
         temporary: Duration::from_secs(u64::from(entry.temporary_hours) * HOUR),
-        questions: entry.questions_days.map(days),
+        invocations: entry.questions_days.map(days),
     }
 }

@@ -4,7 +4,7 @@ use super::call_request::{self, CallRequest};
 use super::sql_request::{self, SqlRequest};
 use super::{Context, http_request, operator, refuse_prototype_key, text_request, type_of};
 use crate::shape::suggest;
-use crate::source::{Entry, Kind, Node, Report, Span};
+use crate::source::{MapEntry, Node, NodeKind, Report, Span};
 use indexmap::IndexSet;
 
 /// A control: its main key, which starts with `:`, and the keys that are allowed beside it.
@@ -52,23 +52,23 @@ fn step_writes(step: &Node) -> bool {
         Some("Http") => http_request::writes(step),
         _ => false,
     };
-    itself || inner(step).into_iter().any(step_writes)
+    itself || nested_steps(step).into_iter().any(step_writes)
 }
 
 /// Returns the types of an endpoint's steps, nested ones included.
-pub(super) fn types(endpoint: &Node) -> Vec<&str> {
+pub(super) fn step_types(endpoint: &Node) -> Vec<&str> {
     let mut open: Vec<&Node> =
         endpoint.get("routine").map(|entry| steps(&entry.value).iter().collect()).unwrap_or_default();
     let mut found = Vec::new();
     while let Some(step) = open.pop() {
         found.extend(type_of(step));
-        open.extend(inner(step));
+        open.extend(nested_steps(step));
     }
     found
 }
 
 /// Returns the endpoints that an endpoint calls, with the positions of the references.
-pub(super) fn calls(endpoint: &Node) -> Vec<(&str, Span)> {
+pub(super) fn called_endpoints(endpoint: &Node) -> Vec<(&str, Span)> {
     let mut found = Vec::new();
     let mut open: Vec<&Node> =
         endpoint.get("routine").map(|entry| steps(&entry.value).iter().collect()).unwrap_or_default();
@@ -77,15 +77,15 @@ pub(super) fn calls(endpoint: &Node) -> Vec<(&str, Span)> {
             let id = step.get("properties").and_then(|properties| properties.value.get("endpointId"));
             found.extend(id.and_then(|id| Some((id.value.text()?, id.value.at))));
         }
-        open.extend(inner(step));
+        open.extend(nested_steps(step));
     }
     found
 }
 
 /// Returns the steps directly in a control.
-fn inner(step: &Node) -> Vec<&Node> {
+fn nested_steps(step: &Node) -> Vec<&Node> {
     let mut found = Vec::new();
-    for Entry { key, value, .. } in step.entries() {
+    for MapEntry { key, value, .. } in step.entries() {
         match key.as_str() {
             ":switch" => {
                 found.extend(value.items().iter().filter_map(|case| Some(&case.get(":then")?.value)).flat_map(steps))
@@ -102,41 +102,42 @@ fn inner(step: &Node) -> Vec<&Node> {
 /// Returns a list of steps; a single step may be written without a list.
 fn steps(node: &Node) -> &[Node] {
     match node.kind {
-        Kind::Map(_) => std::slice::from_ref(node),
+        NodeKind::Map(_) => std::slice::from_ref(node),
         _ => node.items(),
     }
 }
 
 /// Checks the routine of an endpoint.
 pub(super) fn check(endpoint: &Node, context: &mut Context<'_, '_>) {
-    let Some(Entry { value: routine, .. }) = endpoint.get("routine") else { return };
-    if !matches!(routine.kind, Kind::Broken) && routine.items().is_empty() {
+    let Some(MapEntry { value: routine, .. }) = endpoint.get("routine") else { return };
+    if !matches!(routine.kind, NodeKind::Broken) && routine.items().is_empty() {
         let message = format!("expected a list of steps, found {}", routine.describe());
         context.report.error(routine.at, message, None);
     }
-    let mut check = Check { endpoint, context, done: IndexSet::new(), items: Vec::new(), in_catch: false };
+    let mut check =
+        RoutineCheck { endpoint, context, step_ids: IndexSet::new(), loop_items: Vec::new(), in_catch: false };
     routine.items().iter().for_each(|step| check.step(step));
 }
 
-struct Check<'n, 'a, 'c, 'r> {
+struct RoutineCheck<'n, 'a, 'c, 'r> {
     endpoint: &'n Node,
     context: &'a mut Context<'c, 'r>,
     /// The ids of the earlier steps.
-    done: IndexSet<&'n str>,
+    step_ids: IndexSet<&'n str>,
     /// The item names of the surrounding loops.
-    items: Vec<&'n str>,
+    loop_items: Vec<&'n str>,
     in_catch: bool,
 }
 
-impl<'n> Check<'n, '_, '_, '_> {
+impl<'n> RoutineCheck<'n, '_, '_, '_> {
     fn step(&mut self, step: &'n Node) {
-        if matches!(step.kind, Kind::Broken) {
+        if matches!(step.kind, NodeKind::Broken) {
             return;
         }
         let Some(first) = step.entries().first() else {
             return self.context.report.error(step.at, format!("expected a step, found {}", step.describe()), None);
         };
-        let is_main = |entry: &&Entry| CONTROLS.iter().any(|control| control.name == entry.key);
+        let is_main = |entry: &&MapEntry| CONTROLS.iter().any(|control| control.name == entry.key);
         let control = step.entries().iter().find(is_main);
         match control.or_else(|| step.entries().iter().find(|entry| entry.key.starts_with(':'))) {
             Some(control) => self.control(control, step),
@@ -144,7 +145,7 @@ impl<'n> Check<'n, '_, '_, '_> {
         }
     }
 
-    fn control(&mut self, control: &'n Entry, step: &'n Node) {
+    fn control(&mut self, control: &'n MapEntry, step: &'n Node) {
         let (key, at) = (control.key.as_str(), control.key_at);
         let Some(Control { name, values, branches }) = CONTROLS.iter().find(|known| known.name == key) else {
             let help = suggest::help(key, CONTROLS.iter().map(|control| control.name));
@@ -162,12 +163,12 @@ impl<'n> Check<'n, '_, '_, '_> {
             }
         }
         match *name {
-            ":for" => return self.each(control, step),
+            ":for" => return self.check_for(control, step),
             ":switch" => self.cases(&control.value),
             ":parallel" => self.parallel(&control.value),
-            ":try" => return self.attempt(control, step),
+            ":try" => return self.check_try(control, step),
             ":set_state" => {
-                self.expect(&control.value, "a mapping of values", |kind| matches!(kind, Kind::Map(_)));
+                self.expect(&control.value, "a mapping of values", |kind| matches!(kind, NodeKind::Map(_)));
                 self.operators(&control.value, false);
             }
             _ => self.operators(&control.value, false),
@@ -178,7 +179,7 @@ impl<'n> Check<'n, '_, '_, '_> {
     }
 
     /// Checks `:for`. Only its steps can read the item.
-    fn each(&mut self, control: &'n Entry, step: &'n Node) {
+    fn check_for(&mut self, control: &'n MapEntry, step: &'n Node) {
         for needed in [":in", ":do"].into_iter().filter(|needed| step.get(needed).is_none()) {
             self.context.report.error(control.key_at, format!("`:for` needs `{needed}` beside it"), None);
         }
@@ -187,17 +188,17 @@ impl<'n> Check<'n, '_, '_, '_> {
                 .expect(&control.value, "the name of the item, which its steps read as `_item: name`", |_| false);
         };
         refuse_prototype_key(item, control.value.at, self.context.report);
-        self.items.push(item);
+        self.loop_items.push(item);
         if let Some(body) = step.get(":do") {
             self.branch(&body.value);
         }
-        self.items.pop();
+        self.loop_items.pop();
     }
 
     fn cases(&mut self, cases: &'n Node) {
-        self.expect(cases, "a list of cases, each with `:case` and `:then`", |kind| matches!(kind, Kind::List(_)));
+        self.expect(cases, "a list of cases, each with `:case` and `:then`", |kind| matches!(kind, NodeKind::List(_)));
         for case in cases.items() {
-            self.expect(case, "a case with `:case` and `:then`", |kind| matches!(kind, Kind::Map(_)));
+            self.expect(case, "a case with `:case` and `:then`", |kind| matches!(kind, NodeKind::Map(_)));
             if let (Some(first), None) = (case.entries().first(), case.get(":case")) {
                 self.context.report.error(first.key_at, "this case has no `:case`", None);
             }
@@ -215,25 +216,25 @@ impl<'n> Check<'n, '_, '_, '_> {
     }
 
     fn parallel(&mut self, branches: &'n Node) {
-        self.expect(branches, "a list of branches", |kind| matches!(kind, Kind::List(_)));
+        self.expect(branches, "a list of branches", |kind| matches!(kind, NodeKind::List(_)));
         if branches.items().len() > MAX_BRANCHES {
             let message = format!("`:parallel` runs at most {MAX_BRANCHES} branches at once");
             self.context.report.error(branches.at, message, None);
         }
         // A branch cannot read results of branches that run at the same time.
-        let before = self.done.clone();
+        let before = self.step_ids.clone();
         for branch in branches.items() {
-            let known = std::mem::replace(&mut self.done, before.clone());
+            let known = std::mem::replace(&mut self.step_ids, before.clone());
             self.branch(branch);
-            let found: Vec<_> = self.done.difference(&before).copied().collect();
-            self.done = known;
+            let found: Vec<_> = self.step_ids.difference(&before).copied().collect();
+            self.step_ids = known;
             for id in found {
-                self.done.insert(id);
+                self.step_ids.insert(id);
             }
         }
     }
 
-    fn attempt(&mut self, control: &'n Entry, step: &'n Node) {
+    fn check_try(&mut self, control: &'n MapEntry, step: &'n Node) {
         if step.get(":catch").is_none() && step.get(":finally").is_none() {
             self.context.report.error(control.key_at, "`:try` needs `:catch` or `:finally` beside it", None);
         }
@@ -249,19 +250,19 @@ impl<'n> Check<'n, '_, '_, '_> {
     }
 
     /// Reports a value of another kind.
-    fn expect(&mut self, value: &Node, what: &str, is_it: impl FnOnce(&Kind) -> bool) {
-        if !matches!(value.kind, Kind::Broken) && !is_it(&value.kind) {
+    fn expect(&mut self, value: &Node, what: &str, is_it: impl FnOnce(&NodeKind) -> bool) {
+        if !matches!(value.kind, NodeKind::Broken) && !is_it(&value.kind) {
             self.context.report.error(value.at, format!("expected {what}, found {}", value.describe()), None);
         }
     }
 
     /// Checks the steps in a control.
     fn branch(&mut self, branch: &'n Node) {
-        self.expect(branch, "a list of steps", |kind| matches!(kind, Kind::List(_) | Kind::Map(_)));
+        self.expect(branch, "a list of steps", |kind| matches!(kind, NodeKind::List(_) | NodeKind::Map(_)));
         steps(branch).iter().for_each(|step| self.step(step));
     }
 
-    fn request(&mut self, step: &'n Node, first: &Entry) {
+    fn request(&mut self, step: &'n Node, first: &MapEntry) {
         let Some(request_type) = step.get("type") else {
             let help = suggest::one_of(&REQUESTS)
                 .map(|types| format!("a request has a type, {types}; a control starts with `:`"));
@@ -299,7 +300,7 @@ impl<'n> Check<'n, '_, '_, '_> {
         let id = step.get("id").and_then(|entry| Some((entry.value.text()?, entry.value.at)));
         let Some((id, at)) = id else { return };
         refuse_prototype_key(id, at, self.context.report);
-        if !self.done.insert(id) {
+        if !self.step_ids.insert(id) {
             self.context.report.error(at, format!("there are two steps with the id `{id}` in this routine"), None);
         }
     }
@@ -308,10 +309,10 @@ impl<'n> Check<'n, '_, '_, '_> {
     /// of the payload, and secrets must be set. Secrets are allowed only in requests to databases
     /// and HTTP services, because their responses are searched for secrets.
     fn operators(&mut self, value: &'n Node, with_secrets: bool) {
-        let (endpoint, done, items, in_catch) = (self.endpoint, &self.done, &self.items, self.in_catch);
+        let (endpoint, done, items, in_catch) = (self.endpoint, &self.step_ids, &self.loop_items, self.in_catch);
         let env = self.context.env;
         let allowed: Vec<_> = OPERATORS.into_iter().chain(with_secrets.then_some("_secret")).collect();
-        operator::each(value, &allowed, self.context.report, &mut |operator, report| {
+        operator::for_each_operator(value, &allowed, self.context.report, &mut |operator, report| {
             if operator.key == "_error" && !in_catch {
                 let help = Some("only the steps under `:catch` know why something failed".to_owned());
                 return report.error(operator.key_at, "`_error` has no meaning here", help);
@@ -338,10 +339,11 @@ impl<'n> Check<'n, '_, '_, '_> {
 }
 
 /// Warns of a key that is not in the payload schema, which is probably misspelt.
-fn check_payload_key(key: &str, operator: &Entry, endpoint: &Node, report: &mut Report) {
+fn check_payload_key(key: &str, operator: &MapEntry, endpoint: &Node, report: &mut Report) {
     let Some(schema) = endpoint.get("payloadSchema").map(|entry| &entry.value) else { return };
     let Some(properties) = schema.get("properties").map(|entry| entry.value.entries()) else { return };
-    let open = schema.get("additionalProperties").is_some_and(|entry| !matches!(entry.value.kind, Kind::Bool(false)));
+    let open =
+        schema.get("additionalProperties").is_some_and(|entry| !matches!(entry.value.kind, NodeKind::Bool(false)));
     if open || properties.iter().any(|entry| entry.key == key) {
         return;
     }

@@ -1,7 +1,7 @@
 //! `auth` of a page, an agent or an endpoint: who may use it.
 
 use super::value::Text;
-use crate::rule::Rule;
+use crate::rule::AccessRule;
 use crate::source::{Node, Report};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,21 +43,21 @@ pub(crate) struct RuleMapping {
     roles: Vec<Text>,
 }
 
-/// Converts the rule of an entry. Without one it is [`Rule::Protected`].
-pub(super) fn read(entry: Option<RuleEntry>, owner: &Node, report: &mut Report) -> Rule {
-    let Some(entry) = entry else { return Rule::default() };
+/// Converts the rule of an entry. Without one it is [`AccessRule::Protected`].
+pub(super) fn read(entry: Option<RuleEntry>, owner: &Node, report: &mut Report) -> AccessRule {
+    let Some(entry) = entry else { return AccessRule::default() };
     match entry {
-        RuleEntry::Word(RuleWord::Public) => Rule::Public,
-        RuleEntry::Word(RuleWord::Protected) => Rule::Protected,
-        RuleEntry::Mapping(RuleMapping { public: true, .. }) => Rule::Public,
-        RuleEntry::Mapping(RuleMapping { protected: true, .. }) => Rule::Protected,
+        RuleEntry::Word(RuleWord::Public) => AccessRule::Public,
+        RuleEntry::Word(RuleWord::Protected) => AccessRule::Protected,
+        RuleEntry::Mapping(RuleMapping { public: true, .. }) => AccessRule::Public,
+        RuleEntry::Mapping(RuleMapping { protected: true, .. }) => AccessRule::Protected,
         RuleEntry::Mapping(RuleMapping { roles, .. }) => {
             // The key `roles` has no value.
             if roles.is_empty() {
                 let at = owner.get("auth").map_or(owner.at, |entry| entry.value.at);
                 report.error(at, "this does not say who", Some("name roles: `{ roles: [admin] }`".to_owned()));
             }
-            Rule::Roles(roles.into_iter().map(|Text(role)| role).collect())
+            AccessRule::Roles(roles.into_iter().map(|Text(role)| role).collect())
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use super::agent_entry::AgentTypeEntry;
 use super::{Context, type_of};
-use crate::source::{Kind, Node};
+use crate::source::{Node, NodeKind};
 
 /// An API of models, by the sampling settings that it supports.
 #[derive(Clone, Copy)]
-enum Api {
+enum ModelApi {
     Anthropic,
     Responses,
     Chat,
@@ -15,7 +15,7 @@ enum Api {
 }
 
 /// The settings that each API does not support, with the help for them.
-impl Api {
+impl ModelApi {
     fn unknown(self) -> &'static [&'static str] {
         match self {
             Self::Anthropic => &["frequencyPenalty", "presencePenalty", "seed"],
@@ -55,7 +55,7 @@ impl Api {
 /// Warns of settings that have no effect.
 pub(super) fn check(agent: &Node, properties: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
     let Some(api) = api(agent, properties, agent_type, context) else { return };
-    for entry in properties.entries().iter().filter(|entry| !matches!(entry.value.kind, Kind::Null)) {
+    for entry in properties.entries().iter().filter(|entry| !matches!(entry.value.kind, NodeKind::Null)) {
         if api.unknown().contains(&entry.key.as_str()) {
             let message = format!("`{}` has no effect: {} does not know it", entry.key, api.name());
             context.report.warning(entry.key_at, message, Some(api.help(&entry.key, agent_type).to_owned()));
@@ -65,20 +65,20 @@ pub(super) fn check(agent: &Node, properties: &Node, agent_type: AgentTypeEntry,
 
 /// Returns the API of the agent's first model. `None` if it supports all settings, or if it is not
 /// known.
-fn api(agent: &Node, properties: &Node, agent_type: AgentTypeEntry, context: &Context<'_, '_>) -> Option<Api> {
+fn api(agent: &Node, properties: &Node, agent_type: AgentTypeEntry, context: &Context<'_, '_>) -> Option<ModelApi> {
     let is_chat = properties.get("api").and_then(|entry| entry.value.text()) == Some("chat");
     match agent_type {
-        AgentTypeEntry::ClaudeAgent => Some(Api::Anthropic),
-        AgentTypeEntry::OpenAIAgent => Some(if is_chat { Api::Chat } else { Api::Responses }),
-        AgentTypeEntry::AIGatewayAgent => Some(Api::Gateway),
+        AgentTypeEntry::ClaudeAgent => Some(ModelApi::Anthropic),
+        AgentTypeEntry::OpenAIAgent => Some(if is_chat { ModelApi::Chat } else { ModelApi::Responses }),
+        AgentTypeEntry::AIGatewayAgent => Some(ModelApi::Gateway),
         AgentTypeEntry::GeminiAgent => None,
         AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => {
             let id = agent.get("connectionId").and_then(|entry| entry.value.text())?;
             match type_of(context.connections.get(id)?)? {
-                "Anthropic" => Some(Api::Anthropic),
-                "OpenAI" => Some(Api::Responses),
-                "OpenAICompatible" => Some(Api::Chat),
-                "AIGateway" => Some(Api::Gateway),
+                "Anthropic" => Some(ModelApi::Anthropic),
+                "OpenAI" => Some(ModelApi::Responses),
+                "OpenAICompatible" => Some(ModelApi::Chat),
+                "AIGateway" => Some(ModelApi::Gateway),
                 _ => None,
             }
         }

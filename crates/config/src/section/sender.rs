@@ -1,10 +1,10 @@
 //! The schema of a chat's composer, and the checks beyond the schema.
 
 use super::Context;
-use super::embed::origin;
+use super::embed::parse_origin;
 use super::value::{Id, Text};
 use crate::config::Page;
-use crate::source::{Node, Span, Step};
+use crate::source::{Node, PathStep, Span};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 use wire::page::Block;
@@ -124,18 +124,28 @@ pub(crate) struct CommandEntry {
 /// Checks the composer of a chat that matches the schema.
 pub(super) fn check(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
     let Some(sender) = properties.get("sender").and_then(Value::as_object) else { return };
-    let at = |path: &[Step<'_>]| -> Span { node.at(&[&[Step::Key("properties"), Step::Key("sender")], path].concat()) };
+    let at = |path: &[PathStep<'_>]| -> Span {
+        node.span_at(&[&[PathStep::Key("properties"), PathStep::Key("sender")], path].concat())
+    };
     for (list, key, what) in [("switches", "key", "switch"), ("commands", "name", "command")] {
         let names: Vec<&str> = entries(sender.get(list)).map(|own| text(own.get(key))).collect();
         for (index, name) in names.iter().enumerate() {
             if names[..index].contains(name) {
                 let message = format!("the {what} `{name}` is there twice");
-                context.report.error(at(&[Step::Key(list), Step::Index(index), Step::Key(key)]), message, None);
+                context.report.error(
+                    at(&[PathStep::Key(list), PathStep::Index(index), PathStep::Key(key)]),
+                    message,
+                    None,
+                );
             }
             if what == "command" && name.contains(|char: char| char.is_whitespace() || char == '/') {
                 let message = format!("`{name}` cannot be a command");
                 let help = "write one word, without the `/`".to_owned();
-                context.report.error(at(&[Step::Key(list), Step::Index(index), Step::Key(key)]), message, Some(help));
+                context.report.error(
+                    at(&[PathStep::Key(list), PathStep::Index(index), PathStep::Key(key)]),
+                    message,
+                    Some(help),
+                );
             }
         }
     }
@@ -145,22 +155,22 @@ pub(super) fn check(properties: &Map<String, Value>, node: &Node, context: &mut 
         if agent.is_some() && !below {
             let help = "give the agent `agents`, or leave this out".to_owned();
             let message = "this chat's agent has no agents that could be named";
-            context.report.warning(at(&[Step::Key("mentions")]), message, Some(help));
+            context.report.warning(at(&[PathStep::Key("mentions")]), message, Some(help));
         }
     }
     let attachments = sender.get("attachments").and_then(Value::as_object);
     if let Some(own) = attachments {
-        check_storage(own, &at, context);
+        check_upload(own, &at, context);
     }
     for kind in accepted(attachments.and_then(|own| own.get("accept"))).iter().filter(|kind| !is_file_kind(kind)) {
         let help = "write `.csv`, `image/png` or `image/*`".to_owned();
-        let at = at(&[Step::Key("attachments"), Step::Key("accept")]);
+        let at = at(&[PathStep::Key("attachments"), PathStep::Key("accept")]);
         context.report.error(at, format!("`{kind}` is no kind of files"), Some(help));
     }
 }
 
 /// Returns the sites to which the chats of these pages upload files, without duplicates.
-pub(super) fn storages(pages: &[Page]) -> Vec<String> {
+pub(super) fn upload_origins(pages: &[Page]) -> Vec<String> {
     let mut all = Vec::new();
     let mut blocks: Vec<&Block> = pages.iter().flat_map(|page| &page.definition.blocks).collect();
     while let Some(block) = blocks.pop() {
@@ -174,15 +184,15 @@ pub(super) fn storages(pages: &[Page]) -> Vec<String> {
 }
 
 /// Checks the settings for uploads to another storage. Each of the three keys needs others of them.
-fn check_storage(own: &Map<String, Value>, at: &dyn Fn(&[Step<'_>]) -> Span, context: &mut Context<'_, '_>) {
-    let at = |key: &str| at(&[Step::Key("attachments"), Step::Key(key)]);
+fn check_upload(own: &Map<String, Value>, at: &dyn Fn(&[PathStep<'_>]) -> Span, context: &mut Context<'_, '_>) {
+    let at = |key: &str| at(&[PathStep::Key("attachments"), PathStep::Key(key)]);
     for key in ["uploadPolicyRequestId", "downloadPolicyRequestId"] {
         if let Some(id) = own.get(key).and_then(Value::as_str) {
             context.page_endpoint(id, at(key));
         }
     }
     if let Some(site) = own.get("uploadOrigin").and_then(Value::as_str) {
-        origin(site, at("uploadOrigin"), context);
+        parse_origin(site, at("uploadOrigin"), context);
     }
     let missing = |key: &str| !own.contains_key(key);
     let (policy, site) = ("uploadPolicyRequestId", "uploadOrigin");

@@ -4,10 +4,10 @@ use super::agent_tools::check_endpoint;
 use super::value::{EndpointId, SecretEntry, Text};
 use super::{Context, remote_parameters};
 use crate::config::Endpoint;
-use crate::rule::Rule;
+use crate::rule::AccessRule;
 use crate::served::{ServedAgent, ServedTool};
 use crate::shape::{Shape, decode, pattern, suggest};
-use crate::source::{Kind, Node, Span, Step};
+use crate::source::{Node, NodeKind, PathStep, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use schemas::Schema;
@@ -59,12 +59,12 @@ pub(super) fn read(
     endpoints: &IndexMap<String, Endpoint>,
     context: &mut Context<'_, '_>,
 ) -> Option<ServedAgent> {
-    if matches!(section.kind, Kind::Null) {
+    if matches!(section.kind, NodeKind::Null) {
         return None;
     }
     let ServeEntry { endpoints: entries, api_key, resource } =
-        decode(section, Shape::of::<ServeEntry>()?, context.report)?;
-    let api_key = key(api_key, section.at(&[Step::Key("apiKey")]), context);
+        decode(section, Shape::for_type::<ServeEntry>()?, context.report)?;
+    let api_key = key(api_key, section.span_at(&[PathStep::Key("apiKey")]), context);
     let nodes = section.get("endpoints").map(|entry| entry.value.items()).unwrap_or_default();
     let mut tools: Vec<ServedTool> = Vec::new();
     for (entry, node) in entries.into_iter().zip(nodes) {
@@ -77,9 +77,9 @@ pub(super) fn read(
     }
     let resource = resource.map(|EndpointId(id)| id);
     if let Some(id) = &resource {
-        let at = section.at(&[Step::Key("resource")]);
+        let at = section.span_at(&[PathStep::Key("resource")]);
         check_resource(id, at, context);
-        check_reach(endpoints.get(id), at, context);
+        check_access(endpoints.get(id), at, context);
     }
     Some(ServedAgent { tools, api_key: api_key?, resource })
 }
@@ -106,11 +106,11 @@ fn tool(
             ServedEndpointProperties { endpoint_id, confirm: false, visible_parameters: None }
         }
     };
-    let at = node.at(&[Step::Key("endpointId")]);
+    let at = node.span_at(&[PathStep::Key("endpointId")]);
     check_endpoint(&endpoint_id, at, confirm, context);
-    check_reach(endpoints.get(&endpoint_id), at, context);
+    check_access(endpoints.get(&endpoint_id), at, context);
     let name = endpoint_id.replace('/', "__");
-    if let Some((problem, rule)) = pattern::problem(&name, pattern::TOOL_NAME) {
+    if let Some((problem, rule)) = pattern::violation(&name, pattern::TOOL_NAME) {
         context.report.error(at, problem, Some(format!("give the endpoint another `id`: {rule}")));
     }
     let schema = &context.endpoints.get(endpoint_id.as_str())?.get("payloadSchema")?.value;
@@ -119,7 +119,7 @@ fn tool(
     for (i, name) in shown.iter().flatten().enumerate() {
         let properties = parameters["properties"].as_object();
         if properties.is_none_or(|properties| !properties.contains_key(name)) {
-            let at = node.at(&[Step::Key("visibleParameters"), Step::Index(i)]);
+            let at = node.span_at(&[PathStep::Key("visibleParameters"), PathStep::Index(i)]);
             let help = suggest::help(name, properties.into_iter().flat_map(Map::keys).map(String::as_str));
             context.report.error(at, format!("the endpoint `{endpoint_id}` has no parameter `{name}`"), help);
         }
@@ -130,13 +130,13 @@ fn tool(
 
 /// Checks that an endpoint can be called with the API key, which counts as a signed-in user without
 /// roles.
-fn check_reach(endpoint: Option<&Endpoint>, at: Span, context: &mut Context<'_, '_>) {
+fn check_access(endpoint: Option<&Endpoint>, at: Span, context: &mut Context<'_, '_>) {
     let Some(endpoint) = endpoint else { return };
     let (id, auth) = (&endpoint.id, &endpoint.auth);
     if endpoint.is_internal {
         let help = "only routines, hooks and agents may call it".to_owned();
         context.report.error(at, format!("the endpoint `{id}` is internal, so no platform can call it"), Some(help));
-    } else if !auth.admits_all_of(&Rule::Protected) {
+    } else if !auth.admits_all_of(&AccessRule::Protected) {
         let help = format!("it is {auth} ({})", endpoint.at);
         context.report.error(at, format!("no platform has a role, so none can call the endpoint `{id}`"), Some(help));
     }
@@ -146,7 +146,8 @@ fn check_reach(endpoint: Option<&Endpoint>, at: Span, context: &mut Context<'_, 
 fn check_resource(id: &str, at: Span, context: &mut Context<'_, '_>) {
     let Some(endpoint) = context.endpoint(id, at) else { return };
     let schema = endpoint.get("payloadSchema").map(|entry| entry.value.to_value());
-    let refuses = |schema: &Value| Schema::new(schema).is_ok_and(|schema| schema.check_here(&json!({}), 1).is_err());
+    let refuses =
+        |schema: &Value| Schema::new(schema).is_ok_and(|schema| schema.check_blocking(&json!({}), 1).is_err());
     if schema.as_ref().is_some_and(refuses) {
         let place = context.report.location(endpoint.at);
         let help = format!("let its `payloadSchema` require nothing, at {place}");

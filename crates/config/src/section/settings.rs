@@ -1,15 +1,15 @@
 //! The sections `limits` and `store`.
 
 use super::Context;
-use super::auth_proxy::networks;
+use super::auth_proxy::parse_networks;
 use super::quotas::{self, QuotaEntry};
 use super::rates::{self, RateEntry};
 use super::retention::{self, RetentionEntry};
 use super::value::{Setting, Text};
 use crate::config::{Limits, Quota};
-use crate::operation::{Rate, Retention};
+use crate::operation::{RateLimit, Retention};
 use crate::shape::{Shape, decode};
-use crate::source::{Kind, Node, Step};
+use crate::source::{Node, NodeKind, PathStep};
 use dialect::Dialect;
 use ipnet::IpNet;
 use schemars::JsonSchema;
@@ -106,9 +106,9 @@ pub(crate) struct LimitsEntry {
 }
 
 /// The settings in `limits` that are about users and addresses.
-pub(super) struct Bounds {
+pub(super) struct UserLimits {
     pub(super) quotas: Vec<Quota>,
-    pub(super) rates: Vec<Rate>,
+    pub(super) rates: Vec<RateLimit>,
     pub(super) trusted_proxies: Vec<IpNet>,
 }
 
@@ -178,8 +178,8 @@ impl Default for Limits {
 
 fn section<T: DeserializeOwned + JsonSchema>(node: &Node, context: &mut Context<'_, '_>) -> Option<T> {
     match node.kind {
-        Kind::Null => None,
-        _ => decode(node, Shape::of::<T>()?, context.report),
+        NodeKind::Null => None,
+        _ => decode(node, Shape::for_type::<T>()?, context.report),
     }
 }
 
@@ -188,8 +188,8 @@ fn section<T: DeserializeOwned + JsonSchema>(node: &Node, context: &mut Context<
 const VERSION: u64 = 1;
 
 /// Checks `configVersion`: an older config may be read differently, a newer one cannot be read.
-pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
-    if matches!(node.kind, Kind::Null | Kind::Broken) {
+pub(super) fn check_version(node: &Node, context: &mut Context<'_, '_>) {
+    if matches!(node.kind, NodeKind::Null | NodeKind::Broken) {
         return;
     }
     let Some(version) = node.to_value().as_u64() else {
@@ -210,7 +210,7 @@ pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
 }
 
 /// Reads `limits`.
-pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, Bounds) {
+pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, UserLimits) {
     let mut entry = section::<LimitsEntry>(node, context).unwrap_or_default();
     // If only `bodyBytes` is set, and below the default of `textBytes`, it limits texts as well.
     if node.get("textBytes").is_some() && entry.text_bytes > entry.body_bytes {
@@ -219,12 +219,12 @@ pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, Bou
             entry.body_bytes
         );
         let help = format!("write `bodyBytes` higher than {}, or a lower `textBytes`", entry.text_bytes);
-        context.report.error(node.at(&[Step::Key("textBytes")]), message, Some(help));
+        context.report.error(node.span_at(&[PathStep::Key("textBytes")]), message, Some(help));
     }
-    let bounds = Bounds {
+    let bounds = UserLimits {
         quotas: quotas::check(std::mem::take(&mut entry.quotas), node, context),
         rates: rates::check(std::mem::take(&mut entry.rates), node, context),
-        trusted_proxies: networks(&entry.trusted_proxies, node, context),
+        trusted_proxies: parse_networks(&entry.trusted_proxies, node, context),
     };
     (entry.into(), bounds)
 }
@@ -233,13 +233,13 @@ pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, Bou
 pub(super) fn store(node: &Node, context: &mut Context<'_, '_>) -> (Option<SecretString>, Retention) {
     let StoreEntry { url, retention } =
         section(node, context).unwrap_or(StoreEntry { url: None, retention: RetentionEntry::default() });
-    (url.and_then(|url| address(url, node, context)), retention::check(retention, node, context))
+    (url.and_then(|url| read_database_url(url, node, context)), retention::check(retention, node, context))
 }
 
-fn address(url: Setting, node: &Node, context: &mut Context<'_, '_>) -> Option<SecretString> {
-    let at = node.at(&[Step::Key("url")]);
+fn read_database_url(url: Setting, node: &Node, context: &mut Context<'_, '_>) -> Option<SecretString> {
+    let at = node.span_at(&[PathStep::Key("url")]);
     let url = url.resolve(at, "`url` of the store", context)?;
-    match Dialect::of_address(url.expose_secret()) {
+    match Dialect::from_address(url.expose_secret()) {
         Ok(_) => Some(url),
         Err(error) => {
             context.report.error(at, error.to_string(), Some(error.help()));

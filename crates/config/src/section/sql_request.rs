@@ -1,9 +1,9 @@
 //! The requests `SqlQuery` and `SqlExecute`.
 
 use super::value::{Id, Text};
-use super::{Context, connection_of, connections};
+use super::{Context, connections, step_connection};
 use crate::shape::{Shape, decode, suggest};
-use crate::source::{Kind, Node, Step};
+use crate::source::{Node, NodeKind, PathStep};
 use dialect::{Dialect, Statement};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,17 +48,17 @@ pub(crate) struct SqlRequestProperties {
 impl SqlRequest {
     /// Reads a step.
     pub(super) fn read(step: &Node, context: &mut Context<'_, '_>) -> Option<Self> {
-        decode(step, Shape::of::<Self>()?, context.report)
+        decode(step, Shape::for_type::<Self>()?, context.report)
     }
 }
 
 /// Checks the connection, and that the statement and `parameters` have the same parameters.
 pub(super) fn check(request: &SqlRequest, request_type: &str, step: &Node, context: &mut Context<'_, '_>) {
     let Some(dialect) = check_connection(&request.connection_id.0, request_type, step, context) else { return };
-    let properties = Step::Key("properties");
+    let properties = PathStep::Key("properties");
     let SqlRequestProperties { query: Text(query), parameters } = &request.properties;
-    let query_at = step.at(&[properties, Step::Key("query")]);
-    let statement = match Statement::read(query, dialect) {
+    let query_at = step.span_at(&[properties, PathStep::Key("query")]);
+    let statement = match Statement::parse(query, dialect) {
         Ok(statement) => statement,
         Err(problem) => return context.report.error(query_at, problem, None),
     };
@@ -81,12 +81,12 @@ pub(super) fn check(request: &SqlRequest, request_type: &str, step: &Node, conte
 /// Checks the connection and returns its SQL dialect, if that is known.
 fn check_connection(id: &str, request_type: &str, step: &Node, context: &mut Context<'_, '_>) -> Option<Dialect> {
     let is_sql = |found: &str| found == "Sql";
-    let connection = connection_of(id, request_type, "the type Sql", is_sql, step, context);
+    let connection = step_connection(id, request_type, "the type Sql", is_sql, step, context);
     // With an unknown connection the statement is checked as one for SQLite.
     let Some(connection) = connection else { return Some(Dialect::default()) };
     let read_only = connection.get("properties").and_then(|entry| entry.value.get("readOnly"));
-    if request_type == "SqlExecute" && read_only.is_some_and(|entry| matches!(entry.value.kind, Kind::Bool(true))) {
-        let at = step.at(&[Step::Key("connectionId")]);
+    if request_type == "SqlExecute" && read_only.is_some_and(|entry| matches!(entry.value.kind, NodeKind::Bool(true))) {
+        let at = step.span_at(&[PathStep::Key("connectionId")]);
         context.report.error(at, format!("the connection `{id}` is read-only"), None);
     }
     connections::dialect_of(connection, context)

@@ -1,12 +1,12 @@
 //! An agent's `agents`: sub-agents that it can delegate tasks to.
 
 use super::Context;
+use super::access_rules::{EntryKind, EntryRef};
 use super::agent_tools::{self, check_name};
-use super::reach::{Thing, Use};
 use super::value::{Id, Text, ToolName};
 use crate::agent::{Agent, SubAgentRef, ToolRef};
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, Step};
+use crate::source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use schemas::{Schema, SchemaError};
@@ -44,7 +44,8 @@ pub(super) fn read(agent: &Node, tools: &[ToolRef], context: &mut Context<'_, '_
     let Some(list) = agent.get("agents") else { return Vec::new() };
     let mut subs: Vec<SubAgentRef> = Vec::new();
     for node in list_items(&list.value, context.report) {
-        let Some(entry) = Shape::of::<SubAgentEntry>().and_then(|shape| decode(node, shape, context.report)) else {
+        let Some(entry) = Shape::for_type::<SubAgentEntry>().and_then(|shape| decode(node, shape, context.report))
+        else {
             continue;
         };
         let properties = match entry {
@@ -54,7 +55,7 @@ pub(super) fn read(agent: &Node, tools: &[ToolRef], context: &mut Context<'_, '_
             }
         };
         let Some(sub) = sub_agent(properties, node, context) else { continue };
-        let at = node.at(&[Step::Key("name")]);
+        let at = node.span_at(&[PathStep::Key("name")]);
         check_name(&sub.name, at, context);
         let is_taken =
             tools.iter().any(|tool| tool.name == sub.name) || subs.iter().any(|known| known.name == sub.name);
@@ -69,11 +70,11 @@ pub(super) fn read(agent: &Node, tools: &[ToolRef], context: &mut Context<'_, '_
 
 fn sub_agent(properties: SubAgentProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<SubAgentRef> {
     let SubAgentProperties { agent_id: Id(agent_id), description, name, input_schema } = properties;
-    let at = node.at(&[Step::Key("agentId")]);
+    let at = node.span_at(&[PathStep::Key("agentId")]);
     context.agent(&agent_id, at)?;
     let input_schema = input_schema.map(Value::Object);
     if let Some(Err(error)) = input_schema.as_ref().map(Schema::new) {
-        let at = node.at(&[Step::Key("inputSchema")]);
+        let at = node.span_at(&[PathStep::Key("inputSchema")]);
         context.report.error(
             at,
             match error {
@@ -90,14 +91,14 @@ fn sub_agent(properties: SubAgentProperties, node: &Node, context: &mut Context<
 }
 
 /// Returns the sub-agents that an agent refers to.
-pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
-    agent_tools::named(agent, "agents", "agentId", Thing::Agent)
+pub(super) fn references(agent: &Node) -> Vec<EntryRef<'_>> {
+    agent_tools::list_references(agent, "agents", "agentId", EntryKind::Agent)
 }
 
 /// Reports sub-agents that form a cycle or are nested too deeply.
 pub(super) fn check(agents: &IndexMap<String, Agent>, context: &mut Context<'_, '_>) {
     for (id, _) in agents.iter().filter(|(_, agent)| !agent.agents.is_empty()) {
-        let (message, help) = match deepest(agents, &mut vec![id]) {
+        let (message, help) = match depth_below(agents, &mut vec![id]) {
             Err(circle) if circle.first() == circle.last() => {
                 let help = "an agent cannot hand a task to itself".to_owned();
                 (format!("these agents go round in a circle: {}", circle.join(" ▸ ")), Some(help))
@@ -116,7 +117,7 @@ pub(super) fn check(agents: &IndexMap<String, Agent>, context: &mut Context<'_, 
 }
 
 /// Returns the number of levels below the last agent of the path, or the path of a cycle.
-fn deepest<'a>(agents: &'a IndexMap<String, Agent>, path: &mut Vec<&'a str>) -> Result<usize, Vec<&'a str>> {
+fn depth_below<'a>(agents: &'a IndexMap<String, Agent>, path: &mut Vec<&'a str>) -> Result<usize, Vec<&'a str>> {
     let Some(agent) = path.last().and_then(|id| agents.get(*id)) else { return Ok(0) };
     let mut most = 0;
     for sub in &agent.agents {
@@ -125,7 +126,7 @@ fn deepest<'a>(agents: &'a IndexMap<String, Agent>, path: &mut Vec<&'a str>) -> 
         if is_circle {
             return Err(path.clone());
         }
-        most = most.max(1 + deepest(agents, path)?);
+        most = most.max(1 + depth_below(agents, path)?);
         path.pop();
     }
     Ok(most)

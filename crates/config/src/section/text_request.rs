@@ -1,7 +1,7 @@
 //! The requests `GenerateText` and `GenerateObject`.
 
 use super::value::{Id, Text};
-use super::{Context, connection_of, payload_schema};
+use super::{Context, payload_schema, step_connection};
 use crate::config::MODEL_TYPES;
 use crate::shape::{Shape, decode};
 use crate::source::Node;
@@ -94,7 +94,7 @@ pub(crate) struct GenerateObjectProperties {
 /// Checks a step `GenerateText`.
 pub(super) fn check_text(step: &Node, context: &mut Context<'_, '_>) {
     let request: Option<GenerateTextRequest> =
-        Shape::of::<GenerateTextRequest>().and_then(|shape| decode(step, shape, context.report));
+        Shape::for_type::<GenerateTextRequest>().and_then(|shape| decode(step, shape, context.report));
     if let Some(request) = request {
         check_connection(&request.connection_id, "GenerateText", step, context);
     }
@@ -103,7 +103,7 @@ pub(super) fn check_text(step: &Node, context: &mut Context<'_, '_>) {
 /// Checks a step `GenerateObject`.
 pub(super) fn check_object(step: &Node, context: &mut Context<'_, '_>) {
     let request: Option<GenerateObjectRequest> =
-        Shape::of::<GenerateObjectRequest>().and_then(|shape| decode(step, shape, context.report));
+        Shape::for_type::<GenerateObjectRequest>().and_then(|shape| decode(step, shape, context.report));
     let Some(request) = request else { return };
     check_connection(&request.connection_id, "GenerateObject", step, context);
     if let Some(schema) = step.get("properties").and_then(|entry| entry.value.get("schema")) {
@@ -112,5 +112,5 @@ pub(super) fn check_object(step: &Node, context: &mut Context<'_, '_>) {
 }
 
 fn check_connection(id: &Id, request_type: &str, step: &Node, context: &mut Context<'_, '_>) {
-    connection_of(&id.0, request_type, "a model provider", |found| MODEL_TYPES.contains(&found), step, context);
+    step_connection(&id.0, request_type, "a model provider", |found| MODEL_TYPES.contains(&found), step, context);
 }

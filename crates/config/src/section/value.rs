@@ -60,7 +60,7 @@ text!(
 );
 
 /// Checks glob patterns such as `read_*`.
-pub(super) fn patterns(texts: Vec<Text>, at: Span, context: &mut Context<'_, '_>) -> Vec<String> {
+pub(super) fn check_patterns(texts: Vec<Text>, at: Span, context: &mut Context<'_, '_>) -> Vec<String> {
     let texts: Vec<_> = texts.into_iter().map(|Text(text)| text).collect();
     if let Some(error) = texts.iter().find_map(|text| Glob::new(text).err()) {
         context.report.error(at, format!("this is not a pattern: {}", error.kind()), None);

@@ -1,10 +1,10 @@
 //! Checks a tree against the schema and deserializes entries from it. Every mismatch is reported
 //! with its position.
 
-use super::mapping::keys_of;
+use super::mapping::mapping_help;
 use super::schema::Shape;
 use super::{pattern, suggest};
-use crate::source::{Entry, Kind, Node, Report, Span};
+use crate::source::{MapEntry, Node, NodeKind, Report, Span};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 /// reported.
 pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape, report: &mut Report) -> Option<T> {
     let value = check_value(node, shape, report)?;
-    read(value, node.at, report)
+    deserialize(value, node.at, report)
 }
 
 /// Deserializes a value that has been checked.
-pub(crate) fn read<T: DeserializeOwned>(value: Value, at: Span, report: &mut Report) -> Option<T> {
+pub(crate) fn deserialize<T: DeserializeOwned>(value: Value, at: Span, report: &mut Report) -> Option<T> {
     match serde_json::from_value(value) {
         Ok(entry) => Some(entry),
         // The schema is generated from the type, so this is a gap between the two; property tests
@@ -36,7 +36,7 @@ pub(crate) fn check_value(node: &Node, shape: Shape, report: &mut Report) -> Opt
 
 /// Returns the items of a list. Another value is reported and has no items.
 pub(crate) fn list_items<'n>(node: &'n Node, report: &mut Report) -> &'n [Node] {
-    if !matches!(node.kind, Kind::Null | Kind::Broken | Kind::List(_)) {
+    if !matches!(node.kind, NodeKind::Null | NodeKind::Broken | NodeKind::List(_)) {
         report.error(node.at, format!("expected a list, found {}", node.describe()), None);
     }
     node.items()
@@ -44,9 +44,9 @@ pub(crate) fn list_items<'n>(node: &'n Node, report: &mut Report) -> &'n [Node] 
 
 /// Checks the keys of the root against the known sections and returns its entries. The sections
 /// themselves are not checked.
-pub(crate) fn root_section<'n>(root: &'n Node, report: &mut Report) -> &'n [Entry] {
+pub(crate) fn check_root<'n>(root: &'n Node, report: &mut Report) -> &'n [MapEntry] {
     let sections: Vec<&str> = Shape::root().properties().map(|(name, _)| name).collect();
-    if !matches!(root.kind, Kind::Map(_)) {
+    if !matches!(root.kind, NodeKind::Map(_)) {
         let help = suggest::list(&sections).map(|names| format!("a config is a mapping of sections: {names}"));
         report.error(root.at, format!("expected a mapping, found {}", root.describe()), help);
     }
@@ -67,10 +67,10 @@ impl Decoder<'_> {
     /// Checks a value and returns it as JSON without optional keys that are empty. `owner` is the
     /// key that holds the value; it is marked if a required key is missing.
     pub(super) fn value(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
-        if matches!(node.kind, Kind::Broken) {
+        if matches!(node.kind, NodeKind::Broken) {
             return None;
         }
-        if shape.is_anything() {
+        if shape.accepts_anything() {
             return (!node.is_broken()).then(|| node.to_value());
         }
         if shape.may_be_operator() && is_operator(node) {
@@ -89,11 +89,11 @@ impl Decoder<'_> {
             return self.unexpected(node, &[shape]);
         }
         match &node.kind {
-            Kind::List(items) => self.items(node, items, shape),
-            Kind::Map(entries) => self.free_mapping(entries, shape),
-            Kind::Number(_) => self.number(node, shape),
-            Kind::Text(text) => self.text(node, text, shape),
-            Kind::Bool(value) if shape.refuses(*value) => {
+            NodeKind::List(items) => self.items(node, items, shape),
+            NodeKind::Map(entries) => self.free_mapping(entries, shape),
+            NodeKind::Number(_) => self.number(node, shape),
+            NodeKind::Text(text) => self.text(node, text, shape),
+            NodeKind::Bool(value) if shape.refuses_bool(*value) => {
                 self.error(node.at, format!("expected `{}`, found `{value}`", !value), None)
             }
             _ => Some(node.to_value()),
@@ -106,27 +106,27 @@ impl Decoder<'_> {
     }
 
     fn unexpected(&mut self, node: &Node, shapes: &[Shape]) -> Option<Value> {
-        let mut expected: Vec<&str> = shapes.iter().flat_map(|shape| names(*shape)).collect();
+        let mut expected: Vec<&str> = shapes.iter().flat_map(|shape| expected_types(*shape)).collect();
         expected.dedup();
         let help = match (&node.kind, expected.as_slice()) {
-            (Kind::Map(entries), _) if entries.len() == 1 && entries[0].key.starts_with('_') => {
+            (NodeKind::Map(entries), _) if entries.len() == 1 && entries[0].key.starts_with('_') => {
                 Some(format!("the operator `{}` cannot stand here", entries[0].key))
             }
-            (Kind::Text(text), ["true or false"]) if matches!(text.to_lowercase().as_str(), "yes" | "on") => {
+            (NodeKind::Text(text), ["true or false"]) if matches!(text.to_lowercase().as_str(), "yes" | "on") => {
                 Some("write `true`".to_owned())
             }
-            (Kind::Text(text), ["true or false"]) if matches!(text.to_lowercase().as_str(), "no" | "off") => {
+            (NodeKind::Text(text), ["true or false"]) if matches!(text.to_lowercase().as_str(), "no" | "off") => {
                 Some("write `false`".to_owned())
             }
-            (Kind::Text(text), ["a whole number" | "a number"]) if text.parse::<f64>().is_ok() => {
+            (NodeKind::Text(text), ["a whole number" | "a number"]) if text.parse::<f64>().is_ok() => {
                 Some("write it without quotes".to_owned())
             }
-            (Kind::Number(_) | Kind::Bool(_), ["text"]) => Some("put it in quotes".to_owned()),
-            (Kind::Text(text), ["a whole number" | "a number"]) => suggest::bytes(text),
-            (Kind::Text(_) | Kind::Number(_), ["a list"]) => {
+            (NodeKind::Number(_) | NodeKind::Bool(_), ["text"]) => Some("put it in quotes".to_owned()),
+            (NodeKind::Text(text), ["a whole number" | "a number"]) => suggest::byte_count_help(text),
+            (NodeKind::Text(_) | NodeKind::Number(_), ["a list"]) => {
                 Some("start the line with `- ` to make it a list of one".to_owned())
             }
-            (_, ["a mapping"]) => shapes.iter().find_map(|shape| keys_of(*shape, node)),
+            (_, ["a mapping"]) => shapes.iter().find_map(|shape| mapping_help(*shape, node)),
             _ => None,
         };
         self.error(node.at, format!("expected {}, found {}", expected.join(" or "), node.describe()), help)
@@ -145,8 +145,8 @@ impl Decoder<'_> {
 
     /// Reports a name that is not among the allowed ones.
     pub(super) fn unknown_name(&mut self, at: Span, text: &str, names: &[&str], shape: Shape) {
-        let what = shape.names();
-        if shape.is_choice_not_yet(text) {
+        let what = shape.choice_noun();
+        if shape.is_unavailable_choice(text) {
             self.report.error(at, format!("the {what} `{text}` is not available in this version"), None);
         } else {
             self.report.error(at, format!("there is no {what} `{text}`"), suggest::help(text, names.iter().copied()));
@@ -174,10 +174,10 @@ impl Decoder<'_> {
         values.into_iter().collect::<Option<Vec<Value>>>().map(Value::Array)
     }
 
-    fn free_mapping(&mut self, entries: &[Entry], shape: Shape) -> Option<Value> {
+    fn free_mapping(&mut self, entries: &[MapEntry], shape: Shape) -> Option<Value> {
         let mut whole = true;
         let mut map = Map::new();
-        for Entry { key, key_at, value } in entries {
+        for MapEntry { key, key_at, value } in entries {
             let value = match shape.additional() {
                 Some(shape) => self.value(value, shape, *key_at),
                 None => (!value.is_broken()).then(|| value.to_value()),
@@ -211,7 +211,7 @@ impl Decoder<'_> {
         if shape.number("minLength").is_some() && text.trim().is_empty() {
             return self.error(node.at, "this text is empty".to_owned(), None);
         }
-        if let Some((problem, rule)) = shape.text("pattern").and_then(|rule| pattern::problem(text, rule)) {
+        if let Some((problem, rule)) = shape.text("pattern").and_then(|rule| pattern::violation(text, rule)) {
             return self.error(node.at, problem, Some(rule.to_owned()));
         }
         Some(node.to_value())
@@ -224,18 +224,18 @@ fn accepts(shape: Shape, node: &Node) -> bool {
         return is_operator(node);
     }
     if shape.types().is_empty() {
-        return shape.is_anything()
+        return shape.accepts_anything()
             || shape.choices().is_some() && node.text().is_some()
             || shape.alternatives().any(|alternative| accepts(alternative, node));
     }
     shape.types().into_iter().any(|expected| match &node.kind {
-        Kind::Null => expected == "null",
-        Kind::Bool(_) => expected == "boolean",
-        Kind::Number(number) => expected == "number" || expected == "integer" && !number.is_f64(),
-        Kind::Text(_) => expected == "string",
-        Kind::List(_) => expected == "array",
-        Kind::Map(_) => expected == "object",
-        Kind::Broken => true,
+        NodeKind::Null => expected == "null",
+        NodeKind::Bool(_) => expected == "boolean",
+        NodeKind::Number(number) => expected == "number" || expected == "integer" && !number.is_f64(),
+        NodeKind::Text(_) => expected == "string",
+        NodeKind::List(_) => expected == "array",
+        NodeKind::Map(_) => expected == "object",
+        NodeKind::Broken => true,
     })
 }
 
@@ -245,7 +245,7 @@ fn is_operator(node: &Node) -> bool {
 }
 
 /// Returns the types that a shape expects, in words for a message. Operators are not mentioned.
-fn names(shape: Shape) -> Vec<&'static str> {
+fn expected_types(shape: Shape) -> Vec<&'static str> {
     if shape.is_operator() {
         return Vec::new();
     }
@@ -258,5 +258,5 @@ fn names(shape: Shape) -> Vec<&'static str> {
         "object" => Some("a mapping"),
         _ => None,
     });
-    own.chain(shape.alternatives().flat_map(names)).collect()
+    own.chain(shape.alternatives().flat_map(expected_types)).collect()
 }

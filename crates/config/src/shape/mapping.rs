@@ -3,7 +3,7 @@
 use super::decode::Decoder;
 use super::schema::{Shape, description};
 use super::suggest;
-use crate::source::{Entry, Kind, Node, Span};
+use crate::source::{MapEntry, Node, NodeKind, Span};
 use serde_json::{Map, Value};
 
 /// A property of a mapping.
@@ -33,23 +33,23 @@ impl Property {
 impl Decoder<'_> {
     /// Checks a mapping with known keys. A tag such as `type` may select further keys.
     pub(super) fn mapping(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
-        let Kind::Map(entries) = &node.kind else { return self.unexpected_mapping(node, shape) };
-        let mut properties = known(shape);
+        let NodeKind::Map(entries) = &node.kind else { return self.unexpected_mapping(node, shape) };
+        let mut properties = properties_of(shape);
         if let Some(tag) = shape.tag() {
             let branch = self.branch(node, shape, tag)?;
-            properties.extend(known(branch));
+            properties.extend(properties_of(branch));
         }
-        let mut whole = self.count(node, entries, shape);
+        let mut whole = self.check_key_count(node, entries, shape);
         let mut map = Map::new();
         // Keys that were misspelt are not reported as missing as well.
         let mut meant = Vec::new();
-        for Entry { key, key_at, value } in entries {
+        for MapEntry { key, key_at, value } in entries {
             let Some(property) = properties.iter().find(|property| property.name == key) else {
                 meant.extend(self.unknown_key(key, *key_at, &properties, shape));
                 whole = false;
                 continue;
             };
-            if property.may_be_absent() && matches!(value.kind, Kind::Null) {
+            if property.may_be_absent() && matches!(value.kind, NodeKind::Null) {
                 continue;
             }
             match self.value(value, property.shape, *key_at) {
@@ -74,7 +74,7 @@ impl Decoder<'_> {
     }
 
     /// Checks the number of keys and reports too many or too few.
-    fn count(&mut self, node: &Node, entries: &[Entry], shape: Shape) -> bool {
+    fn check_key_count(&mut self, node: &Node, entries: &[MapEntry], shape: Shape) -> bool {
         let names: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
         let most = shape.number("maxProperties").filter(|most| entries.len() as f64 > *most);
         let least = shape.number("minProperties").filter(|least| (entries.len() as f64) < *least);
@@ -87,12 +87,12 @@ impl Decoder<'_> {
     }
 
     fn unexpected_mapping(&mut self, node: &Node, shape: Shape) -> Option<Value> {
-        self.error(node.at, format!("expected a mapping, found {}", node.describe()), keys_of(shape, node))
+        self.error(node.at, format!("expected a mapping, found {}", node.describe()), mapping_help(shape, node))
     }
 
     /// Reports an unknown key and returns the known key that was probably meant.
     fn unknown_key(&mut self, key: &str, at: Span, properties: &[Property], shape: Shape) -> Option<&'static str> {
-        if shape.is_key_not_yet(key) {
+        if shape.is_unavailable_key(key) {
             self.report.error(at, format!("`{key}` is not available in this version"), None);
             return None;
         }
@@ -112,7 +112,7 @@ impl Decoder<'_> {
             return None;
         };
         let Some(text) = entry.value.text() else {
-            let message = format!("expected a {}, found {}", shape.names(), entry.value.describe());
+            let message = format!("expected a {}, found {}", shape.choice_noun(), entry.value.describe());
             self.error(entry.value.at, message, suggest::one_of(&names));
             return None;
         };
@@ -126,15 +126,15 @@ impl Decoder<'_> {
 
 /// Returns the help line for another value in the place of a mapping: its keys, or `{ enabled: true
 /// }`, because what has this key is often written as `true`.
-pub(super) fn keys_of(shape: Shape, node: &Node) -> Option<String> {
+pub(super) fn mapping_help(shape: Shape, node: &Node) -> Option<String> {
     let keys: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
     match node.kind {
-        Kind::Bool(value) if keys.contains(&"enabled") => Some(format!("write `{{ enabled: {value} }}`")),
+        NodeKind::Bool(value) if keys.contains(&"enabled") => Some(format!("write `{{ enabled: {value} }}`")),
         _ => suggest::list(&keys).map(|keys| format!("its keys are {keys}")),
     }
 }
 
-fn known(shape: Shape) -> Vec<Property> {
+fn properties_of(shape: Shape) -> Vec<Property> {
     let property = |(name, schema)| {
         let required = shape.required().any(|required| required == name);
         Some(Property { name, schema, shape: shape.property(name)?, required })

@@ -8,6 +8,6 @@ mod publish;
 mod schema;
 pub(crate) mod suggest;
 
-pub(crate) use decode::{check_value, decode, list_items, read, root_section};
+pub(crate) use decode::{check_root, check_value, decode, deserialize, list_items};
 pub(crate) use publish::published;
 pub(crate) use schema::Shape;

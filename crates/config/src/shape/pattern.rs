@@ -20,7 +20,7 @@ struct Pattern {
     pattern: &'static str,
     /// The kind of text, for messages.
     noun: &'static str,
-    holds: fn(&str) -> bool,
+    matches: fn(&str) -> bool,
     rule: &'static str,
 }
 
@@ -28,37 +28,37 @@ const PATTERNS: [Pattern; 6] = [
     Pattern {
         pattern: ID,
         noun: "an id",
-        holds: |text| is_name(text, 128, b"_-") && !text.starts_with('-'),
+        matches: |text| is_name(text, 128, b"_-") && !text.starts_with('-'),
         rule: "use up to 128 letters, digits, `_` and `-`, and do not start with `-`",
     },
     Pattern {
         pattern: ENDPOINT_ID,
         noun: "an endpoint's id",
-        holds: |text| is_name(text, 128, b"_-/") && !text.starts_with(['-', '/']),
+        matches: |text| is_name(text, 128, b"_-/") && !text.starts_with(['-', '/']),
         rule: "use up to 128 letters, digits, `_`, `-` and `/`, and start with a letter, a digit or `_`",
     },
     Pattern {
         pattern: TOOL_NAME,
         noun: "the name of a tool",
-        holds: |text| is_name(text, 64, b"_-"),
+        matches: |text| is_name(text, 64, b"_-"),
         rule: "use up to 64 letters, digits, `_` and `-`",
     },
     Pattern {
         pattern: VARIABLE,
         noun: "the name of an environment variable",
-        holds: |text| is_name(text, 128, b"_") && !text.starts_with(|c: char| c.is_ascii_digit()),
+        matches: |text| is_name(text, 128, b"_") && !text.starts_with(|c: char| c.is_ascii_digit()),
         rule: "use letters, digits and `_`, and do not start with a digit",
     },
     Pattern {
         pattern: PRUNED_CALLS,
         noun: "what tool calls are left out",
-        holds: is_pruned_calls,
+        matches: is_pruned_calls,
         rule: "use `none`, `all`, `before-last-message`, or `before-last-N-messages` with a number from 1 on",
     },
     Pattern {
         pattern: LANGUAGE,
         noun: "the code of a language",
-        holds: is_language,
+        matches: is_language,
         rule: "write it as in BCP 47: `de`, `pt-BR`",
     },
 ];
@@ -82,9 +82,9 @@ fn is_name(text: &str, longest: usize, others: &[u8]) -> bool {
 
 /// Returns the message and the help for a text that does not match a pattern. An unknown pattern
 /// matches nothing.
-pub(crate) fn problem(text: &str, pattern: &str) -> Option<(String, &'static str)> {
+pub(crate) fn violation(text: &str, pattern: &str) -> Option<(String, &'static str)> {
     let Some(known) = PATTERNS.iter().find(|known| known.pattern == pattern) else {
         return Some((format!("`{text}` cannot stand here"), "this version does not know the rule for this name"));
     };
-    (!(known.holds)(text)).then(|| (format!("`{text}` cannot be {}", known.noun), known.rule))
+    (!(known.matches)(text)).then(|| (format!("`{text}` cannot be {}", known.noun), known.rule))
 }

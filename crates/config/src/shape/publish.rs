@@ -37,7 +37,7 @@ fn publish(schema: &mut Value, whole: bool) {
         alternatives.for_each(|schema| publish(schema, !described));
     }
     if described {
-        let absent = CONTENTS.map(|key| contents_may_be_absent(&keywords["properties"][key]).then_some(key));
+        let absent = CONTENT_KEYS.map(|key| contents_may_be_absent(&keywords["properties"][key]).then_some(key));
         if let Some(required) = keywords.get_mut("required").and_then(Value::as_array_mut) {
             required.retain(|key| !absent.iter().flatten().any(|absent| key == absent));
         }
@@ -65,7 +65,7 @@ fn publish_value(schema: &mut Value) {
 }
 
 /// The keys whose content depends on `type`.
-const CONTENTS: [&str; 2] = ["properties", "params"];
+const CONTENT_KEYS: [&str; 2] = ["properties", "params"];
 
 /// Whether no key is required in the content, so that it can be left out.
 fn contents_may_be_absent(schema: &Value) -> bool {

@@ -23,7 +23,7 @@ pub(crate) struct Shape {
 }
 
 /// The schema that accepts everything (`true`).
-static ANYTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+static ANY_SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 impl Shape {
     /// Returns the shape of the whole config.
@@ -32,12 +32,12 @@ impl Shape {
     }
 
     /// Returns the shape of an entry type. `None` if the config cannot contain it.
-    pub(crate) fn of<T: JsonSchema>() -> Option<Self> {
+    pub(crate) fn for_type<T: JsonSchema>() -> Option<Self> {
         SCHEMA.get("$defs")?.get(&*T::schema_name()).map(Self::new)
     }
 
     pub(super) fn new(schema: &'static Value) -> Self {
-        let keywords = schema.as_object().unwrap_or(&ANYTHING);
+        let keywords = schema.as_object().unwrap_or(&ANY_SCHEMA);
         let target =
             keywords.get("$ref").and_then(Value::as_str).and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));
         target.map_or(Self { keywords }, Self::new)
@@ -113,29 +113,29 @@ impl Shape {
     }
 
     /// Whether only the opposite boolean is allowed.
-    pub(super) fn refuses(self, value: bool) -> bool {
+    pub(super) fn refuses_bool(self, value: bool) -> bool {
         self.list("enum").any(|allowed| *allowed == Value::Bool(!value))
             && !self.list("enum").any(|allowed| *allowed == Value::Bool(value))
     }
 
     /// Whether a key is part of the config language but not supported by this version.
-    pub(super) fn is_key_not_yet(self, key: &str) -> bool {
+    pub(super) fn is_unavailable_key(self, key: &str) -> bool {
         self.list("x-keys-not-yet").any(|known| known == key)
     }
 
     /// Whether a choice is part of the config language but not supported by this version.
-    pub(super) fn is_choice_not_yet(self, name: &str) -> bool {
+    pub(super) fn is_unavailable_choice(self, name: &str) -> bool {
         self.list("x-not-yet").any(|known| known == name)
-            || self.alternatives().any(|alternative| alternative.is_choice_not_yet(name))
+            || self.alternatives().any(|alternative| alternative.is_unavailable_choice(name))
     }
 
     /// Returns the noun for a choice in messages.
-    pub(super) fn names(self) -> &'static str {
-        self.own_names().unwrap_or("value")
+    pub(super) fn choice_noun(self) -> &'static str {
+        self.own_choice_noun().unwrap_or("value")
     }
 
-    fn own_names(self) -> Option<&'static str> {
-        self.text("x-names").or_else(|| self.alternatives().find_map(Self::own_names))
+    fn own_choice_noun(self) -> Option<&'static str> {
+        self.text("x-names").or_else(|| self.alternatives().find_map(Self::own_choice_noun))
     }
 
     /// Returns the key whose value selects an alternative, such as `type`.
@@ -159,7 +159,7 @@ impl Shape {
     }
 
     /// Whether every value is allowed.
-    pub(super) fn is_anything(self) -> bool {
+    pub(super) fn accepts_anything(self) -> bool {
         self.keywords.contains_key("x-checked-apart")
             || !["type", "const", "enum", "oneOf", "anyOf", "properties"]
                 .iter()

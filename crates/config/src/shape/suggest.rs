@@ -26,7 +26,7 @@ fn fold(name: &str) -> String {
 
 /// Returns the help line for a size with a unit (`20MB`, `512 KiB`, `1.5g`) in the place of a
 /// number of bytes.
-pub(crate) fn bytes(text: &str) -> Option<String> {
+pub(crate) fn byte_count_help(text: &str) -> Option<String> {
     let text = text.trim();
     let digits = text.len() - text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.').len();
     let (amount, unit) = text.split_at(digits);
@@ -85,7 +85,7 @@ mod tests {
     fn sizes_are_converted_to_bytes() {
         let check = |text: &str, expected: Option<&str>| {
             let help = expected.map(|bytes| format!("write the number of bytes: `{bytes}`"));
-            assert_eq!(bytes(text), help, "{text}");
+            assert_eq!(byte_count_help(text), help, "{text}");
         };
         check("20MB", Some("20000000"));
         check("20 mib", Some("20971520"));

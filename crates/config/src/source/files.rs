@@ -6,14 +6,14 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 /// The files of a config. Nothing outside its folder is ever read.
-pub(crate) enum Files<'a> {
+pub(crate) enum ConfigFiles<'a> {
     /// A folder on disk, as the user named it.
     Folder(PathBuf),
     /// Pairs of a file name and a text.
     Embedded(&'a [(&'a str, &'a str)]),
 }
 
-impl Files<'_> {
+impl ConfigFiles<'_> {
     /// Returns the folder, if the files are on disk.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match self {
@@ -25,7 +25,7 @@ impl Files<'_> {
     }
 
     /// Returns the name of a file for diagnostics.
-    pub(super) fn shown(&self, name: &str) -> String {
+    pub(super) fn display_name(&self, name: &str) -> String {
         match self {
             Self::Folder(folder) => folder.join(name).display().to_string(),
             Self::Embedded(_) => name.to_owned(),

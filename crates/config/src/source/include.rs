@@ -2,21 +2,21 @@
 
 use super::files::normalize;
 use super::parse::Loader;
-use super::{Entry, Kind, MAX_FILE_BYTES, MAX_TOTAL_BYTES, Node, Span};
+use super::{MAX_FILE_BYTES, MAX_TOTAL_BYTES, MapEntry, Node, NodeKind, Span};
 use crate::shape::suggest;
 use std::sync::Arc;
 
 impl Loader<'_> {
     /// Returns the text of a file, which is read once and cached. A failure is reported at
     /// `asked_at`.
-    pub(super) fn open(&mut self, name: &str, asked_at: Option<Span>) -> Option<(u32, Arc<str>)> {
-        if !self.known.contains_key(name) {
+    pub(super) fn open_file(&mut self, name: &str, asked_at: Option<Span>) -> Option<(u32, Arc<str>)> {
+        if !self.cache.contains_key(name) {
             let read = self.files.read(name).and_then(|text| match text.len() {
                 0..=MAX_FILE_BYTES => Ok(text),
                 _ => Err("it is larger than 1 MiB".to_owned()),
             });
-            let shown = self.files.shown(name);
-            self.report.ask(self.files.path(name));
+            let shown = self.files.display_name(name);
+            self.report.add_requested(self.files.path(name));
             let known = match read {
                 Ok(text) => {
                     let text: Arc<str> = text.strip_prefix('\u{feff}').unwrap_or(&text).into();
@@ -35,24 +35,27 @@ impl Loader<'_> {
                     None
                 }
             };
-            self.known.insert(name.to_owned(), known);
+            self.cache.insert(name.to_owned(), known);
         }
-        let (file, text) = self.known.get(name)?.clone()?;
+        let (file, text) = self.cache.get(name)?.clone()?;
         self.bytes += text.len();
         if self.bytes > MAX_TOTAL_BYTES {
-            self.overflow(asked_at.unwrap_or_default(), "the config with all that it includes is larger than 10 MiB");
+            self.report_limit(
+                asked_at.unwrap_or_default(),
+                "the config with all that it includes is larger than 10 MiB",
+            );
             return None;
         }
         Some((file, text))
     }
 
     /// Returns the value that replaces `{_ref: path}`.
-    pub(super) fn include(&mut self, entries: &[Entry], at: Span, depth: usize) -> Node {
-        self.included(entries, at, depth).unwrap_or(Node { at, kind: Kind::Broken })
+    pub(super) fn include(&mut self, entries: &[MapEntry], at: Span, depth: usize) -> Node {
+        self.try_include(entries, at, depth).unwrap_or(Node { at, kind: NodeKind::Broken })
     }
 
-    fn included(&mut self, entries: &[Entry], at: Span, depth: usize) -> Option<Node> {
-        let [Entry { value, .. }] = entries else {
+    fn try_include(&mut self, entries: &[MapEntry], at: Span, depth: usize) -> Option<Node> {
+        let [MapEntry { value, .. }] = entries else {
             self.report.error(at, "`_ref` stands for the whole value; it cannot have keys beside it", None);
             return None;
         };
@@ -66,27 +69,27 @@ impl Loader<'_> {
             self.report.error(at, format!("`{path}` leaves the config's folder"), Some(help));
             return None;
         };
-        if let Some(first) = self.open.iter().position(|open| *open == name) {
-            let way = self.open[first..].iter().map(|name| format!("`{name}` → ")).collect::<String>();
+        if let Some(first) = self.include_stack.iter().position(|open| *open == name) {
+            let way = self.include_stack[first..].iter().map(|name| format!("`{name}` → ")).collect::<String>();
             self.report.error(at, format!("`{name}` includes itself"), Some(format!("{way}`{name}`")));
             return None;
         }
-        let (file, text) = self.open(&name, Some(at))?;
-        if !is_tree(&name) {
-            return Some(Node { at, kind: Kind::Text(text.to_string()) });
+        let (file, text) = self.open_file(&name, Some(at))?;
+        if !is_parsed(&name) {
+            return Some(Node { at, kind: NodeKind::Text(text.to_string()) });
         }
         // Each include is one level deeper, so that a chain of files that only include each other
         // ends.
-        self.count(1, depth + 1, at).ok()?;
-        self.open.push(name);
+        self.count_values(1, depth + 1, at).ok()?;
+        self.include_stack.push(name);
         let node = self.document(file, &text, depth + 1);
-        self.open.pop();
+        self.include_stack.pop();
         Some(node)
     }
 }
 
 /// Whether a file is parsed. Any other file is included as text.
-fn is_tree(name: &str) -> bool {
+fn is_parsed(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     matches!(extension.as_deref(), Some("yaml" | "yml" | "json"))
 }

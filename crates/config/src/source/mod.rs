@@ -6,12 +6,12 @@ mod parse;
 mod scalar;
 mod tree;
 
-pub(crate) use files::Files;
+pub(crate) use files::ConfigFiles;
 pub(crate) use parse::load;
-pub(crate) use tree::{Entry, Kind, Node, Step};
+pub(crate) use tree::{MapEntry, Node, NodeKind, PathStep};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};
-use crate::mask::mask;
+use crate::mask::mask_passwords;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ struct SourceFile {
 pub(crate) struct Report {
     files: Vec<SourceFile>,
     /// The files on disk that were requested, whether or not they could be read.
-    asked: Vec<PathBuf>,
+    requested: Vec<PathBuf>,
     diagnostics: Vec<Diagnostic>,
     /// The number of errors, including those that are not kept.
     errors: usize,
@@ -85,13 +85,13 @@ impl Report {
         u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX)
     }
 
-    fn ask(&mut self, file: Option<PathBuf>) {
-        self.asked.extend(file);
+    fn add_requested(&mut self, file: Option<PathBuf>) {
+        self.requested.extend(file);
     }
 
     /// Returns the files on disk that were requested.
-    pub(crate) fn asked(&self) -> &[PathBuf] {
-        &self.asked
+    pub(crate) fn requested_files(&self) -> &[PathBuf] {
+        &self.requested
     }
 
     /// Returns a hash of the texts of all files.
@@ -131,7 +131,7 @@ impl Report {
             // An unexpected end of file is shown at the end of the last line.
             let (number, last) = text.lines().enumerate().last().unwrap_or_default();
             let column = last.chars().count() + 1;
-            span = Span { line: small(number + 1), column: small(column), ..span };
+            span = Span { line: to_u32(number + 1), column: to_u32(column), ..span };
             line = Some(last);
         }
         self.diagnostics.push(Diagnostic {
@@ -139,9 +139,9 @@ impl Report {
             file: file.map(|file| file.name.to_string()).unwrap_or_default(),
             line: span.line,
             column: span.column,
-            message: mask(&message),
+            message: mask_passwords(&message),
             help,
-            excerpt: line.map(|line| Excerpt::new(&mask(line), span.column, span.width)),
+            excerpt: line.map(|line| Excerpt::new(&mask_passwords(line), span.column, span.width)),
         });
     }
 
@@ -176,6 +176,6 @@ impl Report {
     }
 }
 
-fn small(number: usize) -> u32 {
+fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

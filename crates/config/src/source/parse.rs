@@ -1,6 +1,6 @@
 //! Parses YAML into the tree, within limits and with includes resolved.
 
-use super::{Entry, Files, Kind, MAX_DEPTH, MAX_VALUES, Node, Report, Span, scalar, small};
+use super::{ConfigFiles, MAX_DEPTH, MAX_VALUES, MapEntry, Node, NodeKind, Report, Span, scalar, to_u32};
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,31 +8,38 @@ use std::sync::Arc;
 
 /// Reads the main file and all files that it includes. `None` if it cannot be parsed; the reason
 /// has been reported.
-pub(crate) fn load(files: &Files<'_>, main: &str, report: &mut Report) -> Option<Node> {
-    let mut loader =
-        Loader { files, report, known: HashMap::new(), bytes: 0, values: 0, open: Vec::new(), full: false };
-    let (file, text) = loader.open(main, None)?;
-    loader.open.push(main.to_owned());
+pub(crate) fn load(files: &ConfigFiles<'_>, main: &str, report: &mut Report) -> Option<Node> {
+    let mut loader = Loader {
+        files,
+        report,
+        cache: HashMap::new(),
+        bytes: 0,
+        values: 0,
+        include_stack: Vec::new(),
+        limit_exceeded: false,
+    };
+    let (file, text) = loader.open_file(main, None)?;
+    loader.include_stack.push(main.to_owned());
     let node = loader.document(file, &text, 0);
-    (!matches!(node.kind, Kind::Broken)).then_some(node)
+    (!matches!(node.kind, NodeKind::Broken)).then_some(node)
 }
 
 /// Aborts reading a file. The reason has been reported.
-pub(super) struct Stop;
+pub(super) struct Aborted;
 
 pub(super) struct Loader<'a> {
-    pub(super) files: &'a Files<'a>,
+    pub(super) files: &'a ConfigFiles<'a>,
     pub(super) report: &'a mut Report,
     /// The cache of files by name. `None` if a file could not be read.
-    pub(super) known: HashMap<String, Option<(u32, Arc<str>)>>,
-    /// The bytes so far, counted against [`MAX_TOTAL_BYTES`].
+    pub(super) cache: HashMap<String, Option<(u32, Arc<str>)>>,
+    /// The bytes so far, counted against `MAX_TOTAL_BYTES`.
     pub(super) bytes: usize,
     /// The values so far, counted against [`MAX_VALUES`].
     values: usize,
     /// The stack of files that are being read, each included by the one before it.
-    pub(super) open: Vec<String>,
+    pub(super) include_stack: Vec<String>,
     /// Whether a limit was exceeded, so that everything stops.
-    full: bool,
+    limit_exceeded: bool,
 }
 
 /// A file that is being parsed.
@@ -40,10 +47,10 @@ struct Document<'t> {
     parser: Parser<'t, StrInput<'t>>,
     file: u32,
     /// The anchored values by the parser's number.
-    anchors: HashMap<usize, Anchored>,
+    anchors: HashMap<usize, AnchoredNode>,
 }
 
-struct Anchored {
+struct AnchoredNode {
     node: Node,
     size: usize,
     height: usize,
@@ -51,8 +58,8 @@ struct Anchored {
 
 impl Loader<'_> {
     /// Reports an exceeded limit, once.
-    pub(super) fn overflow(&mut self, at: Span, message: &str) {
-        if !std::mem::replace(&mut self.full, true) {
+    pub(super) fn report_limit(&mut self, at: Span, message: &str) {
+        if !std::mem::replace(&mut self.limit_exceeded, true) {
             self.report.error(at, message, None);
         }
     }
@@ -61,26 +68,26 @@ impl Loader<'_> {
     pub(super) fn document(&mut self, file: u32, text: &str, depth: usize) -> Node {
         let mut document = Document { parser: Parser::new_from_str(text), file, anchors: HashMap::new() };
         let start = Span { file, line: 1, column: 1, width: 1 };
-        self.only_document(&mut document, depth, start).unwrap_or(Node { at: start, kind: Kind::Broken })
+        self.single_document(&mut document, depth, start).unwrap_or(Node { at: start, kind: NodeKind::Broken })
     }
 
-    fn only_document(&mut self, document: &mut Document<'_>, depth: usize, start: Span) -> Result<Node, Stop> {
+    fn single_document(&mut self, document: &mut Document<'_>, depth: usize, start: Span) -> Result<Node, Aborted> {
         let mut root = None;
         loop {
             let (event, at) = self.next(document)?;
             match event {
-                Event::StreamEnd => return Ok(root.unwrap_or(Node { at: start, kind: Kind::Null })),
+                Event::StreamEnd => return Ok(root.unwrap_or(Node { at: start, kind: NodeKind::Null })),
                 Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing => {}
                 _ if root.is_some() => {
                     self.report.error(at, "a second YAML document starts here; a config file has one", None);
-                    return Err(Stop);
+                    return Err(Aborted);
                 }
                 event => root = Some(self.node(document, event, at, depth)?),
             }
         }
     }
 
-    fn next<'t>(&mut self, document: &mut Document<'t>) -> Result<(Event<'t>, Span), Stop> {
+    fn next<'t>(&mut self, document: &mut Document<'t>) -> Result<(Event<'t>, Span), Aborted> {
         match document.parser.next_event() {
             Some(Ok((event, span))) => {
                 let block = matches!(event, Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..));
@@ -92,21 +99,24 @@ impl Loader<'_> {
                     false => usize::MAX,
                 };
                 let (line, column) = (span.start.line(), span.start.col() + 1);
-                Ok((event, Span { file: document.file, line: small(line), column: small(column), width: small(width) }))
+                Ok((
+                    event,
+                    Span { file: document.file, line: to_u32(line), column: to_u32(column), width: to_u32(width) },
+                ))
             }
             Some(Err(error)) => {
-                let (line, column) = (small(error.marker().line()), small(error.marker().col() + 1));
+                let (line, column) = (to_u32(error.marker().line()), to_u32(error.marker().col() + 1));
                 let at = Span { file: document.file, line, column, width: 1 };
                 self.report.error(at, format!("this is not valid YAML: {}", error.info()), yaml_help(error.info()));
-                Err(Stop)
+                Err(Aborted)
             }
-            None => Err(Stop),
+            None => Err(Aborted),
         }
     }
 
     /// Parses one value with everything in it.
-    fn node(&mut self, document: &mut Document<'_>, event: Event<'_>, at: Span, depth: usize) -> Result<Node, Stop> {
-        self.count(1, depth, at)?;
+    fn node(&mut self, document: &mut Document<'_>, event: Event<'_>, at: Span, depth: usize) -> Result<Node, Aborted> {
+        self.count_values(1, depth, at)?;
         let (anchor, node) = match event {
             Event::Alias(id) => return self.alias(document, id, at, depth),
             Event::Scalar(text, style, anchor, tag) => (anchor, Node { at, kind: self.scalar(&text, style, tag, at) }),
@@ -118,46 +128,46 @@ impl Loader<'_> {
                 self.collection_tag(tag.as_deref(), "map", at);
                 (anchor, self.map(document, at, depth)?)
             }
-            _ => return Err(Stop),
+            _ => return Err(Aborted),
         };
         if anchor > 0 {
             let (size, height) = (node.size(), node.height());
-            self.count(size, depth, at)?;
-            document.anchors.insert(anchor, Anchored { node: node.clone(), size, height });
+            self.count_values(size, depth, at)?;
+            document.anchors.insert(anchor, AnchoredNode { node: node.clone(), size, height });
         }
         Ok(node)
     }
 
     /// Counts values before they are created, so that aliases cannot grow without limit.
-    pub(super) fn count(&mut self, values: usize, depth: usize, at: Span) -> Result<(), Stop> {
+    pub(super) fn count_values(&mut self, values: usize, depth: usize, at: Span) -> Result<(), Aborted> {
         self.values += values;
         if self.values > MAX_VALUES {
-            self.overflow(at, "the config holds more than 500000 values, with aliases and includes expanded");
+            self.report_limit(at, "the config holds more than 500000 values, with aliases and includes expanded");
         } else if depth > MAX_DEPTH {
-            self.overflow(at, "lists and mappings nest more than 64 deep");
+            self.report_limit(at, "lists and mappings nest more than 64 deep");
         }
-        if self.full { Err(Stop) } else { Ok(()) }
+        if self.limit_exceeded { Err(Aborted) } else { Ok(()) }
     }
 
-    fn alias(&mut self, document: &Document<'_>, id: usize, at: Span, depth: usize) -> Result<Node, Stop> {
+    fn alias(&mut self, document: &Document<'_>, id: usize, at: Span, depth: usize) -> Result<Node, Aborted> {
         let Some(anchored) = document.anchors.get(&id) else {
             self.report.error(at, "this alias stands inside the value that it names", None);
-            return Ok(Node { at, kind: Kind::Broken });
+            return Ok(Node { at, kind: NodeKind::Broken });
         };
-        self.count(anchored.size, depth + anchored.height - 1, at)?;
+        self.count_values(anchored.size, depth + anchored.height - 1, at)?;
         Ok(anchored.node.clone())
     }
 
-    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<Cow<'_, Tag>>, at: Span) -> Kind {
+    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<Cow<'_, Tag>>, at: Span) -> NodeKind {
         let kind = match tag {
             Some(tag) if tag.is_yaml_core_schema() => scalar::tagged(text, &tag.suffix),
             Some(_) => Err("tags are not supported"),
             None if style == ScalarStyle::Plain => scalar::plain(text),
-            None => Ok(Kind::Text(text.to_owned())),
+            None => Ok(NodeKind::Text(text.to_owned())),
         };
         kind.unwrap_or_else(|problem| {
             self.report.error(at, problem, None);
-            Kind::Broken
+            NodeKind::Broken
         })
     }
 
@@ -167,18 +177,18 @@ impl Loader<'_> {
         }
     }
 
-    fn list(&mut self, document: &mut Document<'_>, at: Span, depth: usize) -> Result<Node, Stop> {
+    fn list(&mut self, document: &mut Document<'_>, at: Span, depth: usize) -> Result<Node, Aborted> {
         let mut items = Vec::new();
         loop {
             match self.next(document)? {
-                (Event::SequenceEnd, _) => return Ok(Node { at, kind: Kind::List(items) }),
+                (Event::SequenceEnd, _) => return Ok(Node { at, kind: NodeKind::List(items) }),
                 (event, at) => items.push(self.node(document, event, at, depth + 1)?),
             }
         }
     }
 
-    fn map(&mut self, document: &mut Document<'_>, at: Span, depth: usize) -> Result<Node, Stop> {
-        let mut entries: Vec<Entry> = Vec::new();
+    fn map(&mut self, document: &mut Document<'_>, at: Span, depth: usize) -> Result<Node, Aborted> {
+        let mut entries: Vec<MapEntry> = Vec::new();
         let mut seen: HashMap<String, Span> = HashMap::new();
         loop {
             let (event, key_at) = self.next(document)?;
@@ -195,7 +205,7 @@ impl Loader<'_> {
                 continue;
             }
             seen.insert(key.clone(), key_at);
-            entries.push(Entry { key, key_at, value });
+            entries.push(MapEntry { key, key_at, value });
         }
         // A block mapping starts at its first key, which is the better position to mark.
         let at = entries
@@ -206,7 +216,7 @@ impl Loader<'_> {
         if entries.iter().any(|entry| entry.key == "_ref") {
             return Ok(self.include(&entries, at, depth));
         }
-        Ok(Node { at, kind: Kind::Map(entries) })
+        Ok(Node { at, kind: NodeKind::Map(entries) })
     }
 
     /// Reads a key as text. `None` if it is invalid, which has been reported.
@@ -216,8 +226,8 @@ impl Loader<'_> {
         event: Event<'_>,
         at: Span,
         depth: usize,
-    ) -> Result<Option<String>, Stop> {
-        self.count(1, depth, at)?;
+    ) -> Result<Option<String>, Aborted> {
+        self.count_values(1, depth, at)?;
         let (problem, help) = match event {
             Event::Scalar(text, style, anchor, _) => match &*text {
                 "" | "~" if style == ScalarStyle::Plain => ("a key is missing here", None),
@@ -228,8 +238,8 @@ impl Loader<'_> {
                 "__proto__" => ("the key `__proto__` is refused: it can change every object in a browser", None),
                 text => {
                     if anchor > 0 {
-                        let node = Node { at, kind: Kind::Text(text.to_owned()) };
-                        document.anchors.insert(anchor, Anchored { node, size: 1, height: 1 });
+                        let node = Node { at, kind: NodeKind::Text(text.to_owned()) };
+                        document.anchors.insert(anchor, AnchoredNode { node, size: 1, height: 1 });
                     }
                     return Ok(Some(text.to_owned()));
                 }

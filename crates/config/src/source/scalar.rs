@@ -1,29 +1,29 @@
 //! Converts YAML scalars to values, by the core schema of YAML 1.2: `yes`, `no`, `on` and `off` are
 //! text.
 
-use super::Kind;
+use super::NodeKind;
 use serde_json::Number;
 
 /// Converts an unquoted scalar.
-pub(super) fn plain(text: &str) -> Result<Kind, &'static str> {
+pub(super) fn plain(text: &str) -> Result<NodeKind, &'static str> {
     Ok(match text {
-        "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
-        "true" | "True" | "TRUE" => Kind::Bool(true),
-        "false" | "False" | "FALSE" => Kind::Bool(false),
+        "" | "~" | "null" | "Null" | "NULL" => NodeKind::Null,
+        "true" | "True" | "TRUE" => NodeKind::Bool(true),
+        "false" | "False" | "FALSE" => NodeKind::Bool(false),
         _ => match number(text)? {
-            Some(number) => Kind::Number(number),
-            None => Kind::Text(text.to_owned()),
+            Some(number) => NodeKind::Number(number),
+            None => NodeKind::Text(text.to_owned()),
         },
     })
 }
 
 /// Converts a scalar with one of YAML's own tags (`!!str`, `!!int`, …).
-pub(super) fn tagged(text: &str, suffix: &str) -> Result<Kind, &'static str> {
+pub(super) fn tagged(text: &str, suffix: &str) -> Result<NodeKind, &'static str> {
     match suffix {
-        "str" => Ok(Kind::Text(text.to_owned())),
-        "int" | "float" => number(text)?.map(Kind::Number).ok_or("this is not a number"),
+        "str" => Ok(NodeKind::Text(text.to_owned())),
+        "int" | "float" => number(text)?.map(NodeKind::Number).ok_or("this is not a number"),
         "bool" | "null" => match plain(text)? {
-            kind @ (Kind::Bool(_) | Kind::Null) => Ok(kind),
+            kind @ (NodeKind::Bool(_) | NodeKind::Null) => Ok(kind),
             _ => Err("this value does not fit its tag"),
         },
         _ => Err("this tag is not supported"),

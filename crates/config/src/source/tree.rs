@@ -7,18 +7,18 @@ use serde_json::{Map, Number, Value};
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) at: Span,
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
 }
 
 /// A value.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     Null,
     Bool(bool),
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
     /// Replaces a value with an error that has been reported already. It satisfies every
     /// expectation.
     Broken,
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
 
 /// A key of a mapping with its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct MapEntry {
     pub(crate) key: String,
     pub(crate) key_at: Span,
     pub(crate) value: Node,
@@ -34,51 +34,51 @@ pub(crate) struct Entry {
 
 /// A step of a path into the tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step<'a> {
+pub(crate) enum PathStep<'a> {
     Key(&'a str),
     Index(usize),
 }
 
 impl Node {
     /// Returns an entry of a mapping.
-    pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, key: &str) -> Option<&MapEntry> {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
     /// Returns the entries of a mapping; none for another value.
-    pub(crate) fn entries(&self) -> &[Entry] {
-        if let Kind::Map(entries) = &self.kind { entries } else { &[] }
+    pub(crate) fn entries(&self) -> &[MapEntry] {
+        if let NodeKind::Map(entries) = &self.kind { entries } else { &[] }
     }
 
     /// Returns the items of a list; none for another value.
     pub(crate) fn items(&self) -> &[Node] {
-        if let Kind::List(items) = &self.kind { items } else { &[] }
+        if let NodeKind::List(items) = &self.kind { items } else { &[] }
     }
 
     /// Returns the text, if the value is text.
     pub(crate) fn text(&self) -> Option<&str> {
-        if let Kind::Text(text) = &self.kind { Some(text) } else { None }
+        if let NodeKind::Text(text) = &self.kind { Some(text) } else { None }
     }
 
     /// Returns the position of the value at a path, or of its nearest existing parent.
-    pub(crate) fn at(&self, path: &[Step<'_>]) -> Span {
+    pub(crate) fn span_at(&self, path: &[PathStep<'_>]) -> Span {
         let Some((first, rest)) = path.split_first() else { return self.at };
         let next = match *first {
-            Step::Key(key) => self.get(key).map(|entry| &entry.value),
-            Step::Index(index) => self.items().get(index),
+            PathStep::Key(key) => self.get(key).map(|entry| &entry.value),
+            PathStep::Index(index) => self.items().get(index),
         };
-        next.map_or(self.at, |node| node.at(rest))
+        next.map_or(self.at, |node| node.span_at(rest))
     }
 
     /// Converts to JSON, with `null` for broken values.
     pub(crate) fn to_value(&self) -> Value {
         match &self.kind {
-            Kind::Null | Kind::Broken => Value::Null,
-            Kind::Bool(value) => Value::Bool(*value),
-            Kind::Number(number) => Value::Number(number.clone()),
-            Kind::Text(text) => Value::String(text.clone()),
-            Kind::List(items) => items.iter().map(Self::to_value).collect(),
-            Kind::Map(entries) => Value::Object(
+            NodeKind::Null | NodeKind::Broken => Value::Null,
+            NodeKind::Bool(value) => Value::Bool(*value),
+            NodeKind::Number(number) => Value::Number(number.clone()),
+            NodeKind::Text(text) => Value::String(text.clone()),
+            NodeKind::List(items) => items.iter().map(Self::to_value).collect(),
+            NodeKind::Map(entries) => Value::Object(
                 entries.iter().map(|entry| (entry.key.clone(), entry.value.to_value())).collect::<Map<_, _>>(),
             ),
         }
@@ -87,18 +87,18 @@ impl Node {
     /// Converts from JSON, with the same position everywhere.
     pub(crate) fn from_value(value: &Value, at: Span) -> Self {
         let kind = match value {
-            Value::Null => Kind::Null,
-            Value::Bool(value) => Kind::Bool(*value),
-            Value::Number(number) => Kind::Number(number.clone()),
-            Value::String(text) => Kind::Text(text.clone()),
-            Value::Array(items) => Kind::List(items.iter().map(|item| Self::from_value(item, at)).collect()),
+            Value::Null => NodeKind::Null,
+            Value::Bool(value) => NodeKind::Bool(*value),
+            Value::Number(number) => NodeKind::Number(number.clone()),
+            Value::String(text) => NodeKind::Text(text.clone()),
+            Value::Array(items) => NodeKind::List(items.iter().map(|item| Self::from_value(item, at)).collect()),
             Value::Object(map) => {
-                let entry = |(key, value): (&String, &Value)| Entry {
+                let entry = |(key, value): (&String, &Value)| MapEntry {
                     key: key.clone(),
                     key_at: at,
                     value: Self::from_value(value, at),
                 };
-                Kind::Map(map.iter().map(entry).collect())
+                NodeKind::Map(map.iter().map(entry).collect())
             }
         };
         Self { at, kind }
@@ -107,9 +107,9 @@ impl Node {
     /// Whether the value contains an error that has been reported already.
     pub(crate) fn is_broken(&self) -> bool {
         match &self.kind {
-            Kind::Broken => true,
-            Kind::List(items) => items.iter().any(Self::is_broken),
-            Kind::Map(entries) => entries.iter().any(|entry| entry.value.is_broken()),
+            NodeKind::Broken => true,
+            NodeKind::List(items) => items.iter().any(Self::is_broken),
+            NodeKind::Map(entries) => entries.iter().any(|entry| entry.value.is_broken()),
             _ => false,
         }
     }
@@ -117,8 +117,8 @@ impl Node {
     /// Returns the number of values in it, itself included.
     pub(super) fn size(&self) -> usize {
         1 + match &self.kind {
-            Kind::List(items) => items.iter().map(Self::size).sum(),
-            Kind::Map(entries) => entries.iter().map(|entry| entry.value.size()).sum(),
+            NodeKind::List(items) => items.iter().map(Self::size).sum(),
+            NodeKind::Map(entries) => entries.iter().map(|entry| entry.value.size()).sum(),
             _ => 0,
         }
     }
@@ -126,8 +126,8 @@ impl Node {
     /// Returns the depth of nesting, which is 1 for a scalar.
     pub(super) fn height(&self) -> usize {
         1 + match &self.kind {
-            Kind::List(items) => items.iter().map(Self::height).max().unwrap_or(0),
-            Kind::Map(entries) => entries.iter().map(|entry| entry.value.height()).max().unwrap_or(0),
+            NodeKind::List(items) => items.iter().map(Self::height).max().unwrap_or(0),
+            NodeKind::Map(entries) => entries.iter().map(|entry| entry.value.height()).max().unwrap_or(0),
             _ => 0,
         }
     }
@@ -135,16 +135,16 @@ impl Node {
     /// Describes the value for a message: "text", "the number 3".
     pub(crate) fn describe(&self) -> String {
         match &self.kind {
-            Kind::Null => "nothing".to_owned(),
-            Kind::Bool(value) => format!("`{value}`"),
-            Kind::Number(number) => format!("the number {number}"),
-            Kind::Text(text) if text.chars().count() <= 40 && !text.contains('\n') => format!("the text `{text}`"),
-            Kind::Text(_) => "text".to_owned(),
-            Kind::List(items) if items.is_empty() => "an empty list".to_owned(),
-            Kind::List(_) => "a list".to_owned(),
-            Kind::Map(entries) if entries.is_empty() => "an empty mapping".to_owned(),
-            Kind::Map(_) => "a mapping".to_owned(),
-            Kind::Broken => "something wrong".to_owned(),
+            NodeKind::Null => "nothing".to_owned(),
+            NodeKind::Bool(value) => format!("`{value}`"),
+            NodeKind::Number(number) => format!("the number {number}"),
+            NodeKind::Text(text) if text.chars().count() <= 40 && !text.contains('\n') => format!("the text `{text}`"),
+            NodeKind::Text(_) => "text".to_owned(),
+            NodeKind::List(items) if items.is_empty() => "an empty list".to_owned(),
+            NodeKind::List(_) => "a list".to_owned(),
+            NodeKind::Map(entries) if entries.is_empty() => "an empty mapping".to_owned(),
+            NodeKind::Map(_) => "a mapping".to_owned(),
+            NodeKind::Broken => "something wrong".to_owned(),
         }
     }
 }

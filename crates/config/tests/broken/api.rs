@@ -290,7 +290,7 @@ api:
        |                                                ^
        = help: set it before the server starts: it is the `url` of the connection `later`
 
-    chatwright.yaml:9:75: error: parameters have names, such as `:name`; found `?`
+    chatwright.yaml:9:75: error: parameters must be named, such as `:name`; found `?`
        |
      9 | …ctionId: lite, properties: { query: 'select [:x], a ? :k from t', parameters: { k: 1 } } }
        |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -301,7 +301,7 @@ api:
         |                                                                           ^^^^^^^^^^^^^^^^^^
         = help: add `x` to `parameters`
 
-    chatwright.yaml:11:77: error: a request runs one statement; put the second into a step of its own
+    chatwright.yaml:11:77: error: a request can run only one statement; put the second one into its own step
         |
      11 |       - { id: d, type: SqlExecute, connectionId: shop, properties: { query: 'delete from a; delete from b' } }
         |                                                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

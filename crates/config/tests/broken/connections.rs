@@ -160,13 +160,13 @@ fn invalid_database_urls_are_reported() {
        |                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^
        = help: write `postgres://USER:PASSWORD@HOST:5432/DATABASE`; in a name or a password, `@` is `%40`, `/` is `%2F`, `?` is `%3F`, `#` is `%23`, `%` is `%25`
 
-    chatwright.yaml:7:44: error: this address has a parameter that is not known
+    chatwright.yaml:7:44: error: this address has an unknown parameter
        |
      7 |   - { id: f, type: Sql, properties: { url: 'postgres://host/db?sslmod=require' } }
        |                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-       = help: after `?` may stand sslmode, sslrootcert, sslcert, sslkey, host, port, dbname, user, password, application_name, options
+       = help: the parameters after `?` can be sslmode, sslrootcert, sslcert, sslkey, host, port, dbname, user, password, application_name, options
 
-    chatwright.yaml:8:44: error: this address has an `sslmode` that is not known
+    chatwright.yaml:8:44: error: this address has an unknown `sslmode`
        |
      8 |   - { id: g, type: Sql, properties: { url: 'postgresql://host/db?sslmode=yes' } }
        |                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -58,11 +58,11 @@ fn sqlite_and_postgres_urls_are_accepted() {
     assert!(!check("store: { url: 'postgres://ada:secret@host/db?sslmode=verify-full' }\n").contains("error"));
     assert_snapshot!(check("store: { url: 'postgres://host/db?slmode=require' }\n"), @"
     refused
-    chatwright.yaml:1:15: error: this address has a parameter that is not known
+    chatwright.yaml:1:15: error: this address has an unknown parameter
        |
      1 | store: { url: 'postgres://host/db?slmode=require' }
        |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-       = help: after `?` may stand sslmode, sslrootcert, sslcert, sslkey, host, port, dbname, user, password, application_name, options
+       = help: the parameters after `?` can be sslmode, sslrootcert, sslcert, sslkey, host, port, dbname, user, password, application_name, options
     ");
 }
 

@@ -1,10 +1,10 @@
-//! SQL connections: SQLite, in a file or in memory, and PostgreSQL.
+//! SQL connections: SQLite (a file or in memory) and PostgreSQL.
 
-mod answer;
 mod postgres;
 mod run;
 mod settings;
 mod sqlite;
+mod statement_result;
 
 pub use settings::{SqlLimits, SqlSettings};
 
@@ -12,53 +12,54 @@ use dialect::Dialect;
 use postgres::Postgres;
 use sqlite::Sqlite;
 
-/// What a statement may do.
+/// The access mode of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// `SqlQuery`: writing is refused by the database itself.
+pub(crate) enum SqlAccess {
+    /// `SqlQuery`: the database itself rejects writes.
     Read,
     /// `SqlExecute`
     Write,
 }
 
-/// A database; a cheap handle.
+/// An SQL connection; a cheap handle.
 #[derive(Clone)]
-pub struct Sql {
-    database: Database,
+pub struct SqlConnection {
+    backend: SqlBackend,
     read_only: bool,
     limits: SqlLimits,
 }
 
 #[derive(Clone)]
-enum Database {
+enum SqlBackend {
     Sqlite(Sqlite),
     Postgres(Postgres),
 }
 
-impl Sql {
-    /// Opens a database. One of SQLite that does not exist is made only if there is SQL to fill it. PostgreSQL is connected to
-    /// when the first statement needs it, so that it may be down until then.
+impl SqlConnection {
+    /// Opens a database. A SQLite file that does not exist is created only if there is SQL to
+    /// initialize it. PostgreSQL is connected to by the first statement, and may be down until
+    /// then.
     ///
     /// # Errors
-    /// One line for the operator, without the address.
+    /// A message for the operator, without the URL.
     pub async fn open(settings: &SqlSettings) -> Result<Self, String> {
-        let database = match settings.dialect()? {
-            Dialect::Sqlite => Database::Sqlite(Sqlite::open(settings).await?),
-            Dialect::Postgres => Database::Postgres(Postgres::open(settings)?),
+        let backend = match settings.dialect()? {
+            Dialect::Sqlite => SqlBackend::Sqlite(Sqlite::open(settings).await?),
+            Dialect::Postgres => SqlBackend::Postgres(Postgres::open(settings)?),
         };
-        Ok(Self { database, read_only: settings.read_only, limits: SqlLimits::default() })
+        Ok(Self { backend, read_only: settings.read_only, limits: SqlLimits::default() })
     }
 
-    /// The same database with other limits.
+    /// Sets other limits.
     pub fn with_limits(self, limits: SqlLimits) -> Self {
         Self { limits, ..self }
     }
 
-    /// How its statements are written.
+    /// Returns the SQL dialect.
     pub(crate) fn dialect(&self) -> Dialect {
-        match self.database {
-            Database::Sqlite(_) => Dialect::Sqlite,
-            Database::Postgres(_) => Dialect::Postgres,
+        match self.backend {
+            SqlBackend::Sqlite(_) => Dialect::Sqlite,
+            SqlBackend::Postgres(_) => Dialect::Postgres,
         }
     }
 }

@@ -1,47 +1,48 @@
-//! Running a statement, within its limits.
+//! Runs statements within their limits.
 
-use super::answer::Answer;
-use super::{Access, Database, Sql};
+use super::statement_result::StatementResult;
+use super::{SqlAccess, SqlBackend, SqlConnection};
 use dialect::Statement;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-impl Sql {
-    /// Runs a statement: a list of rows for one that reads, `{rowsAffected}` for one that writes, with `rows` if it returns any.
-    /// When the future is dropped, the database stops.
+impl SqlConnection {
+    /// Runs a statement. Returns a list of rows for one that reads, otherwise `{rowsAffected}`,
+    /// with `rows` if the statement returned any. Dropping the future cancels the statement in the
+    /// database.
     ///
     /// # Errors
-    /// For the caller: what is wrong with the statement or its parameters, without paths and addresses.
+    /// A message for the caller about the statement or its parameters, without paths and URLs.
     pub(crate) async fn run(
         &self,
         statement: &Statement,
-        access: Access,
+        access: SqlAccess,
         parameters: &Map<String, Value>,
     ) -> Result<Value, String> {
-        if self.read_only && access == Access::Write {
+        if self.read_only && access == SqlAccess::Write {
             return Err("the connection is read-only".to_owned());
         }
-        let values = values(statement, parameters)?;
-        let mut answer = Answer::new(self.limits);
-        let time = self.limits.time;
+        let values = parameter_values(statement, parameters)?;
+        let mut answer = StatementResult::new(self.limits);
+        let time = self.limits.timeout;
         let running = async {
-            match &self.database {
-                Database::Sqlite(database) => database.run(statement, access, &values, &mut answer).await,
-                Database::Postgres(database) => database.run(statement, access, &values, time, &mut answer).await,
+            match &self.backend {
+                SqlBackend::Sqlite(database) => database.run(statement, access, &values, &mut answer).await,
+                SqlBackend::Postgres(database) => database.run(statement, access, &values, time, &mut answer).await,
             }
         };
-        tokio::time::timeout(time, running).await.unwrap_or_else(|_| Err(too_slow(time)))?;
+        tokio::time::timeout(time, running).await.unwrap_or_else(|_| Err(timeout_message(time)))?;
         Ok(answer.into_value(access))
     }
 }
 
-/// That a statement took longer than it may.
-pub(super) fn too_slow(time: Duration) -> String {
+/// Returns the error message of a statement that exceeded its time limit.
+pub(super) fn timeout_message(time: Duration) -> String {
     format!("the statement did not finish within {} s", time.as_secs_f64())
 }
 
-/// The value of each parameter.
-fn values<'a>(statement: &Statement, parameters: &'a Map<String, Value>) -> Result<Vec<&'a Value>, String> {
-    let value = |name| parameters.get(name).ok_or_else(|| format!("the parameter `{name}` is not given"));
+/// Returns the values of the parameters in order.
+fn parameter_values<'a>(statement: &Statement, parameters: &'a Map<String, Value>) -> Result<Vec<&'a Value>, String> {
+    let value = |name| parameters.get(name).ok_or_else(|| format!("the parameter `{name}` is missing"));
     statement.names().iter().map(|name| value(name.as_str())).collect()
 }

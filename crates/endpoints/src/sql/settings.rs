@@ -1,17 +1,18 @@
-//! Which database, and what its statements may take.
+//! The settings of an SQL connection, and the limits of its statements.
 
 use dialect::Dialect;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 
-/// Which database, and how it may be used.
+/// The settings of an SQL connection.
 #[derive(Clone, Debug)]
 pub struct SqlSettings {
-    /// `sqlite://PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`.
+    /// The URL: `sqlite://PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`.
     pub url: SecretString,
-    /// Refuse every statement that writes.
+    /// Whether statements that write are rejected.
     pub read_only: bool,
-    /// SQL that is run once, when the database is new: when it has no tables yet. All of it or, if it fails, none.
+    /// SQL that initializes a new database, that is, one without tables. It is run once, and rolled
+    /// back if it fails.
     pub init: Option<String>,
 }
 
@@ -26,23 +27,23 @@ impl Eq for SqlSettings {}
 
 impl SqlSettings {
     pub(super) fn dialect(&self) -> Result<Dialect, String> {
-        Dialect::of_address(self.url.expose_secret()).map_err(|error| error.to_string())
+        Dialect::from_address(self.url.expose_secret()).map_err(|error| error.to_string())
     }
 }
 
-/// What one statement may take.
+/// The limits of one statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqlLimits {
-    /// Rows of its answer.
+    /// The maximum number of rows in the result.
     pub rows: usize,
-    /// Bytes of its answer, counted roughly.
+    /// The maximum size of the result in bytes, approximately.
     pub bytes: usize,
-    /// How long it may run, and how long it may wait for its turn.
-    pub time: Duration,
+    /// The time limit, including the wait for a connection.
+    pub timeout: Duration,
 }
 
 impl Default for SqlLimits {
     fn default() -> Self {
-        Self { rows: 1_000, bytes: 4 << 20, time: Duration::from_secs(30) }
+        Self { rows: 1_000, bytes: 4 << 20, timeout: Duration::from_secs(30) }
     }
 }

@@ -1,21 +1,22 @@
-//! Connections to PostgreSQL: bounded, ended with their callers, not there.
+//! Connections to PostgreSQL: their number, cancelled statements, an unreachable database.
 
 use crate::{INIT, endpoints, run, server};
-use endpoints::{CallContext, Sql, SqlSettings};
+use endpoints::{CallContext, SqlConnection, SqlSettings};
 use serde_json::json;
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How many statements with this mark in their text the server runs.
-async fn running(db: &Sql, mark: &str) -> String {
+/// Returns the number of active statements that contain this mark.
+async fn running(db: &SqlConnection, mark: &str) -> String {
     let query = "select count(*) as n from pg_stat_activity where state = 'active' and query like '%' || :mark || '%' and pid <> pg_backend_pid()";
     run(db, "SqlQuery", query, json!({ "mark": mark })).await
 }
 
-/// Asks until it is so; a statement that runs on would not end in this time.
-async fn until_running(db: &Sql, mark: &str, expected: u32) {
+/// Waits until that many statements are active; a statement that is not cancelled would not end in
+/// time.
+async fn until_running(db: &SqlConnection, mark: &str, expected: u32) {
     let began = Instant::now();
     let expected = format!(r#"[{{"n":{expected}}}]"#);
     while running(db, mark).await != expected {
@@ -25,7 +26,7 @@ async fn until_running(db: &Sql, mark: &str, expected: u32) {
 }
 
 #[tokio::test]
-async fn the_database_does_not_go_on_for_a_caller_who_has_gone() {
+async fn cancelled_statements_are_ended_by_the_database() {
     let Some(db) = server::open(false, Some(INIT)).await else { return };
     let sleep = "with gone as (insert into notes values ('never') returning 1) select pg_sleep(600) from gone";
     let sleeping = endpoints(&db, "SqlExecute", sleep, Duration::from_secs(600)).unwrap();
@@ -45,22 +46,24 @@ async fn the_database_does_not_go_on_for_a_caller_who_has_gone() {
     assert_eq!(run(&db, "SqlQuery", "select * from notes", json!({})).await, r#"[{"text":"first"}]"#);
 }
 
-/// Wherever it waits when it is cut off, for `BEGIN` and `COMMIT` too, no transaction stays open. Another pool watches, so that none
-/// is closed by the next statement.
+/// No transaction stays open, wherever the statement is cut off, including in `BEGIN` and `COMMIT`.
+/// Another pool watches, because the next statement of the same pool would close it.
 #[tokio::test]
-async fn a_statement_that_is_cut_off_leaves_no_transaction() {
+async fn cut_off_statement_leaves_no_open_transaction() {
     let Some(url) = server::new_database().await else { return };
     let settings = SqlSettings { url: url.into(), read_only: false, init: Some(INIT.to_owned()) };
-    let (db, watcher) = (Sql::open(&settings).await.unwrap(), Sql::open(&settings).await.unwrap());
+    let (db, watcher) = (SqlConnection::open(&settings).await.unwrap(), SqlConnection::open(&settings).await.unwrap());
     let open =
         "select count(*) as n from pg_stat_activity where state like 'idle in%' and datname = current_database()";
     let (mut cuts, mut round) = (0, 0);
-    // How often a statement waits depends on how busy the machine is; one that was through at once was not cut off.
+    // How often a statement waits depends on the load of the machine; one that completes at once is
+    // not cut off.
     while cuts < 20 {
         round += 1;
         assert!(round < 2_000, "it was cut off {cuts} times only");
         let cut = 1 + round % 6;
-        // So that a connection stands: a new one has a thousand waits of its own, which cost the password.
+        // Makes sure that a connection exists: the authentication of a new one has a thousand waits
+        // of its own.
         run(&db, "SqlExecute", "delete from notes", json!({})).await;
         tokio::time::sleep(Duration::from_millis(5)).await;
         let mut insert = Box::pin(run(&db, "SqlExecute", "insert into notes values (:n)", json!({ "n": round })));
@@ -82,7 +85,7 @@ async fn a_statement_that_is_cut_off_leaves_no_transaction() {
 }
 
 #[tokio::test]
-async fn connections_are_bounded() {
+async fn number_of_connections_is_limited() {
     let Some(db) = server::open(false, None).await else { return };
     let calls = (0..24).map(|_| run(&db, "SqlQuery", "select 1 as n from pg_sleep(0.1)", json!({})));
     let answers = futures::future::join_all(calls).await;
@@ -95,7 +98,7 @@ async fn connections_are_bounded() {
     )
     .await;
     assert_eq!(seen, r#"[{"n":8}]"#);
-    // Those who wait longer than that are told.
+    // Calls that wait for longer get an error.
     let calls = (0..9).map(|_| run(&db, "SqlQuery", "select 1 as n from pg_sleep(7)", json!({})));
     let answers = futures::future::join_all(calls).await;
     let busy = answers.iter().filter(|answer| *answer == "failed: the database is busy; try again").count();
@@ -103,22 +106,22 @@ async fn connections_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_be_reached_is_told_without_its_address() {
+async fn unreachable_database_is_reported_without_its_url() {
     let unreachable = "failed: the database cannot be reached; try again later";
     let open = async |url: String| {
         let settings = SqlSettings { url: url.into(), read_only: false, init: Some(INIT.to_owned()) };
         assert!(!format!("{settings:?}").contains("s3cret"));
-        Sql::open(&settings).await
+        SqlConnection::open(&settings).await
     };
-    // Nobody listens there any more.
+    // The listener is dropped, so connections to its port are refused.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let down = open(format!("postgres://ada:s3cret@127.0.0.1:{port}/shop")).await.unwrap();
     assert_eq!(run(&down, "SqlQuery", "select 1", json!({})).await, unreachable);
-    if let Some(url) = server::address("postgres", "s3cret-but-wrong") {
+    if let Some(url) = server::database_url("postgres", "s3cret-but-wrong") {
         assert_eq!(run(&open(url).await.unwrap(), "SqlQuery", "select 1", json!({})).await, unreachable);
     }
     let refused = open("postgres://ada:s3cret@host/shop?sslmod=s3cret".to_owned()).await.err();
-    assert_eq!(refused.as_deref(), Some("this address has a parameter that is not known"));
+    assert_eq!(refused.as_deref(), Some("this address has an unknown parameter"));
     let refused = open("postgres://ada:%FFs3cret@host/shop".to_owned()).await.err();
     assert_eq!(refused.as_deref(), Some("the address of the database cannot be read"));
 }

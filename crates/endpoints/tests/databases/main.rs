@@ -1,4 +1,5 @@
-//! Databases: the same statements on both, and what is each one's own. PostgreSQL is a real one that the tests start.
+//! Tests with databases: those that run on both, and those for one of them. The PostgreSQL server
+//! is real and started by the tests.
 
 mod both;
 mod connections;
@@ -6,7 +7,7 @@ mod postgres;
 mod server;
 mod sqlite;
 
-use endpoints::{CallContext, Connection, Endpoint, Endpoints, Sql};
+use endpoints::{CallContext, Connection, Endpoint, Endpoints, SqlConnection};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 const INIT: &str = "CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('first')";
 
-/// An endpoint `e` with one statement, whose parameters are the payload.
-fn endpoints(db: &Sql, kind: &str, query: &str, time: Duration) -> Result<Endpoints, String> {
+/// Returns endpoints with one, `e`, that runs one statement with the payload as its parameters.
+fn endpoints(db: &SqlConnection, kind: &str, query: &str, time: Duration) -> Result<Endpoints, String> {
     let routine = json!([
         { "id": "s", "type": kind, "connectionId": "db", "properties": { "query": query, "parameters": { "_payload": true } } },
         { ":return": { "_step": "s" } },
@@ -29,8 +30,8 @@ fn endpoints(db: &Sql, kind: &str, query: &str, time: Duration) -> Result<Endpoi
     Endpoints::new(vec![endpoint], HashMap::from([("db".to_owned(), Connection::Sql(db.clone()))]), time)
 }
 
-/// Runs one statement: its answer, or what the caller is told.
-async fn run(db: &Sql, kind: &str, query: &str, payload: Value) -> String {
+/// Runs one statement and returns its result, or the caller's error message.
+async fn run(db: &SqlConnection, kind: &str, query: &str, payload: Value) -> String {
     let endpoints = match endpoints(db, kind, query, Duration::from_secs(20)) {
         Ok(endpoints) => endpoints,
         Err(refused) => return refused,

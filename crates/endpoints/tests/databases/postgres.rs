@@ -1,11 +1,11 @@
-//! What is PostgreSQL's own: its types, its failures, its beginning.
+//! PostgreSQL's types, errors and initialization.
 
 use crate::{INIT, run, server};
-use endpoints::{Sql, SqlLimits, SqlSettings};
+use endpoints::{SqlConnection, SqlLimits, SqlSettings};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn types_become_json() {
+async fn types_are_converted_to_json() {
     let Some(db) = server::open(true, None).await else { return };
     let check = async |query: &str, expected: &str| {
         let query = format!("select {query} as v");
@@ -52,7 +52,7 @@ async fn types_become_json() {
     check("pg_sleep(0)", "null").await;
     let unknown = |kind: &str| {
         format!(
-            "failed: the column `v` holds a value of the type {kind} that has no form here; cast it, for example to text (`v::text`)"
+            "failed: the column `v` contains a value of the type {kind} that cannot be converted to JSON; cast it, for example to text (`v::text`)"
         )
     };
     check("'1 day'::interval", &unknown("interval")).await;
@@ -62,7 +62,7 @@ async fn types_become_json() {
 }
 
 #[tokio::test]
-async fn parameters_take_their_types_from_where_they_stand() {
+async fn parameter_types_are_inferred() {
     let init = "create type mood as enum ('glad', 'sad'); create domain age as int check (value >= 0);
         create table t (i int2, l int8, f real, n numeric(10,2), b bool, s varchar(5), c char(3), j jsonb, u uuid, z timestamptz, d date,
             y bytea, li int[], ls text[], m mood, g age, iv interval, bits bit(3))";
@@ -82,19 +82,19 @@ async fn parameters_take_their_types_from_where_they_stand() {
     check("i", json!(null), "null").await;
     check("i", json!(7.5), r#"failed: invalid input syntax for type smallint: "7.5""#).await;
     check("i", json!(70000), r#"failed: value "70000" is out of range for type smallint"#).await;
-    check("i", json!([1]), "failed: the parameter `v` must fit the type int2, and is a list").await;
+    check("i", json!([1]), "failed: the parameter `v` must have the type int2, but is a list").await;
     check("l", json!(9_223_372_036_854_775_807_i64), r#""9223372036854775807""#).await;
     check("f", json!(0.1), r#""0.1""#).await;
     check("n", json!("19.90"), r#""19.90""#).await;
     check("n", json!("many"), r#"failed: invalid input syntax for type numeric: "many""#).await;
     check("b", json!(true), r#""true""#).await;
-    check("b", json!({}), "failed: the parameter `v` must fit the type bool, and is a mapping").await;
+    check("b", json!({}), "failed: the parameter `v` must have the type bool, but is a mapping").await;
     check("s", json!("ab"), r#""ab""#).await;
     check("s", json!("abcdef"), "failed: value too long for type character varying(5)").await;
     check(
         "s",
         json!("a\u{0}"),
-        "failed: the parameter `v` holds the character NUL, which PostgreSQL cannot keep in a text",
+        "failed: the parameter `v` contains the character NUL, which PostgreSQL does not allow in text",
     )
     .await;
     check("c", json!("abc"), r#""abc""#).await;
@@ -106,7 +106,7 @@ async fn parameters_take_their_types_from_where_they_stand() {
     check("z", json!("soon"), r#"failed: invalid input syntax for type timestamp with time zone: "soon""#).await;
     check("d", json!("2024-02-30"), r#"failed: date/time field value out of range: "2024-02-30""#).await;
     check("y", json!("AQL/"), r#""\\x0102ff""#).await;
-    check("y", json!("?"), "failed: the parameter `v` stands for bytes, which are given as base64").await;
+    check("y", json!("?"), "failed: the parameter `v` must be bytes in base64").await;
     check("li", json!([1, null, 3]), r#""{1,NULL,3}""#).await;
     check("li", json!([]), r#""{}""#).await;
     check("li", json!(["x"]), r#"failed: invalid input syntax for type integer: "x""#).await;
@@ -123,15 +123,20 @@ async fn parameters_take_their_types_from_where_they_stand() {
     read("select count(*) as n from t where i = any(:list)", json!({ "list": [7, 8] }), r#"[{"n":3}]"#).await;
     read("select count(*) as n from t where c = :c", json!({ "c": "abc" }), r#"[{"n":1}]"#).await;
     read("select :a::int + :b as n, :a::text as a", json!({ "a": 1, "b": 2 }), r#"[{"n":3,"a":"1"}]"#).await;
-    let unclear = "failed: inconsistent types deduced for parameter `:a`; say its type where it stands, for example `:name::text`";
+    let unclear = "failed: inconsistent types deduced for parameter `:a`; state its type, for example `:name::text`";
     read("insert into t (i, s) values (:a, :a)", json!({ "a": 1 }), unclear).await;
     read("select (:a::int[])[:i] as v, $$ :x $$ as d", json!({ "a": [5, 6], "i": 2 }), r#"[{"v":6,"d":" :x "}]"#).await;
     read("select '{\"k\": 1}'::jsonb ? :k as v", json!({ "k": "k" }), r#"[{"v":true}]"#).await;
-    read("select jsonb_build_object('a', :a) as v", json!({ "a": 1 }), "failed: could not determine data type of parameter `:a`; say its type where it stands, for example `:name::text`").await;
+    read(
+        "select jsonb_build_object('a', :a) as v",
+        json!({ "a": 1 }),
+        "failed: could not determine data type of parameter `:a`; state its type, for example `:name::text`",
+    )
+    .await;
 }
 
 #[tokio::test]
-async fn failures_are_told() {
+async fn errors_are_reported() {
     let Some(db) = server::open(false, Some("create table a (id int primary key, b int not null, unique (b) deferrable initially deferred); insert into a values (1, 1)")).await else { return };
     let check = async |kind: &str, query: &str, expected: &str| {
         assert_eq!(run(&db, kind, query, json!({})).await, format!("failed: {expected}"), "{query}");
@@ -149,46 +154,47 @@ async fn failures_are_told() {
         r#"null value in column "b" of relation "a" violates not-null constraint"#,
     )
     .await;
-    // Told by `COMMIT`.
+    // Reported by `COMMIT`.
     check("SqlExecute", "insert into a values (2, 1)", r#"duplicate key value violates unique constraint "a_b_key""#)
         .await;
     check("SqlQuery", "insert into a values (3, 3) returning id", "cannot execute INSERT in a read-only transaction")
         .await;
     check("SqlQuery", "select pg_read_file('/no/such/file')", "the database failed").await;
-    // A change whose answer is too long is undone.
+    // A change whose result is too long is rolled back.
     let few = db.clone().with_limits(SqlLimits { rows: 1, ..SqlLimits::default() });
     let seen =
         run(&few, "SqlExecute", "insert into a select x, x from generate_series(10, 20) as x returning id", json!({}))
             .await;
-    assert_eq!(seen, "failed: the answer has more than 1 rows; give the statement a `limit`");
-    // What a statement opens does not stay open for the next.
+    assert_eq!(seen, "failed: the result has more than 1 rows; add a `limit` to the statement");
+    // A transaction that a statement opens does not stay open for the next one.
     for statement in ["begin", "savepoint x", "commit", "rollback and chain"] {
         run(&db, "SqlExecute", statement, json!({})).await;
         let kept = run(&db, "SqlExecute", "update a set b = b", json!({})).await;
         assert_eq!(kept, r#"{"rowsAffected":1}"#, "after {statement}");
     }
-    // A connection that knew the table as it was learns how it is.
+    // A connection with a prepared statement for the old table uses the new one.
     assert_eq!(run(&db, "SqlQuery", "select * from a", json!({})).await, r#"[{"id":1,"b":1}]"#);
     run(&db, "SqlExecute", "alter table a add c int", json!({})).await;
     assert_eq!(run(&db, "SqlQuery", "select * from a", json!({})).await, r#"[{"id":1,"b":1,"c":null}]"#);
 }
 
 #[tokio::test]
-async fn a_new_database_is_filled_once() {
+async fn new_database_is_initialized_once() {
     let Some(url) = server::new_database().await else { return };
     let settings =
         |read_only, init: &str| SqlSettings { url: url.clone().into(), read_only, init: Some(init.to_owned()) };
     let count = "select count(*) as n from notes";
-    let broken =
-        Sql::open(&settings(false, "create table notes (text text); insert into note values (1)")).await.unwrap();
+    let broken = SqlConnection::open(&settings(false, "create table notes (text text); insert into note values (1)"))
+        .await
+        .unwrap();
     let refused = run(&broken, "SqlQuery", count, json!({})).await;
     assert_eq!(refused, r#"failed: the database could not be set up: relation "note" does not exist"#);
     let mut both = Vec::new();
     for _ in 0..2 {
-        both.push(Sql::open(&settings(false, INIT)).await.unwrap());
+        both.push(SqlConnection::open(&settings(false, INIT)).await.unwrap());
     }
     let counts = futures::future::join_all(both.iter().map(|db| run(db, "SqlQuery", count, json!({})))).await;
     assert_eq!(counts, [r#"[{"n":1}]"#; 2]);
-    let again = Sql::open(&settings(true, INIT)).await.unwrap();
+    let again = SqlConnection::open(&settings(true, INIT)).await.unwrap();
     assert_eq!(run(&again, "SqlQuery", count, json!({})).await, r#"[{"n":1}]"#);
 }

@@ -1,197 +1,199 @@
-//! The filters, tests and functions of the language. Each is charged for what it is given, and what it makes is counted.
+//! The filters, tests and functions of the language. Each is charged for its arguments, and its
+//! result is metered.
 
-use super::counted::{cost, counted, has_items, is_counted};
-use super::meter::{charge, units};
+use super::meter::{charge, text_units};
+use super::metered::{has_items, is_metered, item_cost, metered};
 use super::{MAX_BYTES, too_large};
-use minijinja::value::{Kwargs, Rest, Value as Known, ValueOrKwargs};
+use minijinja::value::{Kwargs, Rest, Value as EngineValue, ValueOrKwargs};
 use minijinja::{Environment, Error, State, filters, functions, tests};
 use std::borrow::Cow;
 
-/// What a function costs beside going once through its arguments.
+/// The cost of a function in addition to one pass over its arguments.
 #[derive(Clone, Copy)]
-enum Weight {
-    /// Nothing.
+enum CostClass {
+    /// No additional cost.
     Linear,
-    /// It compares the items of a list with each other.
+    /// Compares the items of a list with each other.
     Sorting,
-    /// It adds up lists or texts, each of which is copied with every further one.
+    /// Adds up lists or texts; each addition copies the sum so far.
     Adding,
-    /// It looks each character of one text up in another.
+    /// Looks up each character of one text in another.
     Product,
 }
 
-/// Adds all that there is. Left out is what lets one text multiply another without counting (`format`, `indent`, `batch`,
-/// `slice`), what keeps a growing text over the turns of a loop (`namespace`), and `debug`.
+/// Adds all supported functions. Not supported are functions that multiply texts without metering
+/// (`format`, `indent`, `batch`, `slice`), `namespace`, with which a text can grow over the
+/// iterations of a loop, and `debug`.
 pub(super) fn add_all(environment: &mut Environment<'static>) {
     add_filters(environment);
     add_tests(environment);
     for (name, function, weight) in [
-        ("range", Known::from_function(functions::range), Weight::Linear),
-        ("dict", Known::from_function(functions::dict), Weight::Sorting),
+        ("range", EngineValue::from_function(functions::range), CostClass::Linear),
+        ("dict", EngineValue::from_function(functions::dict), CostClass::Sorting),
     ] {
-        environment.add_function(name, charged(function, weight));
+        environment.add_function(name, with_charge(function, weight));
     }
 }
 
 fn add_filters(environment: &mut Environment<'static>) {
     let linear = [
-        ("safe", Known::from_function(filters::safe)),
-        ("escape", Known::from_function(filters::escape)),
-        ("e", Known::from_function(filters::escape)),
-        ("lower", Known::from_function(filters::lower)),
-        ("upper", Known::from_function(filters::upper)),
-        ("title", Known::from_function(filters::title)),
-        ("capitalize", Known::from_function(filters::capitalize)),
-        ("replace", Known::from_function(replace)),
-        ("length", Known::from_function(filters::length)),
-        ("count", Known::from_function(filters::length)),
-        ("items", Known::from_function(filters::items)),
-        ("reverse", Known::from_function(filters::reverse)),
-        ("join", Known::from_function(join)),
-        ("split", Known::from_function(filters::split)),
-        ("lines", Known::from_function(filters::lines)),
-        ("default", Known::from_function(filters::default)),
-        ("d", Known::from_function(filters::default)),
-        ("round", Known::from_function(filters::round)),
-        ("abs", Known::from_function(filters::abs)),
-        ("int", Known::from_function(filters::int)),
-        ("float", Known::from_function(filters::float)),
-        ("attr", Known::from_function(filters::attr)),
-        ("first", Known::from_function(filters::first)),
-        ("last", Known::from_function(filters::last)),
-        ("min", Known::from_function(filters::min)),
-        ("max", Known::from_function(filters::max)),
-        ("list", Known::from_function(filters::list)),
-        ("string", Known::from_function(filters::string)),
-        ("bool", Known::from_function(filters::bool)),
-        ("select", Known::from_function(filters::select)),
-        ("reject", Known::from_function(filters::reject)),
-        ("selectattr", Known::from_function(filters::selectattr)),
-        ("rejectattr", Known::from_function(filters::rejectattr)),
-        ("map", Known::from_function(filters::map)),
-        ("chain", Known::from_function(filters::chain)),
-        ("zip", Known::from_function(filters::zip)),
-        ("pprint", Known::from_function(filters::pprint)),
-        ("tojson", Known::from_function(filters::tojson)),
+        ("safe", EngineValue::from_function(filters::safe)),
+        ("escape", EngineValue::from_function(filters::escape)),
+        ("e", EngineValue::from_function(filters::escape)),
+        ("lower", EngineValue::from_function(filters::lower)),
+        ("upper", EngineValue::from_function(filters::upper)),
+        ("title", EngineValue::from_function(filters::title)),
+        ("capitalize", EngineValue::from_function(filters::capitalize)),
+        ("replace", EngineValue::from_function(replace)),
+        ("length", EngineValue::from_function(filters::length)),
+        ("count", EngineValue::from_function(filters::length)),
+        ("items", EngineValue::from_function(filters::items)),
+        ("reverse", EngineValue::from_function(filters::reverse)),
+        ("join", EngineValue::from_function(join)),
+        ("split", EngineValue::from_function(filters::split)),
+        ("lines", EngineValue::from_function(filters::lines)),
+        ("default", EngineValue::from_function(filters::default)),
+        ("d", EngineValue::from_function(filters::default)),
+        ("round", EngineValue::from_function(filters::round)),
+        ("abs", EngineValue::from_function(filters::abs)),
+        ("int", EngineValue::from_function(filters::int)),
+        ("float", EngineValue::from_function(filters::float)),
+        ("attr", EngineValue::from_function(filters::attr)),
+        ("first", EngineValue::from_function(filters::first)),
+        ("last", EngineValue::from_function(filters::last)),
+        ("min", EngineValue::from_function(filters::min)),
+        ("max", EngineValue::from_function(filters::max)),
+        ("list", EngineValue::from_function(filters::list)),
+        ("string", EngineValue::from_function(filters::string)),
+        ("bool", EngineValue::from_function(filters::bool)),
+        ("select", EngineValue::from_function(filters::select)),
+        ("reject", EngineValue::from_function(filters::reject)),
+        ("selectattr", EngineValue::from_function(filters::selectattr)),
+        ("rejectattr", EngineValue::from_function(filters::rejectattr)),
+        ("map", EngineValue::from_function(filters::map)),
+        ("chain", EngineValue::from_function(filters::chain)),
+        ("zip", EngineValue::from_function(filters::zip)),
+        ("pprint", EngineValue::from_function(filters::pprint)),
+        ("tojson", EngineValue::from_function(filters::tojson)),
     ];
     let others = [
-        ("sort", Known::from_function(filters::sort), Weight::Sorting),
-        ("unique", Known::from_function(filters::unique), Weight::Sorting),
-        ("groupby", Known::from_function(filters::groupby), Weight::Sorting),
-        ("dictsort", Known::from_function(filters::dictsort), Weight::Sorting),
-        ("sum", Known::from_function(filters::sum), Weight::Adding),
-        ("trim", Known::from_function(filters::trim), Weight::Product),
+        ("sort", EngineValue::from_function(filters::sort), CostClass::Sorting),
+        ("unique", EngineValue::from_function(filters::unique), CostClass::Sorting),
+        ("groupby", EngineValue::from_function(filters::groupby), CostClass::Sorting),
+        ("dictsort", EngineValue::from_function(filters::dictsort), CostClass::Sorting),
+        ("sum", EngineValue::from_function(filters::sum), CostClass::Adding),
+        ("trim", EngineValue::from_function(filters::trim), CostClass::Product),
     ];
-    let linear = linear.into_iter().map(|(name, filter)| (name, filter, Weight::Linear));
+    let linear = linear.into_iter().map(|(name, filter)| (name, filter, CostClass::Linear));
     for (name, filter, weight) in linear.chain(others) {
-        environment.add_filter(name, charged(filter, weight));
+        environment.add_filter(name, with_charge(filter, weight));
     }
 }
 
 fn add_tests(environment: &mut Environment<'static>) {
-    let all: [(&[&'static str], Known); 30] = [
-        (&["undefined"], Known::from_function(tests::is_undefined)),
-        (&["defined"], Known::from_function(tests::is_defined)),
-        (&["none"], Known::from_function(tests::is_none)),
-        (&["safe", "escaped"], Known::from_function(tests::is_safe)),
-        (&["boolean"], Known::from_function(tests::is_boolean)),
-        (&["odd"], Known::from_function(tests::is_odd)),
-        (&["even"], Known::from_function(tests::is_even)),
-        (&["divisibleby"], Known::from_function(tests::is_divisibleby)),
-        (&["number"], Known::from_function(tests::is_number)),
-        (&["integer", "int"], Known::from_function(tests::is_integer)),
-        (&["float"], Known::from_function(tests::is_float)),
-        (&["string"], Known::from_function(tests::is_string)),
-        (&["sequence"], Known::from_function(tests::is_sequence)),
-        (&["iterable"], Known::from_function(tests::is_iterable)),
-        (&["mapping"], Known::from_function(tests::is_mapping)),
-        (&["startingwith"], Known::from_function(tests::is_startingwith)),
-        (&["endingwith"], Known::from_function(tests::is_endingwith)),
-        (&["lower"], Known::from_function(tests::is_lower)),
-        (&["upper"], Known::from_function(tests::is_upper)),
-        (&["sameas"], Known::from_function(tests::is_sameas)),
-        (&["eq", "equalto", "=="], Known::from_function(tests::is_eq)),
-        (&["ne", "!="], Known::from_function(tests::is_ne)),
-        (&["lt", "lessthan", "<"], Known::from_function(tests::is_lt)),
-        (&["le", "<="], Known::from_function(tests::is_le)),
-        (&["gt", "greaterthan", ">"], Known::from_function(tests::is_gt)),
-        (&["ge", ">="], Known::from_function(tests::is_ge)),
-        (&["in"], Known::from_function(tests::is_in)),
-        (&["true"], Known::from_function(tests::is_true)),
-        (&["false"], Known::from_function(tests::is_false)),
-        (&["filter"], Known::from_function(tests::is_filter)),
+    let all: [(&[&'static str], EngineValue); 30] = [
+        (&["undefined"], EngineValue::from_function(tests::is_undefined)),
+        (&["defined"], EngineValue::from_function(tests::is_defined)),
+        (&["none"], EngineValue::from_function(tests::is_none)),
+        (&["safe", "escaped"], EngineValue::from_function(tests::is_safe)),
+        (&["boolean"], EngineValue::from_function(tests::is_boolean)),
+        (&["odd"], EngineValue::from_function(tests::is_odd)),
+        (&["even"], EngineValue::from_function(tests::is_even)),
+        (&["divisibleby"], EngineValue::from_function(tests::is_divisibleby)),
+        (&["number"], EngineValue::from_function(tests::is_number)),
+        (&["integer", "int"], EngineValue::from_function(tests::is_integer)),
+        (&["float"], EngineValue::from_function(tests::is_float)),
+        (&["string"], EngineValue::from_function(tests::is_string)),
+        (&["sequence"], EngineValue::from_function(tests::is_sequence)),
+        (&["iterable"], EngineValue::from_function(tests::is_iterable)),
+        (&["mapping"], EngineValue::from_function(tests::is_mapping)),
+        (&["startingwith"], EngineValue::from_function(tests::is_startingwith)),
+        (&["endingwith"], EngineValue::from_function(tests::is_endingwith)),
+        (&["lower"], EngineValue::from_function(tests::is_lower)),
+        (&["upper"], EngineValue::from_function(tests::is_upper)),
+        (&["sameas"], EngineValue::from_function(tests::is_sameas)),
+        (&["eq", "equalto", "=="], EngineValue::from_function(tests::is_eq)),
+        (&["ne", "!="], EngineValue::from_function(tests::is_ne)),
+        (&["lt", "lessthan", "<"], EngineValue::from_function(tests::is_lt)),
+        (&["le", "<="], EngineValue::from_function(tests::is_le)),
+        (&["gt", "greaterthan", ">"], EngineValue::from_function(tests::is_gt)),
+        (&["ge", ">="], EngineValue::from_function(tests::is_ge)),
+        (&["in"], EngineValue::from_function(tests::is_in)),
+        (&["true"], EngineValue::from_function(tests::is_true)),
+        (&["false"], EngineValue::from_function(tests::is_false)),
+        (&["filter"], EngineValue::from_function(tests::is_filter)),
     ];
     for (names, test) in all {
         for name in names {
-            environment.add_test(*name, charged(test.clone(), Weight::Linear));
+            environment.add_test(*name, with_charge(test.clone(), CostClass::Linear));
         }
     }
-    environment.add_test("test", charged(Known::from_function(tests::is_test), Weight::Linear));
+    environment.add_test("test", with_charge(EngineValue::from_function(tests::is_test), CostClass::Linear));
 }
 
-/// The function, which runs once its arguments are paid for.
-fn charged(
-    function: Known,
-    weight: Weight,
-) -> impl Fn(&mut State<'_, '_>, Rest<ValueOrKwargs>) -> Result<Known, Error> + Send + Sync + 'static {
+/// Returns the function with a charge for its arguments.
+fn with_charge(
+    function: EngineValue,
+    weight: CostClass,
+) -> impl Fn(&mut State<'_, '_>, Rest<ValueOrKwargs>) -> Result<EngineValue, Error> + Send + Sync + 'static {
     move |state: &mut State<'_, '_>, arguments: Rest<ValueOrKwargs>| {
         let arguments = arguments.into_values();
         for argument in &arguments {
             charge_argument(argument, weight)?;
         }
-        if let (Weight::Product, [text, signs]) = (weight, arguments.as_slice()) {
-            charge(cost(text).saturating_mul(signs.as_str().map_or(0, |signs| signs.len() as u64)))?;
+        if let (CostClass::Product, [text, signs]) = (weight, arguments.as_slice()) {
+            charge(item_cost(text).saturating_mul(signs.as_str().map_or(0, |signs| signs.len() as u64)))?;
         }
-        function.call(state, &arguments).map(counted)
+        function.call(state, &arguments).map(metered)
     }
 }
 
-fn charge_argument(argument: &Known, weight: Weight) -> Result<(), Error> {
+fn charge_argument(argument: &EngineValue, weight: CostClass) -> Result<(), Error> {
     if let Some(text) = argument.as_str() {
-        return charge(units(text));
+        return charge(text_units(text));
     }
     if !argument.as_object().is_some_and(has_items) {
         return Ok(());
     }
     match weight {
-        // What goes through it is charged there.
-        Weight::Linear | Weight::Product if is_counted(argument) => Ok(()),
-        Weight::Linear | Weight::Product => charge_items(argument).map(drop),
-        Weight::Sorting => {
-            let Items { number, units, .. } = charge_items(argument)?;
+        // The iteration over it is charged.
+        CostClass::Linear | CostClass::Product if is_metered(argument) => Ok(()),
+        CostClass::Linear | CostClass::Product => charge_items(argument).map(drop),
+        CostClass::Sorting => {
+            let ItemTotals { number, units, .. } = charge_items(argument)?;
             charge(units.saturating_mul(u64::from(number.max(1).ilog2())))
         }
-        Weight::Adding => {
-            let Items { texts_and_lists, units, .. } = charge_items(argument)?;
+        CostClass::Adding => {
+            let ItemTotals { texts_and_lists, units, .. } = charge_items(argument)?;
             charge(units.saturating_mul(texts_and_lists) / 64)
         }
     }
 }
 
-/// What a list or an object holds.
+/// The totals of the items of a list or an object.
 #[derive(Default)]
-struct Items {
+struct ItemTotals {
     number: u64,
-    /// How many of them are no numbers.
+    /// The number of items that are not numbers.
     texts_and_lists: u64,
     units: u64,
 }
 
-/// Goes through the items, and charges for each.
-fn charge_items(list: &Known) -> Result<Items, Error> {
-    let mut items = Items::default();
+/// Charges for each item and returns the totals.
+fn charge_items(list: &EngineValue) -> Result<ItemTotals, Error> {
+    let mut items = ItemTotals::default();
     for item in list.try_iter()?.checked() {
         let item = item?;
-        charge(cost(&item))?;
+        charge(item_cost(&item))?;
         items.number += 1;
         items.texts_and_lists += u64::from(!item.is_number());
-        items.units += cost(&item);
+        items.units += item_cost(&item);
     }
     Ok(items)
 }
 
-/// The texts of a list, one behind the other: `names | join(', ')`, `items | join(', ', attribute='name')`.
-fn join(values: &Known, between: Option<&str>, attribute: Option<&str>, named: Kwargs) -> Result<String, Error> {
+/// Joins the texts of a list: `names | join(', ')`, `items | join(', ', attribute='name')`.
+fn join(values: &EngineValue, between: Option<&str>, attribute: Option<&str>, named: Kwargs) -> Result<String, Error> {
     let attribute = match attribute {
         Some(attribute) => Some(attribute),
         None => named.get("attribute")?,
@@ -212,7 +214,7 @@ fn join(values: &Known, between: Option<&str>, attribute: Option<&str>, named: K
     Ok(joined)
 }
 
-/// A text with all of one text in it replaced by another.
+/// Replaces all occurrences of a text.
 fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
     let grown = text.matches(from).count().saturating_mul(to.len()).saturating_add(text.len());
     if grown > MAX_BYTES { Err(too_large()) } else { Ok(text.replace(from, to)) }

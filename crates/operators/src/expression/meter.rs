@@ -1,145 +1,152 @@
-//! Bounds of evaluations. The engine's fuel counts steps, and one step (`in`, `==`, `sort`) may go through a whole list.
-//! Here each item and each piece of text that is gone through is counted as well.
+//! Limits of evaluations. The engine's fuel counts steps, but one step (`in`, `==`, `sort`) may
+//! iterate over a whole list, so items and texts are counted here as well.
 
 use minijinja::{Error, ErrorKind};
 use std::cell::RefCell;
 
-/// Bytes of a text that count as much as an item.
+/// The number of bytes of a text that cost as much as an item.
 const BYTES_PER_UNIT: usize = 32;
 
-/// Limits of one evaluation.
+/// The limits of one evaluation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    /// Units of work: items and texts that are gone through.
+pub(super) struct EvaluationLimits {
+    /// The maximum units of work: items and texts that are processed.
     pub(super) work: u64,
-    /// Steps of one template or expression.
+    /// The maximum number of steps of one template or expression.
     steps: u64,
-    /// Steps times bytes of the longest text: a text in a variable is gone through without being counted.
+    /// The maximum of the number of steps times the bytes of the longest text, because processing a
+    /// text in a variable is not counted.
     step_bytes: u64,
-    /// Steps that remain however long a text is.
-    least_steps: u64,
-    /// Bytes of a text.
+    /// The minimum number of steps, whatever the length of the texts.
+    min_steps: u64,
+    /// The maximum size of a text in bytes.
     pub(super) text: usize,
-    /// Whether `*` may be used, one step of which makes a text of up to 100 MB.
+    /// Whether `*` may be used: one step of it can create a text of up to 100 MB.
     pub(super) may_multiply: bool,
 }
 
-/// On the thread of the caller: a few milliseconds.
-pub(super) const BRIEF: Bounds = Bounds {
+/// The limits on the calling thread: a few milliseconds.
+pub(super) const BRIEF_LIMITS: EvaluationLimits = EvaluationLimits {
     work: 20_000,
     steps: 2_000,
     step_bytes: u64::MAX,
-    least_steps: 2_000,
+    min_steps: 2_000,
     text: 16 << 10,
     may_multiply: false,
 };
 
-/// In the browser, and on a thread that blocks nobody else: a few seconds.
-pub(super) const FULL: Bounds = Bounds {
+/// The limits in the browser, and on a thread that blocks nothing else: a few seconds.
+pub(super) const FULL_LIMITS: EvaluationLimits = EvaluationLimits {
     work: 4_000_000,
     steps: 100_000,
     step_bytes: 6_000_000_000,
-    least_steps: 1_000,
+    min_steps: 1_000,
     text: usize::MAX,
     may_multiply: true,
 };
 
-/// Where no bounds were set: a page that the server renders. Only its address comes from strangers.
+/// The limits by default, for a page that the server renders. Of its values, only the URL is from
+/// the client.
 #[cfg(not(target_family = "wasm"))]
-const UNSET: Bounds = Bounds { work: 200_000, steps: 20_000, step_bytes: 400_000_000, ..FULL };
+const DEFAULT_LIMITS: EvaluationLimits =
+    EvaluationLimits { work: 200_000, steps: 20_000, step_bytes: 400_000_000, ..FULL_LIMITS };
 #[cfg(target_family = "wasm")]
-const UNSET: Bounds = FULL;
+const DEFAULT_LIMITS: EvaluationLimits = FULL_LIMITS;
 
-impl Bounds {
-    /// The steps for values whose longest text has so many bytes.
+impl EvaluationLimits {
+    /// Returns the maximum number of steps for values with this longest text in bytes.
     pub(super) fn steps(&self, longest: usize) -> u64 {
         let steps = self.step_bytes / u64::try_from(longest).unwrap_or(u64::MAX).max(1);
-        steps.clamp(self.least_steps, self.steps)
+        steps.clamp(self.min_steps, self.steps)
     }
 }
 
-/// Tells whether nobody waits for the result any more.
+/// Returns whether the caller has abandoned the evaluation.
 pub(super) type IsAbandoned = Box<dyn Fn() -> bool>;
 
-struct Meter {
-    bounds: Bounds,
+struct EvaluationMeter {
+    limits: EvaluationLimits,
     left: u64,
-    is_spent: bool,
+    is_exhausted: bool,
     is_abandoned: Option<IsAbandoned>,
 }
 
 thread_local! {
-    /// The meter of the evaluation that runs on this thread.
-    static METER: RefCell<Option<Meter>> = const { RefCell::new(None) };
+    /// The meter of the evaluation on this thread.
+    static METER: RefCell<Option<EvaluationMeter>> = const { RefCell::new(None) };
 }
 
-/// Puts the meter of before back, also when the work panics.
-struct Restore(Option<Meter>);
+/// Restores the previous meter, also after a panic.
+struct RestoreMeter(Option<EvaluationMeter>);
 
-impl Drop for Restore {
+impl Drop for RestoreMeter {
     fn drop(&mut self) {
         METER.set(self.0.take());
     }
 }
 
-/// Does work within bounds. The second value tells whether the bounds ended it.
-pub(super) fn within<T>(bounds: Bounds, is_abandoned: Option<IsAbandoned>, work: impl FnOnce() -> T) -> (T, bool) {
-    let meter = Meter { bounds, left: bounds.work, is_spent: false, is_abandoned };
-    let restore = Restore(METER.replace(Some(meter)));
+/// Runs an evaluation within limits. Also returns whether it exceeded them.
+pub(super) fn with_limits<T>(
+    limits: EvaluationLimits,
+    is_abandoned: Option<IsAbandoned>,
+    work: impl FnOnce() -> T,
+) -> (T, bool) {
+    let meter = EvaluationMeter { limits, left: limits.work, is_exhausted: false, is_abandoned };
+    let restore = RestoreMeter(METER.replace(Some(meter)));
     let result = work();
-    let is_spent = is_spent();
+    let is_exhausted = is_exhausted();
     drop(restore);
-    (result, is_spent)
+    (result, is_exhausted)
 }
 
-/// Does work within the bounds that are set, or within those for a caller who set none.
-pub(super) fn within_set<T>(work: impl FnOnce() -> T) -> T {
-    if METER.with_borrow(Option::is_some) { work() } else { within(UNSET, None, work).0 }
+/// Runs an evaluation within the current limits, or within the default ones if there are none.
+pub(super) fn with_current_limits<T>(work: impl FnOnce() -> T) -> T {
+    if METER.with_borrow(Option::is_some) { work() } else { with_limits(DEFAULT_LIMITS, None, work).0 }
 }
 
-/// The bounds that are set.
-pub(super) fn bounds() -> Bounds {
-    METER.with_borrow(|meter| meter.as_ref().map_or(UNSET, |meter| meter.bounds))
+/// Returns the current limits.
+pub(super) fn current_limits() -> EvaluationLimits {
+    METER.with_borrow(|meter| meter.as_ref().map_or(DEFAULT_LIMITS, |meter| meter.limits))
 }
 
-/// Whether the bounds have been reached.
-pub(super) fn is_spent() -> bool {
-    METER.with_borrow(|meter| meter.as_ref().is_some_and(|meter| meter.is_spent))
+/// Returns whether the limits were exceeded.
+pub(super) fn is_exhausted() -> bool {
+    METER.with_borrow(|meter| meter.as_ref().is_some_and(|meter| meter.is_exhausted))
 }
 
-/// Ends the evaluation: whatever is counted from now on fails.
-pub(super) fn spend() -> Error {
-    METER.with_borrow_mut(|meter| meter.iter_mut().for_each(|meter| meter.is_spent = true));
+/// Ends the evaluation: all further charges fail.
+pub(super) fn exhaust() -> Error {
+    METER.with_borrow_mut(|meter| meter.iter_mut().for_each(|meter| meter.is_exhausted = true));
     out_of_fuel()
 }
 
-/// Takes units of work from what is left.
+/// Charges units of work.
 ///
 /// # Errors
-/// Too little is left, or nobody waits for the result any more.
+/// The budget is used up, or the caller has abandoned the evaluation.
 pub(super) fn charge(units: u64) -> Result<(), Error> {
     METER.with_borrow_mut(|meter| {
         let Some(meter) = meter else { return Ok(()) };
         let is_abandoned = || meter.is_abandoned.as_ref().is_some_and(|is_abandoned| is_abandoned());
         match meter.left.checked_sub(units) {
-            Some(left) if !meter.is_spent && !is_abandoned() => {
+            Some(left) if !meter.is_exhausted && !is_abandoned() => {
                 meter.left = left;
                 Ok(())
             }
             _ => {
-                meter.is_spent = true;
+                meter.is_exhausted = true;
                 Err(out_of_fuel())
             }
         }
     })
 }
 
-/// The engine's error for an evaluation that takes too much.
+/// Returns the engine's error for an exceeded limit.
 fn out_of_fuel() -> Error {
     Error::from(ErrorKind::OutOfFuel)
 }
 
-/// The units of a text.
-pub(super) fn units(text: &str) -> u64 {
+/// Returns the units of a text.
+pub(super) fn text_units(text: &str) -> u64 {
     u64::try_from(text.len() / BYTES_PER_UNIT).unwrap_or(u64::MAX)
 }

@@ -1,19 +1,21 @@
-//! `_expr` and `_template`: the language of minijinja (<https://docs.rs/minijinja/latest/minijinja/syntax/>), without files, within
-//! bounds of work and size.
+//! `_expr` and `_template`: the language of minijinja
+//! (<https://docs.rs/minijinja/latest/minijinja/syntax/>) without files, with limits of work and
+//! size.
 //!
-//! The values that templates read come from strangers, so every evaluation ends within a budget: the engine counts steps,
-//! [`meter`] the items and texts that the steps go through ([`counted`], [`functions`]). A server evaluates with a small
-//! budget on the thread that asks ([`evaluate_briefly`]), and what needs more on a thread of its own ([`evaluate_fully`]).
+//! Templates read untrusted values, so every evaluation has a budget: the engine counts steps, and
+//! [`meter`] counts the items and texts that the steps process ([`metered`], [`functions`]). The
+//! server first evaluates with a small budget on the calling thread ([`evaluate_briefly`]), and
+//! what exceeds it on a separate thread ([`evaluate_fully`]).
 
-mod counted;
 mod functions;
 mod meter;
+mod metered;
 #[cfg(test)]
 mod tests;
 
-use crate::{Language, OperatorError, Scope, evaluate};
-use meter::{BRIEF, FULL, charge};
-use minijinja::value::Value as Known;
+use crate::{ExpressionLanguage, OperatorError, Scope, evaluate};
+use meter::{BRIEF_LIMITS, FULL_LIMITS, charge};
+use minijinja::value::Value as EngineValue;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, escape_formatter};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -22,17 +24,18 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
-/// Bytes of a text that a template makes, and of an expression's value.
+/// The maximum size in bytes of a template's text, and of an expression's value.
 const MAX_BYTES: usize = 1 << 20;
-/// Units of work for reading a text, before its length.
-const READING: u64 = 50;
+/// The units of work for parsing a text, in addition to its length.
+const PARSE_UNITS: u64 = 50;
 
-/// The language within its bounds. What one value may grow to while it is made is not counted by the engine, so whatever lets a text
-/// grow with each turn of a loop is left out (`namespace`, macros, recursive loops), and the filters that multiply one text by
-/// another count what they make. What is left can only grow by what stands written in the config.
+/// The environment with the supported functions. The engine does not limit the size of a single
+/// value, so everything with which a text could grow in a loop is left out (`namespace`, macros,
+/// recursive loops), and filters that multiply texts check the size of their result. Other growth
+/// is limited by the length of the template in the config.
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::empty();
-    // As everywhere else, what is not there is nothing.
+    // Missing values are `null`, as for all other operators.
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_formatter(write_counted);
@@ -40,37 +43,39 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-/// Evaluates as [`evaluate`](crate::evaluate) does, with a small budget: in a few milliseconds at most. None if more is needed.
+/// Evaluates like [`evaluate`](crate::evaluate) with a small budget, in a few milliseconds at most.
+/// Returns `None` if the budget is not enough.
 pub fn evaluate_briefly(value: &Value, scope: &Scope<'_>) -> Option<Result<Value, OperatorError>> {
-    let (result, is_spent) = meter::within(BRIEF, None, || evaluate(value, scope));
-    (!is_spent).then_some(result)
+    let (result, is_exhausted) = meter::with_limits(BRIEF_LIMITS, None, || evaluate(value, scope));
+    (!is_exhausted).then_some(result)
 }
 
-/// Evaluates as [`evaluate`](crate::evaluate) does, with the largest budget: in a few seconds at most. It ends early when
-/// `is_abandoned` says so.
+/// Evaluates like [`evaluate`](crate::evaluate) with the largest budget, in a few seconds at most.
+/// Ends early if `is_abandoned` returns true.
 ///
 /// # Errors
-/// As [`evaluate`](crate::evaluate), or the budget is used up.
+/// The errors of [`evaluate`](crate::evaluate), and an exceeded budget.
 pub fn evaluate_fully(
     value: &Value,
     scope: &Scope<'_>,
     is_abandoned: impl Fn() -> bool + 'static,
 ) -> Result<Value, OperatorError> {
-    meter::within(FULL, Some(Box::new(is_abandoned)), || evaluate(value, scope)).0
+    meter::with_limits(FULL_LIMITS, Some(Box::new(is_abandoned)), || evaluate(value, scope)).0
 }
 
-/// Writes a value in another way, or says why it cannot be written.
+/// Encodes a value, or returns why it cannot be encoded.
 pub type Encoder = fn(&str) -> Result<String, String>;
 
 thread_local! {
-    /// How the running evaluation writes the values of a template; as they are without it.
+    /// The encoder of template values in the current evaluation, if any.
     static ENCODER: Cell<Option<Encoder>> = const { Cell::new(None) };
-    /// Bytes that the running evaluation has written: to the end's text, or to a `{% set %}` block, which the engine would let grow.
+    /// The bytes that the current evaluation has written, to the result or to a `{% set %}` block,
+    /// which the engine does not limit.
     static WRITTEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Writes a value, and no more than an evaluation may.
-fn write_counted(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Known) -> Result<(), Error> {
+/// Writes a value, within the maximum size.
+fn write_counted(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &EngineValue) -> Result<(), Error> {
     let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
     let encoded = ENCODER.get().map(|encode| encode(&text)).transpose();
     let encoded = encoded.map_err(|message| Error::new(ErrorKind::InvalidOperation, message))?;
@@ -87,84 +92,84 @@ fn too_large() -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("more than {MAX_BYTES} bytes"))
 }
 
-/// Loops that call themselves can hand a growing text on.
-fn refuse_recursion(source: &str) -> Result<(), String> {
+/// Rejects recursive loops, which can pass a growing text to themselves.
+fn check_no_recursion(source: &str) -> Result<(), String> {
     let tags = source.split("{%").skip(1).filter_map(|rest| rest.split("%}").next());
     let mut words = tags.flat_map(|tag| tag.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
-    if words.any(|word| word == "recursive") { Err("loops cannot be recursive here".to_owned()) } else { Ok(()) }
+    if words.any(|word| word == "recursive") { Err("recursive loops are not supported".to_owned()) } else { Ok(()) }
 }
 
-/// Whether a text can be read.
+/// Checks the syntax of a text.
 ///
 /// # Errors
-/// In one line, what is wrong with it.
-pub fn check(language: Language, source: &str) -> Result<(), String> {
+/// An error message in one line.
+pub fn check_source(language: ExpressionLanguage, source: &str) -> Result<(), String> {
     let read = match language {
-        Language::Expression => ENVIRONMENT.compile_expression(source).map(drop),
-        Language::Template => ENVIRONMENT.template_from_str(source).map(drop),
+        ExpressionLanguage::Expression => ENVIRONMENT.compile_expression(source).map(drop),
+        ExpressionLanguage::Template => ENVIRONMENT.template_from_str(source).map(drop),
     };
-    read.map_err(|error| explain(&error))?;
-    refuse_recursion(source)
+    read.map_err(|error| error_message(&error))?;
+    check_no_recursion(source)
 }
 
-/// Evaluates a text; the [`Evaluator`](crate::Evaluator) of every scope that has one.
+/// Evaluates a text; the usual [`Evaluator`](crate::Evaluator).
 ///
 /// # Errors
-/// In one line, what went wrong.
-pub fn evaluate_text(language: Language, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
-    evaluate_with(language, source, scope, None)
+/// An error message in one line.
+pub fn evaluate_source(language: ExpressionLanguage, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
+    evaluate_within_limits(language, source, scope, None)
 }
 
-/// The same, with the values of a template encoded: what is written between them stays as it is. The value of an expression is not
-/// encoded, since nothing tells what in it came from where.
+/// Evaluates a text and encodes the values of a template, but not the text between them. The value
+/// of an expression is not encoded, because it does not show which parts are values.
 ///
 /// # Errors
-/// In one line, what went wrong.
+/// An error message in one line.
 pub fn evaluate_encoded(
-    language: Language,
+    language: ExpressionLanguage,
     source: &str,
     scope: &Scope<'_>,
     encoder: Encoder,
 ) -> Result<Value, String> {
-    evaluate_with(language, source, scope, Some(encoder))
+    evaluate_within_limits(language, source, scope, Some(encoder))
 }
 
-fn evaluate_with(
-    language: Language,
+fn evaluate_within_limits(
+    language: ExpressionLanguage,
     source: &str,
     scope: &Scope<'_>,
     encoder: Option<Encoder>,
 ) -> Result<Value, String> {
-    refuse_recursion(source)?;
+    check_no_recursion(source)?;
     WRITTEN.set(0);
     ENCODER.set(encoder);
-    meter::within_set(|| run(language, source, scope))
+    meter::with_current_limits(|| run(language, source, scope))
 }
 
-fn run(language: Language, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
-    let (environment, names) = start(source, scope).map_err(|error| explain(&error))?;
+fn run(language: ExpressionLanguage, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
+    let (environment, names) = prepare(source, scope).map_err(|error| error_message(&error))?;
     let result = match language {
-        Language::Expression => value_of(&environment, source, names),
-        Language::Template => text_of(&environment, source, names),
+        ExpressionLanguage::Expression => expression_value(&environment, source, names),
+        ExpressionLanguage::Template => template_text(&environment, source, names),
     };
-    // Something may have gone on over the items that it did not get.
-    if meter::is_spent() { Err(explain(&meter::spend())) } else { result }
+    // The engine may have continued without the items that were refused.
+    if meter::is_exhausted() { Err(error_message(&meter::exhaust())) } else { result }
 }
 
-/// The language with as many steps as are right for what it goes through, and what a text may read.
-fn start(source: &str, scope: &Scope<'_>) -> Result<(Environment<'static>, Known), Error> {
-    charge(READING + meter::units(source))?;
-    if !meter::bounds().may_multiply && source.contains('*') {
-        return Err(meter::spend());
+/// Returns the environment with the step limit for the values, and the variables of a text.
+fn prepare(source: &str, scope: &Scope<'_>) -> Result<(Environment<'static>, EngineValue), Error> {
+    charge(PARSE_UNITS + meter::text_units(source))?;
+    if !meter::current_limits().may_multiply && source.contains('*') {
+        return Err(meter::exhaust());
     }
-    let (names, longest) = names(source, scope)?;
+    let (names, longest) = visible_variables(source, scope)?;
     let mut environment = ENVIRONMENT.clone();
-    environment.set_fuel(Some(meter::bounds().steps(longest)));
+    environment.set_fuel(Some(meter::current_limits().steps(longest)));
     Ok((environment, names))
 }
 
-/// What a text may read by name, as far as the names stand in it, and the bytes of the longest text there.
-fn names(source: &str, scope: &Scope<'_>) -> Result<(Known, usize), Error> {
+/// Returns the variables whose names occur in a text, and the bytes of their longest text.
+fn visible_variables(source: &str, scope: &Scope<'_>) -> Result<(EngineValue, usize), Error> {
     let all = [
         ("state", scope.state),
         ("user", scope.user),
@@ -180,48 +185,48 @@ fn names(source: &str, scope: &Scope<'_>) -> Result<(Known, usize), Error> {
     let mut names = BTreeMap::new();
     for (name, value) in all {
         let Some(value) = value.filter(|_| source.contains(name)) else { continue };
-        let (known, text) = counted::known(value)?;
+        let (known, text) = metered::metered_variable(value)?;
         longest = longest.max(text);
         names.insert(name, known);
     }
-    Ok((counted::counted(Known::from(names)), longest))
+    Ok((metered::metered(EngineValue::from(names)), longest))
 }
 
-fn value_of(environment: &Environment<'_>, source: &str, names: Known) -> Result<Value, String> {
+fn expression_value(environment: &Environment<'_>, source: &str, names: EngineValue) -> Result<Value, String> {
     let value = environment.compile_expression(source).and_then(|expression| expression.eval(names));
-    let value = value.map_err(|error| explain(&error))?;
-    let mut json = Bounded(Vec::new());
-    serde_json::to_writer(&mut json, &value).map_err(|_| "its value is too large, or no JSON".to_owned())?;
+    let value = value.map_err(|error| error_message(&error))?;
+    let mut json = BoundedWriter(Vec::new());
+    serde_json::to_writer(&mut json, &value).map_err(|_| "its value is too large or not JSON".to_owned())?;
     serde_json::from_slice(&json.0).map_err(|error| error.to_string())
 }
 
-fn text_of(environment: &Environment<'_>, source: &str, names: Known) -> Result<Value, String> {
-    let mut text = Bounded(Vec::new());
+fn template_text(environment: &Environment<'_>, source: &str, names: EngineValue) -> Result<Value, String> {
+    let mut text = BoundedWriter(Vec::new());
     let rendered = environment.template_from_str(source).and_then(|template| {
         let rendered = template.render_captured_to(names, &mut text)?;
-        // Of several templates in one value, each counts.
+        // If a value contains several templates, the steps of all of them count.
         charge(rendered.state().fuel_levels().map_or(0, |(steps, _)| steps))
     });
-    rendered.map_err(|error| explain(&error))?;
+    rendered.map_err(|error| error_message(&error))?;
     String::from_utf8(text.0).map(Value::String).map_err(|error| error.to_string())
 }
 
-fn explain(error: &Error) -> String {
+fn error_message(error: &Error) -> String {
     if error.kind() == ErrorKind::OutOfFuel {
-        // Of steps or of work: what is evaluated next in the same value is not begun.
-        let _ = meter::spend();
+        // The limit was one of steps or of work: the rest of the same value is not evaluated.
+        let _ = meter::exhaust();
     }
     let text = error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()));
     match error.line() {
-        Some(line) if line > 1 => format!("{text} (in line {line} of it)"),
+        Some(line) if line > 1 => format!("{text} (line {line})"),
         _ => text,
     }
 }
 
-/// As much as may be written.
-struct Bounded(Vec<u8>);
+/// A writer with a maximum size.
+struct BoundedWriter(Vec<u8>);
 
-impl Write for Bounded {
+impl Write for BoundedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.0.len() + bytes.len() > MAX_BYTES {
             return Err(io::Error::other(format!("more than {MAX_BYTES} bytes")));

@@ -1,5 +1,5 @@
-use super::{evaluate_briefly, evaluate_encoded, evaluate_fully, evaluate_text};
-use crate::{Language, OperatorError, Scope};
+use super::{evaluate_briefly, evaluate_encoded, evaluate_fully, evaluate_source};
+use crate::{ExpressionLanguage, OperatorError, Scope};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -10,7 +10,7 @@ fn evaluate(value: &Value, scope: &Scope<'_>) -> Result<Value, OperatorError> {
 }
 
 #[test]
-fn values_of_an_encoded_template_are_encoded_and_nothing_else_is() {
+fn only_the_values_of_an_encoded_template_are_encoded() {
     let encode = |value: &str| match value {
         "" => Err("it is empty".to_owned()),
         value => Ok(format!("<{value}>")),
@@ -18,10 +18,10 @@ fn values_of_an_encoded_template_are_encoded_and_nothing_else_is() {
     let check = |source: &str, expected: Result<&str, &str>| {
         let payload = json!({ "name": "Ada", "seats": 3, "none": null, "items": ["a", "b"] });
         let scope = Scope { payload: Some(&payload), ..Scope::default() };
-        let seen = evaluate_encoded(Language::Template, source, &scope, encode);
+        let seen = evaluate_encoded(ExpressionLanguage::Template, source, &scope, encode);
         assert_eq!(seen, expected.map(Value::from).map_err(str::to_owned), "{source}");
-        // What comes next is not encoded.
-        let plain = evaluate_text(Language::Template, "{{ payload.name }}", &scope);
+        // The next evaluation does not encode.
+        let plain = evaluate_source(ExpressionLanguage::Template, "{{ payload.name }}", &scope);
         assert_eq!(plain, Ok(json!("Ada")));
     };
     check("/users/{{ payload.name }}/{{ payload.seats }}", Ok("/users/<Ada>/<3>"));
@@ -34,14 +34,18 @@ fn values_of_an_encoded_template_are_encoded_and_nothing_else_is() {
 fn check(value: Value, expected: &str) {
     let payload = json!({ "name": "Ada", "seats": 3, "items": [{ "price": 2.5 }, { "price": 4 }] });
     let secret = |_: &str| Some("s3cret".to_owned());
-    let scope =
-        Scope { payload: Some(&payload), secret: Some(&secret), expressions: Some(evaluate_text), ..Scope::default() };
+    let scope = Scope {
+        payload: Some(&payload),
+        secret: Some(&secret),
+        expressions: Some(evaluate_source),
+        ..Scope::default()
+    };
     let seen = evaluate(&value, &scope).map_or_else(|error| error.to_string(), |value| value.to_string());
     assert_eq!(seen, expected, "{value}");
 }
 
 #[test]
-fn expressions() {
+fn expressions_are_evaluated() {
     check(json!({ "_expr": "payload.seats * 2 + 1" }), "7");
     check(json!({ "_expr": "payload.seats > 2 and payload.name == 'Ada'" }), "true");
     check(json!({ "_expr": "payload.items | map(attribute='price') | sum" }), "6.5");
@@ -50,11 +54,11 @@ fn expressions() {
     check(json!({ "_expr": "1 +" }), "/_expr: syntax error: unexpected end of input, expected expression");
     check(json!({ "_expr": 1 }), "/_expr: `_expr` takes a text");
     check(json!({ "_expr": "secret" }), "null");
-    check(json!({ "_expr": "'x' * 2000000" }), "/_expr: its value is too large, or no JSON");
+    check(json!({ "_expr": "'x' * 2000000" }), "/_expr: its value is too large or not JSON");
 }
 
 #[test]
-fn templates() {
+fn templates_are_rendered() {
     check(json!({ "_template": "Dear {{ payload.name }}" }), r#""Dear Ada""#);
     check(json!({ "_template": "{% for i in payload.items %}{{ i.price }};{% endfor %}" }), r#""2.5;4;""#);
     check(json!({ "_template": "{{ payload.nobody.at }}<b>" }), r#""<b>""#);
@@ -69,13 +73,13 @@ fn templates() {
 }
 
 #[test]
-fn nothing_grows_beyond_its_bounds() {
+fn texts_cannot_grow_beyond_the_limit() {
     let too_large = "invalid operation: more than 1048576 bytes";
     let check = |operator: &str, source: &str, expected: &str| {
         let big = "x".repeat(100_000);
         let many = vec!["y"; 10_000];
         let payload = json!({ "big": big, "many": many });
-        let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_text), ..Scope::default() };
+        let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_source), ..Scope::default() };
         let seen = evaluate(&json!({ operator: source }), &scope).map_err(|error| error.to_string());
         assert_eq!(
             seen.map_or_else(|error| error, |value| value.to_string()),
@@ -92,7 +96,7 @@ fn nothing_grows_beyond_its_bounds() {
     check(
         "_template",
         "{% for i in [payload.big] recursive %}{{ loop([i ~ i]) }}{% endfor %}",
-        "loops cannot be recursive here",
+        "recursive loops are not supported",
     );
     check("_template", "{% macro f(x) %}{{ f(x ~ x) }}{% endmacro %}", "syntax error: unknown statement macro");
     check("_template", "{% set a %}{% for i in payload.many %}{{ payload.big }}{% endfor %}{% endset %}", too_large);
@@ -103,10 +107,10 @@ fn nothing_grows_beyond_its_bounds() {
 }
 
 #[test]
-fn items_that_a_step_goes_through_are_counted() {
+fn iterated_items_are_counted() {
     let check = |items: usize, expected: &str| {
         let payload = json!({ "items": (0..items).collect::<Vec<_>>() });
-        let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_text), ..Scope::default() };
+        let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_source), ..Scope::default() };
         let source = "{% for item in range(1000) %}{% if -1 in payload.items %}{% endif %}{% endfor %}";
         let seen = evaluate(&json!({ "_template": source }), &scope).map_err(|error| error.to_string());
         assert_eq!(seen.map_or_else(|error| error, |value| value.to_string()), expected, "{items}");
@@ -116,7 +120,7 @@ fn items_that_a_step_goes_through_are_counted() {
     check(200_000, "/_template: engine ran out of fuel");
 }
 
-/// What a stranger can make large, for the tests of what is done briefly.
+/// A payload that is large in all respects, for the tests of brief evaluations.
 fn large_payload() -> Value {
     json!({
         "numbers": (0..1_000).collect::<Vec<_>>(),
@@ -130,7 +134,7 @@ fn large_payload() -> Value {
 #[test]
 fn each_costly_step_is_counted() {
     let payload = large_payload();
-    let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_text), ..Scope::default() };
+    let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_source), ..Scope::default() };
     for condition in [
         "-1 in payload.numbers",
         "-1 in payload.numbers + payload.numbers",
@@ -178,10 +182,10 @@ fn each_costly_step_is_counted() {
 }
 
 #[test]
-fn large_values_and_multiplications_are_not_done_briefly() {
+fn large_values_and_multiplications_exceed_the_brief_limits() {
     let check = |source: &str, size: usize, expected: bool| {
         let payload = json!({ "text": "x".repeat(size), "items": vec![0; size / 10] });
-        let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_text), ..Scope::default() };
+        let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_source), ..Scope::default() };
         let seen = evaluate_briefly(&json!([{ "_expr": source }, { "_payload": "text" }]), &scope);
         assert_eq!(seen.is_some(), expected, "{source} of {size}");
     };
@@ -193,18 +197,18 @@ fn large_values_and_multiplications_are_not_done_briefly() {
 }
 
 #[test]
-fn evaluations_of_one_value_share_what_they_may_take() {
+fn evaluations_of_one_value_share_a_budget() {
     let payload = large_payload();
-    let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_text), ..Scope::default() };
+    let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_source), ..Scope::default() };
     let once = json!({ "_expr": "payload.numbers | sum" });
     assert!(evaluate_briefly(&once, &scope).is_some());
     assert!(evaluate_briefly(&Value::Array(vec![once; 20]), &scope).is_none());
 }
 
 #[test]
-fn an_evaluation_ends_once_it_is_abandoned() {
+fn abandoned_evaluation_ends() {
     let payload = large_payload();
-    let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_text), ..Scope::default() };
+    let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_source), ..Scope::default() };
     let asked = Rc::new(Cell::new(0));
     let is_abandoned = {
         let asked = asked.clone();
@@ -216,15 +220,15 @@ fn an_evaluation_ends_once_it_is_abandoned() {
     let source = "{% for i in range(9999) %}{% if -1 in payload.numbers %}{% endif %}{% endfor %}";
     let seen = evaluate_fully(&json!([{ "_template": source }, { "_expr": "1" }]), &scope, is_abandoned);
     assert_eq!(seen.unwrap_err().to_string(), "/0/_template: engine ran out of fuel");
-    // It is not asked again, so nothing has gone on.
+    // It is not called again, so the evaluation did not continue.
     assert_eq!(asked.get(), 20_000);
 }
 
 #[test]
-fn a_text_in_a_variable_leaves_fewer_steps() {
+fn long_texts_reduce_the_number_of_steps() {
     let check = |bytes: usize, expected: &str| {
         let payload = json!({ "text": "x".repeat(bytes) });
-        let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_text), ..Scope::default() };
+        let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_source), ..Scope::default() };
         let source = "{% set text = payload.text %}{% for i in range(3000) %}{% if text %}{% endif %}{% endfor %}";
         let seen = evaluate(&json!({ "_template": source }), &scope).map_err(|error| error.to_string());
         assert_eq!(seen.map_or_else(|error| error, |value| value.to_string()), expected, "{bytes}");
@@ -233,9 +237,9 @@ fn a_text_in_a_variable_leaves_fewer_steps() {
     check(8_000_000, "/_template: engine ran out of fuel");
 }
 
-/// Counting hides nothing of what a value is.
+/// Metered values behave like the original ones.
 #[test]
-fn counted_values_are_what_they_were() {
+fn metered_values_behave_like_the_original() {
     check(json!({ "_template": "{{ payload.items }}" }), r#""[{'price': 2.5}, {'price': 4}]""#);
     check(json!({ "_expr": "payload.items == [{'price': 2.5}, {'price': 4}]" }), "true");
     check(json!({ "_expr": "payload.items | reverse | map(attribute='price') | list" }), "[4,2.5]");
@@ -255,7 +259,7 @@ fn counted_values_are_what_they_were() {
 }
 
 #[test]
-fn a_loop_starts_each_turn_anew() {
+fn variables_set_in_a_loop_are_reset_in_each_iteration() {
     check(
         json!({ "_template": "{% set x = 'a' %}{% for i in range(4) %}{% set x = x ~ x %}{{ x }};{% endfor %}" }),
         r#""aa;aa;aa;aa;""#,
@@ -264,9 +268,9 @@ fn a_loop_starts_each_turn_anew() {
 
 proptest! {
     #[test]
-    fn nothing_panics(source in "[a-z0-9 ._+*/%|()\\[\\]{}'\"<>=!,~-]{0,40}") {
+    fn evaluation_never_panics(source in "[a-z0-9 ._+*/%|()\\[\\]{}'\"<>=!,~-]{0,40}") {
         for operator in ["_expr", "_template"] {
-            let scope = Scope { expressions: Some(evaluate_text), ..Scope::default() };
+            let scope = Scope { expressions: Some(evaluate_source), ..Scope::default() };
             let _ = evaluate(&json!({ operator: source }), &scope);
         }
     }

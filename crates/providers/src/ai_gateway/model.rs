@@ -1,24 +1,24 @@
-//! The codec of Chat Completions with the gateway's address and options.
+//! Connects the Chat Completions codec to the gateway's URL and options.
 
 use super::{PROVIDER, request};
-use crate::parallel::Expanding;
-use crate::{Settings, http, openai_chat};
+use crate::parallel::ParallelExpander;
+use crate::{ModelSettings, http, openai_chat};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 const BASE_URL: &str = "https://ai-gateway.vercel.sh/v1";
 
-/// A model behind the gateway.
+/// A model behind the AI Gateway.
 #[derive(Debug)]
 pub struct AiGateway {
     id: ModelId,
-    settings: Settings,
+    settings: ModelSettings,
 }
 
 impl AiGateway {
-    /// A model behind these settings; without a base URL, Vercel's own.
-    pub fn new(settings: Settings) -> Self {
+    /// Creates a model; without a base URL, Vercel's is used.
+    pub fn new(settings: ModelSettings) -> Self {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
 }
@@ -30,9 +30,9 @@ impl Model for AiGateway {
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         let write = |asked: &Request| {
-            http::post(&self.settings, BASE_URL, "chat/completions", &request::body(&self.id.model, asked))
+            http::bearer_request(&self.settings, BASE_URL, "chat/completions", &request::body(&self.id.model, asked))
         };
-        let codec = Expanding::new(openai_chat::stream::Reader::default(), &request.tools);
+        let codec = ParallelExpander::new(openai_chat::stream::ChatCodec::default(), &request.tools);
         Box::pin(async move { http::stream(write, &request, &self.settings, codec, cancel).await })
     }
 }

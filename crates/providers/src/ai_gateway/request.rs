@@ -1,13 +1,14 @@
-//! The contract's request → the gateway's.
+//! Converts a request to the gateway's JSON.
 
-use crate::openai_chat::request::without_options;
+use crate::openai_chat::request::body_without_options;
 use contract::Request;
 use serde_json::Value;
 
-/// The body of `POST /chat/completions`. All options go along under the names of their providers: the gateway reads its own
-/// (`order`, `only`, `models`, `user`, `tags`, `zeroDataRetention`, `providerTimeouts`, `byok`) and hands on the others (L-46).
+/// Returns the body of `POST /chat/completions`. The options of all providers are sent under the
+/// providers' names: the gateway reads its own (`order`, `only`, `models`, `user`, `tags`,
+/// `zeroDataRetention`, `providerTimeouts`, `byok`) and forwards the others.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
-    let mut body = without_options(model, request);
+    let mut body = body_without_options(model, request);
     if !request.provider_options.is_empty() {
         body.insert("providerOptions".to_owned(), request.provider_options.clone().into());
     }
@@ -21,7 +22,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn options_of_all_providers_go_along() {
+    fn options_of_all_providers_are_sent() {
         let mut request = request(vec![user("hello")]);
         request.sampling.max_output_tokens = Some(50);
         request.provider_options.insert(
@@ -33,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn no_options_are_no_options() {
+    fn empty_options_are_omitted() {
         assert!(body("openai/gpt-5", &request(vec![user("hello")])).get("providerOptions").is_none());
     }
 }

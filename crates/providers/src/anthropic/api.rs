@@ -1,14 +1,15 @@
-//! The events of a Messages stream, as far as they are understood. Everything is optional and read leniently (see [`crate::json`]):
-//! what a later version leaves out, adds or writes in another shape must not break a stream.
+//! The events of a Messages stream. Everything is optional and parsed leniently (see
+//! [`crate::json`]), so that fields which a later version omits, adds or changes do not break a
+//! stream.
 
-use crate::json::{Needed, name, number, object, or_none, text};
-use crate::lenient::Count;
+use crate::json::{StrictField, name, number, object, or_none, text};
+use crate::lenient::TokenCount;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Any event; which fields are there follows from `kind`.
+/// Any event; `kind` determines which fields are present.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Event<'a> {
     #[serde(rename = "type", borrow, default, deserialize_with = "name")]
@@ -16,21 +17,21 @@ pub(crate) struct Event<'a> {
     #[serde(default, deserialize_with = "number")]
     pub(crate) index: Option<u64>,
     #[serde(default, borrow)]
-    pub(crate) delta: Needed<'a>,
+    pub(crate) delta: StrictField<'a>,
     #[serde(default, borrow)]
-    pub(crate) content_block: Needed<'a>,
+    pub(crate) content_block: StrictField<'a>,
     #[serde(borrow)]
     pub(crate) message: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) usage: Option<Usage>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) error: Option<Failure>,
-    /// Of `message_delta`.
+    /// In `message_delta`.
     #[serde(default, deserialize_with = "object")]
     pub(crate) context_management: Option<ContextManagement>,
 }
 
-/// What a `content_block_delta` or `message_delta` brings.
+/// The content of a `content_block_delta` or `message_delta`.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Delta<'a> {
     #[serde(default, deserialize_with = "text")]
@@ -51,7 +52,7 @@ pub(crate) struct Delta<'a> {
     pub(crate) container: Option<Container>,
 }
 
-/// Of `message_start`.
+/// The content of `message_start`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Message<'a> {
     #[serde(default, deserialize_with = "text")]
@@ -60,9 +61,9 @@ pub(crate) struct Message<'a> {
     pub(crate) usage: Option<Usage>,
     #[serde(default, deserialize_with = "text")]
     pub(crate) stop_reason: Option<String>,
-    /// Blocks that are complete from the start: calls that a program of the provider's made.
+    /// Blocks that are complete from the start: calls that a program at the provider made.
     #[serde(default, borrow)]
-    pub(crate) content: Needed<'a>,
+    pub(crate) content: StrictField<'a>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) container: Option<Container>,
     /// Present where a gateway converted a complete message to events.
@@ -77,17 +78,17 @@ pub(crate) struct ContextManagement {
     pub(crate) applied_edits: Option<Vec<Value>>,
 }
 
-/// One applied edit.
+/// An applied edit.
 #[derive(Debug, Deserialize)]
 pub(crate) struct AppliedEdit {
     #[serde(rename = "type", default, deserialize_with = "text")]
     pub(crate) kind: Option<String>,
-    pub(crate) cleared_tool_uses: Option<Count>,
-    pub(crate) cleared_thinking_turns: Option<Count>,
-    pub(crate) cleared_input_tokens: Option<Count>,
+    pub(crate) cleared_tool_uses: Option<TokenCount>,
+    pub(crate) cleared_thinking_turns: Option<TokenCount>,
+    pub(crate) cleared_input_tokens: Option<TokenCount>,
 }
 
-/// Where the provider runs code; a later request may go on in it.
+/// The container in which the provider runs code; later requests can reuse it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Container {
     #[serde(default, deserialize_with = "text")]
@@ -96,7 +97,7 @@ pub(crate) struct Container {
     pub(crate) expires_at: Option<String>,
 }
 
-/// The start of a block that is understood.
+/// The start of a block of a known type.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Block<'a> {
     #[serde(rename = "type", borrow, default, deserialize_with = "name")]
@@ -115,16 +116,16 @@ pub(crate) struct Block<'a> {
     pub(crate) name: Option<String>,
     #[serde(borrow)]
     pub(crate) input: Option<&'a RawValue>,
-    /// Of a compaction: its text. Of a result: anything.
+    /// In a compaction: its text. In a result: any value.
     #[serde(borrow)]
     pub(crate) content: Option<&'a RawValue>,
-    /// Who called, where that was a program of the provider's.
+    /// The program at the provider that made the call, if one did.
     #[serde(borrow)]
     pub(crate) caller: Option<&'a RawValue>,
 }
 
 impl Block<'_> {
-    /// Its type, or what it must be by its fields where that cannot be read.
+    /// Returns the type; if it is missing or invalid, the one that the fields imply.
     pub(crate) fn kind(&self) -> &str {
         match &*self.kind {
             "" if self.text.is_some() => "text",
@@ -135,24 +136,24 @@ impl Block<'_> {
     }
 }
 
-/// Tokens. `input_tokens` leaves out what went through the cache.
+/// Token counts. `input_tokens` does not include cached tokens.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(crate) struct Usage {
-    pub(crate) input_tokens: Option<Count>,
-    pub(crate) output_tokens: Option<Count>,
-    pub(crate) cache_read_input_tokens: Option<Count>,
-    pub(crate) cache_creation_input_tokens: Option<Count>,
+    pub(crate) input_tokens: Option<TokenCount>,
+    pub(crate) output_tokens: Option<TokenCount>,
+    pub(crate) cache_read_input_tokens: Option<TokenCount>,
+    pub(crate) cache_creation_input_tokens: Option<TokenCount>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) output_tokens_details: Option<OutputDetails>,
 }
 
-/// Of the output.
+/// Details of the output tokens.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(crate) struct OutputDetails {
-    pub(crate) thinking_tokens: Option<Count>,
+    pub(crate) thinking_tokens: Option<TokenCount>,
 }
 
-/// Of `error`.
+/// The content of `error`.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Failure {
     #[serde(rename = "type", default, deserialize_with = "text")]

@@ -1,14 +1,14 @@
-//! Which features of a request are still betas, and want to be named in the header `anthropic-beta`. Source: Anthropic's pages of its
-//! tools, and what the AI SDK sends.
+//! Finds the beta features of a request for the header `anthropic-beta`. Source: Anthropic's pages
+//! on its tools, and the requests of the AI SDK.
 
 use contract::Request;
 use serde_json::{Map, Value};
 
-/// The provider's option that names more of them, in the AI SDK's words.
-pub(super) const OPTION: &str = "anthropicBeta";
+/// The provider option with additional betas, in the AI SDK's spelling.
+pub(super) const BETA_OPTION: &str = "anthropicBeta";
 
-/// By a tool's type.
-const TOOLS: [(&str, &str); 14] = [
+/// The betas by tool type.
+const TOOL_BETAS: [(&str, &str); 14] = [
     ("code_execution_20250522", "code-execution-2025-05-22"),
     ("code_execution_20250825", "code-execution-2025-08-25"),
     ("web_fetch_20250910", "web-fetch-2025-09-10"),
@@ -25,25 +25,25 @@ const TOOLS: [(&str, &str); 14] = [
     ("advisor_20260301", "advisor-tool-2026-03-01"),
 ];
 
-/// The header's value for a request with this body; none without any beta.
+/// Returns the header's value for a request with this body; `None` without betas.
 pub(super) fn header(request: &Request, body: &Value) -> Option<String> {
-    let named = request.provider_options.get(super::PROVIDER).and_then(|options| options.get(OPTION));
-    let betas = of(body.as_object()?, named);
+    let named = request.provider_options.get(super::PROVIDER).and_then(|options| options.get(BETA_OPTION));
+    let betas = beta_names(body.as_object()?, named);
     (!betas.is_empty()).then(|| betas.join(","))
 }
 
-/// The betas of a body, each once; `named` are those that the config adds.
-fn of<'a>(body: &'a Map<String, Value>, named: Option<&'a Value>) -> Vec<&'a str> {
-    let types = list(body.get("tools")).filter_map(|tool| tool.get("type")?.as_str());
-    let tools = types.filter_map(|kind| TOOLS.iter().find(|(start, _)| kind == *start)).map(|(_, beta)| *beta);
+/// Returns the betas of a body without duplicates; `named` are additional ones from the config.
+fn beta_names<'a>(body: &'a Map<String, Value>, named: Option<&'a Value>) -> Vec<&'a str> {
+    let types = entries(body.get("tools")).filter_map(|tool| tool.get("type")?.as_str());
+    let tools = types.filter_map(|kind| TOOL_BETAS.iter().find(|(start, _)| kind == *start)).map(|(_, beta)| *beta);
     let mut betas: Vec<&str> = tools.collect();
-    if list(body.get("mcp_servers")).next().is_some() && !betas.contains(&"mcp-client-2025-11-20") {
+    if entries(body.get("mcp_servers")).next().is_some() && !betas.contains(&"mcp-client-2025-11-20") {
         betas.push("mcp-client-2025-04-04");
     }
-    if list(body.get("container").and_then(|container| container.get("skills"))).next().is_some() {
+    if entries(body.get("container").and_then(|container| container.get("skills"))).next().is_some() {
         betas.extend(["code-execution-2025-08-25", "skills-2025-10-02", "files-api-2025-04-14"]);
     }
-    if let Some(edits) = body.get("context_management").map(|management| list(management.get("edits"))) {
+    if let Some(edits) = body.get("context_management").map(|management| entries(management.get("edits"))) {
         betas.push("context-management-2025-06-27");
         let compacts = edits.filter(|edit| edit.get("type").is_some_and(|kind| kind == "compact_20260112")).count();
         betas.extend((compacts > 0).then_some("compact-2026-01-12"));
@@ -59,26 +59,26 @@ fn of<'a>(body: &'a Map<String, Value>, named: Option<&'a Value>) -> Vec<&'a str
         Some(_) => betas.push("server-side-fallback-2026-07-01"),
         None => {}
     }
-    betas.extend(list(named).filter_map(Value::as_str));
+    betas.extend(entries(named).filter_map(Value::as_str));
     let mut seen = std::collections::HashSet::new();
     betas.retain(|beta| seen.insert(*beta));
     betas
 }
 
-fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+fn entries(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::beta_names;
     use serde_json::{Value, json};
 
     #[test]
-    fn features_that_are_betas() {
+    fn beta_features_are_found() {
         let check = |body: Value, named: Value, expected: &str| {
             let map = body.as_object().unwrap();
-            assert_eq!(of(map, Some(&named)).join(","), expected, "{body}");
+            assert_eq!(beta_names(map, Some(&named)).join(","), expected, "{body}");
         };
         check(json!({ "tools": [{ "name": "own" }, { "type": "web_search_20250305" }] }), Value::Null, "");
         check(

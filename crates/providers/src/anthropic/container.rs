@@ -1,5 +1,6 @@
-//! The container in which Anthropic runs a conversation's code. Its id goes back with later requests, so that files of earlier answers
-//! are still there, and a program that waits for a tool's result can go on. Source: Anthropic's page on the code execution tool.
+//! The container in which Anthropic runs a conversation's code. Later requests name it, so that the
+//! files of earlier answers still exist, and a program that waits for a tool's result can continue.
+//! Source: Anthropic's page on the code execution tool.
 
 use super::PROVIDER;
 use super::api::Container;
@@ -8,23 +9,24 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The type of the item that keeps a container's id in the history. The API has no such block, so it is not sent as one.
-const ITEM: &str = "container";
+/// The type of the item that stores a container's id in the history. The API has no such block, so
+/// it is not sent as one.
+const ITEM_TYPE: &str = "container";
 
-/// The item that keeps a container's id.
+/// Creates the item that stores a container's id.
 pub(super) fn item(container: Container) -> Option<Part> {
     let id = container.id.filter(|id| !id.is_empty())?;
-    let item = json!({ "type": ITEM, "id": id, "expires_at": container.expires_at });
+    let item = json!({ "type": ITEM_TYPE, "id": id, "expires_at": container.expires_at });
     Some(Part::ProviderItem { provider: PROVIDER.to_owned(), item })
 }
 
-/// Whether an item of the history is one of [`item`].
-pub(super) fn is_item(item: &Value) -> bool {
-    item["type"] == ITEM
+/// Returns whether an item of the history was created by [`item`].
+pub(super) fn is_container_item(item: &Value) -> bool {
+    item["type"] == ITEM_TYPE
 }
 
-/// A container that has nothing but an id is written as that.
-fn shorten(body: &mut Map<String, Value>) {
+/// Replaces a container that consists of an id only by the id.
+fn simplify(body: &mut Map<String, Value>) {
     if let Some(container) = body.get_mut("container")
         && let Some(id) = container.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.get("id"))
     {
@@ -32,9 +34,10 @@ fn shorten(body: &mut Map<String, Value>) {
     }
 }
 
-/// Names the container that the last answer used, unless it is gone, the config names one, or nothing in the body runs code.
-pub(super) fn reuse(body: &mut Map<String, Value>, messages: &[Arc<Message>], now: Timestamp) {
-    shorten(body);
+/// Adds the container of the last answer to a body, unless it has expired, the config names one, or
+/// no tool in the body runs code.
+pub(super) fn reuse_container(body: &mut Map<String, Value>, messages: &[Arc<Message>], now: Timestamp) {
+    simplify(body);
     let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
     let runs_code = |tool: &Value| {
         tool["type"].as_str().is_some_and(|kind| kind.starts_with("code_") || kind.ends_with("_20260209"))
@@ -42,7 +45,7 @@ pub(super) fn reuse(body: &mut Map<String, Value>, messages: &[Arc<Message>], no
     if !tools.into_iter().any(runs_code) {
         return;
     }
-    let Some(id) = last(messages, now) else { return };
+    let Some(id) = last_container_id(messages, now) else { return };
     match body.get_mut("container") {
         None => {
             body.insert("container".to_owned(), id.into());
@@ -54,14 +57,14 @@ pub(super) fn reuse(body: &mut Map<String, Value>, messages: &[Arc<Message>], no
     }
 }
 
-/// The id of the newest container.
-fn last(messages: &[Arc<Message>], now: Timestamp) -> Option<&str> {
+/// Returns the id of the newest container, unless it has expired.
+fn last_container_id(messages: &[Arc<Message>], now: Timestamp) -> Option<&str> {
     let parts = messages.iter().rev().filter_map(|message| match &**message {
         Message::Assistant(parts) => Some(parts.iter().rev()),
         _ => None,
     });
     let newest = parts.flatten().find_map(|part| match part {
-        AssistantPart::ProviderItem { provider, item } if provider == PROVIDER && is_item(item) => Some(item),
+        AssistantPart::ProviderItem { provider, item } if provider == PROVIDER && is_container_item(item) => Some(item),
         _ => None,
     })?;
     let expires_at = newest["expires_at"].as_str().and_then(|at| at.parse::<Timestamp>().ok());
@@ -73,13 +76,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn container_of_the_last_answer_is_used_again() {
+    fn container_of_the_last_answer_is_reused() {
         let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
         let check = |body: Value, expires_at: Value, expected: Value| {
             let item = json!({ "type": "container", "id": "c1", "expires_at": expires_at });
             let said = AssistantPart::ProviderItem { provider: PROVIDER.to_owned(), item };
             let Value::Object(mut body) = body else { unreachable!() };
-            reuse(&mut body, &[Arc::new(Message::Assistant(vec![said]))], now);
+            reuse_container(&mut body, &[Arc::new(Message::Assistant(vec![said]))], now);
             assert_eq!(body.get("container").cloned().unwrap_or_default(), expected, "{body:?}");
         };
         let tools = json!([{ "type": "code_execution_20250825" }]);

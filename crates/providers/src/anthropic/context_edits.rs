@@ -3,8 +3,8 @@
 
 use super::PROVIDER;
 use super::api::{AppliedEdit, ContextManagement};
-use crate::json::read_owned;
-use crate::lenient::Count;
+use crate::json::parse_owned;
+use crate::lenient::TokenCount;
 use contract::{ContextEdit, Part};
 
 /// The maximum number of edits that are kept of one reply. The API has three strategies, and a
@@ -16,7 +16,7 @@ pub(super) fn part(management: ContextManagement) -> Option<Part> {
     let applied = management.applied_edits.unwrap_or_default();
     let edits: Vec<_> = applied
         .iter()
-        .filter_map(|edit| read_owned::<AppliedEdit>(&edit.to_string()).ok())
+        .filter_map(|edit| parse_owned::<AppliedEdit>(&edit.to_string()).ok())
         .filter_map(edit)
         .take(MAX_EDITS)
         .collect();
@@ -24,7 +24,7 @@ pub(super) fn part(management: ContextManagement) -> Option<Part> {
 }
 
 fn edit(edit: AppliedEdit) -> Option<ContextEdit> {
-    let number = |count: Option<Count>| count.map(|Count(number)| number);
+    let number = |count: Option<TokenCount>| count.map(|TokenCount(number)| number);
     Some(ContextEdit {
         kind: edit.kind?,
         cleared_tool_uses: number(edit.cleared_tool_uses),

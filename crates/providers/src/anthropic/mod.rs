@@ -1,6 +1,5 @@
 //! Anthropic's Messages API.
 
-mod abilities;
 mod api;
 mod betas;
 mod block;
@@ -9,6 +8,7 @@ mod container;
 mod context_edits;
 mod file;
 mod model;
+mod model_features;
 pub(crate) mod request;
 #[cfg(test)]
 mod request_tests;

@@ -1,7 +1,7 @@
-//! The two halves joined over HTTP.
+//! Connects the request and the codec over HTTP.
 
 use super::{PROVIDER, betas, request, stream};
-use crate::{Settings, http};
+use crate::{ModelSettings, http};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
 use reqwest::RequestBuilder;
@@ -9,19 +9,19 @@ use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
 const BASE_URL: &str = "https://api.anthropic.com/v1";
-/// The version of the API that this codec speaks.
+/// The version of the API.
 const VERSION: &str = "2023-06-01";
 
 /// A Claude model.
 #[derive(Debug)]
 pub struct Anthropic {
     id: ModelId,
-    settings: Settings,
+    settings: ModelSettings,
 }
 
 impl Anthropic {
-    /// A model behind these settings; without a base URL, Anthropic's own.
-    pub fn new(settings: Settings) -> Self {
+    /// Creates a model; without a base URL, Anthropic's is used.
+    pub fn new(settings: ModelSettings) -> Self {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
 
@@ -46,7 +46,7 @@ impl Model for Anthropic {
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         let write = |request: &Request| self.post(request);
-        let codec = stream::Reader::default();
+        let codec = stream::MessagesCodec::default();
         Box::pin(async move { http::stream(write, &request, &self.settings, codec, cancel).await })
     }
 }

@@ -1,22 +1,22 @@
-//! The contract's request → a Messages request.
+//! Converts a request to JSON for the Messages API.
 
 use super::PROVIDER;
-use super::abilities::{self, Abilities};
+use super::model_features::{self, ModelFeatures};
 use super::{betas, cache, container, file, structured};
-use crate::lenient::plain;
-use crate::options::{self, Words};
+use crate::lenient::sanitize_identifier;
+use crate::options::{self, OptionMapping};
 use contract::{
     AssistantPart, Message, ProviderMetadata, Request, Sampling, ToolChoice, ToolOutput, ToolResult, ToolSpec, UserPart,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Without a limit in the config, that of a model which is not known.
-const SAFE_OUTPUT: u32 = 4_096;
+/// The output limit for unknown models if the config has none.
+const DEFAULT_MAX_TOKENS: u32 = 4_096;
 
-/// The AI SDK's options for this API.
-const WORDS: Words = Words {
-    places: &[
+/// The mapping of the AI SDK's options.
+const OPTION_MAPPING: OptionMapping = OptionMapping {
+    paths: &[
         ("effort", &["output_config", "effort"]),
         ("taskBudget", &["output_config", "task_budget"]),
         ("mcpServers", &["mcp_servers"]),
@@ -24,24 +24,25 @@ const WORDS: Words = Words {
         ("inferenceGeo", &["inference_geo"]),
         ("serviceTier", &["service_tier"]),
     ],
-    spelled: &["thinking", "metadata", "mcpServers", "container", "contextManagement"],
+    snake_case_values: &["thinking", "metadata", "mcpServers", "container", "contextManagement"],
 };
 
-/// The body of `POST /messages`.
+/// Returns the body of `POST /messages`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
     let mut options = match request.provider_options.get(PROVIDER) {
-        Some(Value::Object(options)) => WORDS.of_api(options),
+        Some(Value::Object(options)) => OPTION_MAPPING.translate(options),
         _ => Map::new(),
     };
-    // Those are the AI SDK's only: the API has no words for all tools at once, nor for what this codec does.
+    // Options that only the AI SDK has: the API has no fields for all tools at once, nor for the
+    // behavior of this codec.
     let control = options.shift_remove("cacheControl");
-    options.shift_remove(betas::OPTION);
+    options.shift_remove(betas::BETA_OPTION);
     let sends_reasoning = options.shift_remove("sendReasoning") != Some(Value::Bool(false));
     let takes_format = options.shift_remove("structuredOutputMode").is_none_or(|mode| mode != "jsonTool");
     let is_serial = options.shift_remove("disableParallelToolUse") == Some(Value::Bool(true));
     let eager = options.shift_remove("toolStreaming") != Some(Value::Bool(false));
-    let abilities = abilities::of(model);
-    let thinking = thinking(&options);
+    let abilities = model_features::for_model(model);
+    let thinking = thinking_type(&options);
     let mut body = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -49,21 +50,24 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         }
     };
     set("model", Some(model.into()));
-    set("max_tokens", Some(most_tokens(request.sampling.max_output_tokens, abilities, &options).into()));
+    set("max_tokens", Some(max_tokens(request.sampling.max_output_tokens, abilities, &options).into()));
     set("stream", Some(true.into()));
     set("system", system(request));
     set("messages", Some(messages(&request.messages, sends_reasoning).into()));
     let stop = &request.sampling.stop_sequences;
     set("stop_sequences", (!stop.is_empty()).then(|| json!(stop)));
-    if abilities.samples && thinking.is_none() {
+    if abilities.accepts_sampling && thinking.is_none() {
         let Sampling { temperature, top_p, top_k, .. } = request.sampling;
         set("temperature", temperature.map(Into::into));
-        // Claude takes one of the two.
-        set("top_p", top_p.filter(|_| abilities.takes_both || temperature.is_none()).map(Into::into));
+        // Claude accepts only one of the two.
+        set(
+            "top_p",
+            top_p.filter(|_| abilities.accepts_temperature_and_top_p || temperature.is_none()).map(Into::into),
+        );
         set("top_k", top_k.map(Into::into));
     }
     if !request.tools.is_empty() {
-        let is_forced = abilities.is_forced && thinking != Some("enabled");
+        let is_forced = abilities.can_force_tool_call && thinking != Some("enabled");
         let (tools, mut choice) = tools(request, is_forced, eager);
         if is_serial && choice["type"] != "none" {
             choice["disable_parallel_tool_use"] = true.into();
@@ -75,33 +79,35 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     if let Some(format) = request
         .response_format
         .as_ref()
-        .filter(|_| abilities.is_structured && takes_format)
-        .and_then(structured::format)
+        .filter(|_| abilities.has_structured_output && takes_format)
+        .and_then(structured::output_format)
         && let Value::Object(output) = body.entry("output_config").or_insert_with(|| json!({}))
     {
         output.insert("format".to_owned(), format);
     }
-    container::reuse(&mut body, &request.messages, jiff::Timestamp::now());
+    container::reuse_container(&mut body, &request.messages, jiff::Timestamp::now());
     if let Some(control) = control {
-        cache::mark(&mut body, &control);
+        cache::add_cache_control(&mut body, &control);
     }
     Value::Object(body)
 }
 
-/// How the model thinks, if it does. Then it takes no sampling settings, and with a fixed budget no forced call.
-fn thinking(options: &Map<String, Value>) -> Option<&str> {
+/// Returns the type of thinking; `None` if it is disabled. With thinking, sampling parameters are
+/// not accepted, and with a fixed budget forced calls are not either.
+fn thinking_type(options: &Map<String, Value>) -> Option<&str> {
     options.get("thinking")?.get("type")?.as_str().filter(|kind| *kind != "disabled")
 }
 
-/// The API wants a limit; thoughts count in it, the config's limit is for the answer.
-fn most_tokens(limit: Option<u32>, abilities: Abilities, options: &Map<String, Value>) -> u32 {
+/// Returns the output limit, which the API requires. The API's limit includes thinking, the
+/// config's does not.
+fn max_tokens(limit: Option<u32>, abilities: ModelFeatures, options: &Map<String, Value>) -> u32 {
     let budget = options.get("thinking").and_then(|thinking| thinking.get("budget_tokens")).and_then(Value::as_u64);
     let budget = budget.and_then(|budget| u32::try_from(budget).ok()).unwrap_or_default();
-    let answer = limit.or(abilities.most_output).unwrap_or(SAFE_OUTPUT);
-    answer.saturating_add(budget).min(abilities.most_output.unwrap_or(u32::MAX))
+    let answer = limit.or(abilities.max_output_tokens).unwrap_or(DEFAULT_MAX_TOKENS);
+    answer.saturating_add(budget).min(abilities.max_output_tokens.unwrap_or(u32::MAX))
 }
 
-/// The tools, and which must be called. Where no call can be forced, the model has only the tool that it is to call.
+/// Returns the tools and the tool choice. If calls cannot be forced, only the tool to call is sent.
 fn tools(request: &Request, is_forced: bool, eager: bool) -> (Value, Value) {
     let choice = match &request.tool_choice {
         ToolChoice::Required | ToolChoice::Tool(_) if !is_forced => &ToolChoice::Auto,
@@ -115,7 +121,8 @@ fn tools(request: &Request, is_forced: bool, eager: bool) -> (Value, Value) {
     (offered.map(|spec| tool(spec, eager)).collect(), tool_choice(choice))
 }
 
-/// Arguments stream while they are written, instead of at their end; they are checked here anyway.
+/// With `eager_input_streaming`, arguments are streamed before they are complete. They are
+/// validated here anyway.
 fn tool(tool: &ToolSpec, eager: bool) -> Value {
     let mut written = json!({ "name": tool.name, "description": tool.description, "input_schema": tool.input_schema });
     if eager {
@@ -124,7 +131,7 @@ fn tool(tool: &ToolSpec, eager: bool) -> Value {
     written
 }
 
-/// System messages stand apart from the others here, whichever their place was.
+/// Collects all system messages, which the API expects in a field of their own.
 fn system(request: &Request) -> Option<Value> {
     let inside = request.messages.iter().filter_map(|message| match &**message {
         Message::System(text) => Some(text),
@@ -144,7 +151,8 @@ fn tool_choice(choice: &ToolChoice) -> Value {
     }
 }
 
-/// Roles alternate and the user begins: neighbours of one role become one message.
+/// Converts the messages to turns. Roles must alternate and begin with the user, so adjacent
+/// messages of a role are merged.
 fn messages(messages: &[Arc<Message>], sends_reasoning: bool) -> Vec<Value> {
     let is_sent = |part: &&AssistantPart| sends_reasoning || !matches!(part, AssistantPart::Reasoning { .. });
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
@@ -168,19 +176,20 @@ fn messages(messages: &[Arc<Message>], sends_reasoning: bool) -> Vec<Value> {
     if turns.first().is_none_or(|(role, _)| *role == "assistant") {
         turns.insert(0, ("user", vec![json!({ "type": "text", "text": "(no text)" })]));
     }
-    trim_end(&mut turns);
+    trim_last_text(&mut turns);
     turns.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
 }
 
-/// A reply that is to be continued must not end with white space.
-fn trim_end(turns: &mut [(&str, Vec<Value>)]) {
+/// Trims the end of a reply that is to be continued, because the API rejects trailing white space
+/// there.
+fn trim_last_text(turns: &mut [(&str, Vec<Value>)]) {
     let Some(("assistant", blocks)) = turns.last_mut() else { return };
     if let Some(text) = blocks.last_mut().and_then(|block| block.get_mut("text")) {
         *text = text.as_str().unwrap_or_default().trim_end().into();
     }
 }
 
-/// The API refuses a text without words.
+/// Returns whether a text is blank, which the API rejects.
 fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
@@ -189,14 +198,14 @@ fn user_block(part: &UserPart) -> Option<Value> {
     match part {
         UserPart::Text { text } if is_blank(text) => None,
         UserPart::Text { text } => Some(json!({ "type": "text", "text": text })),
-        UserPart::File { media_type, data, filename } => Some(file::block(media_type, data, filename.as_deref())),
+        UserPart::File { media_type, data, filename } => Some(file::file_block(media_type, data, filename.as_deref())),
     }
 }
 
 fn result_block(result: &ToolResult) -> Value {
     let mut block = json!({
         "type": "tool_result",
-        "tool_use_id": plain(&result.call_id),
+        "tool_use_id": sanitize_identifier(&result.call_id),
         "content": match &result.output {
             ToolOutput::Content(parts) => parts.iter().cloned().filter_map(|part| user_block(&part.into())).collect(),
             other => Value::from(other.to_text()),
@@ -211,14 +220,16 @@ fn result_block(result: &ToolResult) -> Value {
 fn assistant_block(part: &AssistantPart) -> Option<Value> {
     Some(match part {
         AssistantPart::Text { text, .. } if is_blank(text) => return None,
-        AssistantPart::Text { text, metadata } if own(metadata.as_ref(), "type") == Some(&"compaction".into()) => {
+        AssistantPart::Text { text, metadata }
+            if own_metadata(metadata.as_ref(), "type") == Some(&"compaction".into()) =>
+        {
             let mut block = metadata.as_ref()?.get(PROVIDER)?.clone();
             block["content"] = text.as_str().into();
             block
         }
         AssistantPart::Text { text, metadata } => {
             let mut block = json!({ "type": "text", "text": text });
-            if let Some(citations) = own(metadata.as_ref(), "citations") {
+            if let Some(citations) = own_metadata(metadata.as_ref(), "citations") {
                 block["citations"] = citations.clone();
             }
             block
@@ -226,18 +237,19 @@ fn assistant_block(part: &AssistantPart) -> Option<Value> {
         AssistantPart::Reasoning { text, metadata } => reasoning_block(text, metadata.as_ref()?)?,
         AssistantPart::ToolCall(call) if !call.provider_executed => {
             let input = if call.input.is_object() { call.input.clone() } else { json!({}) };
-            let mut block =
-                json!({ "type": "tool_use", "id": plain(&call.id), "name": plain(&call.name), "input": input });
-            if let Some(caller) = own(call.metadata.as_ref(), "caller") {
+            let mut block = json!({ "type": "tool_use", "id": sanitize_identifier(&call.id), "name": sanitize_identifier(&call.name), "input": input });
+            if let Some(caller) = own_metadata(call.metadata.as_ref(), "caller") {
                 block["caller"] = caller.clone();
             }
             block
         }
-        AssistantPart::ProviderItem { provider, item } if provider == PROVIDER && !container::is_item(item) => {
+        AssistantPart::ProviderItem { provider, item }
+            if provider == PROVIDER && !container::is_container_item(item) =>
+        {
             item.clone()
         }
-        // What a provider ran itself goes back as its item, and only to that provider.
-        // Claude takes files of the user only.
+        // Results of the provider's own tools are sent back as its items, and only to that
+        // provider. Claude accepts files only from the user.
         AssistantPart::File { .. }
         | AssistantPart::ToolCall(_)
         | AssistantPart::ToolResult(_)
@@ -245,12 +257,13 @@ fn assistant_block(part: &AssistantPart) -> Option<Value> {
     })
 }
 
-/// What this provider gave along with a part.
-fn own<'a>(metadata: Option<&'a ProviderMetadata>, key: &str) -> Option<&'a Value> {
+/// Returns this provider's metadata of a part.
+fn own_metadata<'a>(metadata: Option<&'a ProviderMetadata>, key: &str) -> Option<&'a Value> {
     metadata?.get(PROVIDER)?.get(key)
 }
 
-/// Reasoning without a signature was not this provider's, or was cut off, and would be refused.
+/// Converts reasoning to a block. Without a signature, it is another provider's or truncated, and
+/// would be rejected.
 fn reasoning_block(text: &str, metadata: &ProviderMetadata) -> Option<Value> {
     let own = metadata.get(PROVIDER)?;
     if let Some(data) = own.get("redactedData") {

@@ -3,14 +3,14 @@ use crate::testing::{call, file, reasoning, request, result, text, tool, user};
 use contract::{AssistantPart, FileData, Message, Request, Sampling, ToolChoice, ToolOutput, UserPart};
 use serde_json::{Value, json};
 
-/// The messages, a line each.
+/// Returns the messages of a body, one per line.
 fn messages(messages: Vec<Message>) -> String {
     let body = body("claude-sonnet-4-20250514", &request(messages));
     body["messages"].as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn a_whole_request() {
+fn complete_request_is_converted() {
     let request = Request {
         system: Some("Be kind.".to_owned()),
         tools: vec![tool()],
@@ -82,7 +82,7 @@ fn a_whole_request() {
 }
 
 #[test]
-fn the_output_limit() {
+fn output_limit_depends_on_the_model() {
     let check = |model: &str, expected: u64| {
         assert_eq!(body(model, &request(vec![user("Hi")]))["max_tokens"], expected, "{model}");
         let sampling = Sampling { max_output_tokens: Some(7), ..Sampling::default() };
@@ -96,7 +96,7 @@ fn the_output_limit() {
 }
 
 #[test]
-fn a_history_with_tools() {
+fn history_with_tools_is_converted() {
     insta::assert_snapshot!(messages(vec![
         user("The weather?"),
         Message::Assistant(vec![
@@ -128,9 +128,10 @@ fn a_history_with_tools() {
     "##);
 }
 
-/// Roles alternate, the user begins, no text is blank, and no reply that goes on ends with white space.
+/// Roles alternate, the user begins, no text is blank, and a reply to be continued does not end
+/// with white space.
 #[test]
-fn a_valid_history() {
+fn turns_alternate_and_begin_with_the_user() {
     insta::assert_snapshot!(messages(vec![Message::Assistant(vec![text("Welcome.")]), user("Hi"), user("again")]), @r##"
     {"role":"user","content":[{"type":"text","text":"(no text)"}]}
     {"role":"assistant","content":[{"type":"text","text":"Welcome."}]}
@@ -144,7 +145,7 @@ fn a_valid_history() {
 }
 
 #[test]
-fn files() {
+fn files_become_blocks_or_notes() {
     let base64 = || FileData::Base64("SGk=".to_owned());
     let url = || FileData::Url("https://example.com/a".to_owned());
     insta::assert_snapshot!(messages(vec![Message::User(vec![
@@ -169,7 +170,7 @@ fn files() {
 }
 
 #[test]
-fn citations_go_back_with_their_text() {
+fn citations_are_sent_back_with_their_text() {
     let metadata =
         serde_json::from_value(json!({ "anthropic": { "citations": [{ "type": "page_location" }] } })).unwrap();
     let cited = AssistantPart::Text { text: "So.".to_owned(), metadata: Some(metadata) };
@@ -179,9 +180,10 @@ fn citations_go_back_with_their_text() {
     "##);
 }
 
-/// The provider's own tools stand behind the agent's; the cache ends with the tools, the instructions and the history.
+/// The provider's own tools follow the agent's. The last tool, the instructions and the newest
+/// message get `cache_control`.
 #[test]
-fn tools_of_the_provider_and_its_cache() {
+fn provider_tools_and_cache_control_are_sent() {
     let mut request = request(vec![user("Weather?")]);
     request.system = Some("Be brief.".to_owned());
     request.tools = vec![tool()];

@@ -1,19 +1,19 @@
-//! Tools that Anthropic runs itself: what a user sees of their calls and results. Beside that the blocks themselves are kept,
-//! since only they may go back.
+//! Converts the calls and results of tools that Anthropic runs itself to parts that the user sees.
+//! The blocks are also kept as received, because only they can be sent back.
 
-use super::stream::{State, metadata};
+use super::stream::{ReplyState, provider_metadata};
 use contract::{Citation, Part, Source};
 use serde_json::{Map, Value, json};
 
-/// The tool that a user sees for a block's name: the parts of code execution are one tool.
-pub(crate) fn shown_name(name: &str) -> &str {
+/// Returns the tool name that the user sees. The tools of code execution are shown as one.
+pub(crate) fn display_name(name: &str) -> &str {
     match name {
         "bash_code_execution" | "text_editor_code_execution" => "code_execution",
         name => name,
     }
 }
 
-/// What tells the parts of code execution apart, as the field `type` of the input.
+/// Returns the field `type` of the input, which distinguishes the tools of code execution.
 pub(crate) fn input_type(name: &str) -> Option<&str> {
     match name {
         "bash_code_execution" | "text_editor_code_execution" => Some(name),
@@ -22,8 +22,8 @@ pub(crate) fn input_type(name: &str) -> Option<&str> {
     }
 }
 
-/// A call's whole input with its type in front, unless it names one.
-pub(crate) fn typed_input(input: String, kind: Option<&str>) -> String {
+/// Adds the type to the front of a complete input, unless it has one.
+pub(crate) fn with_input_type(input: String, kind: Option<&str>) -> String {
     let Some(kind) = kind else { return input };
     match serde_json::from_str::<Map<String, Value>>(&input) {
         Ok(fields) if !fields.contains_key("type") => {
@@ -34,31 +34,31 @@ pub(crate) fn typed_input(input: String, kind: Option<&str>) -> String {
     }
 }
 
-/// Appends the result that a block holds, and the sources that it found; nothing for a block that is no result.
-pub(crate) fn result(block: &Map<String, Value>, state: &mut State, parts: &mut Vec<Part>) {
+/// Appends the result in a block and the sources it found; nothing if the block is not a result.
+pub(crate) fn push_result(block: &Map<String, Value>, state: &mut ReplyState, parts: &mut Vec<Part>) {
     let Some(kind) = block.get("type").and_then(Value::as_str).filter(|kind| kind.ends_with("tool_result")) else {
         return;
     };
     let Some(id) = block.get("tool_use_id").and_then(Value::as_str) else { return };
     let content = block.get("content").unwrap_or(&Value::Null);
-    let called = state.tools.iter().rfind(|(call, _)| call == id).map(|(_, name)| name.as_str());
-    let name = called.unwrap_or_else(|| shown_name(kind.trim_end_matches("_tool_result"))).to_owned();
+    let called = state.server_calls.iter().rfind(|(call, _)| call == id).map(|(_, name)| name.as_str());
+    let name = called.unwrap_or_else(|| display_name(kind.trim_end_matches("_tool_result"))).to_owned();
     let failure = content["error_code"].as_str().filter(|_| !kind.contains("_code_execution_"));
     let (output, is_error) = match (kind, failure) {
         ("mcp_tool_result", _) => (content.clone(), block.get("is_error") == Some(&Value::Bool(true))),
         (_, Some(code)) => (json!({ "type": content["type"], "errorCode": code }), true),
-        _ => (output(content), false),
+        _ => (display_output(content), false),
     };
     parts.push(Part::ToolResult { id: id.to_owned(), name, output, is_error, metadata: None });
     match kind {
-        "web_search_tool_result" => found(content, state, parts),
-        "web_fetch_tool_result" => remember(content, state),
+        "web_search_tool_result" => push_search_sources(content, state, parts),
+        "web_fetch_tool_result" => record_document(content, state),
         _ => {}
     }
 }
 
-/// A result in the words of the web.
-fn output(content: &Value) -> Value {
+/// Converts a result to the AI SDK's format.
+fn display_output(content: &Value) -> Value {
     match content["type"].as_str().unwrap_or_default() {
         "web_fetch_result" => {
             let document = &content["content"];
@@ -98,19 +98,19 @@ fn output(content: &Value) -> Value {
             .into_iter()
             .flatten()
             .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (camel(key), value.clone()))
+            .map(|(key, value)| (to_camel_case(key), value.clone()))
             .collect::<Map<_, _>>()
             .into(),
         _ => match content.as_array() {
             Some(list) if list.iter().any(|entry| entry["type"] == "web_search_result") => {
-                list.iter().map(search_result).collect()
+                list.iter().map(display_search_result).collect()
             }
             _ => content.clone(),
         },
     }
 }
 
-fn search_result(entry: &Value) -> Value {
+fn display_search_result(entry: &Value) -> Value {
     let mut shown = json!({ "url": entry["url"] });
     if !entry["title"].is_null() {
         shown["title"] = entry["title"].clone();
@@ -121,7 +121,7 @@ fn search_result(entry: &Value) -> Value {
     shown
 }
 
-/// Without the fields that were not in the original at all; those that are null there stay.
+/// Removes the fields that are absent in the original; those that are null there remain.
 fn without_absent(mut shown: Value, original: &Value) -> Value {
     if let Some(fields) = shown.as_object_mut() {
         fields.retain(|key, _| original.get(key).is_some());
@@ -129,7 +129,7 @@ fn without_absent(mut shown: Value, original: &Value) -> Value {
     shown
 }
 
-fn camel(key: &str) -> String {
+fn to_camel_case(key: &str) -> String {
     let mut words = key.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| {
@@ -139,19 +139,19 @@ fn camel(key: &str) -> String {
     })
 }
 
-/// A search's results are sources, whether or not the text cites them.
-fn found(content: &Value, state: &mut State, parts: &mut Vec<Part>) {
+/// Appends search results as sources, even if the text does not cite them.
+fn push_search_sources(content: &Value, state: &mut ReplyState, parts: &mut Vec<Part>) {
     for entry in content.as_array().into_iter().flatten() {
         let Some(url) = entry["url"].as_str() else { continue };
-        state.has_searched = true;
+        state.has_search_sources = true;
         let title = entry["title"].as_str().map(str::to_owned);
-        let metadata = Some(metadata("pageAge", entry["page_age"].clone()));
-        parts.push(Part::Source(Source::Url { id: state.source_id(), url: url.to_owned(), title, metadata }));
+        let metadata = Some(provider_metadata("pageAge", entry["page_age"].clone()));
+        parts.push(Part::Source(Source::Url { id: state.next_source_id(), url: url.to_owned(), title, metadata }));
     }
 }
 
-/// A fetched document is what a later citation means by its index.
-fn remember(content: &Value, state: &mut State) {
+/// Records a fetched document, to which later citations refer by index.
+fn record_document(content: &Value, state: &mut ReplyState) {
     let document = &content["content"];
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let title = text(&document["title"]).or_else(|| text(&content["url"])).unwrap_or_default();
@@ -159,32 +159,32 @@ fn remember(content: &Value, state: &mut State) {
     state.documents.push((title, media_type));
 }
 
-/// Appends what a citation cites. A page that a search found was told with the search's result.
-pub(crate) fn cite(citation: &Value, state: &mut State, parts: &mut Vec<Part>) {
+/// Appends the source of a citation, unless the search has already reported it.
+pub(crate) fn push_cited_source(citation: &Value, state: &mut ReplyState, parts: &mut Vec<Part>) {
     let text = |key: &str| citation[key].as_str().map(str::to_owned);
     match citation["type"].as_str().unwrap_or_default() {
-        "web_search_result_location" if !state.has_searched => {
+        "web_search_result_location" if !state.has_search_sources => {
             let Some(url) = text("url") else { return };
             let kept = json!({ "citedText": citation["cited_text"], "encryptedIndex": citation["encrypted_index"] });
             let metadata = Some(Map::from_iter([(super::PROVIDER.to_owned(), kept)]));
-            parts.push(Part::Source(Source::Url { id: state.source_id(), url, title: text("title"), metadata }));
+            parts.push(Part::Source(Source::Url { id: state.next_source_id(), url, title: text("title"), metadata }));
         }
         "page_location" | "char_location" => {
             let index = citation["document_index"].as_u64().and_then(|index| usize::try_from(index).ok());
             let Some((title, media_type)) = index.and_then(|index| state.documents.get(index)).cloned() else { return };
             let title = text("document_title").unwrap_or(title);
             let kept = citation.as_object().into_iter().flatten().filter(|(key, _)| *key != "type");
-            let kept: Map<_, _> = kept.map(|(key, value)| (camel(key), value.clone())).collect();
+            let kept: Map<_, _> = kept.map(|(key, value)| (to_camel_case(key), value.clone())).collect();
             let metadata = Some(Map::from_iter([(super::PROVIDER.to_owned(), kept.into())]));
-            let id = state.source_id();
+            let id = state.next_source_id();
             parts.push(Part::Source(Source::Document { id, media_type, title, filename: None, metadata }));
         }
         _ => {}
     }
 }
 
-/// A citation as a part of its text.
-pub(crate) fn citation(citation: &Value, state: &State) -> Citation {
+/// Converts a citation of a text.
+pub(crate) fn citation(citation: &Value, state: &ReplyState) -> Citation {
     let text = |key: &str| citation[key].as_str().map(str::to_owned);
     let metadata = Some(Map::from_iter([(super::PROVIDER.to_owned(), citation.clone())]));
     let page = match citation["type"].as_str().unwrap_or_default() {

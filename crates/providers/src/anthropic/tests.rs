@@ -1,6 +1,6 @@
 use super::request::body;
-use super::stream::Reader;
-use crate::testing::{answered, cut, events, read, request, shown};
+use super::stream::MessagesCodec;
+use crate::testing::{decode, decoded_lines, history_after, request, split, sse_events};
 use contract::{AssistantPart, Message, ModelErrorKind, Part};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ const THINKING_AND_TOOLS: &str = include_str!("../../fixtures/anthropic/thinking
 const ITEMS: &str = include_str!("../../fixtures/anthropic/items.jsonl");
 
 fn parts(fixture: &str) -> String {
-    shown(Reader::default(), &events(fixture, ""))
+    decoded_lines(MessagesCodec::default(), &sse_events(fixture, ""))
 }
 
 #[test]
-fn text() {
+fn text_is_decoded() {
     insta::assert_snapshot!(parts(TEXT), @r##"
     text-start {"id":"0"}
     text-delta {"id":"0","delta":"Grüße, "}
@@ -25,7 +25,7 @@ fn text() {
 }
 
 #[test]
-fn thinking_and_tools() {
+fn thinking_and_tools_are_decoded() {
     insta::assert_snapshot!(parts(THINKING_AND_TOOLS), @r##"
     reasoning-start {"id":"0"}
     reasoning-delta {"id":"0","delta":"Two places. "}
@@ -48,7 +48,7 @@ fn thinking_and_tools() {
 }
 
 #[test]
-fn blocks_that_are_not_understood() {
+fn search_and_compaction_are_decoded() {
     insta::assert_snapshot!(parts(ITEMS), @r##"
     tool-input-start {"id":"srv_1","name":"web_search","providerExecuted":true}
     tool-input-delta {"id":"srv_1","delta":"{\"query\":"}
@@ -70,8 +70,9 @@ fn blocks_that_are_not_understood() {
 }
 
 #[test]
-fn careless_gateways() {
-    // The whole input at once, no id, an id twice, no name, a text that is never stopped, nonsense for usage, what comes after.
+fn careless_gateways_are_tolerated() {
+    // All input at once, a missing id, a repeated id, a missing name, a text without an end,
+    // invalid usage, events after the end.
     insta::assert_snapshot!(parts(concat!(
         r#"{"type":"message_start","message":{"id":"a","content":[{"type":"tool_use","id":"p","name":"inside","input":{"x":1}}]}}"#, "\n",
         r#"{"type":"message_start","message":{"id":"a"}}"#, "\n",
@@ -106,23 +107,23 @@ fn careless_gateways() {
     "##);
 }
 
-/// What cannot be an answer ends in an error that names what happened, and nothing of it becomes a call.
+/// Invalid input ends in an error that names the cause, and never becomes a call.
 #[test]
-fn garbage() {
+fn invalid_streams_are_errors() {
     let check = |stream: &str, expected: &str| {
-        let (parts, read) = read(Reader::default(), &[stream.as_bytes()]);
+        let (parts, read) = decode(MessagesCodec::default(), &[stream.as_bytes()]);
         let error = read.unwrap_err();
         assert!(error.to_string().contains(expected), "{stream}: {error}");
         assert!(!parts.iter().any(|part| matches!(part, Part::ToolCall { .. } | Part::Finish { .. })), "{stream}");
     };
     let line = |json: &str| format!("data: {json}\n\n");
     check("", "before `message_stop`");
-    check("<html><body>Bad gateway</body></html>", "held no events");
-    check(r#"{"type":"error","error":{"type":"overloaded_error"}}"#, "held no events");
-    check(&line("{"), "cannot be read");
+    check("<html><body>Bad gateway</body></html>", "no server-sent events");
+    check(r#"{"type":"error","error":{"type":"overloaded_error"}}"#, "no server-sent events");
+    check(&line("{"), "cannot be parsed");
     check(&line("[1]"), "before `message_stop`");
-    check(&line("\u{0}"), "cannot be read");
-    check(&line(&"[".repeat(10_000)), "cannot be read");
+    check(&line("\u{0}"), "cannot be parsed");
+    check(&line(&"[".repeat(10_000)), "cannot be parsed");
     let deep = format!(r#"{{"type":"later","a":{}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
     check(&line(&deep), "");
     check(&line(&"x".repeat(5 * 1024 * 1024)), "larger than the limit");
@@ -153,11 +154,11 @@ fn garbage() {
 }
 
 #[test]
-fn errors_by_their_word() {
+fn error_type_determines_the_kind() {
     use ModelErrorKind::{RateLimited, Refused, Unauthorized, Unavailable};
     let check = |kind: &str, expected| {
         let event = format!("data: {{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"m\"}}}}\n\n");
-        let (_, read) = read(Reader::default(), &[event.as_bytes()]);
+        let (_, read) = decode(MessagesCodec::default(), &[event.as_bytes()]);
         assert_eq!(read.unwrap_err().kind, expected, "{kind}");
     };
     check("overloaded_error", Unavailable);
@@ -170,38 +171,38 @@ fn errors_by_their_word() {
 
 proptest! {
     #[test]
-    fn cuts_do_not_matter(
+    fn chunk_boundaries_do_not_matter(
         fixture in prop::sample::select(vec![TEXT, THINKING_AND_TOOLS, ITEMS]),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
-        let stream = events(fixture, "");
-        let (whole, _) = read(Reader::default(), &[stream.as_bytes()]);
-        let (parts, end) = read(Reader::default(), &cut(stream.as_bytes(), &cuts));
+        let stream = sse_events(fixture, "");
+        let (whole, _) = decode(MessagesCodec::default(), &[stream.as_bytes()]);
+        let (parts, end) = decode(MessagesCodec::default(), &split(stream.as_bytes(), &cuts));
         prop_assert!(end.is_ok());
         prop_assert_eq!(parts, whole);
     }
 
-    /// Cut off anywhere before the end, a reply is an error, and no call of it is complete that was not.
+    /// A reply that is cut off before its end is an error, and its incomplete calls are dropped.
     #[test]
-    fn a_part_of_a_stream_is_no_reply(
+    fn truncated_stream_is_an_error(
         fixture in prop::sample::select(vec![TEXT, THINKING_AND_TOOLS, ITEMS]),
         at in any::<prop::sample::Index>(),
     ) {
-        let stream = events(fixture, "");
-        let (whole, _) = read(Reader::default(), &[stream.as_bytes()]);
-        let (parts, end) = read(Reader::default(), &[&stream.as_bytes()[..at.index(stream.len() - 1)]]);
+        let stream = sse_events(fixture, "");
+        let (whole, _) = decode(MessagesCodec::default(), &[stream.as_bytes()]);
+        let (parts, end) = decode(MessagesCodec::default(), &[&stream.as_bytes()[..at.index(stream.len() - 1)]]);
         prop_assert_eq!(end.unwrap_err().kind, ModelErrorKind::BrokenStream);
         prop_assert_eq!(&parts[..], &whole[..parts.len()]);
     }
 
     #[test]
     fn no_input_panics(lines in prop::collection::vec("data: [\\{\"a-z\\}:,\\[\\]0-9]{0,40}\n\n", 0..8)) {
-        let _ = read(Reader::default(), &[lines.concat().as_bytes()]);
+        let _ = decode(MessagesCodec::default(), &[lines.concat().as_bytes()]);
     }
 }
 
 #[test]
-fn tools_that_the_provider_runs() {
+fn server_tools_are_decoded() {
     insta::assert_snapshot!(parts(include_str!("../../fixtures/anthropic/server_tools.jsonl")), @r##"
     tool-input-start {"id":"srv_1","name":"code_execution","providerExecuted":true}
     tool-input-delta {"id":"srv_1","delta":"{\"command\": \"ls\"}"}
@@ -239,9 +240,9 @@ fn tools_that_the_provider_runs() {
 
 const CONTAINERS: &str = include_str!("../../fixtures/anthropic/containers.jsonl");
 
-/// Code in a container, a remote tool, a call that a program made, and a block of a kind that is not known.
+/// Code in a container, a remote tool, a call that a program made, and a block of an unknown type.
 #[test]
-fn blocks_of_every_kind() {
+fn blocks_of_every_type_are_decoded() {
     insta::assert_snapshot!(parts(CONTAINERS), @r##"
     reasoning-start {"id":"0"}
     reasoning-delta {"id":"0","delta":"Hm."}
@@ -274,10 +275,11 @@ fn blocks_of_every_kind() {
     "##);
 }
 
-/// The blocks go back as they came, with what their deltas brought, and the container's id does where code is run.
+/// Blocks are sent back as received, extended by their deltas. The container's id is sent if a tool
+/// runs code.
 #[test]
-fn blocks_of_every_kind_go_back() {
-    let mut request = request(answered(Reader::default(), &events(CONTAINERS, "")));
+fn blocks_of_every_type_are_sent_back() {
+    let mut request = request(history_after(MessagesCodec::default(), &sse_events(CONTAINERS, "")));
     let body = body("claude-sonnet-4-5", &request);
     assert!(body.get("container").is_none());
     let blocks: Vec<_> = body["messages"][1]["content"].as_array().unwrap().iter().map(ToString::to_string).collect();
@@ -306,9 +308,9 @@ fn blocks_of_every_kind_go_back() {
     assert_eq!(super::request::body("claude-sonnet-4-5", &request)["container"], "container_1");
 }
 
-/// What is left out on the way does not end a reply, unless it is a call.
+/// Missing events do not end a reply, except within a call.
 #[test]
-fn blocks_that_do_not_begin() {
+fn missing_events_are_tolerated_outside_of_calls() {
     let check = |lines: &str, expected: &str| {
         let shown = parts(lines);
         let last = shown.lines().last().unwrap();
@@ -326,19 +328,20 @@ fn blocks_that_do_not_begin() {
     check(&delta(r#"{"type":"text_delta","text":{"a":1}}"#), "\"stop\"");
     check(&delta(r#"{"type":"later_delta","x":1}"#), "\"stop\"");
     check(&delta(r#"{"type":"input_json_delta","partial_json":"{}"}"#), "`content_block_start`");
-    check(&delta("7"), "`delta` cannot be read: it is a number instead of an object");
+    check(&delta("7"), "`delta` cannot be parsed: expected an object, found a number");
     check(r#"{"type":"error","error":"overloaded"}"#, "error");
 }
 
-/// The parts of a reply without content that ends with this `message_delta`.
-fn ended(message_delta: &serde_json::Value) -> String {
+/// Returns the parts of a reply without content that ends with this `message_delta`.
+fn reply_ending_with(message_delta: &serde_json::Value) -> String {
     parts(&format!("{message_delta}\n{{\"type\":\"message_stop\"}}"))
 }
 
 #[test]
 fn applied_context_edits_become_a_part() {
     let check = |management: serde_json::Value, expected: &str| {
-        let shown = ended(&serde_json::json!({ "type": "message_delta", "context_management": management }));
+        let shown =
+            reply_ending_with(&serde_json::json!({ "type": "message_delta", "context_management": management }));
         let edits: Vec<_> = shown.lines().filter_map(|line| line.strip_prefix("context-edits ")).collect();
         let expected = (!expected.is_empty()).then(|| format!(r#"{{"provider":"anthropic","edits":[{expected}]}}"#));
         assert_eq!(edits, Vec::from_iter(expected.as_deref()), "{management}");
@@ -372,6 +375,7 @@ fn applied_context_edits_become_a_part() {
 /// The loop asks a model that paused after a compaction to continue.
 #[test]
 fn stop_after_a_compaction_is_a_pause() {
-    let shown = ended(&serde_json::json!({ "type": "message_delta", "delta": { "stop_reason": "compaction" } }));
+    let shown =
+        reply_ending_with(&serde_json::json!({ "type": "message_delta", "delta": { "stop_reason": "compaction" } }));
     assert!(shown.contains(r#"{"reason":"pause","rawReason":"compaction""#), "{shown}");
 }

@@ -25,40 +25,49 @@ fn plus_one(numbers: &[i32]) -> Vec<i32> {
 }
 ```
 
-> Text streams in word by word; only the last block is drawn again.";
+> Text streams in word by word; only the last block is rendered again.";
 
-/// What a long answer is about, a section each.
+/// The sections of a long answer: title and text.
 const SECTIONS: [(&str, &str); 8] = [
     (
         "The run",
-        "Each answer is a task of the server. It belongs to the conversation, not to the browser tab that asked.",
+        "Each answer is a task on the server. It belongs to the conversation, not to the browser tab that asked for it.",
     ),
     (
         "The journal",
-        "What is written goes into a journal as it comes. A reader that joins late reads the journal first.",
+        "Everything that is written goes into a journal immediately. A reader that joins late reads the journal first.",
     ),
-    ("Reload", "Press reload now: the answer is still being written, and it goes on in front of you, once."),
+    (
+        "Reload",
+        "Reload the page now: the answer is still being written, and it continues here, without repeating anything.",
+    ),
     ("Two tabs", "Open this conversation in a second tab: both follow the same answer at the same pace."),
-    ("Stop", "Stop is a command, not a lost connection. What was written until then stays in the conversation."),
-    ("A crash", "End the server now: after a start, all that you had read is there, and one click goes on with it."),
-    ("Tools", "A tool that had run is not run twice, and one that waits for your approval goes on waiting for it."),
-    ("The end", "An answer that broke off is never shown as a whole one. You always know which of the two you read."),
+    ("Stop", "Stop is a command, not a lost connection. Everything written so far stays in the conversation."),
+    (
+        "A crash",
+        "Kill the server now: after a restart, everything you have read is still there, and one click continues the answer.",
+    ),
+    ("Tools", "A tool that has run does not run again, and one that waits for your approval keeps waiting."),
+    (
+        "The end",
+        "An incomplete answer is never shown as a complete one. You always know which of the two you are reading.",
+    ),
 ];
 
-/// What can be asked here.
+/// Lists the requests that the demo model understands here.
 pub(crate) fn overview(tools: &[ToolSpec]) -> String {
     let has = |name: &str| tools.iter().any(|tool| tool.name.contains(name));
     let lines = [
         (true, "*Show me a table and some code*: how answers look."),
         (
             has(form::TOOL),
-            "*Fill in the form for Ada Lovelace at Analytical Engines*: I write the page's fields, and you can take each back.",
+            "*Fill in the form for Ada Lovelace at Analytical Engines*: I write to the page's fields, and you can undo each change.",
         ),
         (has("search"), "*What do you know about refunds?*: I search the knowledge base and answer from it."),
         (has(question::TOOL), "*Ask me something* or *ask me with a form*: I wait for your answer."),
         (has("delete"), "*Delete the article about refunds*: I ask for your approval first."),
-        (true, "*Write a long answer* or *count to 100*: time to try stop, reload and a second tab."),
-        (true, "*Simulate a failure*: what you see when a model is in trouble."),
+        (true, "*Write a long answer* or *count to 100*: enough time to try stop, reload and a second tab."),
+        (true, "*Simulate a failure*: what you see when a model fails."),
     ];
     let offered = lines.iter().filter(|(is_offered, _)| *is_offered);
     let list: String = offered.map(|(_, line)| format!("- {line}\n")).collect();
@@ -67,7 +76,7 @@ pub(crate) fn overview(tools: &[ToolSpec]) -> String {
     )
 }
 
-/// For everything else.
+/// Answers a request that is not understood.
 pub(crate) fn not_understood(asked: &str) -> String {
     let short: String = asked.chars().filter(|c| !matches!(c, '`' | '\n' | '\r')).take(80).collect();
     let asked = if short.trim().is_empty() { "that".to_owned() } else { format!("`{}`", short.trim()) };
@@ -77,12 +86,12 @@ pub(crate) fn not_understood(asked: &str) -> String {
     )
 }
 
-/// For a search without a hit.
+/// Answers a search without results.
 pub(crate) fn nothing_found(topic: &str) -> String {
     format!("I found nothing about “{topic}” in the knowledge base, and I do not make things up. Try another word.")
 }
 
-/// The numbers up to one, ten in a paragraph.
+/// Counts up to a number, ten numbers per paragraph.
 pub(crate) fn counting(to: u32) -> String {
     let mut said = String::new();
     for number in 1..=to {
@@ -97,14 +106,14 @@ pub(crate) fn counting(to: u32) -> String {
     said + "That was all."
 }
 
-/// A text that takes a while to stream.
+/// Returns a text that takes a while to stream.
 pub(crate) fn long() -> String {
     let mut said = String::from("# How an answer reaches you\n");
     for round in 1..=3 {
         for (at, (title, text)) in SECTIONS.iter().enumerate() {
             let number = (round - 1) * SECTIONS.len() + at + 1;
             let _ = write!(said, "\n## {number}. {title}\n\n{text} ");
-            said.push_str("This sentence is only here to take its time, word after word, so that there is something to interrupt.\n");
+            said.push_str("This sentence only takes time, word after word, so that there is something to interrupt.\n");
         }
     }
     said.push_str("\nThat was all.");

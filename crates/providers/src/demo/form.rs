@@ -1,34 +1,34 @@
-//! Filling in a form from one sentence.
+//! Fills in a form from a sentence.
 
-use super::words;
+use super::intent;
 use serde_json::{Map, Value};
 
 /// The tool that writes the page's fields.
 pub(crate) const TOOL: &str = "update-page-state";
-/// A due date, where a form wants one: the same each time, like all that this model writes.
-const DATE: &str = "2026-12-10";
+/// The value of date fields: the same each time, because the demo model is deterministic.
+const DUE_DATE: &str = "2026-12-10";
 
-/// The fields to write: what the sentence says, and sensible choices for the rest, limited to what the tool's schema offers.
-/// None without a name.
+/// Returns the fields to write: values from the sentence, and defaults for the rest, limited to the
+/// properties in the tool's schema. `None` if the sentence names no person.
 pub(crate) fn updates(asked: &str, schema: &Value) -> Option<Map<String, Value>> {
-    let (name, company) = words::person(asked)?;
+    let (name, company) = intent::parse_person(asked)?;
     let person = Person { asked: asked.to_ascii_lowercase(), name, company };
     let fields = schema["properties"]["updates"]["properties"].as_object();
-    let value = |(key, field): (&String, &Value)| Some((key.clone(), Value::String(person.value(key, field)?)));
+    let value = |(key, field): (&String, &Value)| Some((key.clone(), Value::String(person.field_value(key, field)?)));
     Some(fields.into_iter().flatten().filter_map(value).collect())
 }
 
-/// Whom the form is for.
+/// The person to enter into the form.
 struct Person {
-    /// The sentence, in small letters.
+    /// The sentence in lowercase.
     asked: String,
     name: String,
     company: Option<String>,
 }
 
 impl Person {
-    /// What goes into a field; none where nothing is known.
-    fn value(&self, key: &str, field: &Value) -> Option<String> {
+    /// Returns the value of a field; `None` if it is unknown.
+    fn field_value(&self, key: &str, field: &Value) -> Option<String> {
         let options: Vec<_> = ["enum", "examples"]
             .iter()
             .filter_map(|key| field[key].as_array())
@@ -46,7 +46,7 @@ impl Person {
         let is_date =
             field["format"] == "date" || field["description"].as_str().is_some_and(|text| text.contains("YYYY-MM-DD"));
         if is_date {
-            Some(DATE.to_owned())
+            Some(DUE_DATE.to_owned())
         } else if has("mail") {
             self.email()
         } else if has("company") || has("organi") {
@@ -61,14 +61,14 @@ impl Person {
         }
     }
 
-    /// An option that the sentence names, or one that suits most.
+    /// Returns an option that the sentence names, or else a common one.
     fn choice(&self, options: &[&str]) -> Option<String> {
-        let named = options.iter().find(|option| self.says(option));
+        let named = options.iter().find(|option| self.mentions(option));
         let usual = ["high", "normal", "medium"].iter().find(|usual| options.contains(usual));
         named.or(usual).or(options.first()).map(|option| (*option).to_owned())
     }
 
-    fn says(&self, option: &str) -> bool {
+    fn mentions(&self, option: &str) -> bool {
         self.asked.split(|c: char| !c.is_alphanumeric()).any(|word| word == option.to_ascii_lowercase())
     }
 
@@ -79,21 +79,21 @@ impl Person {
     }
 }
 
-/// Plain words with this between them; none when no plain letter is in the text.
+/// Returns the ASCII words of a text, joined by `joint`; `None` if there are none.
 fn slug(text: &str, joint: &str) -> Option<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let slug = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join(joint);
     (!slug.is_empty()).then_some(slug)
 }
 
-/// What the page wrote, in words.
+/// Describes what the page wrote.
 pub(crate) fn report(output: &Value) -> String {
     let written: Vec<_> = strings(&output["written"]).map(|key| format!("`{key}`")).collect();
     let mut said = if written.is_empty() {
         "Nothing was written.".to_owned()
     } else {
         format!(
-            "Done. I wrote {}. Each field that I changed is marked, and one click takes it back.",
+            "Done. I wrote {}. Each field that I changed is marked, and one click undoes the change.",
             written.join(", ")
         )
     };

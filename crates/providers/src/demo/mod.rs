@@ -1,15 +1,16 @@
-//! A model that needs no key and no network: deterministic, it understands a handful of requests in plain words. It is a model
-//! like every other and sees nothing but the request: what it does follows from the words and the tools on offer.
+//! A deterministic model that needs no key and no network, and understands a few plain requests.
+//! Like every other model it sees only the request: its behavior depends on the messages and the
+//! tools.
 
 mod answers;
 mod form;
+mod intent;
 mod plan;
 mod question;
 mod results;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::StreamExt;
@@ -17,10 +18,10 @@ use futures::future::BoxFuture;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Between two words, unless the config says otherwise.
-const DELAY: Duration = Duration::from_millis(22);
+/// The default delay between two words.
+const DEFAULT_DELAY: Duration = Duration::from_millis(22);
 
-/// The demo's model.
+/// The demo model.
 #[derive(Clone, Debug)]
 pub struct Demo {
     id: ModelId,
@@ -28,9 +29,9 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// A model under this name that pauses between two words, 22 ms unless told otherwise.
+    /// Creates a model with this name; `delay` is the pause between two words (default: 22 ms).
     pub fn new(model: impl Into<String>, delay: Option<Duration>) -> Self {
-        Self { id: ModelId { provider: "demo".to_owned(), model: model.into() }, delay: delay.unwrap_or(DELAY) }
+        Self { id: ModelId { provider: "demo".to_owned(), model: model.into() }, delay: delay.unwrap_or(DEFAULT_DELAY) }
     }
 }
 

@@ -1,6 +1,6 @@
-//! A request → what the model does: think, say, call. Pure.
+//! Plans what the model does for a request: think, speak, call tools. Pure, without I/O.
 
-use super::words::{self, Wish, wish};
+use super::intent::{self, Intent, parse_intent};
 use super::{answers, form, question, results};
 use contract::{
     AssistantPart, Message, ModelError, ModelErrorKind, Request, ToolChoice, ToolResult, ToolSpec, UserPart,
@@ -8,45 +8,46 @@ use contract::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What the server adds to a user's message begins like this; it is not what they ask for.
+/// The beginning of the notes that the server adds to a user's message. They are not part of the
+/// user's request.
 const NOTE: &str = "[Note: ";
 
-/// One thing that the model does.
+/// One action of the model.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Action {
+pub(crate) enum DemoAction {
     Think(String),
     Say(String),
     Call { tool: String, input: Value },
 }
 
-/// A turn as far as the model cares.
-pub(crate) struct Turn<'a> {
-    /// The user's newest words.
+/// The current turn.
+pub(crate) struct DemoTurn<'a> {
+    /// The text of the user's newest message.
     pub(crate) asked: String,
     tools: &'a [ToolSpec],
-    /// What the tools brought since then, oldest first.
+    /// The results of the tools since that message, oldest first.
     pub(crate) results: Vec<&'a ToolResult>,
-    /// Of these, those that are new.
-    pub(crate) news: &'a [ToolResult],
+    /// The results in the last message.
+    pub(crate) new_results: &'a [ToolResult],
 }
 
-/// What the model does, in this order.
+/// Returns the model's actions in order.
 ///
 /// # Errors
-/// When it is asked, in exactly these words, to simulate a failure: one that the loop does not ask again after, so that it is
-/// seen at once.
-pub(crate) fn plan(request: &Request) -> Result<Vec<Action>, ModelError> {
+/// If the user asks, in exactly these words, to simulate a failure. The error is one that the loop
+/// does not retry, so that it is visible immediately.
+pub(crate) fn plan(request: &Request) -> Result<Vec<DemoAction>, ModelError> {
     let offered: &[ToolSpec] = if request.tool_choice == ToolChoice::None { &[] } else { &request.tools };
     if let Some(title) = title(request) {
-        return Ok(vec![Action::Say(title)]);
+        return Ok(vec![DemoAction::Say(title)]);
     }
-    match cut_off(&request.messages) {
-        Some((before, said)) => Ok(go_on(act(&Turn::of(before, offered))?, &said)),
-        None => act(&Turn::of(&request.messages, offered)),
+    match interrupted_answer(&request.messages) {
+        Some((before, said)) => Ok(continue_plan(respond(&DemoTurn::from_messages(before, offered))?, &said)),
+        None => respond(&DemoTurn::from_messages(&request.messages, offered)),
     }
 }
 
-/// The title of what the user wrote, when that is what the instructions ask for.
+/// Returns a title for the user's message, if the instructions ask for one.
 fn title(request: &Request) -> Option<String> {
     let asked_for = request.system.as_ref()?.to_ascii_lowercase().starts_with("write a title");
     let newest = request.messages.iter().rev().find_map(|message| match &**message {
@@ -56,45 +57,47 @@ fn title(request: &Request) -> Option<String> {
         })?),
         _ => None,
     });
-    asked_for.then(|| words::title(newest.unwrap_or_default()))
+    asked_for.then(|| intent::title(newest.unwrap_or_default()))
 }
 
-fn act(turn: &Turn<'_>) -> Result<Vec<Action>, ModelError> {
-    let wish = wish(&turn.asked);
-    if wish == Wish::Failure {
+fn respond(turn: &DemoTurn<'_>) -> Result<Vec<DemoAction>, ModelError> {
+    let wish = parse_intent(&turn.asked);
+    if wish == Intent::Failure {
         return Err(ModelError::new(ModelErrorKind::Refused, "the demo model was asked to fail"));
     }
-    Ok(if turn.news.is_empty() { answer(turn, wish) } else { results::answer(turn, &wish) })
+    Ok(if turn.new_results.is_empty() { answer(turn, wish) } else { results::answer(turn, &wish) })
 }
 
-fn answer(turn: &Turn<'_>, wish: Wish) -> Vec<Action> {
+fn answer(turn: &DemoTurn<'_>, wish: Intent) -> Vec<DemoAction> {
     match wish {
-        Wish::Overview => say("The visitor wants an overview.", answers::overview(turn.tools)),
-        Wish::Greeting => say("A greeting.", answers::GREETING),
-        Wish::Table => say("A table and a piece of code show what answers can hold.", answers::TABLE_AND_CODE),
-        Wish::FillForm => fill_form(turn),
-        Wish::Search(topic) => search(turn, &topic),
-        Wish::Delete(topic) => delete(turn, &topic),
-        Wish::Question { form } => ask_back(turn, form),
-        Wish::Count(to) => say("Counting takes a while: good for trying stop and reload.", answers::counting(to)),
-        Wish::LongAnswer => say("A long answer, then.", answers::long()),
-        Wish::Failure | Wish::Unknown => {
-            say("This is nothing that I was taught, so I say what I can do.", answers::not_understood(&turn.asked))
+        Intent::Overview => say("The user wants an overview.", answers::overview(turn.tools)),
+        Intent::Greeting => say("A greeting.", answers::GREETING),
+        Intent::Table => say("A table and a piece of code show what answers can contain.", answers::TABLE_AND_CODE),
+        Intent::FillForm => fill_form(turn),
+        Intent::Search(topic) => search(turn, &topic),
+        Intent::Delete(topic) => delete(turn, &topic),
+        Intent::Question { form } => ask_back(turn, form),
+        Intent::Count(to) => {
+            say("Counting takes a while, which is good for trying stop and reload.", answers::counting(to))
+        }
+        Intent::LongAnswer => say("The user wants a long answer.", answers::long()),
+        Intent::Failure | Intent::Unknown => {
+            say("I do not know this request, so I say what I can do.", answers::not_understood(&turn.asked))
         }
     }
 }
 
-fn fill_form(turn: &Turn<'_>) -> Vec<Action> {
+fn fill_form(turn: &DemoTurn<'_>) -> Vec<DemoAction> {
     let Some(tool) = turn.tools.iter().find(|tool| tool.name == form::TOOL) else {
-        return say("I was not given a form.", "I see no form on this page that I may fill in.");
+        return say("I was not given a form.", "I see no form on this page that I can fill in.");
     };
     match form::updates(&turn.asked, &tool.input_schema) {
         Some(updates) if updates.is_empty() => {
-            say("None of the fields fits.", "This page's form has no field that I know how to fill in.")
+            say("No field matches.", "This page's form has no field that I know how to fill in.")
         }
-        Some(updates) => call(
+        Some(updates) => say_and_call(
             "The page shares its form with me. I take the name and the company from the sentence and choose the rest.",
-            "I fill in the form.",
+            "I am filling in the form.",
             tool,
             json!({ "updates": updates }),
         ),
@@ -105,57 +108,62 @@ fn fill_form(turn: &Turn<'_>) -> Vec<Action> {
     }
 }
 
-fn ask_back(turn: &Turn<'_>, form: bool) -> Vec<Action> {
+fn ask_back(turn: &DemoTurn<'_>, form: bool) -> Vec<DemoAction> {
     match turn.tools.iter().find(|tool| tool.name == question::TOOL) {
-        Some(tool) => call("The user wants to be asked.", "One question, then.", tool, question::input(form)),
-        None => say("I was not given a tool for that.", "I have no way to ask you anything here but in words."),
+        Some(tool) => {
+            say_and_call("The user wants to be asked.", "I have a question for you.", tool, question::input(form))
+        }
+        None => {
+            say("I was not given a tool for that.", "I have no way to ask you a question with options or a form here.")
+        }
     }
 }
 
-fn search(turn: &Turn<'_>, topic: &str) -> Vec<Action> {
+fn search(turn: &DemoTurn<'_>, topic: &str) -> Vec<DemoAction> {
     let Some(tool) = turn.tool("search") else {
-        return say("I have nothing to search in.", "I have no knowledge base to look into here.");
+        return say("I have nothing to search in.", "I have no knowledge base that I can search here.");
     };
     let thinks = format!("I have a knowledge base. I search it for “{topic}” and answer only from what it says.");
-    call(&thinks, "Let me look that up.", tool, with_text(tool, topic))
+    say_and_call(&thinks, "Let me look that up.", tool, text_arguments(tool, topic))
 }
 
-/// An article is deleted by its exact title, so it is looked up first where that is possible.
-fn delete(turn: &Turn<'_>, topic: &str) -> Vec<Action> {
+/// Deletes an article. Its exact title is required, so it is searched first if possible.
+fn delete(turn: &DemoTurn<'_>, topic: &str) -> Vec<DemoAction> {
     match (turn.tool("delete"), turn.tool("search")) {
         (None, _) => say("I was not given a tool for that.", "I have no tool to delete anything here."),
         (Some(delete), None) => delete_article(delete, topic),
         (Some(_), Some(search)) => {
             let thinks = format!("To delete an article I need its exact title, so I look for “{topic}” first.");
-            call(&thinks, "Let me find that article.", search, with_text(search, topic))
+            say_and_call(&thinks, "Let me find that article.", search, text_arguments(search, topic))
         }
     }
 }
 
-/// Asks for an article to be deleted.
-pub(crate) fn delete_article(tool: &ToolSpec, title: &str) -> Vec<Action> {
+/// Calls the tool that deletes an article.
+pub(crate) fn delete_article(tool: &ToolSpec, title: &str) -> Vec<DemoAction> {
     let (thinks, says) = if tool.needs_approval {
         ("Deleting cannot be undone, so the user is asked first.", format!("I need your approval to delete *{title}*."))
     } else {
-        ("I have the title.", format!("I delete *{title}*."))
+        ("I have the title.", format!("I am deleting *{title}*."))
     };
-    call(thinks, &says, tool, with_text(tool, title))
+    say_and_call(thinks, &says, tool, text_arguments(tool, title))
 }
 
-/// Thinks and says.
-pub(crate) fn say(thinks: &str, says: impl Into<String>) -> Vec<Action> {
-    vec![Action::Think(thinks.to_owned()), Action::Say(says.into())]
+/// Thinks and speaks.
+pub(crate) fn say(thinks: &str, says: impl Into<String>) -> Vec<DemoAction> {
+    vec![DemoAction::Think(thinks.to_owned()), DemoAction::Say(says.into())]
 }
 
-/// Thinks, says and calls a tool.
-pub(crate) fn call(thinks: &str, says: &str, tool: &ToolSpec, input: Value) -> Vec<Action> {
+/// Thinks, speaks and calls a tool.
+pub(crate) fn say_and_call(thinks: &str, says: &str, tool: &ToolSpec, input: Value) -> Vec<DemoAction> {
     let mut actions = say(thinks, says);
-    actions.push(Action::Call { tool: tool.name.clone(), input });
+    actions.push(DemoAction::Call { tool: tool.name.clone(), input });
     actions
 }
 
-/// Arguments with this text in the first required property that takes text, or else in the first one.
-pub(crate) fn with_text(tool: &ToolSpec, text: &str) -> Value {
+/// Returns arguments with this text in the first required string property, or else in the first
+/// string property.
+pub(crate) fn text_arguments(tool: &ToolSpec, text: &str) -> Value {
     let properties = &tool.input_schema["properties"];
     let takes_text = |key: &&str| properties[*key]["type"].as_str().is_none_or(|kind| kind == "string");
     let required = tool.input_schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -164,53 +172,55 @@ pub(crate) fn with_text(tool: &ToolSpec, text: &str) -> Value {
     json!({ key: text })
 }
 
-impl<'a> Turn<'a> {
-    fn of(messages: &'a [Arc<Message>], tools: &'a [ToolSpec]) -> Self {
+impl<'a> DemoTurn<'a> {
+    fn from_messages(messages: &'a [Arc<Message>], tools: &'a [ToolSpec]) -> Self {
         let user = messages.iter().rposition(|message| matches!(**message, Message::User(_)));
-        let asked = user.map_or(String::new(), |at| text(&messages[at]));
+        let asked = user.map_or(String::new(), |at| message_text(&messages[at]));
         let since = &messages[user.map_or(0, |at| at + 1)..];
         let of_tools = |message: &'a Arc<Message>| match &**message {
             Message::Tool(results) => results.as_slice(),
             _ => &[],
         };
         let results = since.iter().flat_map(of_tools).collect();
-        Self { asked, tools, results, news: since.last().map_or(&[], of_tools) }
+        Self { asked, tools, results, new_results: since.last().map_or(&[], of_tools) }
     }
 
-    /// The first tool with this in its name.
+    /// Returns the first tool whose name contains this text.
     pub(crate) fn tool(&self, part: &str) -> Option<&'a ToolSpec> {
         self.tools.iter().find(|tool| tool.name.contains(part))
     }
 }
 
-/// What was said before an answer was cut off, and of the answer what had been said, if this request asks to go on with it.
-fn cut_off(messages: &[Arc<Message>]) -> Option<(&[Arc<Message>], String)> {
+/// If the request asks to continue an interrupted answer: returns the messages before that answer,
+/// and its text so far.
+fn interrupted_answer(messages: &[Arc<Message>]) -> Option<(&[Arc<Message>], String)> {
     let (last, before) = messages.split_last()?;
-    let asks = matches!(**last, Message::User(_)) && text(last).contains("Go on from where it stopped");
+    let asks = matches!(**last, Message::User(_)) && message_text(last).contains("Go on from where it stopped");
     if !asks {
         return None;
     }
     let end = before.iter().rposition(|message| !matches!(**message, Message::Assistant(_)))? + 1;
-    Some((&before[..end], before[end..].iter().map(|message| text(message)).collect()))
+    Some((&before[..end], before[end..].iter().map(|message| message_text(message)).collect()))
 }
 
-/// The rest of a plan of which the beginning was said. A plan that begins otherwise is followed from its start.
-fn go_on(actions: Vec<Action>, said: &str) -> Vec<Action> {
-    let rest = |action: Action| match action {
-        Action::Say(text) => match text.strip_prefix(said) {
-            Some("") => Action::Say("There is nothing more to say.".to_owned()),
-            Some(rest) => Action::Say(rest.to_owned()),
-            None => Action::Say(text),
+/// Returns the rest of a plan after the text so far. A text that does not begin like it is written
+/// in full.
+fn continue_plan(actions: Vec<DemoAction>, said: &str) -> Vec<DemoAction> {
+    let rest = |action: DemoAction| match action {
+        DemoAction::Say(text) => match text.strip_prefix(said) {
+            Some("") => DemoAction::Say("There is nothing more to say.".to_owned()),
+            Some(rest) => DemoAction::Say(rest.to_owned()),
+            None => DemoAction::Say(text),
         },
-        Action::Think(_) => {
-            Action::Think("My answer was cut off; it goes on in the same message, where it stopped.".to_owned())
+        DemoAction::Think(_) => {
+            DemoAction::Think("My answer was cut off. I continue in the same message, where it stopped.".to_owned())
         }
-        call @ Action::Call { .. } => call,
+        call @ DemoAction::Call { .. } => call,
     };
     actions.into_iter().map(rest).collect()
 }
 
-fn text(message: &Message) -> String {
+fn message_text(message: &Message) -> String {
     match message {
         Message::System(text) => text.clone(),
         Message::User(parts) => {

@@ -1,11 +1,11 @@
-//! Asking back, and what the answers were.
+//! Asks the user questions and reports the answers.
 
 use serde_json::{Value, json};
 
 /// The tool that asks the user.
 pub(crate) const TOOL: &str = "ask-user";
 
-/// A question with options, or with a form.
+/// Returns a question with options, or with a form.
 pub(crate) fn input(form: bool) -> Value {
     if form {
         json!({
@@ -30,7 +30,7 @@ pub(crate) fn input(form: bool) -> Value {
     }
 }
 
-/// The answer in words.
+/// Describes the answer.
 pub(crate) fn report(answer: &Value) -> String {
     let mut said = Vec::new();
     if let Some(option) = answer["option"].as_str() {
@@ -46,6 +46,6 @@ pub(crate) fn report(answer: &Value) -> String {
     if !fields.is_empty() {
         said.push(format!("You gave me this:\n\n{}", fields.join("\n")));
     }
-    said.push("Thank you, now I can go on.".to_owned());
+    said.push("Thank you, now I can continue.".to_owned());
     said.join("\n\n")
 }

@@ -1,36 +1,36 @@
-//! What the model does with what its tools brought.
+//! Reacts to the results of tools.
 
-use super::plan::{Action, Turn, call, delete_article, say, with_text};
-use super::words::Wish;
+use super::intent::Intent;
+use super::plan::{DemoAction, DemoTurn, delete_article, say, say_and_call, text_arguments};
 use super::{answers, form, question};
 use contract::{ToolOutput, ToolResult};
 use serde_json::Value;
 
-/// The next thing to do, or the answer.
-pub(crate) fn answer(turn: &Turn<'_>, wish: &Wish) -> Vec<Action> {
-    if let Some(found) = turn.news.iter().find(|result| result.name.contains("search")) {
+/// Returns the next actions: another call, or the answer.
+pub(crate) fn answer(turn: &DemoTurn<'_>, wish: &Intent) -> Vec<DemoAction> {
+    if let Some(found) = turn.new_results.iter().find(|result| result.name.contains("search")) {
         match (&found.output, wish) {
-            (ToolOutput::Json(value), Wish::Search(topic)) if rows(value).is_some_and(<[Value]>::is_empty) => {
+            (ToolOutput::Json(value), Intent::Search(topic)) if rows(value).is_some_and(<[Value]>::is_empty) => {
                 return search_again(turn, topic)
-                    .unwrap_or_else(|| say("The search brought nothing.", answers::nothing_found(topic)));
+                    .unwrap_or_else(|| say("The search found nothing.", answers::nothing_found(topic)));
             }
-            (ToolOutput::Json(value), Wish::Delete(topic)) => return delete_found(turn, topic, value),
+            (ToolOutput::Json(value), Intent::Delete(topic)) => return delete_found(turn, topic, value),
             _ => {}
         }
     }
-    let said: Vec<_> = turn.news.iter().map(report).collect();
+    let said: Vec<_> = turn.new_results.iter().map(report).collect();
     say("I have the tool's result and answer from it.", said.join("\n\n"))
 }
 
-/// An article may use the singular: one more try.
-fn search_again(turn: &Turn<'_>, topic: &str) -> Option<Vec<Action>> {
+/// Searches again for the singular, which an article may use.
+fn search_again(turn: &DemoTurn<'_>, topic: &str) -> Option<Vec<DemoAction>> {
     let singular = topic.strip_suffix('s').filter(|word| word.len() > 2)?;
     let tool = turn.tool("search").filter(|_| turn.results.len() == 1)?;
-    let thinks = format!("Nothing about “{topic}”. I try “{singular}”.");
-    Some(call(&thinks, "Nothing under that word; let me try another.", tool, with_text(tool, singular)))
+    let thinks = format!("Nothing about “{topic}”. I try “{singular}” next.");
+    Some(say_and_call(&thinks, "Nothing under that word; let me try another.", tool, text_arguments(tool, singular)))
 }
 
-fn delete_found(turn: &Turn<'_>, topic: &str, found: &Value) -> Vec<Action> {
+fn delete_found(turn: &DemoTurn<'_>, topic: &str, found: &Value) -> Vec<DemoAction> {
     let titles: Vec<_> = rows(found).into_iter().flatten().filter_map(title).collect();
     let topic = topic.to_lowercase();
     let named = titles.iter().find(|title| title.to_lowercase().contains(&topic));
@@ -40,7 +40,7 @@ fn delete_found(turn: &Turn<'_>, topic: &str, found: &Value) -> Vec<Action> {
     }
 }
 
-/// A result in words.
+/// Describes a result.
 fn report(result: &ToolResult) -> String {
     let deletes = result.name.contains("delete");
     let nothing = if deletes { "Nothing was deleted" } else { "Nothing was changed" };
@@ -56,7 +56,7 @@ fn report(result: &ToolResult) -> String {
     }
 }
 
-/// A short answer from what a search found, with its source.
+/// Answers from the first search result and names its source.
 fn found(value: &Value) -> String {
     let Some((first, more)) = rows(value).and_then(<[Value]>::split_first) else {
         return format!("The tool answered:\n\n```json\n{value:#}\n```");
@@ -78,7 +78,7 @@ fn deleted(value: &Value) -> String {
     }
 }
 
-/// The first list of objects in a result.
+/// Returns the first array of objects in a result.
 fn rows(value: &Value) -> Option<&[Value]> {
     match value {
         Value::Array(rows) if rows.iter().all(Value::is_object) => Some(rows),

@@ -1,24 +1,24 @@
-//! What the model does as a stream of parts, word by word.
+//! Converts the model's actions to a stream of parts, word by word.
 
-use super::plan::Action;
+use super::plan::DemoAction;
 use contract::{AssistantPart, FinishReason, Message, ModelError, Part, Request, ToolCall, Usage, UserPart};
 use futures::Stream;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Characters of a token, roughly.
-const TOKEN: usize = 4;
+/// The approximate number of characters per token.
+const CHARS_PER_TOKEN: usize = 4;
 
-/// The tokens of a reply, counted by length.
-pub(crate) fn usage(request: &Request, actions: &[Action]) -> Usage {
-    let tokens = |length: usize| length.div_ceil(TOKEN) as u64;
-    let thought = actions.iter().map(|action| if let Action::Think(text) = action { text.len() } else { 0 }).sum();
+/// Estimates the tokens of a reply by length.
+pub(crate) fn usage(request: &Request, actions: &[DemoAction]) -> Usage {
+    let tokens = |length: usize| length.div_ceil(CHARS_PER_TOKEN) as u64;
+    let thought = actions.iter().map(|action| if let DemoAction::Think(text) = action { text.len() } else { 0 }).sum();
     let said = actions.iter().map(|action| match action {
-        Action::Think(_) => 0,
-        Action::Say(text) => text.len(),
-        Action::Call { tool, input } => tool.len() + input.to_string().len(),
+        DemoAction::Think(_) => 0,
+        DemoAction::Say(text) => text.len(),
+        DemoAction::Call { tool, input } => tool.len() + input.to_string().len(),
     });
-    let read = request.messages.iter().map(|message| length(message)).sum::<usize>();
+    let read = request.messages.iter().map(|message| message_length(message)).sum::<usize>();
     Usage {
         input_tokens: tokens(request.system.as_ref().map_or(0, String::len) + read),
         output_tokens: tokens(thought) + tokens(said.sum()),
@@ -27,22 +27,22 @@ pub(crate) fn usage(request: &Request, actions: &[Action]) -> Usage {
     }
 }
 
-fn length(message: &Message) -> usize {
+fn message_length(message: &Message) -> usize {
     match message {
         Message::System(text) => text.len(),
         Message::User(parts) => {
             parts.iter().map(|part| if let UserPart::Text { text } = part { text.len() } else { 0 }).sum()
         }
-        Message::Assistant(parts) => parts.iter().map(said_length).sum(),
+        Message::Assistant(parts) => parts.iter().map(part_length).sum(),
         Message::Tool(results) => results.iter().map(|result| result.output.to_text().len()).sum(),
     }
 }
 
-fn said_length(part: &AssistantPart) -> usize {
+fn part_length(part: &AssistantPart) -> usize {
     match part {
         AssistantPart::Text { text, .. } => text.len(),
         AssistantPart::ToolCall(ToolCall { name, input, .. }) => name.len() + input.to_string().len(),
-        // Thoughts do not go back, as with real models.
+        // Like with real models, reasoning is not sent back.
         AssistantPart::Reasoning { .. }
         | AssistantPart::File { .. }
         | AssistantPart::ToolResult(_)
@@ -50,16 +50,16 @@ fn said_length(part: &AssistantPart) -> usize {
     }
 }
 
-/// The parts of a reply.
-pub(crate) fn parts(actions: Vec<Action>, usage: Usage) -> Vec<Part> {
+/// Returns the parts of a reply.
+pub(crate) fn parts(actions: Vec<DemoAction>, usage: Usage) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut reason = FinishReason::Stop;
     for (at, action) in actions.into_iter().enumerate() {
         let id = at.to_string();
         match action {
-            Action::Think(text) => think(&id, &text, &mut parts),
-            Action::Say(text) => say(&id, &text, &mut parts),
-            Action::Call { tool, input } => {
+            DemoAction::Think(text) => think(&id, &text, &mut parts),
+            DemoAction::Say(text) => say(&id, &text, &mut parts),
+            DemoAction::Call { tool, input } => {
                 reason = FinishReason::ToolCalls;
                 call(tool, input.to_string(), &mut parts);
             }
@@ -82,7 +82,8 @@ fn say(id: &str, text: &str, parts: &mut Vec<Part>) {
     parts.push(Part::TextEnd { id: id.to_owned(), metadata: None, citations: Vec::new() });
 }
 
-/// The id is new each time: a call is known by it in the whole conversation, in all of its branches.
+/// Appends a tool call. Its id is unique, because it identifies the call in all branches of the
+/// conversation.
 fn call(name: String, input: String, parts: &mut Vec<Part>) {
     let id = format!("demo_{}", uuid::Uuid::now_v7().simple());
     parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false });
@@ -90,12 +91,12 @@ fn call(name: String, input: String, parts: &mut Vec<Part>) {
     parts.push(Part::ToolCall { id, name, input, provider_executed: false, metadata: None });
 }
 
-/// Pieces that end with their white space.
+/// Splits a text into words with their trailing white space.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(char::is_whitespace)
 }
 
-/// The parts at the model's pace.
+/// Streams the parts with a delay after each word.
 pub(crate) fn paced(
     parts: Vec<Part>,
     delay: Duration,
@@ -106,11 +107,11 @@ pub(crate) fn paced(
             let is_word =
                 matches!(part, Part::TextDelta { .. } | Part::ReasoningDelta { .. } | Part::ToolInputDelta { .. });
             if is_word && !delay.is_zero() {
-                // Either ends the wait; which one is asked below.
+                // Both outcomes end the wait; cancellation is checked below.
                 let _ = tokio::time::timeout(delay, cancel.cancelled()).await;
             }
             if cancel.is_cancelled() {
-                yield Err(crate::driver::stopped());
+                yield Err(crate::driver::cancelled_error());
                 return;
             }
             yield Ok(part);

@@ -1,5 +1,5 @@
 use super::Demo;
-use super::plan::{Action, plan};
+use super::plan::{DemoAction, plan};
 use contract::{
     AssistantPart, FinishReason, Message, Model, ModelErrorKind, Part, Request, ToolChoice, ToolOutput, ToolResult,
     ToolSpec, UserPart,
@@ -48,25 +48,26 @@ fn request(messages: Vec<Message>, tools: Vec<ToolSpec>) -> Request {
     Request { messages: messages.into_iter().map(Arc::new).collect(), tools, ..Request::default() }
 }
 
-/// What is done: a call as `→ tool input`, or else what is said. It thinks first, always.
-fn done(request: &Request) -> String {
+/// Returns the last action: a call as `→ tool input`, or the text. The first action is always a
+/// thought.
+fn last_action(request: &Request) -> String {
     let actions = plan(request).unwrap();
-    assert!(matches!(&actions[0], Action::Think(thought) if !thought.is_empty()), "{actions:?}");
+    assert!(matches!(&actions[0], DemoAction::Think(thought) if !thought.is_empty()), "{actions:?}");
     match actions.last() {
-        Some(Action::Call { tool, input }) => format!("→ {tool} {input}"),
-        Some(Action::Say(text)) => text.clone(),
+        Some(DemoAction::Call { tool, input }) => format!("→ {tool} {input}"),
+        Some(DemoAction::Say(text)) => text.clone(),
         other => panic!("{other:?}"),
     }
 }
 
 #[track_caller]
 fn check_turn(messages: Vec<Message>, tools: Vec<ToolSpec>, expected: &str) {
-    let done = done(&request(messages, tools));
+    let done = last_action(&request(messages, tools));
     assert!(done.starts_with(expected), "{done}");
 }
 
 #[test]
-fn plain_words() {
+fn plain_requests_are_understood() {
     let check = |words: &str, expected: &str| check_turn(vec![user(words)], tools(), expected);
     check("What can you do?", "This is a demo model; it understands");
     check("hello!", "Hello!");
@@ -82,14 +83,14 @@ fn plain_words() {
     check("Ask me something", r#"→ ask-user {"kind":"approach_choice","question":"How shall"#);
     check("Ask me with a form.", r#"→ ask-user {"kind":"missing_info","question":"Where shall"#);
     check("Delete the article about refunds", r#"→ search_knowledge_base {"query":"refunds"}"#);
-    // Letters that change their length in small letters, wherever a place in the text is looked for.
+    // Letters whose lowercase form has another length do not shift positions in the text.
     check("İİİ what do you know about Ärger?", r#"→ search_knowledge_base {"query":"Ärger"}"#);
 }
 
 #[test]
-fn a_form_from_a_sentence() {
+fn form_is_filled_in_from_a_sentence() {
     let check = |words: &str, expected: Value| {
-        let done = done(&request(vec![user(words)], tools()));
+        let done = last_action(&request(vec![user(words)], tools()));
         let call = done.strip_prefix("→ update-page-state ").unwrap_or_else(|| panic!("{words}: {done}"));
         assert_eq!(serde_json::from_str::<Value>(call).unwrap()["updates"], expected, "{words}");
     };
@@ -114,27 +115,27 @@ fn a_form_from_a_sentence() {
             "notes": "Grace Hopper asked for a call back. Written by the demo's assistant.",
         }),
     );
-    let nameless = done(&request(vec![user("fill in the form")], tools()));
+    let nameless = last_action(&request(vec![user("fill in the form")], tools()));
     assert!(nameless.starts_with("For whom?"), "{nameless}");
 }
 
 #[test]
-fn what_is_not_offered() {
+fn missing_tools_are_explained() {
     let check = |words: &str, expected: &str| check_turn(vec![user(words)], Vec::new(), expected);
     check("Delete the article about refunds", "I have no tool to delete");
     check("Ask me something", "I have no way to ask you");
     check("What do you know about refunds?", "I have no knowledge base");
     check("Fill in the form for Ada", "I see no form");
-    let overview = done(&request(vec![user("What can you do?")], Vec::new()));
+    let overview = last_action(&request(vec![user("What can you do?")], Vec::new()));
     assert!(!overview.contains("Fill in") && overview.contains("table"), "{overview}");
     let forbidden = Request { tool_choice: ToolChoice::None, ..request(vec![user("search for x")], tools()) };
-    assert!(done(&forbidden).starts_with("I have no knowledge base"));
+    assert!(last_action(&forbidden).starts_with("I have no knowledge base"));
     let only_delete = tools().into_iter().filter(|tool| tool.name.contains("delete")).collect();
     check_turn(vec![user("delete Refunds")], only_delete, r#"→ delete_article {"title":"Refunds"}"#);
 }
 
 #[test]
-fn answers_from_results() {
+fn results_are_answered() {
     let articles = || json!({ "articles": [{ "title": "Cancelling", "body": "No refunds by itself." }, { "title": "Refunds", "body": "Within 30 days." }] });
     let none = || json!({ "articles": [] });
     let check = |words: &str, results: Vec<(&str, ToolOutput)>, expected: &str| {
@@ -197,28 +198,28 @@ fn answers_from_results() {
     check(
         "Fill in the form for Ada",
         vec![("update-page-state", ToolOutput::Json(page))],
-        "Done. I wrote `company`. Each field that I changed is marked, and one click takes it back.\n\nThe page refused `date`: not a date.\n\nThe page has no field `x`.",
+        "Done. I wrote `company`. Each field that I changed is marked, and one click undoes the change.\n\nThe page refused `date`: not a date.\n\nThe page has no field `x`.",
     );
 }
 
-/// What the server writes when an interrupted answer is to go on.
+/// The message with which the server continues an interrupted answer.
 const GO_ON: &str = "Your answer was cut off. Go on from where it stopped, without repeating anything.";
 
 #[test]
-fn an_answer_goes_on_where_it_stopped() {
+fn interrupted_answer_is_continued() {
     let check = |said: &str, expected: &str| {
         check_turn(vec![user("count to 4"), assistant(said), user(GO_ON)], tools(), expected)
     };
     check("1, 2, ", "3, 4\n\nThat was all.");
     check("1, 2, 3, 4\n\nThat was all.", "There is nothing more to say.");
     check("Something else", "1, 2, 3, 4\n");
-    // Cut off before a word was said, and for the second time.
+    // Interrupted before the first word, and a second time.
     check_turn(vec![user("count to 4"), user(GO_ON)], tools(), "1, 2, 3, 4\n");
     check_turn(vec![user("count to 4"), assistant("1, "), assistant("2, "), user(GO_ON)], tools(), "3, 4\n");
 }
 
 #[test]
-fn it_fails_only_when_asked_to() {
+fn fails_only_when_asked_to() {
     let fails = |words: &str| plan(&request(vec![user(words)], tools())).err();
     let error = fails("Simulate a failure.").unwrap();
     assert!(error.kind == ModelErrorKind::Refused && !error.retryable());
@@ -226,7 +227,7 @@ fn it_fails_only_when_asked_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn word_by_word() {
+async fn words_are_streamed_with_a_delay() {
     let begun = tokio::time::Instant::now();
     let model = Demo::new("demo", Some(Duration::from_millis(20)));
     let ask = request(vec![user("What do you know about refunds?")], tools());
@@ -243,7 +244,7 @@ async fn word_by_word() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_stops_when_told() {
+async fn cancellation_ends_the_stream() {
     let cancel = CancellationToken::new();
     let model = Demo::new("demo", None);
     let mut parts = model.stream(request(vec![user("count to 2000")], Vec::new()), cancel.clone()).await.unwrap();

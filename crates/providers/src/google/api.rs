@@ -1,17 +1,18 @@
-//! The chunks of a `streamGenerateContent` answer, as far as they are understood. Everything is optional and read leniently (see
-//! [`crate::json`]): what a later version leaves out, adds or writes in another shape must not break a stream.
+//! The chunks of a `streamGenerateContent` response. Everything is optional and parsed leniently
+//! (see [`crate::json`]), so that fields which a later version omits, adds or changes do not break
+//! a stream.
 
-use crate::json::{Needed, object, or_none, text};
-use crate::lenient::Count;
+use crate::json::{StrictField, object, or_none, text};
+use crate::lenient::TokenCount;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One chunk.
+/// A chunk of the stream.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Chunk<'a> {
     #[serde(default, borrow)]
-    pub(crate) candidates: Needed<'a>,
+    pub(crate) candidates: StrictField<'a>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) usage_metadata: Option<Usage>,
     #[serde(default, deserialize_with = "object")]
@@ -20,12 +21,12 @@ pub(crate) struct Chunk<'a> {
     pub(crate) error: Option<Failure>,
 }
 
-/// The reply that is written; there is only ever one.
+/// The reply; there is only ever one candidate.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Candidate<'a> {
     #[serde(default, borrow)]
-    pub(crate) content: Needed<'a>,
+    pub(crate) content: StrictField<'a>,
     #[serde(default, deserialize_with = "text")]
     pub(crate) finish_reason: Option<String>,
     #[serde(default, deserialize_with = "object")]
@@ -34,14 +35,14 @@ pub(crate) struct Candidate<'a> {
     pub(crate) url_context_metadata: Option<UrlContext>,
 }
 
-/// What a chunk adds.
+/// The content that a chunk adds.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Content<'a> {
     #[serde(default, borrow)]
-    pub(crate) parts: Needed<'a>,
+    pub(crate) parts: StrictField<'a>,
 }
 
-/// A part; which fields are there says what it is.
+/// A part; the fields that are present determine what it is.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Part<'a> {
@@ -52,23 +53,23 @@ pub(crate) struct Part<'a> {
     #[serde(default, deserialize_with = "text")]
     pub(crate) thought_signature: Option<String>,
     #[serde(default, borrow)]
-    pub(crate) function_call: Needed<'a>,
+    pub(crate) function_call: StrictField<'a>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) inline_data: Option<InlineData>,
-    /// A file that is kept at Google.
+    /// A file that is stored at Google.
     #[serde(default, deserialize_with = "object")]
     pub(crate) file_data: Option<FileData>,
     pub(crate) executable_code: Option<Value>,
     pub(crate) code_execution_result: Option<Value>,
-    /// A tool of Google's, called.
+    /// A call of one of Google's own tools.
     #[serde(default, deserialize_with = "object")]
     pub(crate) tool_call: Option<ServerTool>,
-    /// What it answered.
+    /// The result of such a call.
     #[serde(default, deserialize_with = "object")]
     pub(crate) tool_response: Option<ServerTool>,
 }
 
-/// A call, or a piece of one whose arguments stream.
+/// A tool call, or a part of one whose arguments are streamed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FunctionCall {
@@ -84,14 +85,14 @@ pub(crate) struct FunctionCall {
 }
 
 impl FunctionCall {
-    /// Whether more of the call will come.
-    pub(crate) fn goes_on(&self) -> bool {
+    /// Returns whether more of the call follows.
+    pub(crate) fn is_incomplete(&self) -> bool {
         let continues = |argument: &PartialArgument| argument.will_continue == Some(true);
         self.will_continue == Some(true) || self.partial_args.iter().flatten().any(continues)
     }
 }
 
-/// A piece of the arguments, with its place among them.
+/// A value in the streamed arguments, with its path.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PartialArgument {
@@ -106,7 +107,7 @@ pub(crate) struct PartialArgument {
     pub(crate) will_continue: Option<bool>,
 }
 
-/// A file that the model made.
+/// A file that the model generated.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InlineData {
@@ -116,7 +117,7 @@ pub(crate) struct InlineData {
     pub(crate) data: Option<String>,
 }
 
-/// A file that is kept at Google.
+/// A file that is stored at Google.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FileData {
@@ -126,7 +127,8 @@ pub(crate) struct FileData {
     pub(crate) file_uri: Option<String>,
 }
 
-/// See [`Part::tool_call`] and [`Part::tool_response`].
+/// A call or result of one of Google's own tools, see [`Part::tool_call`] and
+/// [`Part::tool_response`].
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerTool {
@@ -138,18 +140,18 @@ pub(crate) struct ServerTool {
     pub(crate) response: Option<Value>,
 }
 
-/// Where the reply comes from.
+/// The sources of the reply.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Grounding {
-    /// Each is read on its own: passages name them by their number.
+    /// Parsed one by one, because citations refer to their indexes.
     #[serde(default, deserialize_with = "or_none")]
     pub(crate) grounding_chunks: Option<Vec<Value>>,
     #[serde(default, deserialize_with = "or_none")]
     pub(crate) grounding_supports: Option<Vec<Value>>,
 }
 
-/// Pages that were fetched.
+/// The pages that were fetched.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UrlContext {
@@ -157,7 +159,7 @@ pub(crate) struct UrlContext {
     pub(crate) url_metadata: Option<Vec<Value>>,
 }
 
-/// About the prompt.
+/// Feedback on the prompt.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Feedback {
@@ -165,18 +167,19 @@ pub(crate) struct Feedback {
     pub(crate) block_reason: Option<String>,
 }
 
-/// Tokens; thoughts are counted beside the output, tools beside the prompt.
+/// Token counts. The output does not include thinking tokens, the prompt does not include tool
+/// tokens.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Usage {
-    pub(crate) prompt_token_count: Option<Count>,
-    pub(crate) tool_use_prompt_token_count: Option<Count>,
-    pub(crate) candidates_token_count: Option<Count>,
-    pub(crate) thoughts_token_count: Option<Count>,
-    pub(crate) cached_content_token_count: Option<Count>,
+    pub(crate) prompt_token_count: Option<TokenCount>,
+    pub(crate) tool_use_prompt_token_count: Option<TokenCount>,
+    pub(crate) candidates_token_count: Option<TokenCount>,
+    pub(crate) thoughts_token_count: Option<TokenCount>,
+    pub(crate) cached_content_token_count: Option<TokenCount>,
 }
 
-/// What failed.
+/// An error.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Failure {
     #[serde(default, deserialize_with = "or_none")]

@@ -1,24 +1,24 @@
-//! Arguments that stream as values with their places (`$.list[0].name`), put together.
+//! Assembles arguments that are streamed as values with paths (`$.list[0].name`).
 
 use super::api::PartialArgument;
 use serde_json::{Map, Value};
 
-/// The longest list; a place beyond it is nonsense.
-const MAX_ITEMS: usize = 1_000;
-/// The deepest place.
+/// The maximum length of an array; a path with a larger index is ignored.
+const MAX_LIST_LENGTH: usize = 1_000;
+/// The maximum depth of a path.
 const MAX_DEPTH: usize = 32;
 
-/// A step to a place.
+/// A step of a path.
 #[derive(Debug, PartialEq)]
-enum Step {
+enum PathStep {
     Field(String),
     Item(usize),
 }
 
-/// Puts a piece in its place; a text that is there already grows. A place that cannot be read is passed over.
-pub(crate) fn put(arguments: &mut Value, piece: PartialArgument) {
-    let Some(steps) = piece.json_path.as_deref().and_then(steps) else { return };
-    let place = steps.into_iter().fold(arguments, go);
+/// Inserts a value at its path; an existing string is extended. An invalid path is ignored.
+pub(crate) fn insert_value(arguments: &mut Value, piece: PartialArgument) {
+    let Some(steps) = piece.json_path.as_deref().and_then(parse_path) else { return };
+    let place = steps.into_iter().fold(arguments, child_mut);
     match (piece.string_value, place) {
         (Some(more), Value::String(text)) => text.push_str(&more),
         (Some(text), place) => *place = text.into(),
@@ -26,16 +26,16 @@ pub(crate) fn put(arguments: &mut Value, piece: PartialArgument) {
     }
 }
 
-/// The value at a step, made if it is not there.
-fn go(value: &mut Value, step: Step) -> &mut Value {
+/// Returns the value at a step, which is created if it does not exist.
+fn child_mut(value: &mut Value, step: PathStep) -> &mut Value {
     match step {
-        Step::Field(name) => {
+        PathStep::Field(name) => {
             if !value.is_object() {
                 *value = Value::Object(Map::new());
             }
             &mut value[name]
         }
-        Step::Item(index) => {
+        PathStep::Item(index) => {
             if !value.is_array() {
                 *value = Value::Array(Vec::new());
             }
@@ -49,8 +49,8 @@ fn go(value: &mut Value, step: Step) -> &mut Value {
     }
 }
 
-/// `$.a[0]["b"]` as its steps; none for anything else.
-fn steps(path: &str) -> Option<Vec<Step>> {
+/// Parses a path such as `$.a[0]["b"]`; `None` if it is invalid.
+fn parse_path(path: &str) -> Option<Vec<PathStep>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() {
@@ -58,9 +58,9 @@ fn steps(path: &str) -> Option<Vec<Step>> {
         (step, rest) = match rest.strip_prefix('.') {
             Some(field) => {
                 let end = field.find(['.', '[']).unwrap_or(field.len());
-                (Step::Field(field[..end].to_owned()), &field[end..])
+                (PathStep::Field(field[..end].to_owned()), &field[end..])
             }
-            None => bracket(rest.strip_prefix('[')?)?,
+            None => parse_bracket(rest.strip_prefix('[')?)?,
         };
         steps.push(step);
         if steps.len() > MAX_DEPTH {
@@ -70,16 +70,16 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-fn bracket(text: &str) -> Option<(Step, &str)> {
+fn parse_bracket(text: &str) -> Option<(PathStep, &str)> {
     for quote in ["'", "\""] {
         if let Some(quoted) = text.strip_prefix(quote) {
             let (name, rest) = quoted.split_once(&format!("{quote}]"))?;
-            return Some((Step::Field(name.to_owned()), rest));
+            return Some((PathStep::Field(name.to_owned()), rest));
         }
     }
     let (index, rest) = text.split_once(']')?;
-    let index = index.parse().ok().filter(|index| *index < MAX_ITEMS)?;
-    Some((Step::Item(index), rest))
+    let index = index.parse().ok().filter(|index| *index < MAX_LIST_LENGTH)?;
+    Some((PathStep::Item(index), rest))
 }
 
 #[cfg(test)]
@@ -88,11 +88,11 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn pieces_come_together() {
+    fn partial_arguments_are_assembled() {
         let check = |pieces: Value, expected: Value| {
             let mut arguments = json!({});
             for piece in serde_json::from_str::<Vec<PartialArgument>>(&pieces.to_string()).unwrap() {
-                put(&mut arguments, piece);
+                insert_value(&mut arguments, piece);
             }
             assert_eq!(arguments, expected, "{pieces}");
         };

@@ -1,49 +1,51 @@
-//! What an answer of Gemini's rests on: pages, images, places on the map and files as sources, and passages as citations. Source:
-//! Google's reference of `GroundingMetadata` and `UrlContextMetadata`.
+//! Reads the grounding of Gemini's answers: pages, images, map places and files become sources, and
+//! grounded passages become citations. Source: Google's reference of `GroundingMetadata` and
+//! `UrlContextMetadata`.
 
 use super::api::{Grounding, UrlContext};
 use contract::{Citation, Source};
 use serde_json::Value;
 
-/// A source that an answer names: its address or the store it is from, and its title.
-pub(super) struct Named {
+/// A source of an answer: its URL or store, and its title.
+pub(super) struct GroundingSource {
     address: String,
     title: Option<String>,
 }
 
-/// The sources of a chunk, at the numbers by which passages name them; none for one of a kind that is not known.
-pub(super) fn sources(grounding: &Grounding) -> Vec<Option<Named>> {
-    grounding.grounding_chunks.iter().flatten().map(named).collect()
+/// Returns the sources of a chunk at the indexes to which passages refer; `None` for one of an
+/// unknown kind.
+pub(super) fn sources(grounding: &Grounding) -> Vec<Option<GroundingSource>> {
+    grounding.grounding_chunks.iter().flatten().map(parse_source).collect()
 }
 
-/// The pages that were fetched, without those that could not be.
-pub(super) fn pages(fetched: &UrlContext) -> impl Iterator<Item = Named> {
+/// Returns the pages that were fetched successfully.
+pub(super) fn fetched_pages(fetched: &UrlContext) -> impl Iterator<Item = GroundingSource> {
     let is_read = |page: &&Value| {
         page["urlRetrievalStatus"].as_str().is_none_or(|status| status == "URL_RETRIEVAL_STATUS_SUCCESS")
     };
     fetched.url_metadata.iter().flatten().filter(is_read).filter_map(|page| {
         let address = page["retrievedUrl"].as_str()?.to_owned();
-        Some(Named { address, title: None })
+        Some(GroundingSource { address, title: None })
     })
 }
 
-fn named(chunk: &Value) -> Option<Named> {
+fn parse_source(chunk: &Value) -> Option<GroundingSource> {
     let (place, keys) = ["web", "image", "maps", "retrievedContext"].iter().find_map(|kind| {
-        // Google wants the page of an image named, not the image.
+        // Google requires that the page of an image is named, not the image.
         let keys = if *kind == "image" { ["sourceUri", "imageUri"] } else { ["uri", "fileSearchStore"] };
         chunk.get(kind).filter(|place| place.is_object()).map(|place| (place, keys))
     })?;
     let address = keys.iter().find_map(|key| place[key].as_str().filter(|address| !address.is_empty()))?;
-    Some(Named { address: address.to_owned(), title: place["title"].as_str().map(str::to_owned) })
+    Some(GroundingSource { address: address.to_owned(), title: place["title"].as_str().map(str::to_owned) })
 }
 
-impl Named {
+impl GroundingSource {
     pub(super) fn address(&self) -> &str {
         &self.address
     }
 
-    /// As a page, or as a file in a store of Google's.
-    pub(super) fn source(&self, id: String) -> Source {
+    /// Converts it to a page, or to a file in one of Google's stores.
+    pub(super) fn to_source(&self, id: String) -> Source {
         let (url, title) = (&self.address, self.title.clone());
         if url.starts_with("http://") || url.starts_with("https://") {
             return Source::Url { id, url: url.clone(), title, metadata: None };
@@ -62,13 +64,17 @@ impl Named {
     }
 }
 
-/// The passages that rest on these sources. Google counts their places in bytes.
-pub(super) fn citations(grounding: &Grounding, sources: &[Option<Named>]) -> Vec<Citation> {
+/// Returns the citations of the passages that are grounded in these sources. Google's indexes count
+/// bytes.
+pub(super) fn citations(grounding: &Grounding, sources: &[Option<GroundingSource>]) -> Vec<Citation> {
     let supports = grounding.grounding_supports.iter().flatten();
-    supports.flat_map(|support| passage(support, sources)).collect()
+    supports.flat_map(|support| support_citations(support, sources)).collect()
 }
 
-fn passage<'a>(support: &'a Value, sources: &'a [Option<Named>]) -> impl Iterator<Item = Citation> + 'a {
+fn support_citations<'a>(
+    support: &'a Value,
+    sources: &'a [Option<GroundingSource>],
+) -> impl Iterator<Item = Citation> + 'a {
     let segment = &support["segment"];
     let numbers = ["groundingChunkIndices", "supportChunkIndices"].iter().find_map(|key| support[key].as_array());
     let cited = numbers
@@ -76,7 +82,7 @@ fn passage<'a>(support: &'a Value, sources: &'a [Option<Named>]) -> impl Iterato
         .flatten()
         .filter_map(|number| sources.get(usize::try_from(number.as_u64()?).ok()?)?.as_ref());
     cited.map(move |named| Citation {
-        source: named.source(named.address.clone()),
+        source: named.to_source(named.address.clone()),
         start_index: segment["startIndex"].as_u64(),
         end_index: segment["endIndex"].as_u64(),
         cited_text: segment["text"].as_str().map(str::to_owned),

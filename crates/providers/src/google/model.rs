@@ -1,7 +1,7 @@
-//! The two halves joined over HTTP.
+//! Connects the request and the codec over HTTP.
 
 use super::{PROVIDER, request, stream};
-use crate::{Settings, http};
+use crate::{ModelSettings, http};
 use contract::{Model, ModelError, ModelErrorKind, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
 use reqwest::RequestBuilder;
@@ -14,21 +14,24 @@ const BASE_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
 #[derive(Debug)]
 pub struct Google {
     id: ModelId,
-    settings: Settings,
+    settings: ModelSettings,
 }
 
 impl Google {
-    /// A model behind these settings; without a base URL, Google's own.
-    pub fn new(settings: Settings) -> Self {
+    /// Creates a model; without a base URL, Google's is used.
+    pub fn new(settings: ModelSettings) -> Self {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
 
     fn post(&self, request: &Request) -> Result<RequestBuilder, ModelError> {
         let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
-        // A tuned model is named with its folder.
+        // The name of a tuned model contains its collection.
         let folder = if self.id.model.contains('/') { "" } else { "models/" };
-        if !is_path(&self.id.model) {
-            return Err(ModelError::new(ModelErrorKind::Refused, "the name of the model cannot stand in an address"));
+        if !is_safe_model_name(&self.id.model) {
+            return Err(ModelError::new(
+                ModelErrorKind::Refused,
+                "the model name contains characters that are not allowed in a URL",
+            ));
         }
         let url = format!("{base}/{folder}{}:streamGenerateContent?alt=sse", self.id.model);
         let mut ask = http::client()?.post(url);
@@ -39,8 +42,9 @@ impl Google {
     }
 }
 
-/// Whether a model's name is a path that leads nowhere else; a config may take it from the page's address.
-fn is_path(model: &str) -> bool {
+/// Returns whether a model's name is a plain path, which cannot change the rest of the URL. A
+/// config may take the name from the page's URL.
+fn is_safe_model_name(model: &str) -> bool {
     let is_plain = |step: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._@".contains(&byte);
         !matches!(step, "" | "." | "..") && step.bytes().all(is_plain)
@@ -55,18 +59,18 @@ impl Model for Google {
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         let write = |request: &Request| self.post(request);
-        let codec = stream::Reader::default();
+        let codec = stream::GeminiCodec::default();
         Box::pin(async move { http::stream(write, &request, &self.settings, codec, cancel).await })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_path;
+    use super::is_safe_model_name;
 
     #[test]
-    fn name_of_a_model_leads_nowhere_else() {
-        let check = |model: &str, expected: bool| assert_eq!(is_path(model), expected, "{model:?}");
+    fn model_name_cannot_change_the_url() {
+        let check = |model: &str, expected: bool| assert_eq!(is_safe_model_name(model), expected, "{model:?}");
         for model in ["gemini-2.5-pro", "models/gemini_2", "tunedModels/mine-1", "publishers/google/models/gemini@001"]
         {
             check(model, true);

@@ -1,4 +1,4 @@
-//! Messages → what Gemini calls contents.
+//! Converts messages to Gemini's contents.
 
 use super::PROVIDER;
 use crate::file;
@@ -8,10 +8,11 @@ use contract::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Google's word for a call that another model made, which no signature of Gemini's can go with.
-const UNSIGNED: &str = "skip_thought_signature_validator";
+/// Google's placeholder for the signature of a call that another model made.
+const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// Neighbours of one role become one content, and the user begins. `is_third`: for a model of Gemini 3, which wants its calls signed.
+/// Converts the messages to contents. Adjacent messages of a role are merged, and the user begins.
+/// `is_third` means a Gemini 3 model, which requires signed calls.
 pub(crate) fn contents(messages: &[Arc<Message>], is_third: bool) -> Vec<Value> {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
@@ -41,18 +42,18 @@ fn user_part(part: &UserPart) -> Value {
     match part {
         UserPart::Text { text } => json!({ "text": text }),
         UserPart::File { media_type, data, filename } => {
-            let kind = file::kind(media_type, data);
+            let kind = file::detect_media_type(media_type, data);
             let name = filename.as_deref();
-            file_as_part(kind, data).unwrap_or_else(|| json!({ "text": file::unreadable(kind, name) }))
+            input_file_part(kind, data).unwrap_or_else(|| json!({ "text": file::unreadable_note(kind, name) }))
         }
     }
 }
 
-/// A file that someone else than the model made; none of a kind that Gemini cannot read. It knows only some kinds of text, and
-/// reads any of them as plain text.
-fn file_as_part(kind: &str, data: &FileData) -> Option<Value> {
-    const TEXTS: [&str; 7] = ["plain", "html", "css", "csv", "markdown", "xml", "rtf"];
-    let is_known = kind.strip_prefix("text/").is_some_and(|text| TEXTS.contains(&text));
+/// Converts a file of a user or tool; `None` if Gemini does not accept it. Gemini knows only some
+/// text types; others are sent as plain text.
+fn input_file_part(kind: &str, data: &FileData) -> Option<Value> {
+    const TEXT_SUBTYPES: [&str; 7] = ["plain", "html", "css", "csv", "markdown", "xml", "rtf"];
+    let is_known = kind.strip_prefix("text/").is_some_and(|text| TEXT_SUBTYPES.contains(&text));
     let kind = if file::is_text(kind) && !is_known { "text/plain" } else { kind };
     let is_read = ["image/", "audio/", "video/", "text/"].iter().any(|family| kind.starts_with(family));
     (is_read || kind == "application/pdf").then(|| match data {
@@ -61,12 +62,13 @@ fn file_as_part(kind: &str, data: &FileData) -> Option<Value> {
     })
 }
 
-/// A result. Gemini 3 takes its files within it; before, they stand behind it, since a function's response was data alone.
+/// Converts a result. Gemini 3 accepts files within it; for earlier models they follow it, because
+/// their function responses contain only data.
 fn result_parts(result: &ToolResult, is_third: bool) -> Vec<Value> {
     let key = if result.output.is_error() { "error" } else { "content" };
     let (value, files) = match &result.output {
         ToolOutput::Json(value) => (value.clone(), Vec::new()),
-        ToolOutput::Content(parts) => of_content(parts),
+        ToolOutput::Content(parts) => split_content(parts),
         other => (Value::from(other.to_text()), Vec::new()),
     };
     let mut response = json!({ "name": result.name });
@@ -81,14 +83,14 @@ fn result_parts(result: &ToolResult, is_third: bool) -> Vec<Value> {
     vec![json!({ "functionResponse": response })]
 }
 
-fn of_content(parts: &[OutputPart]) -> (Value, Vec<Value>) {
+fn split_content(parts: &[OutputPart]) -> (Value, Vec<Value>) {
     let (mut texts, mut files) = (Vec::new(), Vec::new());
     for part in parts {
         let file = match part {
             OutputPart::Text { .. } => None,
             OutputPart::File { media_type, data } => {
                 let data = FileData::Base64(data.clone());
-                file_as_part(file::kind(media_type, &data), &data)
+                input_file_part(file::detect_media_type(media_type, &data), &data)
             }
         };
         match file {
@@ -102,7 +104,7 @@ fn of_content(parts: &[OutputPart]) -> (Value, Vec<Value>) {
     (texts.join("\n").into(), files)
 }
 
-/// Of the calls of one reply only the first is signed.
+/// Converts a reply. Only the first call of a reply is signed.
 fn model_parts(parts: &[AssistantPart], needs_signatures: bool) -> Vec<Value> {
     let mut is_first = true;
     let mut written = Vec::new();
@@ -110,7 +112,7 @@ fn model_parts(parts: &[AssistantPart], needs_signatures: bool) -> Vec<Value> {
         if let AssistantPart::ToolCall(call) = part
             && !call.provider_executed
         {
-            let unsigned = (is_first && needs_signatures).then_some(UNSIGNED);
+            let unsigned = (is_first && needs_signatures).then_some(SKIP_SIGNATURE);
             written.push(call_part(call, unsigned));
             is_first = false;
         } else {
@@ -132,11 +134,11 @@ fn call_part(call: &ToolCall, unsigned: Option<&str>) -> Value {
 fn model_part(part: &AssistantPart) -> Option<Value> {
     let (text, metadata, is_thought) = match part {
         AssistantPart::Text { text, metadata } => (text, metadata, false),
-        // Thoughts of another model are not this one's.
+        // Reasoning of another model has no signature and is omitted.
         AssistantPart::Reasoning { text, metadata } if signature(metadata.as_ref()).is_some() => (text, metadata, true),
         AssistantPart::ProviderItem { provider, item } if provider == PROVIDER => return Some(item.clone()),
         AssistantPart::File { media_type, data, metadata, .. } => {
-            return Some(file_part(media_type, data, metadata.as_ref()));
+            return Some(output_file_part(media_type, data, metadata.as_ref()));
         }
         AssistantPart::Reasoning { .. }
         | AssistantPart::ToolCall(_)
@@ -157,8 +159,8 @@ fn model_part(part: &AssistantPart) -> Option<Value> {
     Some(part)
 }
 
-/// An image of its own, so that the next turn can be about it.
-fn file_part(media_type: &str, data: &FileData, metadata: Option<&ProviderMetadata>) -> Value {
+/// Converts an image that the model generated, so that the next turn can refer to it.
+fn output_file_part(media_type: &str, data: &FileData, metadata: Option<&ProviderMetadata>) -> Value {
     let mut part = match data {
         FileData::Base64(data) => json!({ "inlineData": { "mimeType": media_type, "data": data } }),
         FileData::Url(url) => json!({ "fileData": { "mimeType": media_type, "fileUri": url } }),

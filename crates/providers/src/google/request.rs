@@ -1,16 +1,16 @@
-//! The contract's request → a `generateContent` request.
+//! Converts a request to JSON for `generateContent`.
 
 use super::PROVIDER;
 use super::parts::contents;
-use crate::options::{self, Words};
+use crate::options::{self, OptionMapping};
 use contract::{Message, Request, ToolChoice, ToolSpec};
 use serde_json::{Map, Value, json};
 
-/// Keys of `generationConfig` that say what form the answer has.
-const FORMAT: [&str; 5] =
+/// The keys of `generationConfig` that determine the response format.
+const FORMAT_KEYS: [&str; 5] =
     ["responseMimeType", "responseSchema", "responseJsonSchema", "responseModalities", "response_schema"];
 
-/// The body of `POST /models/MODEL:streamGenerateContent`.
+/// Returns the body of `POST /models/MODEL:streamGenerateContent`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
     let mut body = Map::new();
     if let Some(system) = system(request) {
@@ -18,20 +18,23 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     }
     body.insert("contents".to_owned(), contents(&request.messages, model.contains("gemini-3")).into());
     if !request.tools.is_empty() {
-        let declared: Vec<_> = request.tools.iter().map(declaration).collect();
+        let declared: Vec<_> = request.tools.iter().map(function_declaration).collect();
         body.insert("tools".to_owned(), json!([{ "functionDeclarations": declared }]));
-        body.insert("toolConfig".to_owned(), json!({ "functionCallingConfig": calling(&request.tool_choice) }));
+        body.insert(
+            "toolConfig".to_owned(),
+            json!({ "functionCallingConfig": function_calling_config(&request.tool_choice) }),
+        );
     }
-    body.insert("generationConfig".to_owned(), generation(request));
+    body.insert("generationConfig".to_owned(), generation_config(request));
     if let Some(Value::Object(options)) = request.provider_options.get(PROVIDER) {
-        merge(&mut body, options, request.response_format.is_some());
+        merge_options(&mut body, options, request.response_format.is_some());
     }
     Value::Object(body)
 }
 
-/// The AI SDK's options for this API, most of which belong to the generation.
-const WORDS: Words = Words {
-    places: &[
+/// The mapping of the AI SDK's options, most of which belong to `generationConfig`.
+const OPTION_MAPPING: OptionMapping = OptionMapping {
+    paths: &[
         ("thinkingConfig", &["generationConfig", "thinkingConfig"]),
         ("responseModalities", &["generationConfig", "responseModalities"]),
         ("audioTimestamp", &["generationConfig", "audioTimestamp"]),
@@ -40,29 +43,30 @@ const WORDS: Words = Words {
         ("retrievalConfig", &["toolConfig", "retrievalConfig"]),
         ("streamFunctionCallArguments", &["toolConfig", "functionCallingConfig", "streamFunctionCallArguments"]),
     ],
-    spelled: &[],
+    snake_case_values: &[],
 };
 
-/// Merges the options into the body. `has_format`: the request asks for a form of the answer, which goes before theirs.
-fn merge(body: &mut Map<String, Value>, options: &Map<String, Value>, has_format: bool) {
-    let mut options = WORDS.of_api(options);
+/// Merges the options into the body. With `has_format`, the request's response format takes
+/// precedence over theirs.
+fn merge_options(body: &mut Map<String, Value>, options: &Map<String, Value>, has_format: bool) {
+    let mut options = OPTION_MAPPING.translate(options);
     if let (true, Some(Value::Object(config))) = (has_format, options.get_mut("generationConfig")) {
-        config.retain(|key, _| !FORMAT.contains(&key.as_str()));
+        config.retain(|key, _| !FORMAT_KEYS.contains(&key.as_str()));
     }
     let takes_schema = options.shift_remove("structuredOutputs") != Some(Value::Bool(false));
     if let (false, Some(Value::Object(config))) = (takes_schema, body.get_mut("generationConfig")) {
         config.shift_remove("responseJsonSchema");
     }
-    // One threshold for all kinds of content.
+    // A single threshold applies to all harm categories.
     if let Some(threshold) = options.shift_remove("threshold") {
-        let every = HARMS.map(|harm| json!({ "category": harm, "threshold": threshold }));
+        let every = HARM_CATEGORIES.map(|harm| json!({ "category": harm, "threshold": threshold }));
         options.entry("safetySettings").or_insert_with(|| every.to_vec().into());
     }
     options::merge(body, &options);
 }
 
-/// Kinds of content that have a threshold.
-const HARMS: [&str; 5] = [
+/// The harm categories that have a threshold.
+const HARM_CATEGORIES: [&str; 5] = [
     "HARM_CATEGORY_HATE_SPEECH",
     "HARM_CATEGORY_DANGEROUS_CONTENT",
     "HARM_CATEGORY_HARASSMENT",
@@ -79,7 +83,7 @@ fn system(request: &Request) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({ "parts": parts }))
 }
 
-fn generation(request: &Request) -> Value {
+fn generation_config(request: &Request) -> Value {
     let sampling = &request.sampling;
     let mut config = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
@@ -97,17 +101,18 @@ fn generation(request: &Request) -> Value {
     set("stopSequences", (!sampling.stop_sequences.is_empty()).then(|| json!(sampling.stop_sequences)));
     if let Some(format) = &request.response_format {
         set("responseMimeType", Some("application/json".into()));
-        // What is not enforced is said in words alone: the API takes only a part of JSON Schema.
+        // A schema that is not enforced is only part of the instructions, because the API accepts
+        // only a subset of JSON Schema.
         set("responseJsonSchema", format.strict.then(|| format.schema.clone()));
     }
     Value::Object(config)
 }
 
-fn declaration(tool: &ToolSpec) -> Value {
+fn function_declaration(tool: &ToolSpec) -> Value {
     json!({ "name": tool.name, "description": tool.description, "parametersJsonSchema": tool.input_schema })
 }
 
-fn calling(choice: &ToolChoice) -> Value {
+fn function_calling_config(choice: &ToolChoice) -> Value {
     match choice {
         ToolChoice::Auto => json!({ "mode": "AUTO" }),
         ToolChoice::Required => json!({ "mode": "ANY" }),

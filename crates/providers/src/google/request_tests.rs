@@ -17,7 +17,7 @@ fn signed_call() -> AssistantPart {
 }
 
 #[test]
-fn a_conversation_as_it_is_sent() {
+fn conversation_is_converted() {
     let mut request = request(vec![
         user("Weather?"),
         Message::Assistant(vec![
@@ -51,7 +51,7 @@ fn a_conversation_as_it_is_sent() {
 }
 
 #[test]
-fn a_call_of_another_model_says_so_where_signatures_are_needed() {
+fn unsigned_calls_get_a_placeholder_for_gemini_3() {
     let messages = || vec![user("Weather?"), Message::Assistant(vec![call("a", json!({})), call("b", json!({}))])];
     let signatures = |model: &str| {
         let body = body(model, &request(messages()));
@@ -63,7 +63,7 @@ fn a_call_of_another_model_says_so_where_signatures_are_needed() {
 }
 
 #[test]
-fn an_answer_as_json() {
+fn response_format_is_converted() {
     let config = |strict| {
         let mut request = request(vec![user("Weather?")]);
         let (name, schema) = ("weather".to_owned(), json!({ "type": "object" }));
@@ -76,7 +76,7 @@ fn an_answer_as_json() {
 }
 
 #[test]
-fn files() {
+fn files_become_parts_or_notes() {
     let base64 = || FileData::Base64("aGk=".to_owned());
     let parts = vec![
         file("image/png", base64(), None),
@@ -91,13 +91,13 @@ fn files() {
 }
 
 #[test]
-fn the_user_begins() {
+fn contents_begin_with_the_user() {
     let body = body("gemini-2.5-pro", &request(vec![Message::Assistant(vec![text("Hello.")])]));
     insta::assert_snapshot!(body["contents"], @r##"[{"role":"user","parts":[{"text":"(no text)"}]},{"role":"model","parts":[{"text":"Hello."}]}]"##);
 }
 
 #[test]
-fn an_image_of_its_own_goes_back() {
+fn generated_image_is_sent_back() {
     let metadata = ProviderMetadata::from_iter([("google".to_owned(), json!({ "thoughtSignature": "s" }))]);
     let image = AssistantPart::File {
         media_type: "image/png".to_owned(),

@@ -1,119 +1,121 @@
-//! Gemini's chunks → parts, without I/O.
+//! Decodes Gemini's chunks to parts, without I/O.
 
 use super::PROVIDER;
 use super::api::{Candidate, Chunk, Content, Failure, FunctionCall, Part as ApiPart, Usage as ApiUsage};
 use super::arguments;
-use super::grounding::{self, Named};
-use crate::driver::{Codec, MAX_IMAGE_EVENT, broken};
-use crate::json::{self, text_in, unreadable};
-use crate::lenient::{CallIds, Held, tool_name};
+use super::grounding::{self, GroundingSource};
+use crate::driver::{Codec, MAX_IMAGE_EVENT, stream_error};
+use crate::json::{self, parse_error, text_from_value};
+use crate::lenient::{BufferedBytes, CallIds, tool_name_or_default};
 use contract::{Citation, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// Reads one reply.
+/// Decodes one reply.
 #[derive(Default)]
-pub(crate) struct Reader {
-    open: Option<Open>,
-    /// Texts and reasonings so far, which gives each its id.
-    named: u64,
-    call: Option<Call>,
+pub(crate) struct GeminiCodec {
+    open: Option<OpenPart>,
+    /// The number of texts and reasoning parts so far; the source of their ids.
+    part_count: u64,
+    call: Option<StreamingCall>,
     calls: CallIds,
-    held: Held,
-    /// Calls that came with an id of Google's, with their arguments: one that is repeated is made once.
-    told: HashSet<String>,
-    /// Calls of tools that Google runs and has not answered.
-    running: Vec<Running>,
-    /// The addresses of the sources that were told.
-    sources: HashSet<String>,
-    has_called: bool,
+    buffered: BufferedBytes,
+    /// The complete calls that had an id of Google's, with their arguments. A repeated one is
+    /// ignored.
+    seen_calls: HashSet<String>,
+    /// The calls of Google's own tools that have no result yet.
+    server_calls: Vec<ServerCall>,
+    /// The URLs of the sources that were reported.
+    source_urls: HashSet<String>,
+    has_tool_calls: bool,
     finish_reason: Option<String>,
-    blocked: bool,
+    is_blocked: bool,
     usage: ApiUsage,
 }
 
-/// What is being written.
-struct Open {
+/// The text or reasoning part that is open.
+struct OpenPart {
     id: String,
     is_text: bool,
     signature: Option<String>,
     citations: Vec<Citation>,
 }
 
-/// A call of a tool that Google runs.
-struct Running {
-    /// As Google gave it.
-    given: Option<String>,
+/// A call of one of Google's own tools.
+struct ServerCall {
+    /// The id that Google gave it.
+    provider_id: Option<String>,
     id: String,
     name: String,
 }
 
-/// A call whose arguments stream.
-struct Call {
+/// A call whose arguments are streamed.
+struct StreamingCall {
     id: String,
     name: String,
     arguments: Value,
     signature: Option<String>,
 }
 
-impl Codec for Reader {
+impl Codec for GeminiCodec {
     const MAX_EVENT: usize = MAX_IMAGE_EVENT;
 
-    fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        if !json::is_event(data)? {
+    fn decode_event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        if !json::has_object(data)? {
             return Ok(());
         }
         let mut spare = String::new();
-        let chunk: Chunk<'_> = json::read(data, &mut spare).map_err(|error| unreadable("a chunk", &error))?;
+        let chunk: Chunk<'_> = json::parse(data, &mut spare).map_err(|error| parse_error("a chunk", &error))?;
         if let Some(error) = chunk.error {
-            return Err(failure(&error));
+            return Err(model_error(&error));
         }
         self.usage = chunk.usage_metadata.unwrap_or(self.usage);
         if let Some(reason) = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason) {
-            (self.blocked, self.finish_reason) = (true, Some(reason));
+            (self.is_blocked, self.finish_reason) = (true, Some(reason));
         }
         match chunk.candidates.list("candidates")?.first() {
-            Some(first) => match json::entry(first, "candidates")? {
-                Some(candidate) => self.candidate(candidate, parts),
+            Some(first) => match json::object_entry(first, "candidates")? {
+                Some(candidate) => self.read_candidate(candidate, parts),
                 None => Ok(()),
             },
             None => Ok(()),
         }
     }
 
-    /// The stream has no mark for its end; a reply is complete when a reason for its end has come.
+    /// The stream has no end marker; a reply is complete if it has a finish reason.
     fn end(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let Some(raw) = self.finish_reason.take() else {
-            return Err(broken("the stream ended without a finish reason: no `finishReason` came"));
+            return Err(stream_error("the stream ended without a finish reason: `finishReason` is missing"));
         };
-        self.close(parts);
-        // A call that is not complete says nothing unless the model says that it has said all.
+        self.end_part(parts);
+        // An incomplete call is accepted only if the model finished normally.
         if raw == "STOP" {
             self.end_call(parts);
         } else if self.call.is_some() {
-            return Err(broken("the reply ended in the middle of a tool call"));
+            return Err(stream_error("the reply ended in the middle of a tool call"));
         }
-        let reason = if self.blocked { FinishReason::ContentFilter } else { reason(&raw, self.has_called) };
-        parts.push(Part::Finish { reason, raw_reason: Some(raw), usage: usage(&self.usage), metadata: None });
+        let reason =
+            if self.is_blocked { FinishReason::ContentFilter } else { finish_reason(&raw, self.has_tool_calls) };
+        parts.push(Part::Finish { reason, raw_reason: Some(raw), usage: to_usage(&self.usage), metadata: None });
         Ok(())
     }
 
-    /// Counts of tokens may follow the last word, so only the stream's end is the end.
+    /// Token counts may follow the last text, so only the end of the stream completes the reply.
     fn is_complete(&self) -> bool {
         false
     }
 }
 
-impl Reader {
-    fn candidate(&mut self, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+impl GeminiCodec {
+    fn read_candidate(&mut self, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let (mut spare, mut spare_content) = (String::new(), String::new());
-        let candidate: Candidate<'_> = json::read(raw, &mut spare).map_err(|error| unreadable("a chunk", &error))?;
+        let candidate: Candidate<'_> = json::parse(raw, &mut spare).map_err(|error| parse_error("a chunk", &error))?;
         if let Some(raw) = candidate.content.object("content")? {
             let content: Content<'_> =
-                json::read(raw, &mut spare_content).map_err(|error| unreadable("`content`", &error))?;
+                json::parse(raw, &mut spare_content).map_err(|error| parse_error("`content`", &error))?;
             for entry in content.parts.list("parts")? {
-                if let Some(part) = json::entry(entry, "parts")? {
-                    self.part(part, parts)?;
+                if let Some(part) = json::object_entry(entry, "parts")? {
+                    self.read_part(part, parts)?;
                 }
             }
         }
@@ -121,76 +123,77 @@ impl Reader {
             let named = grounding::sources(&grounding);
             if let Some(open) = self.open.as_mut().filter(|open| open.is_text) {
                 let citations = grounding::citations(&grounding, &named);
-                // Each chunk may name the passages of those before it again.
+                // Each chunk may repeat the citations of earlier ones.
                 open.citations = if citations.is_empty() { std::mem::take(&mut open.citations) } else { citations };
             }
-            self.tell_sources(named.into_iter().flatten(), parts)?;
+            self.push_sources(named.into_iter().flatten(), parts)?;
         }
         if let Some(fetched) = candidate.url_context_metadata {
-            self.tell_sources(grounding::pages(&fetched), parts)?;
+            self.push_sources(grounding::fetched_pages(&fetched), parts)?;
         }
         self.finish_reason = candidate.finish_reason.or(self.finish_reason.take());
         Ok(())
     }
 
-    fn part(&mut self, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+    fn read_part(&mut self, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let mut spare = String::new();
-        let part: ApiPart<'_> = json::read(raw, &mut spare).map_err(|error| unreadable("a part of a chunk", &error))?;
+        let part: ApiPart<'_> =
+            json::parse(raw, &mut spare).map_err(|error| parse_error("a part of a chunk", &error))?;
         let signature = part.thought_signature;
         if let Some(raw) = part.function_call.object("functionCall")? {
-            let call = json::read_owned(raw).map_err(|error| unreadable("`functionCall`", &error))?;
-            self.close(parts);
-            return self.function_call(call, signature, parts);
+            let call = json::parse_owned(raw).map_err(|error| parse_error("`functionCall`", &error))?;
+            self.end_part(parts);
+            return self.push_function_call(call, signature, parts);
         }
         if let Some(text) = part.text {
-            self.text(text, part.thought != Some(true), signature, parts);
+            self.push_text(text, part.thought != Some(true), signature, parts);
             return Ok(());
         }
-        self.close(parts);
+        self.end_part(parts);
         let inline = part.inline_data.and_then(|file| Some((file.mime_type, file.data?)));
         let kept = part.file_data.and_then(|file| Some((file.mime_type, file.file_uri?)));
         if let Some((media_type, content)) = inline.clone().or(kept) {
             let media_type = media_type.unwrap_or_else(|| "application/octet-stream".to_owned());
             let url = if inline.is_some() { format!("data:{media_type};base64,{content}") } else { content };
-            parts.push(Part::File { media_type, url, metadata: signature.map(signed) });
+            parts.push(Part::File { media_type, url, metadata: signature.map(signature_metadata) });
             return Ok(());
         }
-        self.held.grow(raw.len())?;
+        self.buffered.add(raw.len())?;
         if let Some(code) = part.executable_code {
-            let id = text_in(&code["id"]);
-            self.begin_tool(id, "code_execution".to_owned(), code, parts)?;
+            let id = text_from_value(&code["id"]);
+            self.begin_server_call(id, "code_execution".to_owned(), code, parts)?;
         } else if let Some(result) = part.code_execution_result {
             let output = result.get("output").cloned().unwrap_or_else(|| "".into());
             let output = json!({ "outcome": result["outcome"], "output": output });
-            self.end_tool(text_in(&result["id"]), "code_execution".to_owned(), output, parts)?;
+            self.end_server_call(text_from_value(&result["id"]), "code_execution".to_owned(), output, parts)?;
         } else if let Some(tool) = part.tool_call {
             let name = format!("server:{}", tool.tool_type.unwrap_or_default());
-            self.begin_tool(tool.id, name, tool.args.unwrap_or_else(|| json!({})), parts)?;
+            self.begin_server_call(tool.id, name, tool.args.unwrap_or_else(|| json!({})), parts)?;
         } else if let Some(tool) = part.tool_response {
             let name = format!("server:{}", tool.tool_type.unwrap_or_default());
-            self.end_tool(tool.id, name, tool.response.unwrap_or_else(|| json!({})), parts)?;
+            self.end_server_call(tool.id, name, tool.response.unwrap_or_else(|| json!({})), parts)?;
         }
-        // Also of a kind that is not known: it goes back as it came.
+        // Parts of unknown kinds, too, are sent back as received.
         let item = serde_json::from_str(raw).unwrap_or(Value::Null);
         parts.push(Part::ProviderItem { provider: PROVIDER.to_owned(), item });
         Ok(())
     }
 
-    /// Thoughts and words; a signature often comes with an empty text behind what it signs.
-    fn text(&mut self, delta: String, is_text: bool, signature: Option<String>, parts: &mut Vec<Part>) {
+    /// Appends text or reasoning. A signature often arrives with an empty text after what it signs.
+    fn push_text(&mut self, delta: String, is_text: bool, signature: Option<String>, parts: &mut Vec<Part>) {
         if delta.is_empty() && signature.is_none() {
             return;
         }
         let fits = self.open.as_ref().is_some_and(|open| open.is_text == is_text || delta.is_empty());
         if !fits {
-            self.close(parts);
-            let id = self.named.to_string();
-            self.named += 1;
+            self.end_part(parts);
+            let id = self.part_count.to_string();
+            self.part_count += 1;
             parts.push(match is_text {
                 true => Part::TextStart { id: id.clone() },
                 false => Part::ReasoningStart { id: id.clone(), metadata: None },
             });
-            self.open = Some(Open { id, is_text, signature: None, citations: Vec::new() });
+            self.open = Some(OpenPart { id, is_text, signature: None, citations: Vec::new() });
         }
         let Some(open) = &mut self.open else { return };
         open.signature = signature.or(open.signature.take());
@@ -203,46 +206,46 @@ impl Reader {
         }
     }
 
-    fn close(&mut self, parts: &mut Vec<Part>) {
-        parts.extend(self.open.take().map(|Open { id, is_text, signature, citations }| {
-            let metadata = signature.map(signed);
+    fn end_part(&mut self, parts: &mut Vec<Part>) {
+        parts.extend(self.open.take().map(|OpenPart { id, is_text, signature, citations }| {
+            let metadata = signature.map(signature_metadata);
             if is_text { Part::TextEnd { id, metadata, citations } } else { Part::ReasoningEnd { id, metadata } }
         }));
     }
 
-    fn function_call(
+    fn push_function_call(
         &mut self,
         piece: FunctionCall,
         signature: Option<String>,
         parts: &mut Vec<Part>,
     ) -> Result<(), ModelError> {
-        let goes_on = piece.goes_on();
+        let goes_on = piece.is_incomplete();
         let is_more = piece.partial_args.is_some();
         if let Some(name) = piece.name {
-            // The piece that ends a call may be missing; the next call ends it, too.
+            // The end of a call may be missing; the next call ends it, too.
             self.end_call(parts);
             let is_whole = !goes_on && !is_more;
             if let Some(id) = piece.id.as_ref().filter(|_| is_whole)
-                && !self.told.insert(format!("{id} {name} {}", piece.args.as_ref().unwrap_or(&Value::Null)))
+                && !self.seen_calls.insert(format!("{id} {name} {}", piece.args.as_ref().unwrap_or(&Value::Null)))
             {
                 return Ok(());
             }
-            let (id, name) = (self.calls.name(piece.id)?, tool_name(Some(name)));
+            let (id, name) = (self.calls.assign(piece.id)?, tool_name_or_default(Some(name)));
             parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false });
             let arguments = match piece.args {
                 Some(Value::String(json)) => serde_json::from_str(&json).unwrap_or(Value::String(json)),
                 Some(Value::Null) | None => json!({}),
                 Some(arguments) => arguments,
             };
-            self.held.grow(arguments.to_string().len())?;
-            self.call = Some(Call { id, name, arguments, signature });
+            self.buffered.add(arguments.to_string().len())?;
+            self.call = Some(StreamingCall { id, name, arguments, signature });
         }
         let Some(call) = &mut self.call else { return Ok(()) };
         for argument in piece.partial_args.into_iter().flatten() {
-            self.held.grow(argument.string_value.as_ref().map_or(16, String::len))?;
-            arguments::put(&mut call.arguments, argument);
+            self.buffered.add(argument.string_value.as_ref().map_or(16, String::len))?;
+            arguments::insert_value(&mut call.arguments, argument);
         }
-        // The pieces come in no order of JSON text, so nothing can be told of them yet.
+        // The values arrive in any order, so there are no JSON deltas to report yet.
         if !goes_on {
             self.end_call(parts);
         }
@@ -250,15 +253,15 @@ impl Reader {
     }
 
     fn end_call(&mut self, parts: &mut Vec<Part>) {
-        let Some(Call { id, name, arguments, signature }) = self.call.take() else { return };
-        self.has_called = true;
+        let Some(StreamingCall { id, name, arguments, signature }) = self.call.take() else { return };
+        self.has_tool_calls = true;
         let input = arguments.to_string();
         parts.push(Part::ToolInputDelta { id: id.clone(), delta: input.clone() });
-        let metadata = signature.map(signed);
+        let metadata = signature.map(signature_metadata);
         parts.push(Part::ToolCall { id, name, input, provider_executed: false, metadata });
     }
 
-    fn begin_tool(
+    fn begin_server_call(
         &mut self,
         id: Option<String>,
         name: String,
@@ -266,47 +269,52 @@ impl Reader {
         parts: &mut Vec<Part>,
     ) -> Result<(), ModelError> {
         let given = id.clone();
-        let id = self.calls.name(id)?;
-        self.running.push(Running { given, id: id.clone(), name: name.clone() });
+        let id = self.calls.assign(id)?;
+        self.server_calls.push(ServerCall { provider_id: given, id: id.clone(), name: name.clone() });
         let input = input.to_string();
         parts.push(Part::ToolCall { id, name, input, provider_executed: true, metadata: None });
         Ok(())
     }
 
-    /// Tells a result with the call that it names, or the newest one; a call that has not come is told before its result.
-    fn end_tool(
+    /// Appends a result for the call that it names, or for the newest one. A missing call is
+    /// appended before its result.
+    fn end_server_call(
         &mut self,
         given: Option<String>,
         name: String,
         output: Value,
         parts: &mut Vec<Part>,
     ) -> Result<(), ModelError> {
-        if self.running.is_empty() {
-            self.begin_tool(given.clone(), name, json!({}), parts)?;
+        if self.server_calls.is_empty() {
+            self.begin_server_call(given.clone(), name, json!({}), parts)?;
         }
-        let named = self.running.iter().rposition(|running| given.is_some() && running.given == given);
-        let at = named.or_else(|| self.running.len().checked_sub(1));
-        if let Some(Running { id, name, .. }) = at.map(|at| self.running.remove(at)) {
+        let named = self.server_calls.iter().rposition(|running| given.is_some() && running.provider_id == given);
+        let at = named.or_else(|| self.server_calls.len().checked_sub(1));
+        if let Some(ServerCall { id, name, .. }) = at.map(|at| self.server_calls.remove(at)) {
             parts.push(Part::ToolResult { id, name, output, is_error: false, metadata: None });
         }
         Ok(())
     }
 
-    /// Each chunk may name the sources of those before it again.
-    fn tell_sources(&mut self, named: impl Iterator<Item = Named>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+    /// Appends sources. Each chunk may repeat the sources of earlier ones.
+    fn push_sources(
+        &mut self,
+        named: impl Iterator<Item = GroundingSource>,
+        parts: &mut Vec<Part>,
+    ) -> Result<(), ModelError> {
         for named in named {
-            if self.sources.contains(named.address()) {
+            if self.source_urls.contains(named.address()) {
                 continue;
             }
-            self.held.grow(named.address().len())?;
-            self.sources.insert(named.address().to_owned());
-            parts.push(Part::Source(named.source(format!("source-{}", self.sources.len()))));
+            self.buffered.add(named.address().len())?;
+            self.source_urls.insert(named.address().to_owned());
+            parts.push(Part::Source(named.to_source(format!("source-{}", self.source_urls.len()))));
         }
         Ok(())
     }
 }
 
-fn reason(raw: &str, has_called: bool) -> FinishReason {
+fn finish_reason(raw: &str, has_called: bool) -> FinishReason {
     match raw {
         "STOP" if has_called => FinishReason::ToolCalls,
         "STOP" => FinishReason::Stop,
@@ -324,8 +332,8 @@ fn reason(raw: &str, has_called: bool) -> FinishReason {
     }
 }
 
-fn usage(usage: &ApiUsage) -> Usage {
-    let tokens = |count: Option<crate::lenient::Count>| count.unwrap_or_default().0;
+fn to_usage(usage: &ApiUsage) -> Usage {
+    let tokens = |count: Option<crate::lenient::TokenCount>| count.unwrap_or_default().0;
     let thoughts = tokens(usage.thoughts_token_count);
     Usage {
         input_tokens: tokens(usage.prompt_token_count).saturating_add(tokens(usage.tool_use_prompt_token_count)),
@@ -336,12 +344,12 @@ fn usage(usage: &ApiUsage) -> Usage {
     }
 }
 
-/// What goes back to Google with a part.
-fn signed(signature: String) -> ProviderMetadata {
+/// Creates metadata that is sent back to Google with a part.
+fn signature_metadata(signature: String) -> ProviderMetadata {
     Map::from_iter([(PROVIDER.to_owned(), json!({ "thoughtSignature": signature }))])
 }
 
-fn failure(error: &Failure) -> ModelError {
+fn model_error(error: &Failure) -> ModelError {
     let status = error.status.as_deref().unwrap_or_default();
     let kind = match (error.code, status) {
         (Some(401 | 403), _) | (_, "UNAUTHENTICATED" | "PERMISSION_DENIED") => ModelErrorKind::Unauthorized,

@@ -1,5 +1,5 @@
-use super::stream::Reader;
-use crate::testing::{answered, cut, events, read, request, shown};
+use super::stream::GeminiCodec;
+use crate::testing::{decode, decoded_lines, history_after, request, split, sse_events};
 use contract::{ModelErrorKind, Part};
 use proptest::prelude::*;
 
@@ -7,8 +7,8 @@ const THINKING_AND_TOOLS: &str = include_str!("../../fixtures/google/thinking_an
 const SERVER_TOOLS: &str = include_str!("../../fixtures/google/server_tools.jsonl");
 
 #[test]
-fn thinking_and_tools() {
-    insta::assert_snapshot!(shown(Reader::default(), &events(THINKING_AND_TOOLS, "")), @r##"
+fn thinking_and_tools_are_decoded() {
+    insta::assert_snapshot!(decoded_lines(GeminiCodec::default(), &sse_events(THINKING_AND_TOOLS, "")), @r##"
     reasoning-start {"id":"0"}
     reasoning-delta {"id":"0","delta":"Two places."}
     reasoning-end {"id":"0","metadata":{"google":{"thoughtSignature":"s0"}}}
@@ -30,8 +30,8 @@ fn thinking_and_tools() {
 }
 
 #[test]
-fn tools_of_googles_files_and_sources() {
-    insta::assert_snapshot!(shown(Reader::default(), &events(SERVER_TOOLS, "")), @r##"
+fn server_tools_files_and_sources_are_decoded() {
+    insta::assert_snapshot!(decoded_lines(GeminiCodec::default(), &sse_events(SERVER_TOOLS, "")), @r##"
     text-start {"id":"0"}
     text-delta {"id":"0","delta":"I count."}
     source {"kind":"url","id":"source-1","url":"https://example.org/a","title":"A"}
@@ -55,9 +55,9 @@ fn tools_of_googles_files_and_sources() {
 }
 
 #[test]
-fn ends() {
+fn end_of_the_stream_is_checked() {
     let check = |lines: &str, expected: &str| {
-        let shown = shown(Reader::default(), &events(lines, ""));
+        let shown = decoded_lines(GeminiCodec::default(), &sse_events(lines, ""));
         let last = shown.lines().last().unwrap_or_default();
         assert!(last.contains(expected), "{lines}: {last}");
     };
@@ -72,10 +72,10 @@ fn ends() {
 }
 
 #[test]
-fn errors() {
+fn error_code_determines_the_kind() {
     let check = |line: &str, kind: ModelErrorKind| {
-        let stream = events(&format!("{}\n{line}", THINKING_AND_TOOLS.lines().next().unwrap()), "");
-        let (parts, read) = read(Reader::default(), &[stream.as_bytes()]);
+        let stream = sse_events(&format!("{}\n{line}", THINKING_AND_TOOLS.lines().next().unwrap()), "");
+        let (parts, read) = decode(GeminiCodec::default(), &[stream.as_bytes()]);
         assert_eq!(read.unwrap_err().kind, kind, "{line}");
         assert!(!parts.is_empty() && !parts.iter().any(|part| matches!(part, Part::Finish { .. })));
     };
@@ -90,15 +90,15 @@ fn errors() {
 
 proptest! {
     #[test]
-    fn cuts_do_not_matter(cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
-        let stream = events(THINKING_AND_TOOLS, "");
-        // Ids of calls are minted: only what has no id of its own is compared.
+    fn chunk_boundaries_do_not_matter(cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
+        let stream = sse_events(THINKING_AND_TOOLS, "");
+        // Call ids are generated, so only parts without an id of their own are compared.
         let plain = |parts: Vec<Part>| {
             let is_call = |part: &Part| matches!(part, Part::ToolInputStart { .. } | Part::ToolInputDelta { .. } | Part::ToolCall { .. });
             parts.into_iter().filter(|part| !is_call(part)).collect::<Vec<_>>()
         };
-        let (whole, _) = read(Reader::default(), &[stream.as_bytes()]);
-        let (parts, ended) = read(Reader::default(), &cut(stream.as_bytes(), &cuts));
+        let (whole, _) = decode(GeminiCodec::default(), &[stream.as_bytes()]);
+        let (parts, ended) = decode(GeminiCodec::default(), &split(stream.as_bytes(), &cuts));
         prop_assert!(ended.is_ok());
         prop_assert_eq!(parts.len(), whole.len());
         prop_assert_eq!(plain(parts), plain(whole));
@@ -107,10 +107,10 @@ proptest! {
 
 const GROUNDING: &str = include_str!("../../fixtures/google/grounding.jsonl");
 
-/// Code, fetched pages, places, stores of files, and the passages that rest on them.
+/// Code, fetched pages, map places, file stores, and the passages that cite them.
 #[test]
-fn what_an_answer_rests_on() {
-    insta::assert_snapshot!(shown(Reader::default(), &events(GROUNDING, "")), @r##"
+fn grounding_becomes_sources_and_citations() {
+    insta::assert_snapshot!(decoded_lines(GeminiCodec::default(), &sse_events(GROUNDING, "")), @r##"
     tool-call {"id":"x1","name":"code_execution","input":"{\"id\":\"x1\",\"language\":\"PYTHON\",\"code\":\"print(1)\"}","providerExecuted":true}
     provider-item {"provider":"google","item":{"executableCode":{"id":"x1","language":"PYTHON","code":"print(1)"}}}
     tool-call {"id":"x2","name":"code_execution","input":"{\"id\":\"x2\",\"language\":\"PYTHON\",\"code\":\"print(2)\"}","providerExecuted":true}
@@ -142,8 +142,8 @@ fn what_an_answer_rests_on() {
 }
 
 #[test]
-fn items_go_back_as_they_came() {
-    let request = request(answered(Reader::default(), &events(GROUNDING, "")));
+fn items_are_sent_back_unchanged() {
+    let request = request(history_after(GeminiCodec::default(), &sse_events(GROUNDING, "")));
     let body = super::request::body("gemini-3-pro", &request);
     let parts: Vec<_> = body["contents"][1]["parts"].as_array().unwrap().iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(parts.join("\n"), @r##"

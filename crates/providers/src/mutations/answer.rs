@@ -1,20 +1,21 @@
-//! What a user and the loop make of a reply.
+//! A decoded reply, reduced to what the user and the loop see.
 
 use contract::{FinishReason, Part};
 
-/// An answer, without what only its provider reads.
+/// The content of a reply, without data that only its provider reads.
 #[derive(Debug, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct DecodedReply {
     text: String,
     reasoning: String,
-    /// Calls that the caller is to run.
+    /// The calls for the caller to run.
     calls: Vec<String>,
     reason: FinishReason,
 }
 
-impl Answer {
-    /// The answer of a whole reply, or what is wrong with the order of its parts.
-    pub(super) fn of(parts: &[Part]) -> Result<Self, String> {
+impl DecodedReply {
+    /// Collects the content of a complete reply, or returns what is wrong with the order of its
+    /// parts.
+    pub(super) fn from_parts(parts: &[Part]) -> Result<Self, String> {
         let (mut open, mut begun): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
         let mut answer =
             Self { text: String::new(), reasoning: String::new(), calls: Vec::new(), reason: FinishReason::Other };
@@ -47,7 +48,7 @@ impl Answer {
         }
         match parts.last() {
             Some(Part::Finish { .. }) if open.is_empty() => {
-                // A call that is taken from the end of a reply comes behind the others.
+                // A call that is taken from the end of a reply comes after the others.
                 answer.calls.sort_unstable();
                 Ok(answer)
             }

@@ -1,23 +1,23 @@
-//! One change to one event of a recording.
+//! A single mutation of one event of a recording.
 
 use serde_json::Value;
 
-/// What is done to a value.
+/// A mutation of a value.
 #[derive(Clone, Debug)]
-pub(super) enum Change {
-    /// Something of another type stands in its place.
+pub(super) enum Mutation {
+    /// Replaced by a value of another type.
     Replaced(&'static str),
-    /// It is not there.
+    /// Removed.
     Removed,
-    /// It is there twice.
-    Doubled,
+    /// Duplicated.
+    Duplicated,
 }
 
-/// A value as JSON, and whether another one is of its type.
+/// A value as JSON, and a function that checks whether another value has the same type.
 type Sample = (&'static str, fn(&Value) -> bool);
 
-/// One of each JSON type.
-const OTHERS: [Sample; 6] = [
+/// A value of each JSON type.
+const SAMPLES: [Sample; 6] = [
     ("null", Value::is_null),
     ("true", Value::is_boolean),
     ("7", Value::is_number),
@@ -26,20 +26,20 @@ const OTHERS: [Sample; 6] = [
     (r#"{"zz":{"a":1}}"#, Value::is_object),
 ];
 
-/// A place in an event, with the values on the way as `key` or `[index]`.
+/// The path of a value in an event; each step is `key` or `[index]`.
 pub(super) type Path = Vec<String>;
 
-/// All changes to an event.
-pub(super) fn changes(event: &Value) -> Vec<(Path, Change)> {
+/// Returns all mutations of an event.
+pub(super) fn all_mutations(event: &Value) -> Vec<(Path, Mutation)> {
     let mut changes = Vec::new();
     collect(event, &mut Vec::new(), &mut changes);
     changes
 }
 
-fn collect(value: &Value, path: &mut Path, changes: &mut Vec<(Path, Change)>) {
-    let others = OTHERS.iter().filter(|(_, is_same)| !is_same(value));
-    changes.extend(others.map(|(json, _)| (path.clone(), Change::Replaced(json))));
-    changes.extend([Change::Removed, Change::Doubled].map(|change| (path.clone(), change)));
+fn collect(value: &Value, path: &mut Path, changes: &mut Vec<(Path, Mutation)>) {
+    let others = SAMPLES.iter().filter(|(_, is_same)| !is_same(value));
+    changes.extend(others.map(|(json, _)| (path.clone(), Mutation::Replaced(json))));
+    changes.extend([Mutation::Removed, Mutation::Duplicated].map(|change| (path.clone(), change)));
     let inner: Vec<(String, &Value)> = match value {
         Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), value)).collect(),
         Value::Array(list) => list.iter().enumerate().map(|(index, value)| (format!("[{index}]"), value)).collect(),
@@ -52,21 +52,21 @@ fn collect(value: &Value, path: &mut Path, changes: &mut Vec<(Path, Change)>) {
     }
 }
 
-/// The events that stand in an event's place once it is changed.
-pub(super) fn changed(event: &Value, path: &[String], change: &Change) -> Vec<String> {
+/// Returns the events that replace an event after its mutation.
+pub(super) fn mutate(event: &Value, path: &[String], change: &Mutation) -> Vec<String> {
     match (path, change) {
-        ([], Change::Replaced(json)) => vec![(*json).to_owned()],
-        ([], Change::Removed) => Vec::new(),
-        ([], Change::Doubled) => vec![event.to_string(); 2],
+        ([], Mutation::Replaced(json)) => vec![(*json).to_owned()],
+        ([], Mutation::Removed) => Vec::new(),
+        ([], Mutation::Duplicated) => vec![event.to_string(); 2],
         _ => {
             let mut json = String::new();
-            write(event, path, change, &mut json);
+            write_mutated(event, path, change, &mut json);
             vec![json]
         }
     }
 }
 
-fn write(value: &Value, path: &[String], change: &Change, json: &mut String) {
+fn write_mutated(value: &Value, path: &[String], change: &Mutation, json: &mut String) {
     let Some((step, rest)) = path.split_first() else {
         *json += &value.to_string();
         return;
@@ -88,10 +88,10 @@ fn write(value: &Value, path: &[String], change: &Change, json: &mut String) {
         let mut part = key.clone();
         match change {
             _ if !is_meant => part += &value.to_string(),
-            _ if !rest.is_empty() => write(value, rest, change, &mut part),
-            Change::Replaced(other) => part += other,
-            Change::Removed => continue,
-            Change::Doubled => part += &format!("{value},{key}{value}"),
+            _ if !rest.is_empty() => write_mutated(value, rest, change, &mut part),
+            Mutation::Replaced(other) => part += other,
+            Mutation::Removed => continue,
+            Mutation::Duplicated => part += &format!("{value},{key}{value}"),
         }
         parts.push(part);
     }

@@ -1,63 +1,74 @@
-//! Every recording, changed in every place: each JSON value replaced by one of each other type, removed and doubled, each event left
-//! out and doubled. A reply fails only for what the answer cannot do without, and the error names it; a field that is no part of the
-//! answer changes nothing of it.
+//! Mutates every recording: each JSON value is replaced by a value of each other type, removed and
+//! duplicated, and each event is dropped and duplicated. A reply may fail only if something
+//! essential is missing, and the error must name it. A field that is not part of the answer must
+//! not change it.
 //!
-//! `cargo nextest run -p providers mutations --run-ignored all` with `RECORDINGS` as a folder of recordings (one event a line, in
-//! folders named by provider) goes through those, too, and takes minutes.
+//! `cargo nextest run -p providers mutations --run-ignored all` with the environment variable
+//! `RECORDINGS` also tests the recordings in that folder (one event per line, in folders named by
+//! provider), and takes minutes.
 
 mod answer;
 mod change;
 
-use crate::parallel::Expanding;
-use crate::testing::{events, read};
+use crate::parallel::ParallelExpander;
+use crate::testing::{decode, sse_events};
 use crate::{anthropic, google, openai_chat, openai_responses};
-use answer::Answer;
-use change::{Change, Path, changed, changes};
+use answer::DecodedReply;
+use change::{Mutation, all_mutations, mutate};
 use contract::{ModelError, ModelErrorKind, Part};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-/// The most changes to one recording in the usual run; of more, these are taken at equal distances.
-const MOST: usize = 2_000;
+/// The maximum number of mutations of a recording in the default run. If there are more, they are
+/// sampled at equal distances.
+const MAX_MUTATIONS: usize = 2_000;
 
-/// The parts of a reply, and how it ended.
+/// The most changes of one kind in one recording: the same change of the same field of the same
+/// type of event. Long recordings repeat one event thousands of times, and each change reads the
+/// whole recording again.
+const MOST_OF_A_KIND: usize = 20;
+
+/// The parts of a reply, and its end.
 type Decoded = (Vec<Part>, Result<(), ModelError>);
 
-/// A codec, and what its API's answers cannot do without.
-struct Codec {
+/// A codec, and the essential fields and events of its API.
+struct CodecCase {
     name: &'static str,
-    read: fn(&str) -> Decoded,
-    /// Behind the last event.
+    decode: fn(&str) -> Decoded,
+    /// The data after the last event.
     end: &'static str,
-    /// Fields, by the ends of their paths, for which a reply may fail.
-    needed: &'static [&'static str],
-    /// Fields that hold the answer, so that it changes with them; `needed` ones do as well.
-    told: &'static [&'static str],
-    /// Events without which there is no whole answer.
-    last: &'static [&'static str],
+    /// The essential fields, by the last keys of their paths: a reply may fail without them.
+    essential_fields: &'static [&'static str],
+    /// The fields that contain the answer, so that it may change with them; `essential_fields` do,
+    /// too.
+    content_fields: &'static [&'static str],
+    /// The events without which a reply is incomplete.
+    final_events: &'static [&'static str],
 }
 
-const ANTHROPIC: Codec = Codec {
+const ANTHROPIC: CodecCase = CodecCase {
     name: "anthropic",
-    read: |stream| read(anthropic::stream::Reader::default(), &[stream.as_bytes()]),
+    decode: |stream| decode(anthropic::stream::MessagesCodec::default(), &[stream.as_bytes()]),
     end: "",
-    needed: &["type", "delta", "content_block", "content"],
-    told: &["text", "thinking", "partial_json", "name", "id", "stop_reason", "input", "content", "citation"],
-    last: &["content_block_start", "content_block_stop", "message_stop"],
+    essential_fields: &["type", "delta", "content_block", "content"],
+    content_fields: &["text", "thinking", "partial_json", "name", "id", "stop_reason", "input", "content", "citation"],
+    final_events: &["content_block_start", "content_block_stop", "message_stop"],
 };
 
-const RESPONSES: Codec = Codec {
+const RESPONSES: CodecCase = CodecCase {
     name: "openai_responses",
-    read: |stream| read(Expanding::new(openai_responses::stream::Reader::default(), &[]), &[stream.as_bytes()]),
+    decode: |stream| {
+        decode(ParallelExpander::new(openai_responses::stream::ResponsesCodec::default(), &[]), &[stream.as_bytes()])
+    },
     end: "",
-    needed: &["type"],
-    told: &[
+    essential_fields: &["type"],
+    content_fields: &[
         "delta",
         "arguments",
         "name",
         "reason",
         "text",
-        // Of the tools that OpenAI knows: what they are to do, and who runs them.
+        // For the tools that OpenAI defines: what they do, and who runs them.
         "input",
         "action",
         "actions",
@@ -69,15 +80,17 @@ const RESPONSES: Codec = Codec {
         "call_id",
         "item",
     ],
-    last: &["response.completed", "response.incomplete", "response.output_item.done"],
+    final_events: &["response.completed", "response.incomplete", "response.output_item.done"],
 };
 
-const CHAT: Codec = Codec {
+const CHAT: CodecCase = CodecCase {
     name: "openai_chat",
-    read: |stream| read(Expanding::new(openai_chat::stream::Reader::default(), &[]), &[stream.as_bytes()]),
+    decode: |stream| {
+        decode(ParallelExpander::new(openai_chat::stream::ChatCodec::default(), &[]), &[stream.as_bytes()])
+    },
     end: "data: [DONE]\n\n",
-    needed: &["choices", "delta", "tool_calls", "function", "finish_reason"],
-    told: &[
+    essential_fields: &["choices", "delta", "tool_calls", "function", "finish_reason"],
+    content_fields: &[
         "content",
         "reasoning",
         "reasoning_content",
@@ -89,20 +102,20 @@ const CHAT: Codec = Codec {
         "index",
         "arguments",
     ],
-    last: &["finish_reason"],
+    final_events: &["finish_reason"],
 };
 
-const GOOGLE: Codec = Codec {
+const GOOGLE: CodecCase = CodecCase {
     name: "google",
-    read: |stream| read(google::stream::Reader::default(), &[stream.as_bytes()]),
+    decode: |stream| decode(google::stream::GeminiCodec::default(), &[stream.as_bytes()]),
     end: "",
-    needed: &["candidates", "content", "parts", "functionCall", "finishReason"],
-    told: &["text", "thought", "name", "id", "args"],
-    last: &["finishReason"],
+    essential_fields: &["candidates", "content", "parts", "functionCall", "finishReason"],
+    content_fields: &["text", "thought", "name", "id", "args"],
+    final_events: &["finishReason"],
 };
 
-/// The gateway speaks Chat Completions.
-const RECORDINGS: [(&Codec, &str, &str); 17] = [
+/// The recordings. The AI Gateway uses the codec of Chat Completions.
+const RECORDINGS: [(&CodecCase, &str, &str); 17] = [
     (&ANTHROPIC, "containers", include_str!("../../fixtures/anthropic/containers.jsonl")),
     (&ANTHROPIC, "items", include_str!("../../fixtures/anthropic/items.jsonl")),
     (&ANTHROPIC, "server_tools", include_str!("../../fixtures/anthropic/server_tools.jsonl")),
@@ -124,8 +137,10 @@ const RECORDINGS: [(&Codec, &str, &str); 17] = [
 
 #[test]
 fn changed_recordings_of_each_codec_are_read() {
-    let faults: Vec<_> =
-        RECORDINGS.iter().flat_map(|(codec, name, recording)| check(codec, name, recording, MOST)).collect();
+    let faults: Vec<_> = RECORDINGS
+        .iter()
+        .flat_map(|(codec, name, recording)| check_recording(codec, name, recording, MAX_MUTATIONS))
+        .collect();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
@@ -134,16 +149,16 @@ fn changed_recordings_of_each_codec_are_read() {
 fn all_changes_of_all_recordings_are_read() {
     let mut faults = Vec::new();
     for (codec, name, recording) in RECORDINGS {
-        faults.extend(check(codec, name, recording, usize::MAX));
+        faults.extend(check_recording(codec, name, recording, usize::MAX));
     }
-    for (codec, name, recording) in from_folder() {
-        faults.extend(check(codec, &name, &recording, usize::MAX));
+    for (codec, name, recording) in recordings_from_folder() {
+        faults.extend(check_recording(codec, &name, &recording, usize::MAX));
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// The recordings of the folder `RECORDINGS`.
-fn from_folder() -> Vec<(&'static Codec, String, String)> {
+/// Reads the recordings in the folder `RECORDINGS`.
+fn recordings_from_folder() -> Vec<(&'static CodecCase, String, String)> {
     let Some(root) = std::env::var_os("RECORDINGS") else { return Vec::new() };
     let mut found = Vec::new();
     for folder in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
@@ -163,50 +178,54 @@ fn from_folder() -> Vec<(&'static Codec, String, String)> {
 }
 
 /// The faults of one recording's changes, a line each; at most some for each place.
-fn check(codec: &Codec, name: &str, recording: &str, most: usize) -> Vec<String> {
+fn check_recording(codec: &CodecCase, name: &str, recording: &str, most: usize) -> Vec<String> {
     let lines: Vec<&str> = recording.lines().filter(|line| line.trim().starts_with('{')).collect();
-    let stream = |lines: &[String]| events(&lines.join("\n"), codec.end);
+    let stream = |lines: &[String]| sse_events(&lines.join("\n"), codec.end);
     let whole: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-    let (parts, ended) = (codec.read)(&stream(&whole));
+    let (parts, ended) = (codec.decode)(&stream(&whole));
     let label = format!("{} {name}", codec.name);
     if let Err(error) = &ended {
-        // An error that the provider tells is its answer; nothing else may end a recording.
+        // An error that the provider reports is a valid end; a broken stream is not.
         let is_told = error.kind != ModelErrorKind::BrokenStream;
         return if is_told { Vec::new() } else { vec![format!("{label}: {error}")] };
     }
-    let answer = Answer::of(&parts).unwrap();
-    let all: Vec<(usize, Path, Change)> = lines
-        .iter()
-        .enumerate()
-        .flat_map(|(at, line)| {
-            let event: Value = serde_json::from_str(line).unwrap();
-            changes(&event).into_iter().map(move |(path, change)| (at, path, change))
-        })
-        .collect();
+    let answer = DecodedReply::from_parts(&parts).unwrap();
+    let mut all = Vec::new();
+    let mut of_each_kind = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        for (path, change) in all_mutations(&event) {
+            let kind = (event["type"].to_string(), without_indices(&path).join("."), format!("{change:?}"));
+            let known: &mut usize = of_each_kind.entry(kind).or_default();
+            *known += 1;
+            if *known <= MOST_OF_A_KIND {
+                all.push((at, path, change));
+            }
+        }
+    }
     let stride = all.len().div_ceil(most).max(1);
     println!("{label}: {} changes, every {stride}. of them", all.len());
     let mut faults = BTreeSet::new();
     for (at, path, change) in all.into_iter().step_by(stride) {
         let event: Value = serde_json::from_str(lines[at]).unwrap();
         let mut changed_lines = whole.clone();
-        changed_lines.splice(at..=at, changed(&event, &path, &change));
-        let (parts, ended) = (codec.read)(&stream(&changed_lines));
-        if let Err(fault) = judge(codec, &answer, &event, &path, &change, &parts, ended) {
+        changed_lines.splice(at..=at, mutate(&event, &path, &change));
+        let (parts, ended) = (codec.decode)(&stream(&changed_lines));
+        if let Err(fault) = check_mutation(codec, &answer, &event, &path, &change, &parts, ended) {
             let kind = event["type"].as_str().unwrap_or_default();
-            let path: Vec<_> = path.iter().filter(|step| !step.starts_with('[')).map(String::as_str).collect();
-            faults.insert(format!("{label} {kind} {}: {fault}", path.join(".")));
+            faults.insert(format!("{label} {kind} {}: {fault}", without_indices(&path).join(".")));
         }
     }
     faults.into_iter().collect()
 }
 
-/// Whether what came of a change is right.
-fn judge(
-    codec: &Codec,
-    answer: &Answer,
+/// Checks the effect of a mutation.
+fn check_mutation(
+    codec: &CodecCase,
+    answer: &DecodedReply,
     event: &Value,
     path: &[String],
-    change: &Change,
+    change: &Mutation,
     parts: &[Part],
     ended: Result<(), ModelError>,
 ) -> Result<(), String> {
@@ -216,26 +235,31 @@ fn judge(
     let shown = || format!("{change:?}");
     if let Err(error) = ended {
         let is_named = |name: &str| error.cause.contains(&format!("`{name}`"));
-        // An event is left out when nothing says any more which one it is.
-        let is_left_out = is_event || matches!(key, "type" | "item") || codec.needed.contains(&key);
-        let is_allowed = if is_left_out && codec.last.iter().any(|name| is_named(name)) {
+        // An event counts as dropped if its type is unknown.
+        let is_left_out = is_event || matches!(key, "type" | "item") || codec.essential_fields.contains(&key);
+        let is_allowed = if is_left_out && codec.final_events.iter().any(|name| is_named(name)) {
             true
         } else {
-            codec.needed.contains(&key) && is_named(key)
+            codec.essential_fields.contains(&key) && is_named(key)
         };
         return if is_allowed { Ok(()) } else { Err(format!("{}: {error}", shown())) };
     }
-    let changed = Answer::of(parts).map_err(|fault| format!("{}: {fault}", shown()))?;
+    let changed = DecodedReply::from_parts(parts).map_err(|fault| format!("{}: {fault}", shown()))?;
     let holds_answer = is_event
-        || keys.iter().any(|key| codec.told.contains(key) || codec.needed.contains(key))
-        || is_told_error(event, key);
+        || keys.iter().any(|key| codec.content_fields.contains(key) || codec.essential_fields.contains(key))
+        || reports_error(event, key);
     if !holds_answer && changed != *answer {
         return Err(format!("{}: the answer is {changed:?} instead of {answer:?}", shown()));
     }
     Ok(())
 }
 
-/// Whether a change makes the field the report of an error.
-fn is_told_error(event: &Value, key: &str) -> bool {
+/// Returns whether a mutation turns the field into the report of an error.
+fn reports_error(event: &Value, key: &str) -> bool {
     event.is_object() && matches!(key, "error" | "message" | "x_groq")
+}
+
+/// The keys of a path.
+fn without_indices(path: &[String]) -> Vec<&str> {
+    path.iter().filter(|step| !step.starts_with('[')).map(String::as_str).collect()
 }

@@ -1,4 +1,4 @@
-//! Chat Completions, as OpenAI and the many gateways that are compatible with it speak it.
+//! The Chat Completions API of OpenAI and of the many gateways that are compatible with it.
 
 mod api;
 mod calls;
@@ -9,7 +9,7 @@ mod request_tests;
 pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
-mod think;
+mod think_tags;
 
 pub use model::OpenAiChat;
 

@@ -1,24 +1,24 @@
-//! The two halves joined over HTTP.
+//! Connects the request and the codec over HTTP.
 
 use super::{PROVIDER, request, stream};
-use crate::parallel::Expanding;
-use crate::{Settings, http};
+use crate::parallel::ParallelExpander;
+use crate::{ModelSettings, http};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 const BASE_URL: &str = "https://api.openai.com/v1";
 
-/// A model behind a gateway that speaks Chat Completions.
+/// A model behind the Chat Completions API of OpenAI or a gateway.
 #[derive(Debug)]
 pub struct OpenAiChat {
     id: ModelId,
-    settings: Settings,
+    settings: ModelSettings,
 }
 
 impl OpenAiChat {
-    /// A model behind these settings; without a base URL, OpenAI's own.
-    pub fn new(settings: Settings) -> Self {
+    /// Creates a model; without a base URL, OpenAI's is used.
+    pub fn new(settings: ModelSettings) -> Self {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
 }
@@ -30,9 +30,9 @@ impl Model for OpenAiChat {
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         let write = |asked: &Request| {
-            http::post(&self.settings, BASE_URL, "chat/completions", &request::body(&self.id.model, asked))
+            http::bearer_request(&self.settings, BASE_URL, "chat/completions", &request::body(&self.id.model, asked))
         };
-        let codec = Expanding::new(stream::Reader::default(), &request.tools);
+        let codec = ParallelExpander::new(stream::ChatCodec::default(), &request.tools);
         Box::pin(async move { http::stream(write, &request, &self.settings, codec, cancel).await })
     }
 }

@@ -1,8 +1,8 @@
-//! The contract's request → a Chat Completions request.
+//! Converts a request to JSON for Chat Completions.
 
 use super::PROVIDER;
-use crate::lenient::plain;
-use crate::options::{self, Words};
+use crate::lenient::sanitize_identifier;
+use crate::options::{self, OptionMapping};
 use crate::{file, openai};
 use contract::{
     AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolCall, ToolChoice, ToolSpec,
@@ -10,12 +10,12 @@ use contract::{
 };
 use serde_json::{Map, Value, json};
 
-/// Provider options under any of these keys count, the last one most.
-const OPTIONS: [&str; 3] = ["openai-compatible", "openaiCompatible", PROVIDER];
+/// The keys of the provider options; later ones take precedence.
+const OPTION_KEYS: [&str; 3] = ["openai-compatible", "openaiCompatible", PROVIDER];
 
-/// The AI SDK's options for this API.
-const WORDS: Words = Words {
-    places: &[
+/// The mapping of the AI SDK's options.
+const OPTION_MAPPING: OptionMapping = OptionMapping {
+    paths: &[
         ("logitBias", &["logit_bias"]),
         ("maxCompletionTokens", &["max_completion_tokens"]),
         ("parallelToolCalls", &["parallel_tool_calls"]),
@@ -28,18 +28,18 @@ const WORDS: Words = Words {
         ("strictJsonSchema", &["response_format", "json_schema", "strict"]),
         ("textVerbosity", &["verbosity"]),
     ],
-    spelled: &["promptCacheOptions"],
+    snake_case_values: &["promptCacheOptions"],
 };
 
-/// The options under all keys, in the API's words.
-fn options_of(request: &Request) -> Map<String, Value> {
+/// Returns the options under all keys, translated to the API's fields.
+fn api_options(request: &Request) -> Map<String, Value> {
     let mut all = Map::new();
-    for key in OPTIONS {
+    for key in OPTION_KEYS {
         if let Some(Value::Object(options)) = request.provider_options.get(key) {
-            options::merge(&mut all, &WORDS.of_api(options));
+            options::merge(&mut all, &OPTION_MAPPING.translate(options));
         }
     }
-    // The AI SDK's word says at once of how many tokens.
+    // In the AI SDK, the option is also the number of tokens.
     if let Some(most) = all.get("logprobs").filter(|most| most.is_number()).cloned() {
         all.insert("logprobs".to_owned(), true.into());
         all.entry("top_logprobs").or_insert(most);
@@ -47,10 +47,10 @@ fn options_of(request: &Request) -> Map<String, Value> {
     all
 }
 
-/// The body of `POST /chat/completions`.
+/// Returns the body of `POST /chat/completions`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
-    let mut body = without_options(model, request);
-    options::merge(&mut body, &options_of(request));
+    let mut body = body_without_options(model, request);
+    options::merge(&mut body, &api_options(request));
     if body.contains_key("max_completion_tokens") {
         body.shift_remove("max_tokens");
     }
@@ -58,15 +58,15 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     if body.get("response_format").is_some_and(is_bare) {
         body.shift_remove("response_format");
     }
-    // The form of the answer that is asked for goes before one of the options.
+    // The request's response format takes precedence over one in the options.
     if let Some(format) = &request.response_format {
         body.insert("response_format".to_owned(), response_format(format));
     }
     Value::Object(body)
 }
 
-/// The body before the provider's options.
-pub(crate) fn without_options(model: &str, request: &Request) -> Map<String, Value> {
+/// Returns the body without the provider's options.
+pub(crate) fn body_without_options(model: &str, request: &Request) -> Map<String, Value> {
     let mut body = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -78,8 +78,8 @@ pub(crate) fn without_options(model: &str, request: &Request) -> Map<String, Val
     set("messages", Some(messages(request).into()));
     set("stream", Some(true.into()));
     set("stream_options", Some(json!({ "include_usage": true })));
-    set(output_limit(model), sampling.max_output_tokens.map(Into::into));
-    if openai::samples(model, effort(request).as_deref()) {
+    set(output_limit_key(model), sampling.max_output_tokens.map(Into::into));
+    if openai::accepts_sampling(model, reasoning_effort(request).as_deref()) {
         set("temperature", sampling.temperature.map(Into::into));
         set("top_p", sampling.top_p.map(Into::into));
         set("frequency_penalty", sampling.frequency_penalty.map(Into::into));
@@ -95,14 +95,15 @@ pub(crate) fn without_options(model: &str, request: &Request) -> Map<String, Val
     body
 }
 
-/// OpenAI's reasoning models refuse the field that everyone else knows.
-fn output_limit(model: &str) -> &'static str {
-    if openai::thinks(model) { "max_completion_tokens" } else { "max_tokens" }
+/// Returns the field of the output limit: OpenAI's reasoning models reject the one that all others
+/// accept.
+fn output_limit_key(model: &str) -> &'static str {
+    if openai::is_reasoning_model(model) { "max_completion_tokens" } else { "max_tokens" }
 }
 
-/// How long the model is to think.
-fn effort(request: &Request) -> Option<String> {
-    options_of(request).get("reasoning_effort")?.as_str().map(str::to_owned)
+/// Returns the reasoning effort in the options.
+fn reasoning_effort(request: &Request) -> Option<String> {
+    api_options(request).get("reasoning_effort")?.as_str().map(str::to_owned)
 }
 
 fn response_format(format: &ResponseFormat) -> Value {
@@ -133,7 +134,7 @@ fn messages(request: &Request) -> Vec<Value> {
         match &**message {
             Message::System(text) => messages.push(json!({ "role": "system", "content": text })),
             Message::User(parts) => messages.push(json!({ "role": "user", "content": user_content(parts) })),
-            Message::Assistant(parts) => messages.extend(assistant(parts)),
+            Message::Assistant(parts) => messages.extend(assistant_message(parts)),
             Message::Tool(results) => messages.extend(results.iter().map(
                 |result| json!({ "role": "tool", "tool_call_id": result.call_id, "content": result.output.to_text() }),
             )),
@@ -142,7 +143,8 @@ fn messages(request: &Request) -> Vec<Value> {
     messages
 }
 
-/// Text alone is plain text: small gateways know nothing else.
+/// Converts a user's message. Text alone becomes a plain string, because small gateways accept
+/// nothing else.
 fn user_content(parts: &[UserPart]) -> Value {
     let texts: Option<Vec<_>> = parts
         .iter()
@@ -162,29 +164,29 @@ fn user_part(part: &UserPart) -> Value {
     match part {
         UserPart::Text { text: said } => text(said),
         UserPart::File { media_type, data, filename } => {
-            let kind = file::kind(media_type, data);
+            let kind = file::detect_media_type(media_type, data);
             let filename = filename.as_deref();
             match data {
                 _ if file::is_image(kind) => {
-                    json!({ "type": "image_url", "image_url": { "url": url(kind, data) } })
+                    json!({ "type": "image_url", "image_url": { "url": file_url(kind, data) } })
                 }
                 FileData::Base64(_) if kind == "application/pdf" => {
                     let filename = filename.unwrap_or("document.pdf");
-                    json!({ "type": "file", "file": { "filename": filename, "file_data": url(kind, data) } })
+                    json!({ "type": "file", "file": { "filename": filename, "file_data": file_url(kind, data) } })
                 }
                 FileData::Base64(data) if audio_format(kind).is_some() => {
                     json!({ "type": "input_audio", "input_audio": { "data": data, "format": audio_format(kind) } })
                 }
                 FileData::Base64(base64) if file::is_text(kind) => {
-                    text(&file::text_of(base64).unwrap_or_else(|| file::unreadable(kind, filename)))
+                    text(&file::decode_text(base64).unwrap_or_else(|| file::unreadable_note(kind, filename)))
                 }
-                _ => text(&file::unreadable(kind, filename)),
+                _ => text(&file::unreadable_note(kind, filename)),
             }
         }
     }
 }
 
-/// The kinds of audio that the API knows.
+/// Returns the API's name of an audio format; `None` if it is not supported.
 fn audio_format(kind: &str) -> Option<&'static str> {
     match kind {
         "audio/wav" | "audio/x-wav" => Some("wav"),
@@ -193,19 +195,19 @@ fn audio_format(kind: &str) -> Option<&'static str> {
     }
 }
 
-fn url(kind: &str, data: &FileData) -> String {
+fn file_url(kind: &str, data: &FileData) -> String {
     match data {
         FileData::Base64(data) => format!("data:{kind};base64,{data}"),
         FileData::Url(url) => url.clone(),
     }
 }
 
-fn assistant(parts: &[AssistantPart]) -> Option<Value> {
+fn assistant_message(parts: &[AssistantPart]) -> Option<Value> {
     let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
     for part in parts {
         match part {
             AssistantPart::Text { text: more, .. } => text.push_str(more),
-            AssistantPart::Reasoning { text: more, metadata } if takes_back(metadata.as_ref()) => {
+            AssistantPart::Reasoning { text: more, metadata } if is_reasoning_content(metadata.as_ref()) => {
                 reasoning.push_str(more);
             }
             AssistantPart::ToolCall(call) if !call.provider_executed => calls.push(tool_call(call)),
@@ -217,7 +219,7 @@ fn assistant(parts: &[AssistantPart]) -> Option<Value> {
     }
     let content = if text.is_empty() { Value::Null } else { text.into() };
     let mut message = json!({ "role": "assistant", "content": content });
-    // DeepSeek wants its thoughts back while it works with tools, and not otherwise.
+    // DeepSeek expects its reasoning back only while it calls tools.
     if !reasoning.is_empty() && !calls.is_empty() {
         message["reasoning_content"] = reasoning.into();
     }
@@ -227,15 +229,15 @@ fn assistant(parts: &[AssistantPart]) -> Option<Value> {
     Some(message)
 }
 
-/// Thoughts go back only where they came as `reasoning_content`: a gateway that calls them otherwise refuses the field.
-fn takes_back(metadata: Option<&ProviderMetadata>) -> bool {
+/// Returns whether reasoning arrived as `reasoning_content`. Only then it is sent back, because
+/// gateways with another field reject this one.
+fn is_reasoning_content(metadata: Option<&ProviderMetadata>) -> bool {
     metadata.and_then(|metadata| metadata.get(PROVIDER)?.get("reasoningField")?.as_str()) == Some("reasoning_content")
 }
 
 fn tool_call(call: &ToolCall) -> Value {
     let arguments = if call.input.is_object() { call.input.to_string() } else { "{}".to_owned() };
-    let mut written =
-        json!({ "id": call.id, "type": "function", "function": { "name": plain(&call.name), "arguments": arguments } });
+    let mut written = json!({ "id": call.id, "type": "function", "function": { "name": sanitize_identifier(&call.name), "arguments": arguments } });
     if let Some(extra) = call.metadata.as_ref().and_then(|metadata| metadata.get(PROVIDER)?.get("extraContent")) {
         written["extra_content"] = extra.clone();
     }

@@ -3,14 +3,14 @@ use crate::testing::{call, file, reasoning, request, result, text, tool, user};
 use contract::{FileData, Message, Request, Sampling, ToolChoice, ToolOutput, UserPart};
 use serde_json::{Value, json};
 
-/// The messages, a line each.
+/// Returns the messages of a body, one per line.
 fn messages(messages: Vec<Message>) -> String {
     let body = body("m", &request(messages));
     body["messages"].as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn a_whole_request() {
+fn complete_request_is_converted() {
     let request = Request {
         system: Some("Be kind.".to_owned()),
         tools: vec![tool()],
@@ -72,7 +72,7 @@ fn a_whole_request() {
 }
 
 #[test]
-fn the_output_limit() {
+fn output_limit_field_depends_on_the_model() {
     let check = |model: &str, key: &str| {
         let sampling = Sampling { max_output_tokens: Some(7), ..Sampling::default() };
         assert_eq!(body(model, &Request { sampling, ..request(vec![user("Hi")]) })[key], 7, "{model}");
@@ -84,7 +84,7 @@ fn the_output_limit() {
 }
 
 #[test]
-fn a_history_with_tools() {
+fn history_with_tools_is_converted() {
     let came_as = |field: &str| json!({ "reasoningField": field });
     let mut with_extra = call("call_2", json!("no object"));
     if let contract::AssistantPart::ToolCall(call) = &mut with_extra {
@@ -118,7 +118,7 @@ fn a_history_with_tools() {
 }
 
 #[test]
-fn files() {
+fn files_become_parts_or_notes() {
     let base64 = || FileData::Base64("SGk=".to_owned());
     let url = || FileData::Url("https://example.com/a".to_owned());
     insta::assert_snapshot!(messages(vec![Message::User(vec![

@@ -1,5 +1,5 @@
-use super::stream::Reader;
-use crate::testing::{cut, events, read, shown};
+use super::stream::ChatCodec;
+use crate::testing::{decode, decoded_lines, split, sse_events};
 use contract::{FinishReason, ModelErrorKind, Part};
 use proptest::prelude::*;
 
@@ -10,11 +10,11 @@ const GROQ: &str = include_str!("../../fixtures/openai_chat/groq.jsonl");
 const DONE: &str = "data: [DONE]\n\n";
 
 fn parts(fixture: &str, end: &str) -> String {
-    shown(Reader::default(), &events(fixture, end))
+    decoded_lines(ChatCodec::default(), &sse_events(fixture, end))
 }
 
 #[test]
-fn text() {
+fn text_is_decoded() {
     insta::assert_snapshot!(parts(TEXT, DONE), @r##"
     text-start {"id":"0"}
     text-delta {"id":"0","delta":"Grüße, "}
@@ -22,13 +22,13 @@ fn text() {
     text-end {"id":"0"}
     finish {"reason":"stop","rawReason":"stop","usage":{"inputTokens":15,"outputTokens":78,"cacheReadTokens":4,"cacheWriteTokens":0,"reasoningTokens":64}}
     "##);
-    // Some gateways leave the end marker out.
+    // Some gateways omit the end marker.
     assert_eq!(parts(TEXT, ""), parts(TEXT, DONE));
     assert_eq!(parts(TEXT, &DONE.repeat(2)), parts(TEXT, DONE));
 }
 
 #[test]
-fn thinking_and_tools() {
+fn thinking_and_tools_are_decoded() {
     insta::assert_snapshot!(parts(THINKING_AND_TOOLS, DONE), @r##"
     reasoning-start {"id":"0","metadata":{"openai":{"reasoningField":"reasoning_content"}}}
     reasoning-delta {"id":"0","delta":"Two places."}
@@ -48,7 +48,7 @@ fn thinking_and_tools() {
 }
 
 #[test]
-fn usage_where_groq_puts_it() {
+fn usage_in_groqs_field_is_read() {
     insta::assert_snapshot!(parts(GROQ, DONE), @r##"
     reasoning-start {"id":"0","metadata":{"openai":{"reasoningField":"reasoning"}}}
     reasoning-delta {"id":"0","delta":"Weather."}
@@ -61,7 +61,7 @@ fn usage_where_groq_puts_it() {
 }
 
 #[test]
-fn careless_gateways() {
+fn careless_gateways_are_tolerated() {
     insta::assert_snapshot!(parts(CARELESS, DONE), @r##"
     reasoning-start {"id":"0","metadata":{"openai":{"reasoningField":"reasoning"}}}
     reasoning-delta {"id":"0","delta":"Hm."}
@@ -93,14 +93,14 @@ fn careless_gateways() {
     "##);
 }
 
-/// The calls that come of these pieces, as `name input`.
+/// Checks the calls that are assembled from these chunks, as `name input`.
 #[test]
-fn pieces_of_calls() {
+fn calls_are_assembled_from_chunks() {
     let check = |pieces: &[&str], expected: &[&str]| {
         let event = |piece: &&str| format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{piece}]}}}}]}}\n\n");
         let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n";
         let stream: String = pieces.iter().map(event).chain([end.to_owned()]).collect();
-        let (parts, end) = read(Reader::default(), &[stream.as_bytes()]);
+        let (parts, end) = decode(ChatCodec::default(), &[stream.as_bytes()]);
         end.unwrap();
         let call = |part| match part {
             Part::ToolCall { name, input, .. } => Some(format!("{name} {input}")),
@@ -111,16 +111,16 @@ fn pieces_of_calls() {
     };
     let f = r#"{"index":0,"id":"1","function":{"name":"f","arguments":"{\"a\":"}}"#;
     check(&[f, r#"{"index":0,"function":{"arguments":"1}"}}"#], &[r#"f {"a":1}"#]);
-    // The name, or a new id, with each piece.
+    // The name, or a new id, in each chunk.
     check(&[f, r#"{"index":0,"id":"1","function":{"name":"f","arguments":"1}"}}"#], &[r#"f {"a":1}"#]);
     check(&[f, r#"{"index":0,"function":{"name":"f","arguments":"{}}"}}"#], &[r#"f {"a":{}}"#]);
     check(&[f, r#"{"index":0,"id":"2","function":{"name":"f","arguments":"1}"}}"#], &[r#"f {"a":1}"#]);
-    // Every call at index 0, also to the same tool and without ids.
+    // Every call has index 0, even with the same tool and without ids.
     let g = r#"{"index":0,"id":"2","function":{"name":"g","arguments":"{}"}}"#;
     check(&[g, r#"{"index":0,"id":"3","function":{"name":"g","arguments":"{}"}}"#], &["g {}", "g {}"]);
     check(&[g, r#"{"index":0,"function":{"name":"g","arguments":"{\"b\":2}"}}"#], &["g {}", r#"g {"b":2}"#]);
     check(&[g, r#"{"index":0,"id":"3","function":{"name":"h"}}"#], &["g {}", "h "]);
-    // In the order of their index, whatever order they began in.
+    // Calls are ordered by index, in whatever order they began.
     check(
         &[
             r#"{"index":1,"id":"b","function":{"name":"second"}}"#,
@@ -128,17 +128,17 @@ fn pieces_of_calls() {
         ],
         &["first ", "second "],
     );
-    // Neither name nor id: a call all the same when it has arguments, nothing when it has not.
+    // Without a name and id, arguments still become a call; without arguments, nothing does.
     check(&[r#"{"index":3,"function":{"arguments":"{}"}}"#], &["unnamed_tool {}"]);
     check(&[r#"{"function":{}}"#, r#"{"function":{"arguments":null}}"#, r#"{"index":"x"}"#], &[]);
 }
 
 #[test]
-fn usage() {
+fn usage_is_converted() {
     let check = |usage: &str, expected: [u64; 4]| {
         let stream =
             format!("data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"stop\"}}],\"usage\":{usage}}}\n\n");
-        let (parts, _) = read(Reader::default(), &[stream.as_bytes()]);
+        let (parts, _) = decode(ChatCodec::default(), &[stream.as_bytes()]);
         let Some(Part::Finish { usage, .. }) = parts.last() else { panic!("{parts:?}") };
         let seen = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.reasoning_tokens];
         assert_eq!(seen, expected);
@@ -146,7 +146,7 @@ fn usage() {
     check("null", [0; 4]);
     check("\"many\"", [0; 4]);
     check(r#"{"prompt_tokens":3,"completion_tokens":5,"prompt_tokens_details":7}"#, [3, 5, 0, 0]);
-    // Reasoning within the output, as most count it, and beside it, as xAI does.
+    // Reasoning within the output, as most providers count it, and in addition to it, as xAI does.
     check(
         r#"{"prompt_tokens":3,"completion_tokens":9,"total_tokens":12,"completion_tokens_details":{"reasoning_tokens":4}}"#,
         [3, 9, 0, 4],
@@ -159,12 +159,12 @@ fn usage() {
 }
 
 #[test]
-fn reasons() {
+fn finish_reasons_are_converted() {
     let check = |reason: &str, refusal: &str, expected| {
         let stream = format!(
             "data: {{\"choices\":[{{\"delta\":{{\"refusal\":{refusal}}},\"finish_reason\":\"{reason}\"}}]}}\n\n"
         );
-        let (parts, _) = read(Reader::default(), &[stream.as_bytes()]);
+        let (parts, _) = decode(ChatCodec::default(), &[stream.as_bytes()]);
         assert!(
             matches!(parts.last(), Some(Part::Finish { reason, .. }) if *reason == expected),
             "{reason}: {parts:?}"
@@ -180,11 +180,11 @@ fn reasons() {
     check("a later one", "null", FinishReason::Other);
 }
 
-/// What cannot be an answer ends in an error that names what happened, and nothing of it becomes a call.
+/// Invalid input ends in an error that names the cause, and never becomes a call.
 #[test]
-fn garbage() {
+fn invalid_streams_are_errors() {
     let check = |stream: &str, kind, expected: &str| {
-        let (parts, read) = read(Reader::default(), &[stream.as_bytes()]);
+        let (parts, read) = decode(ChatCodec::default(), &[stream.as_bytes()]);
         let error = read.unwrap_err();
         assert!(error.kind == kind && error.cause.contains(expected), "{stream}: {error}");
         assert!(!parts.iter().any(|part| matches!(part, Part::ToolCall { .. } | Part::Finish { .. })), "{stream}");
@@ -193,8 +193,8 @@ fn garbage() {
     let line = |json: &str| format!("data: {json}\n\n");
     check("", BrokenStream, "without a finish reason");
     check(DONE, BrokenStream, "without a finish reason");
-    check("<html></html>", BrokenStream, "held no events");
-    check(&line("{"), BrokenStream, "cannot be read");
+    check("<html></html>", BrokenStream, "no server-sent events");
+    check(&line("{"), BrokenStream, "cannot be parsed");
     check(&line("\"text\""), BrokenStream, "without a finish reason");
     check(
         &line(&format!(r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(5 * 1024 * 1024))),
@@ -227,27 +227,28 @@ fn garbage() {
 
 proptest! {
     #[test]
-    fn cuts_do_not_matter(
+    fn chunk_boundaries_do_not_matter(
         fixture in prop::sample::select(vec![TEXT, THINKING_AND_TOOLS, GROQ]),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
-        let stream = events(fixture, DONE);
-        let (whole, _) = read(Reader::default(), &[stream.as_bytes()]);
-        let (parts, end) = read(Reader::default(), &cut(stream.as_bytes(), &cuts));
+        let stream = sse_events(fixture, DONE);
+        let (whole, _) = decode(ChatCodec::default(), &[stream.as_bytes()]);
+        let (parts, end) = decode(ChatCodec::default(), &split(stream.as_bytes(), &cuts));
         prop_assert!(end.is_ok());
         prop_assert_eq!(parts, whole);
     }
 
-    /// Cut off before its finish reason, a reply is an error, and none of its calls is complete.
+    /// A reply that is cut off before its finish reason is an error, and none of its calls is
+    /// complete.
     #[test]
-    fn a_part_of_a_stream_is_no_reply(
+    fn truncated_stream_is_an_error(
         fixture in prop::sample::select(vec![TEXT, THINKING_AND_TOOLS, CARELESS, GROQ]),
         at in any::<prop::sample::Index>(),
     ) {
-        let stream = events(fixture, "");
+        let stream = sse_events(fixture, "");
         let is_before = |line: &&str| !line.contains(r#"finish_reason":""#) || line.contains(r#"finish_reason":"""#);
         let before: usize = fixture.lines().take_while(is_before).map(|line| line.len() + "data: \n\n".len()).sum();
-        let (parts, end) = read(Reader::default(), &[&stream.as_bytes()[..at.index(before)]]);
+        let (parts, end) = decode(ChatCodec::default(), &[&stream.as_bytes()[..at.index(before)]]);
         prop_assert_eq!(end.unwrap_err().kind, ModelErrorKind::BrokenStream);
         let is_complete = parts.iter().any(|part| matches!(part, Part::ToolCall { .. } | Part::Finish { .. }));
         prop_assert!(!is_complete);
@@ -255,6 +256,6 @@ proptest! {
 
     #[test]
     fn no_input_panics(lines in prop::collection::vec("data: [\\{\"a-z\\}:,\\[\\]0-9]{0,40}\n\n", 0..8)) {
-        let _ = read(Reader::default(), &[lines.concat().as_bytes()]);
+        let _ = decode(ChatCodec::default(), &[lines.concat().as_bytes()]);
     }
 }

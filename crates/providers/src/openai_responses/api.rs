@@ -1,19 +1,21 @@
-//! The events of a Responses stream, as far as they are understood. Everything is optional and read leniently (see [`crate::json`]):
-//! what a later version leaves out, adds or writes in another shape must not break a stream.
+//! The events of a Responses stream. Everything is optional and parsed leniently (see
+//! [`crate::json`]), so that fields which a later version omits, adds or changes do not break a
+//! stream.
 
-use crate::json::{Needed, name, number, object, or_none, text};
-use crate::lenient::Count;
+use crate::json::{StrictField, name, number, object, or_none, text};
+use crate::lenient::TokenCount;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Any event; which fields are there follows from `kind`.
+/// Any event; `kind` determines which fields are present.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Event<'a> {
     #[serde(rename = "type", borrow, default, deserialize_with = "name")]
     pub(crate) kind: Cow<'a, str>,
-    /// The item's place in the output. It stays the same where a gateway gives an item another id with each event.
+    /// The index of the item in the output. It is stable even if a gateway gives an item another id
+    /// in each event.
     #[serde(default, deserialize_with = "number")]
     pub(crate) output_index: Option<u64>,
     #[serde(default, deserialize_with = "text")]
@@ -28,7 +30,7 @@ pub(crate) struct Event<'a> {
     pub(crate) annotation: Option<Annotation>,
     #[serde(borrow)]
     pub(crate) response: Option<&'a RawValue>,
-    /// Of an `error` event; older ones have the fields in the event itself.
+    /// In an `error` event; older ones have these fields in the event itself.
     #[serde(default, deserialize_with = "object")]
     pub(crate) error: Option<Failure>,
     #[serde(default, deserialize_with = "text")]
@@ -37,7 +39,7 @@ pub(crate) struct Event<'a> {
     pub(crate) message: Option<String>,
 }
 
-/// An item of the output that is understood.
+/// An output item of a known type.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Item {
     #[serde(rename = "type", default, deserialize_with = "text")]
@@ -52,15 +54,15 @@ pub(crate) struct Item {
     pub(crate) arguments: Option<String>,
     #[serde(default, deserialize_with = "text")]
     pub(crate) encrypted_content: Option<String>,
-    /// Of a message: whether it comments on the work or is the answer. Goes back with it.
+    /// In a message: whether it is a comment or the final answer. Sent back with the message.
     #[serde(default, deserialize_with = "or_none")]
     pub(crate) phase: Option<String>,
-    /// Of a call: the program of the provider's that made it. Goes back with it.
+    /// In a call: the program at the provider that made it. Sent back with the call.
     #[serde(default)]
     pub(crate) caller: Option<Value>,
 }
 
-/// Something that a text cites.
+/// A citation in a text.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Annotation {
     #[serde(rename = "type", default, deserialize_with = "text")]
@@ -84,13 +86,13 @@ pub(crate) struct Annotation {
 }
 
 impl Annotation {
-    /// Its type; empty where it has none.
+    /// Returns the type; empty if it is absent.
     pub(crate) fn kind(&self) -> &str {
         self.kind.as_deref().unwrap_or_default()
     }
 }
 
-/// The response as a whole.
+/// The complete response.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Response<'a> {
     #[serde(default, deserialize_with = "object")]
@@ -99,19 +101,19 @@ pub(crate) struct Response<'a> {
     pub(crate) incomplete_details: Option<Incomplete>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) error: Option<Failure>,
-    /// All items once more.
+    /// All items of the response, repeated.
     #[serde(default, borrow)]
-    pub(crate) output: Needed<'a>,
+    pub(crate) output: StrictField<'a>,
 }
 
-/// Why a response is incomplete.
+/// The reason why a response is incomplete.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Incomplete {
     #[serde(default, deserialize_with = "text")]
     pub(crate) reason: Option<String>,
 }
 
-/// What failed.
+/// An error.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Failure {
     #[serde(default, deserialize_with = "text")]
@@ -120,25 +122,25 @@ pub(crate) struct Failure {
     pub(crate) message: Option<String>,
 }
 
-/// Tokens; `input_tokens` holds the cached ones.
+/// Token counts; `input_tokens` includes cached tokens.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(crate) struct Usage {
-    pub(crate) input_tokens: Option<Count>,
-    pub(crate) output_tokens: Option<Count>,
+    pub(crate) input_tokens: Option<TokenCount>,
+    pub(crate) output_tokens: Option<TokenCount>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) input_tokens_details: Option<InputDetails>,
     #[serde(default, deserialize_with = "object")]
     pub(crate) output_tokens_details: Option<OutputDetails>,
 }
 
-/// Of the input.
+/// Details of the input tokens.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(crate) struct InputDetails {
-    pub(crate) cached_tokens: Option<Count>,
+    pub(crate) cached_tokens: Option<TokenCount>,
 }
 
-/// Of the output.
+/// Details of the output tokens.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(crate) struct OutputDetails {
-    pub(crate) reasoning_tokens: Option<Count>,
+    pub(crate) reasoning_tokens: Option<TokenCount>,
 }

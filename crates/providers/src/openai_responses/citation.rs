@@ -1,11 +1,11 @@
-//! Annotations as citations of their text.
+//! Converts annotations to citations.
 
 use super::PROVIDER;
 use super::api::Annotation;
 use contract::{Citation, Source};
 use serde_json::{Map, json};
 
-/// An annotation as a citation of its text; a path to a file cites nothing.
+/// Converts an annotation to a citation of its text; `None` for a path to a file.
 pub(crate) fn citation(annotation: &Annotation) -> Option<Citation> {
     let Annotation { url, title, file_id, filename, container_id, index, start_index, end_index, .. } = annotation;
     let kind = annotation.kind();

@@ -1,4 +1,4 @@
-//! OpenAI's Responses API, and what others serve under the same shape.
+//! OpenAI's Responses API, and compatible APIs of others.
 
 mod api;
 mod citation;

@@ -1,8 +1,8 @@
-//! The two halves joined over HTTP.
+//! Connects the request and the codec over HTTP.
 
 use super::{PROVIDER, request, stream};
-use crate::parallel::Expanding;
-use crate::{Settings, http};
+use crate::parallel::ParallelExpander;
+use crate::{ModelSettings, http};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -13,12 +13,12 @@ const BASE_URL: &str = "https://api.openai.com/v1";
 #[derive(Debug)]
 pub struct OpenAiResponses {
     id: ModelId,
-    settings: Settings,
+    settings: ModelSettings,
 }
 
 impl OpenAiResponses {
-    /// A model behind these settings; without a base URL, OpenAI's own.
-    pub fn new(settings: Settings) -> Self {
+    /// Creates a model; without a base URL, OpenAI's is used.
+    pub fn new(settings: ModelSettings) -> Self {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
 }
@@ -29,9 +29,10 @@ impl Model for OpenAiResponses {
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
-        let write =
-            |asked: &Request| http::post(&self.settings, BASE_URL, "responses", &request::body(&self.id.model, asked));
-        let codec = Expanding::new(stream::Reader::default(), &request.tools);
+        let write = |asked: &Request| {
+            http::bearer_request(&self.settings, BASE_URL, "responses", &request::body(&self.id.model, asked))
+        };
+        let codec = ParallelExpander::new(stream::ResponsesCodec::default(), &request.tools);
         Box::pin(async move { http::stream(write, &request, &self.settings, codec, cancel).await })
     }
 }

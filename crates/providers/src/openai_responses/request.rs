@@ -1,11 +1,12 @@
-//! The contract's request → a Responses request.
+//! Converts a request to JSON for the Responses API.
 //!
-//! Nothing is stored at the provider: the transcript is this server's, and reasoning goes back encrypted.
+//! Nothing is stored at the provider: this server keeps the conversation, and reasoning is sent
+//! back encrypted.
 
 use super::PROVIDER;
-use super::results::Forms;
-use crate::lenient::plain;
-use crate::options::{self, Words};
+use super::results::ResultFormats;
+use crate::lenient::sanitize_identifier;
+use crate::options::{self, OptionMapping};
 use crate::{file, openai};
 use contract::{
     AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolSpec, UserPart,
@@ -13,9 +14,9 @@ use contract::{
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The AI SDK's options for this API.
-const WORDS: Words = Words {
-    places: &[
+/// The mapping of the AI SDK's options.
+const OPTION_MAPPING: OptionMapping = OptionMapping {
+    paths: &[
         ("reasoningEffort", &["reasoning", "effort"]),
         ("reasoningSummary", &["reasoning", "summary"]),
         ("reasoningContext", &["reasoning", "context"]),
@@ -32,13 +33,13 @@ const WORDS: Words = Words {
         ("serviceTier", &["service_tier"]),
         ("contextManagement", &["context_management"]),
     ],
-    spelled: &["contextManagement", "promptCacheOptions"],
+    snake_case_values: &["contextManagement", "promptCacheOptions"],
 };
 
-/// The options in the API's words.
-fn options_of(options: &Map<String, Value>) -> Map<String, Value> {
-    let mut options = WORDS.of_api(options);
-    // The AI SDK's word asks for probabilities and says of how many tokens.
+/// Returns the options translated to the API's fields.
+fn api_options(options: &Map<String, Value>) -> Map<String, Value> {
+    let mut options = OPTION_MAPPING.translate(options);
+    // In the AI SDK, the option enables log probabilities and is also the number of tokens.
     match options.shift_remove("logprobs") {
         Some(Value::Bool(false)) | None => {}
         Some(most) => {
@@ -50,18 +51,18 @@ fn options_of(options: &Map<String, Value>) -> Map<String, Value> {
         }
     }
     if let Some(allowed) = options.shift_remove("allowedTools") {
-        let tools: Value = allowed["toolNames"].as_array().into_iter().flatten().map(function).collect();
+        let tools: Value = allowed["toolNames"].as_array().into_iter().flatten().map(function_choice).collect();
         let mode = allowed["mode"].as_str().unwrap_or("auto");
         options.insert("tool_choice".to_owned(), json!({ "type": "allowed_tools", "mode": mode, "tools": tools }));
     }
     options
 }
 
-fn function(name: &Value) -> Value {
+fn function_choice(name: &Value) -> Value {
     json!({ "type": "function", "name": name })
 }
 
-/// The body of `POST /responses`.
+/// Returns the body of `POST /responses`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
     let mut body = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
@@ -75,13 +76,13 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     set("input", Some(input(&request.messages)));
     set("stream", Some(true.into()));
     set("store", Some(false.into()));
-    let options = request.provider_options.get(PROVIDER).and_then(Value::as_object).map(options_of);
+    let options = request.provider_options.get(PROVIDER).and_then(Value::as_object).map(api_options);
     let options = options.as_ref();
-    let include = include(model, options);
+    let include = include_fields(model, options);
     set("include", (!include.is_empty()).then(|| json!(include)));
     set("max_output_tokens", sampling.max_output_tokens.map(Into::into));
     let effort = options.and_then(|options| options.get("reasoning")?.get("effort")?.as_str());
-    if openai::samples(model, effort) {
+    if openai::accepts_sampling(model, effort) {
         set("temperature", sampling.temperature.map(Into::into));
         set("top_p", sampling.top_p.map(Into::into));
     }
@@ -95,27 +96,27 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     if let Some(format) = &request.response_format {
         set_format(&mut body, text_format(format));
     }
-    without_bare_format(&mut body);
+    remove_bare_format(&mut body);
     Value::Object(body)
 }
 
-/// What the answer is to hold beside itself: thoughts, which models without reasoning refuse to include, and what the provider's
-/// own tools found, so that it can be shown.
-fn include(model: &str, options: Option<&Map<String, Value>>) -> Vec<&'static str> {
+/// Returns the additional output to request: encrypted reasoning, which models without reasoning
+/// reject, and the results of the provider's own tools, so that they can be shown.
+fn include_fields(model: &str, options: Option<&Map<String, Value>>) -> Vec<&'static str> {
     let tools = options.and_then(|options| options.get("tools")?.as_array());
     let has = |kind: &str| {
         tools.into_iter().flatten().any(|tool| tool["type"].as_str().is_some_and(|tool| tool.starts_with(kind)))
     };
     let wanted = [
-        (openai::thinks(model), "reasoning.encrypted_content"),
+        (openai::is_reasoning_model(model), "reasoning.encrypted_content"),
         (has("web_search"), "web_search_call.action.sources"),
         (has("code_interpreter"), "code_interpreter_call.outputs"),
     ];
     wanted.into_iter().filter_map(|(is, wanted)| is.then_some(wanted)).collect()
 }
 
-/// Sets the form of the answer that the request asks for over one of the options; what else they say of the text stays, and whether the
-/// schema is enforced.
+/// Sets the request's response format, which takes precedence over the options'. Their other text
+/// settings remain, and so does `strict`.
 fn set_format(body: &mut Map<String, Value>, mut format: Value) {
     match body.entry("text").or_insert_with(|| json!({})) {
         Value::Object(text) => {
@@ -128,8 +129,8 @@ fn set_format(body: &mut Map<String, Value>, mut format: Value) {
     }
 }
 
-/// Whether a schema is enforced says nothing where there is none.
-fn without_bare_format(body: &mut Map<String, Value>) {
+/// Removes a format from the options that has no type, such as `strict` without a schema.
+fn remove_bare_format(body: &mut Map<String, Value>) {
     if let Some(Value::Object(text)) = body.get_mut("text")
         && text.get("format").is_some_and(|format| format.get("type").is_none())
     {
@@ -159,28 +160,28 @@ fn tool_choice(choice: &ToolChoice) -> Value {
 }
 
 fn input(messages: &[Arc<Message>]) -> Value {
-    let forms = Forms::of(messages);
-    messages.iter().flat_map(|message| items(message, &forms)).collect()
+    let forms = ResultFormats::from_messages(messages);
+    messages.iter().flat_map(|message| message_items(message, &forms)).collect()
 }
 
-fn items(message: &Message, forms: &Forms<'_>) -> Vec<Value> {
+fn message_items(message: &Message, forms: &ResultFormats<'_>) -> Vec<Value> {
     match message {
         Message::System(text) => vec![json!({ "role": "system", "content": text })],
         Message::User(parts) => {
             vec![json!({ "role": "user", "content": parts.iter().map(user_part).collect::<Vec<_>>() })]
         }
-        Message::Assistant(parts) => together(parts.iter().filter_map(|part| assistant_item(part, forms))),
-        Message::Tool(results) => results.iter().map(|result| forms.result(result)).collect(),
+        Message::Assistant(parts) => merge_reasoning(parts.iter().filter_map(|part| assistant_item(part, forms))),
+        Message::Tool(results) => results.iter().map(|result| forms.result_item(result)).collect(),
     }
 }
 
-/// What a user sends, or a tool returns.
+/// Converts a part of a user's message or of a tool's result.
 pub(super) fn user_part(part: &UserPart) -> Value {
     let text = |text: &str| json!({ "type": "input_text", "text": text });
     match part {
         UserPart::Text { text: said } => text(said),
         UserPart::File { media_type, data, filename } => {
-            let kind = file::kind(media_type, data);
+            let kind = file::detect_media_type(media_type, data);
             let filename = filename.as_deref();
             let url = match data {
                 FileData::Base64(base64) => format!("data:{kind};base64,{base64}"),
@@ -193,51 +194,52 @@ pub(super) fn user_part(part: &UserPart) -> Value {
                     json!({ "type": "input_file", "filename": filename.unwrap_or("document.pdf"), "file_data": url })
                 }
                 FileData::Base64(base64) if file::is_text(kind) => {
-                    text(&file::text_of(base64).unwrap_or_else(|| file::unreadable(kind, filename)))
+                    text(&file::decode_text(base64).unwrap_or_else(|| file::unreadable_note(kind, filename)))
                 }
-                _ => text(&file::unreadable(kind, filename)),
+                _ => text(&file::unreadable_note(kind, filename)),
             }
         }
     }
 }
 
-fn assistant_item(part: &AssistantPart, forms: &Forms<'_>) -> Option<Value> {
+fn assistant_item(part: &AssistantPart, forms: &ResultFormats<'_>) -> Option<Value> {
     Some(match part {
         AssistantPart::Text { text, .. } if text.is_empty() => return None,
         AssistantPart::Text { text, metadata } => {
             let mut item = json!({ "role": "assistant", "content": [{ "type": "output_text", "text": text }] });
-            if let Some(phase) = own(metadata.as_ref(), "phase") {
+            if let Some(phase) = own_metadata(metadata.as_ref(), "phase") {
                 item["phase"] = phase.clone();
             }
             item
         }
         AssistantPart::Reasoning { text, metadata } => reasoning_item(text, metadata.as_ref()?)?,
-        // What the provider ran itself, or has as a kind of its own, goes back as its item.
-        AssistantPart::ToolCall(call) if call.provider_executed || forms.is_item(&call.id) => return None,
+        // Calls that the provider ran, or that have an item type of their own, are sent back as
+        // their items.
+        AssistantPart::ToolCall(call) if call.provider_executed || forms.is_sent_as_item(&call.id) => return None,
         AssistantPart::ToolCall(call) => {
-            let mut item = json!({ "type": "function_call", "call_id": call.id, "name": plain(&call.name),
+            let mut item = json!({ "type": "function_call", "call_id": call.id, "name": sanitize_identifier(&call.name),
                 "arguments": call.input.to_string() });
-            if let Some(caller) = own(call.metadata.as_ref(), "caller") {
+            if let Some(caller) = own_metadata(call.metadata.as_ref(), "caller") {
                 item["caller"] = caller.clone();
             }
             item
         }
-        AssistantPart::ProviderItem { provider, item } if provider == PROVIDER && !forms.is_left_out(item) => {
+        AssistantPart::ProviderItem { provider, item } if provider == PROVIDER && !forms.is_omitted(item) => {
             item.clone()
         }
-        // An image that it made goes back as the item of its call.
+        // A generated image is sent back as the item of its call.
         AssistantPart::File { .. } | AssistantPart::ToolResult(_) | AssistantPart::ProviderItem { .. } => return None,
     })
 }
 
-/// What this provider gave along with a part.
-pub(super) fn own<'a>(metadata: Option<&'a ProviderMetadata>, key: &str) -> Option<&'a Value> {
+/// Returns this provider's metadata of a part.
+pub(super) fn own_metadata<'a>(metadata: Option<&'a ProviderMetadata>, key: &str) -> Option<&'a Value> {
     metadata?.get(PROVIDER)?.get(key)
 }
 
-/// The summaries of one reasoning are parts of their own here and one item there. One that was not encrypted to its end, since
-/// the reply was cut off, stays behind.
-fn together(items: impl Iterator<Item = Value>) -> Vec<Value> {
+/// Merges the summaries of a reasoning item, which are separate parts here. Reasoning without
+/// encrypted content, because the reply was cut off, is omitted.
+fn merge_reasoning(items: impl Iterator<Item = Value>) -> Vec<Value> {
     let mut written: Vec<Value> = Vec::new();
     for item in items {
         match written.last_mut() {
@@ -256,7 +258,7 @@ fn together(items: impl Iterator<Item = Value>) -> Vec<Value> {
     written
 }
 
-/// Reasoning goes back only as the provider encrypted it, see [`together`].
+/// Converts a summary to a reasoning item, see [`merge_reasoning`].
 fn reasoning_item(text: &str, metadata: &ProviderMetadata) -> Option<Value> {
     let own = metadata.get(PROVIDER)?;
     let (id, encrypted) = (own.get("itemId")?, own.get("reasoningEncryptedContent"));

@@ -1,71 +1,73 @@
-//! How the calls of a conversation and their results are written: as a function's, or as the items of their own kind that the API wants
-//! for its custom tools, for remote tools that ask first, and for the tools that it knows and the caller runs.
+//! Determines how calls and their results are sent back: as function calls, or as the item types
+//! that the API requires for custom tools, for remote tools that need an approval, and for tools
+//! that OpenAI defines and the caller runs.
 
 use super::PROVIDER;
-use super::request::{own, user_part};
+use super::request::{own_metadata, user_part};
 use super::server_tool::{self, APPROVAL_REQUEST};
 use contract::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The calls that are written otherwise than as a function's.
-pub(super) struct Forms<'a> {
-    forms: HashMap<&'a str, Form<'a>>,
-    /// Calls that came as items of their own kind, and whose results that kind cannot hold: both are written as a function's.
+/// The formats of the results that are not plain function results.
+pub(super) struct ResultFormats<'a> {
+    formats: HashMap<&'a str, ResultFormat<'a>>,
+    /// The ids of calls that arrived as items of a type of their own, but whose results that type
+    /// cannot represent. Both are sent as function calls.
     as_functions: HashSet<&'a str>,
 }
 
-/// What a call's result has to be.
-enum Form<'a> {
-    /// Of a tool that takes text.
+/// The format of a call's result.
+enum ResultFormat<'a> {
+    /// The result of a tool with text as input.
     Custom,
-    /// The answer to this request, which asks for these arguments.
+    /// The response to an approval request. `input` is the arguments that the user approved.
     Approval { request_id: &'a str, input: &'a Value, is_changed: bool },
-    /// An item of its own kind.
-    Own(Value),
-    /// A function's, called by this program of the provider's.
+    /// An item of a type of its own.
+    OwnItem(Value),
+    /// A function result, with the program at the provider that called the function.
     Program(&'a Value),
 }
 
-impl<'a> Forms<'a> {
-    /// The forms of a conversation's calls.
-    pub(super) fn of(messages: &'a [Arc<Message>]) -> Self {
+impl<'a> ResultFormats<'a> {
+    /// Returns the formats for the calls of a conversation.
+    pub(super) fn from_messages(messages: &'a [Arc<Message>]) -> Self {
         let results = messages.iter().filter_map(|message| match &**message {
             Message::Tool(results) => Some(results),
             _ => None,
         });
         let results: HashMap<_, _> =
             results.flatten().map(|result| (result.call_id.as_str(), &result.output)).collect();
-        let mut forms = Self { forms: HashMap::new(), as_functions: HashSet::new() };
+        let mut forms = Self { formats: HashMap::new(), as_functions: HashSet::new() };
         for message in messages {
             let Message::Assistant(parts) = &**message else { continue };
             for part in parts {
                 if let AssistantPart::ToolCall(call) = part
                     && !call.provider_executed
                 {
-                    forms.add(call, parts, results.get(call.id.as_str()).copied());
+                    forms.add_call(call, parts, results.get(call.id.as_str()).copied());
                 }
             }
         }
         forms
     }
 
-    fn add(&mut self, call: &'a ToolCall, parts: &'a [AssistantPart], result: Option<&ToolOutput>) {
+    fn add_call(&mut self, call: &'a ToolCall, parts: &'a [AssistantPart], result: Option<&ToolOutput>) {
         let metadata = call.metadata.as_ref();
-        let kind = own(metadata, "itemType").and_then(Value::as_str);
+        let kind = own_metadata(metadata, "itemType").and_then(Value::as_str);
         let form = match kind {
-            Some(APPROVAL_REQUEST) => approval_form(call, parts),
-            Some("custom_tool_call") => Some(Form::Custom),
-            Some(kind) => result.and_then(|result| own_item(kind, call, result)).map(Form::Own),
-            None => match own(metadata, "caller") {
-                Some(caller) => Some(Form::Program(caller)),
+            Some(APPROVAL_REQUEST) => approval_format(call, parts),
+            Some("custom_tool_call") => Some(ResultFormat::Custom),
+            Some(kind) => result.and_then(|result| own_kind_result(kind, call, result)).map(ResultFormat::OwnItem),
+            None => match own_metadata(metadata, "caller") {
+                Some(caller) => Some(ResultFormat::Program(caller)),
                 None => return,
             },
         };
         match form {
             Some(form) => {
-                self.forms.insert(&call.id, form);
+                self.formats.insert(&call.id, form);
             }
             None => {
                 self.as_functions.insert(&call.id);
@@ -73,25 +75,25 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// Whether a call goes back as the item that it came as.
-    pub(super) fn is_item(&self, call_id: &str) -> bool {
-        self.forms.get(call_id).is_some_and(|form| !matches!(form, Form::Program(_)))
+    /// Returns whether a call is sent back as the item that was received.
+    pub(super) fn is_sent_as_item(&self, call_id: &str) -> bool {
+        self.formats.get(call_id).is_some_and(|form| !matches!(form, ResultFormat::Program(_)))
     }
 
-    /// Whether an item is left out, since its call is written as a function's.
-    pub(super) fn is_left_out(&self, item: &Value) -> bool {
+    /// Returns whether an item is omitted because its call is sent as a function call.
+    pub(super) fn is_omitted(&self, item: &Value) -> bool {
         item["call_id"].as_str().is_some_and(|id| self.as_functions.contains(id)) && server_tool::is_own_kind(item)
     }
 
-    /// A result as its call wants it.
-    pub(super) fn result(&self, result: &ToolResult) -> Value {
-        let (kind, caller) = match self.forms.get(result.call_id.as_str()) {
-            Some(Form::Approval { request_id, input, is_changed }) => {
-                return approval(request_id, &result.output, is_changed.then_some(*input));
+    /// Converts a result to the format of its call.
+    pub(super) fn result_item(&self, result: &ToolResult) -> Value {
+        let (kind, caller) = match self.formats.get(result.call_id.as_str()) {
+            Some(ResultFormat::Approval { request_id, input, is_changed }) => {
+                return approval_response(request_id, &result.output, is_changed.then_some(*input));
             }
-            Some(Form::Own(item)) => return item.clone(),
-            Some(Form::Custom) => ("custom_tool_call_output", None),
-            Some(Form::Program(caller)) => ("function_call_output", Some(*caller)),
+            Some(ResultFormat::OwnItem(item)) => return item.clone(),
+            Some(ResultFormat::Custom) => ("custom_tool_call_output", None),
+            Some(ResultFormat::Program(caller)) => ("function_call_output", Some(*caller)),
             None => ("function_call_output", None),
         };
         let output = match &result.output {
@@ -106,19 +108,20 @@ impl<'a> Forms<'a> {
     }
 }
 
-fn approval_form<'a>(call: &'a ToolCall, parts: &[AssistantPart]) -> Option<Form<'a>> {
-    let request_id = own(call.metadata.as_ref(), "approvalRequestId")?.as_str()?;
+fn approval_format<'a>(call: &'a ToolCall, parts: &[AssistantPart]) -> Option<ResultFormat<'a>> {
+    let request_id = own_metadata(call.metadata.as_ref(), "approvalRequestId")?.as_str()?;
     let is_changed = !parts.iter().any(|part| match part {
         AssistantPart::ProviderItem { provider, item } => {
-            provider == PROVIDER && item["id"] == request_id && server_tool::arguments(item) == call.input
+            provider == PROVIDER && item["id"] == request_id && server_tool::mcp_arguments(item) == call.input
         }
         _ => false,
     });
-    Some(Form::Approval { request_id, input: &call.input, is_changed })
+    Some(ResultFormat::Approval { request_id, input: &call.input, is_changed })
 }
 
-/// The answer to a request. A yes to other arguments than those that OpenAI would use is a no that names them.
-fn approval(request_id: &str, output: &ToolOutput, changed: Option<&Value>) -> Value {
+/// Creates the response to an approval request. An approval of changed arguments is sent as a
+/// rejection that names them, because OpenAI would use the original ones.
+fn approval_response(request_id: &str, output: &ToolOutput, changed: Option<&Value>) -> Value {
     let mut answer = json!({ "type": "mcp_approval_response", "approval_request_id": request_id });
     let reason = match changed {
         _ if output.is_error() => Some(output.to_text()),
@@ -132,9 +135,10 @@ fn approval(request_id: &str, output: &ToolOutput, changed: Option<&Value>) -> V
     answer
 }
 
-/// The result of a tool that OpenAI knows and the caller runs, in the words of the AI SDK or as plain text; none where it cannot be
-/// one, as a screen without a picture.
-fn own_item(kind: &str, call: &ToolCall, output: &ToolOutput) -> Option<Value> {
+/// Converts the result of a tool that OpenAI defines and the caller runs, from the AI SDK's format
+/// or plain text; `None` if the item type cannot represent it, such as a screenshot without an
+/// image.
+fn own_kind_result(kind: &str, call: &ToolCall, output: &ToolOutput) -> Option<Value> {
     let data = match output {
         ToolOutput::Json(value) => value,
         _ => &Value::Null,
@@ -145,7 +149,7 @@ fn own_item(kind: &str, call: &ToolCall, output: &ToolOutput) -> Option<Value> {
             let text = data["output"].as_str().map_or_else(said, str::to_owned);
             json!({ "type": "local_shell_call_output", "output": text })
         }
-        "shell_call" => json!({ "type": "shell_call_output", "output": shell_runs(data, output) }),
+        "shell_call" => json!({ "type": "shell_call_output", "output": shell_outputs(data, output) }),
         "apply_patch_call" => {
             let is_failed = output.is_error() || data["status"] == "failed";
             let text = if data.is_null() { Some(said()) } else { data["output"].as_str().map(str::to_owned) };
@@ -177,8 +181,8 @@ fn own_item(kind: &str, call: &ToolCall, output: &ToolOutput) -> Option<Value> {
     Some(item)
 }
 
-/// What a shell's commands said, one entry each.
-fn shell_runs(data: &Value, output: &ToolOutput) -> Vec<Value> {
+/// Returns the outputs of a shell's commands, one entry each.
+fn shell_outputs(data: &Value, output: &ToolOutput) -> Vec<Value> {
     let exit = |code: Value| json!({ "type": "exit", "exit_code": code });
     if let Some(runs) = data["output"].as_array() {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -199,7 +203,7 @@ fn shell_runs(data: &Value, output: &ToolOutput) -> Vec<Value> {
     vec![json!({ "stdout": stdout, "stderr": stderr, "outcome": exit(code.into()) })]
 }
 
-/// The picture of a screen.
+/// Returns the image of a screen.
 fn screenshot(data: &Value, output: &ToolOutput) -> Option<Value> {
     let mut picture = json!({ "type": "computer_screenshot" });
     for (key, known) in [("image_url", "imageUrl"), ("file_id", "fileId")] {
@@ -224,9 +228,10 @@ mod tests {
     use super::*;
     use contract::OutputPart;
 
-    /// A call of a tool that OpenAI knows, with its result, as they go back: the call's item, and the result's.
+    /// Checks the items that are sent back for a call of a tool that OpenAI defines, and for its
+    /// result.
     #[test]
-    fn results_of_tools_that_the_caller_runs() {
+    fn results_of_client_tools_are_converted() {
         let mut shown = String::new();
         let mut check = |kind: &str, input: Value, output: ToolOutput| {
             let metadata = json!({ "openai": { "itemId": "i1", "itemType": kind } });

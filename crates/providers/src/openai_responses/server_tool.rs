@@ -1,69 +1,71 @@
-//! Items of tools: those that OpenAI runs itself, and those that it knows and the caller runs. What a user sees of them; beside
-//! that the items are kept as they came, since only they may go back.
+//! Converts the items of tools that OpenAI runs itself, or defines and the caller runs, to parts
+//! that the user sees. The items are also kept as received, because only they can be sent back.
 
 use super::PROVIDER;
-use crate::json::text_in;
-use crate::lenient::tool_name;
+use crate::json::text_from_value;
+use crate::lenient::tool_name_or_default;
 use contract::{Part, ProviderMetadata, Source};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// A call of a remote tool that OpenAI makes itself, once the user says yes. Until then it is a call of ours, whose result is the
-/// user's answer.
+/// The item type of a call of a remote tool that OpenAI makes once the user approves it. Until then
+/// it is a call whose result is the user's decision.
 pub(crate) const APPROVAL_REQUEST: &str = "mcp_approval_request";
 
-/// A call of a remote tool that OpenAI has made; it comes with its result.
-pub(crate) const REMOTE_CALL: &str = "mcp_call";
+/// The item type of a call of a remote tool that OpenAI made; it contains the result.
+pub(crate) const MCP_CALL: &str = "mcp_call";
 
-/// What the tools of a reply share.
+/// The state that the tools of a reply share.
 #[derive(Default)]
-pub(crate) struct Tools {
-    /// Calls that wait for the item with their result, oldest first: hosted tool searches name no call.
-    searches: Vec<String>,
-    /// Files that were told as sources.
-    files: HashSet<String>,
-    /// Whether a search's pages were told.
-    pub(crate) has_pages: bool,
-    sources: u64,
+pub(crate) struct ServerToolState {
+    /// The ids of hosted tool searches without a result, oldest first: their results name no call.
+    pending_searches: Vec<String>,
+    /// The ids of files that were reported as sources.
+    source_files: HashSet<String>,
+    /// Whether the pages of a search were reported as sources.
+    pub(crate) has_page_sources: bool,
+    source_count: u64,
 }
 
-/// Who runs the call that an item is.
+/// Who runs a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Runner {
+pub(crate) enum ToolExecutor {
     Provider,
     Caller,
 }
 
-/// A call's name and who runs it; none for an item that is no call.
-pub(crate) fn call_of(item: &Value) -> Option<(String, Runner)> {
+/// Returns the tool name and the executor of a call; `None` if the item is not a call.
+pub(crate) fn identify_call(item: &Value) -> Option<(String, ToolExecutor)> {
     let (name, runner) = match item["type"].as_str()? {
-        "web_search_call" => ("web_search", Runner::Provider),
-        "file_search_call" => ("file_search", Runner::Provider),
-        "code_interpreter_call" => ("code_interpreter", Runner::Provider),
-        "image_generation_call" => ("image_generation", Runner::Provider),
-        "program" => ("programmatic_tool_calling", Runner::Provider),
-        "tool_search_call" if item["execution"] == "client" => ("tool_search", Runner::Caller),
-        "tool_search_call" => ("tool_search", Runner::Provider),
-        "computer_call" if item["call_id"].is_null() => ("computer_use", Runner::Provider),
-        "computer_call" => ("computer", Runner::Caller),
-        "shell_call" if is_hosted(item) => ("shell", Runner::Provider),
-        "shell_call" => ("shell", Runner::Caller),
-        "local_shell_call" => ("local_shell", Runner::Caller),
-        "apply_patch_call" => ("apply_patch", Runner::Caller),
-        "custom_tool_call" | APPROVAL_REQUEST => return Some((tool_name(text_in(&item["name"])), Runner::Caller)),
+        "web_search_call" => ("web_search", ToolExecutor::Provider),
+        "file_search_call" => ("file_search", ToolExecutor::Provider),
+        "code_interpreter_call" => ("code_interpreter", ToolExecutor::Provider),
+        "image_generation_call" => ("image_generation", ToolExecutor::Provider),
+        "program" => ("programmatic_tool_calling", ToolExecutor::Provider),
+        "tool_search_call" if item["execution"] == "client" => ("tool_search", ToolExecutor::Caller),
+        "tool_search_call" => ("tool_search", ToolExecutor::Provider),
+        "computer_call" if item["call_id"].is_null() => ("computer_use", ToolExecutor::Provider),
+        "computer_call" => ("computer", ToolExecutor::Caller),
+        "shell_call" if is_hosted_shell(item) => ("shell", ToolExecutor::Provider),
+        "shell_call" => ("shell", ToolExecutor::Caller),
+        "local_shell_call" => ("local_shell", ToolExecutor::Caller),
+        "apply_patch_call" => ("apply_patch", ToolExecutor::Caller),
+        "custom_tool_call" | APPROVAL_REQUEST => {
+            return Some((tool_name_or_default(text_from_value(&item["name"])), ToolExecutor::Caller));
+        }
         _ => return None,
     };
     Some((name.to_owned(), runner))
 }
 
-/// Where the shell is a container of OpenAI's.
-fn is_hosted(item: &Value) -> bool {
+/// Returns whether the shell runs in one of OpenAI's containers.
+fn is_hosted_shell(item: &Value) -> bool {
     item["environment"]["type"].as_str().is_some_and(|kind| kind.starts_with("container"))
 }
 
-/// The id under which a call's result refers to it.
+/// Returns the id with which a call's result refers to it.
 pub(crate) fn call_id(item: &Value) -> Option<String> {
-    let text = |key: &str| text_in(&item[key]).filter(|id| !id.is_empty());
+    let text = |key: &str| text_from_value(&item[key]).filter(|id| !id.is_empty());
     match item["type"].as_str()? {
         "web_search_call" | "file_search_call" | "code_interpreter_call" | "image_generation_call" => text("id"),
         "tool_search_call" if item["execution"] != "client" => text("id"),
@@ -71,7 +73,8 @@ pub(crate) fn call_id(item: &Value) -> Option<String> {
     }
 }
 
-/// Whether a call that the caller runs goes back as the item that it came as, with a result of the kind that belongs to it.
+/// Returns whether a call that the caller runs is sent back as the item that was received, with a
+/// result of the matching type.
 pub(crate) fn is_own_kind(item: &Value) -> bool {
     let kind = item["type"].as_str().unwrap_or_default();
     kind == APPROVAL_REQUEST
@@ -79,15 +82,16 @@ pub(crate) fn is_own_kind(item: &Value) -> bool {
         || (kind == "tool_search_call" && item["execution"] == "client")
 }
 
-/// The name that a user sees.
-pub(crate) fn shown_name(item: &Value, name: &str) -> String {
+/// Returns the tool name that the user sees.
+pub(crate) fn display_name(item: &Value, name: &str) -> String {
     if item["type"] == APPROVAL_REQUEST { format!("mcp.{name}") } else { name.to_owned() }
 }
 
-/// What goes back with a call: which item it was, so that its result can be written as the API wants it.
-pub(crate) fn metadata(item: &Value, runner: Runner) -> ProviderMetadata {
+/// Creates metadata that is sent back with a call: its item and type, which determine the format of
+/// its result.
+pub(crate) fn call_metadata(item: &Value, runner: ToolExecutor) -> ProviderMetadata {
     let mut own = json!({ "itemId": item["id"] });
-    if runner == Runner::Caller && is_own_kind(item) {
+    if runner == ToolExecutor::Caller && is_own_kind(item) {
         own["itemType"] = item["type"].clone();
     }
     if item["type"] == APPROVAL_REQUEST {
@@ -96,8 +100,8 @@ pub(crate) fn metadata(item: &Value, runner: Runner) -> ProviderMetadata {
     Map::from_iter([(PROVIDER.to_owned(), own)])
 }
 
-/// A call's input, as far as there is one before the result.
-pub(crate) fn input(item: &Value) -> Value {
+/// Returns a call's input, as far as it is known before the result.
+pub(crate) fn call_input(item: &Value) -> Value {
     match item["type"].as_str().unwrap_or_default() {
         "code_interpreter_call" => json!({ "containerId": item["container_id"], "code": item["code"] }),
         "program" => json!({ "code": item["code"], "fingerprint": item["fingerprint"] }),
@@ -126,7 +130,7 @@ pub(crate) fn input(item: &Value) -> Value {
         }
         "apply_patch_call" => json!({ "callId": item["call_id"], "operation": item["operation"] }),
         "custom_tool_call" => json!({ "input": item["input"] }),
-        APPROVAL_REQUEST => arguments(item),
+        APPROVAL_REQUEST => mcp_arguments(item),
         "computer_call" => {
             let one = || Some(&item["action"]).filter(|action| !action.is_null()).into_iter().cloned().collect();
             json!({
@@ -139,16 +143,16 @@ pub(crate) fn input(item: &Value) -> Value {
     }
 }
 
-/// The arguments of a remote tool: an object, or its JSON.
-pub(crate) fn arguments(item: &Value) -> Value {
-    let given = text_in(&item["arguments"]).and_then(|arguments| serde_json::from_str(&arguments).ok());
+/// Returns the arguments of a remote tool, which may be an object or its JSON as text.
+pub(crate) fn mcp_arguments(item: &Value) -> Value {
+    let given = text_from_value(&item["arguments"]).and_then(|arguments| serde_json::from_str(&arguments).ok());
     given.filter(Value::is_object).unwrap_or_else(|| json!({}))
 }
 
-impl Tools {
-    /// Appends what a complete item brings beside its call: results and sources, of a remote tool the call as well. `call` is the id
-    /// under which the item's own call was told.
-    pub(crate) fn complete(&mut self, item: &Value, call: Option<String>, parts: &mut Vec<Part>) {
+impl ServerToolState {
+    /// Appends what a complete item contains apart from its call: results and sources, and for a
+    /// remote tool the call, too. `call` is the id with which the item's own call was reported.
+    pub(crate) fn push_results(&mut self, item: &Value, call: Option<String>, parts: &mut Vec<Part>) {
         let id = call.or_else(|| call_id(item)).unwrap_or_default();
         let result = |name: &str, output: Value, is_error: bool| Part::ToolResult {
             id: id.clone(),
@@ -160,15 +164,16 @@ impl Tools {
         match item["type"].as_str().unwrap_or_default() {
             "web_search_call" => {
                 let is_error = item["status"] != "completed";
-                let output = if is_error { json!({ "status": item["status"] }) } else { web_search(&item["action"]) };
+                let output =
+                    if is_error { json!({ "status": item["status"] }) } else { web_search_output(&item["action"]) };
                 parts.push(result("web_search", output, is_error));
-                self.pages(&item["action"], parts);
+                self.push_page_sources(&item["action"], parts);
             }
             "file_search_call" => {
                 let results = item["results"].as_array();
-                let shown = results.map(|results| results.iter().map(found).collect::<Value>());
+                let shown = results.map(|results| results.iter().map(file_search_result).collect::<Value>());
                 parts.push(result("file_search", json!({ "queries": item["queries"], "results": shown }), false));
-                results.into_iter().flatten().for_each(|found| self.file(found, parts));
+                results.into_iter().flatten().for_each(|found| self.push_file_source(found, parts));
             }
             "code_interpreter_call" => {
                 parts.push(result("code_interpreter", json!({ "outputs": item["outputs"] }), false));
@@ -185,50 +190,52 @@ impl Tools {
                 parts.push(result("programmatic_tool_calling", output, false));
             }
             "shell_call_output" => parts.push(result("shell", shell_output(item), false)),
-            "tool_search_call" if item["execution"] != "client" => self.searches.push(id),
+            "tool_search_call" if item["execution"] != "client" => self.pending_searches.push(id),
             "tool_search_output" => {
-                let waiting = || (!self.searches.is_empty()).then(|| self.searches.remove(0));
+                let waiting = || (!self.pending_searches.is_empty()).then(|| self.pending_searches.remove(0));
                 let id = item["call_id"].as_str().map(str::to_owned).or_else(waiting);
                 let id = id.or_else(|| call_id(item)).unwrap_or_default();
                 let (name, output) = ("tool_search".to_owned(), json!({ "tools": item["tools"] }));
                 parts.push(Part::ToolResult { id, name, output, is_error: false, metadata: None });
             }
-            REMOTE_CALL => remote(item, id, parts),
+            MCP_CALL => push_mcp_call(item, id, parts),
             _ => {}
         }
     }
 
-    fn pages(&mut self, action: &Value, parts: &mut Vec<Part>) {
+    fn push_page_sources(&mut self, action: &Value, parts: &mut Vec<Part>) {
         for source in action["sources"].as_array().into_iter().flatten().filter(|source| source["type"] == "url") {
             let Some(url) = source["url"].as_str() else { continue };
-            self.has_pages = true;
-            let id = self.source_id();
+            self.has_page_sources = true;
+            let id = self.next_source_id();
             parts.push(Part::Source(Source::Url { id, url: url.to_owned(), title: None, metadata: None }));
         }
     }
 
-    /// A file is told once, however many of its pieces were found.
-    fn file(&mut self, found: &Value, parts: &mut Vec<Part>) {
-        let Some(file) = found["file_id"].as_str().filter(|file| self.files.insert((*file).to_owned())) else { return };
+    /// Appends a file as a source; once, even if several of its passages were found.
+    fn push_file_source(&mut self, found: &Value, parts: &mut Vec<Part>) {
+        let Some(file) = found["file_id"].as_str().filter(|file| self.source_files.insert((*file).to_owned())) else {
+            return;
+        };
         let name = found["filename"].as_str().unwrap_or_default();
-        parts.push(self.document(name, "text/plain", json!({ "type": "file_search", "fileId": file })));
+        parts.push(self.document_source(name, "text/plain", json!({ "type": "file_search", "fileId": file })));
     }
 
-    /// Whether the search that found the cited files has told them.
-    pub(crate) fn has_files(&self) -> bool {
-        !self.files.is_empty()
+    /// Returns whether a search reported files as sources.
+    pub(crate) fn has_file_sources(&self) -> bool {
+        !self.source_files.is_empty()
     }
 
-    /// The next source's id.
-    pub(crate) fn source_id(&mut self) -> String {
-        self.sources += 1;
-        format!("source-{}", self.sources)
+    /// Returns the id of the next source.
+    pub(crate) fn next_source_id(&mut self) -> String {
+        self.source_count += 1;
+        format!("source-{}", self.source_count)
     }
 
-    /// A document as a source.
-    pub(crate) fn document(&mut self, name: &str, media_type: &str, kept: Value) -> Part {
+    /// Creates a document source.
+    pub(crate) fn document_source(&mut self, name: &str, media_type: &str, kept: Value) -> Part {
         Part::Source(Source::Document {
-            id: self.source_id(),
+            id: self.next_source_id(),
             media_type: media_type.to_owned(),
             title: name.to_owned(),
             filename: Some(name.to_owned()),
@@ -237,11 +244,11 @@ impl Tools {
     }
 }
 
-/// A call of a tool on a server that OpenAI asks comes with its result.
-fn remote(item: &Value, id: String, parts: &mut Vec<Part>) {
-    let called = tool_name(text_in(&item["name"]));
+/// Appends the call of a remote tool that OpenAI made, and its result.
+fn push_mcp_call(item: &Value, id: String, parts: &mut Vec<Part>) {
+    let called = tool_name_or_default(text_from_value(&item["name"]));
     let name = format!("mcp.{called}");
-    let arguments = text_in(&item["arguments"]).unwrap_or_default();
+    let arguments = text_from_value(&item["arguments"]).unwrap_or_default();
     let mut output = json!({
         "type": "call",
         "serverLabel": item["server_label"],
@@ -258,7 +265,7 @@ fn remote(item: &Value, id: String, parts: &mut Vec<Part>) {
     parts.push(Part::ToolResult { id, name, output, is_error: false, metadata: None });
 }
 
-fn web_search(action: &Value) -> Value {
+fn web_search_output(action: &Value) -> Value {
     match action["type"].as_str().unwrap_or_default() {
         "search" => {
             let shown = json!({ "type": "search", "query": action["query"], "queries": action["queries"] });
@@ -272,7 +279,7 @@ fn web_search(action: &Value) -> Value {
     }
 }
 
-fn found(result: &Value) -> Value {
+fn file_search_result(result: &Value) -> Value {
     json!({
         "attributes": result["attributes"],
         "fileId": result["file_id"],

@@ -1,6 +1,6 @@
 use super::request::body;
-use super::stream::Reader;
-use crate::testing::{answered, cut, events, read, request, shown};
+use super::stream::ResponsesCodec;
+use crate::testing::{decode, decoded_lines, history_after, request, split, sse_events};
 use contract::{AssistantPart, Message, ModelErrorKind, Part, ToolCall, ToolOutput, ToolResult, UserPart};
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -8,8 +8,8 @@ use serde_json::{Map, json};
 const THINKING_AND_TOOL: &str = include_str!("../../fixtures/openai_responses/thinking_and_tool.jsonl");
 
 #[test]
-fn thinking_and_tool() {
-    insta::assert_snapshot!(shown(Reader::default(), &events(THINKING_AND_TOOL, "")), @r##"
+fn thinking_and_tool_are_decoded() {
+    insta::assert_snapshot!(decoded_lines(ResponsesCodec::default(), &sse_events(THINKING_AND_TOOL, "")), @r##"
     reasoning-start {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1"}}}
     reasoning-delta {"id":"rs_1:0","delta":"First."}
     reasoning-end {"id":"rs_1:0"}
@@ -33,13 +33,13 @@ fn thinking_and_tool() {
 }
 
 #[test]
-fn ends_that_are_none() {
+fn incomplete_and_failed_replies_are_errors() {
     let check = |last: &str, kind: ModelErrorKind| {
         let lines: Vec<_> = THINKING_AND_TOOL.lines().take(16).chain((!last.is_empty()).then_some(last)).collect();
-        let stream = events(&lines.join("\n"), "");
-        let (parts, ended) = read(Reader::default(), &[stream.as_bytes()]);
+        let stream = sse_events(&lines.join("\n"), "");
+        let (parts, ended) = decode(ResponsesCodec::default(), &[stream.as_bytes()]);
         assert_eq!(ended.unwrap_err().kind, kind, "{last}");
-        // The call's arguments were cut off: nothing may come of it.
+        // The call's arguments were cut off, so there is no call.
         assert!(!parts.iter().any(|part| matches!(part, Part::ToolCall { .. } | Part::Finish { .. })));
     };
     check("", ModelErrorKind::BrokenStream);
@@ -56,7 +56,7 @@ fn ends_that_are_none() {
 }
 
 #[test]
-fn a_conversation_as_it_is_sent() {
+fn conversation_is_converted() {
     let own = |value| Some(Map::from_iter([("openai".to_owned(), value)]));
     let call = ToolCall {
         id: "call_1".to_owned(),
@@ -92,8 +92,8 @@ fn a_conversation_as_it_is_sent() {
 const ITEMS: &str = include_str!("../../fixtures/openai_responses/items.jsonl");
 
 #[test]
-fn items_of_every_kind() {
-    insta::assert_snapshot!(shown(Reader::default(), &events(ITEMS, "")), @r##"
+fn items_of_every_type_are_decoded() {
+    insta::assert_snapshot!(decoded_lines(ResponsesCodec::default(), &sse_events(ITEMS, "")), @r##"
     reasoning-start {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"c2VjcmV0"}}}
     reasoning-end {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"c2VjcmV0"}}}
     tool-input-start {"id":"tsc_1","name":"tool_search","providerExecuted":true}
@@ -144,15 +144,16 @@ fn items_of_every_kind() {
     "##);
 }
 
-/// What the next request of the conversation holds: each item as it came, and results of the kinds that belong to them.
+/// The next request contains each item as received, and results of the matching types.
 #[test]
-fn items_of_every_kind_go_back() {
-    let body = body("gpt-5", &request(answered(Reader::default(), &events(ITEMS, ""))));
+fn items_of_every_type_are_sent_back() {
+    let body = body("gpt-5", &request(history_after(ResponsesCodec::default(), &sse_events(ITEMS, ""))));
     let sent = body["input"].as_array().unwrap();
     let completed: serde_json::Value = serde_json::from_str(ITEMS.lines().last().unwrap()).unwrap();
     for item in completed["response"]["output"].as_array().unwrap() {
         let kind = item["type"].as_str().unwrap();
-        // A screen without a picture goes back as a function's call; the others are written anew.
+        // A screenshot without an image is sent back as a function call; the other types are
+        // converted.
         if !["message", "reasoning", "function_call", "computer_call"].contains(&kind) {
             assert!(sent.contains(item), "{kind}");
         }
@@ -172,11 +173,11 @@ fn items_of_every_kind_go_back() {
     "##);
 }
 
-/// What a careless server leaves out is taken from what it says elsewhere.
+/// Data that a careless server omits in one event is taken from another.
 #[test]
-fn what_is_said_once_is_enough() {
+fn missing_events_are_tolerated() {
     let check = |lines: &[&str], expected: &str| {
-        let shown = shown(Reader::default(), &events(&lines.join("\n"), ""));
+        let shown = decoded_lines(ResponsesCodec::default(), &sse_events(&lines.join("\n"), ""));
         let seen: Vec<_> = shown.lines().map(|line| line.split(" {").next().unwrap()).collect();
         assert_eq!(seen.join(" "), expected, "{shown}");
     };
@@ -204,19 +205,19 @@ fn what_is_said_once_is_enough() {
 
 proptest! {
     #[test]
-    fn cuts_do_not_matter(cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
-        let stream = events(THINKING_AND_TOOL, "");
-        let (whole, _) = read(Reader::default(), &[stream.as_bytes()]);
-        let (parts, ended) = read(Reader::default(), &cut(stream.as_bytes(), &cuts));
+    fn chunk_boundaries_do_not_matter(cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
+        let stream = sse_events(THINKING_AND_TOOL, "");
+        let (whole, _) = decode(ResponsesCodec::default(), &[stream.as_bytes()]);
+        let (parts, ended) = decode(ResponsesCodec::default(), &split(stream.as_bytes(), &cuts));
         prop_assert!(ended.is_ok());
         prop_assert_eq!(parts, whole);
     }
 }
 
 #[test]
-fn tools_that_the_provider_runs() {
-    let stream = events(include_str!("../../fixtures/openai_responses/server_tools.jsonl"), "");
-    insta::assert_snapshot!(shown(Reader::default(), &stream), @r##"
+fn server_tools_are_decoded() {
+    let stream = sse_events(include_str!("../../fixtures/openai_responses/server_tools.jsonl"), "");
+    insta::assert_snapshot!(decoded_lines(ResponsesCodec::default(), &stream), @r##"
     tool-input-start {"id":"ws_1","name":"web_search","providerExecuted":true}
     tool-call {"id":"ws_1","name":"web_search","input":"{}","providerExecuted":true,"metadata":{"openai":{"itemId":"ws_1"}}}
     tool-result {"id":"ws_1","name":"web_search","output":{"action":{"type":"search","query":"rust"},"sources":[{"type":"url","url":"https://example.org/a"}]}}
@@ -256,9 +257,9 @@ fn tools_that_the_provider_runs() {
     "##);
 }
 
-/// OpenAI asks before it calls a remote tool; the answer goes back behind its request.
+/// OpenAI asks before it calls a remote tool; the decision is sent back after its request.
 #[test]
-fn a_remote_tool_that_asks_first() {
+fn decision_about_a_remote_tool_is_sent_back() {
     let item =
         r#"{"id":"mcpr_1","type":"mcp_approval_request","server_label":"s","name":"add","arguments":"{\"a\":1}"}"#;
     let lines = format!(
@@ -266,7 +267,7 @@ fn a_remote_tool_that_asks_first() {
          {{\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{item}}}\n\
          {{\"type\":\"response.completed\",\"response\":{{}}}}"
     );
-    insta::assert_snapshot!(shown(Reader::default(), &events(&lines, "")), @r##"
+    insta::assert_snapshot!(decoded_lines(ResponsesCodec::default(), &sse_events(&lines, "")), @r##"
     tool-input-start {"id":"mcpr_1","name":"mcp.add"}
     tool-call {"id":"mcpr_1","name":"mcp.add","input":"{\"a\":1}","metadata":{"openai":{"itemId":"mcpr_1","itemType":"mcp_approval_request","approvalRequestId":"mcpr_1"}}}
     provider-item {"provider":"openai","item":{"id":"mcpr_1","type":"mcp_approval_request","server_label":"s","name":"add","arguments":"{\"a\":1}"}}
@@ -281,7 +282,7 @@ fn a_remote_tool_that_asks_first() {
             provider_executed: false,
             metadata: serde_json::from_value(metadata).unwrap(),
         };
-        assert!(call.asks_for_provider());
+        assert!(call.needs_provider_approval());
         let (call_id, name) = (call.id.clone(), call.name.clone());
         let item = serde_json::from_str(item).unwrap();
         let said =
@@ -304,10 +305,10 @@ fn a_remote_tool_that_asks_first() {
     "##);
 }
 
-/// Items go back to their provider as they came, a text with its phase, the summaries of one reasoning as one item, and the
-/// result of a tool with text as its input as one of that kind.
+/// Items are sent back to their provider as received, a text with its phase, the summaries of a
+/// reasoning item as one item, and the result of a tool with text input as an item of that type.
 #[test]
-fn items_as_they_go_back() {
+fn items_and_results_are_sent_back() {
     let own = |value| Some(Map::from_iter([("openai".to_owned(), value)]));
     let call = |id: &str, provider_executed, metadata| {
         let (id, name, input) = (id.to_owned(), "tool".to_owned(), json!({}));

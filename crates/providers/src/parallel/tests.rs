@@ -1,5 +1,5 @@
-use super::Expanding;
-use crate::testing::{answered, cut, events, read, request, shown};
+use super::ParallelExpander;
+use crate::testing::{decode, decoded_lines, history_after, request, split, sse_events};
 use crate::{openai_chat, openai_responses};
 use contract::{ModelErrorKind, Part, ToolSpec};
 use proptest::prelude::*;
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 const RESPONSES: &str = include_str!("../../fixtures/openai_responses/parallel.jsonl");
 const CHAT: &str = include_str!("../../fixtures/openai_chat/parallel.jsonl");
 
-fn responses() -> Expanding<openai_responses::stream::Reader> {
-    Expanding::new(Default::default(), &[])
+fn responses() -> ParallelExpander<openai_responses::stream::ResponsesCodec> {
+    ParallelExpander::new(Default::default(), &[])
 }
 
-fn chat() -> Expanding<openai_chat::stream::Reader> {
-    Expanding::new(Default::default(), &[])
+fn chat() -> ParallelExpander<openai_chat::stream::ChatCodec> {
+    ParallelExpander::new(Default::default(), &[])
 }
 
 /// A reply with one call with these arguments.
-fn called(name: &str, arguments: &str) -> String {
+fn reply_with_call(name: &str, arguments: &str) -> String {
     let item = json!({ "type": "function_call", "id": "fc", "call_id": "w", "name": name, "arguments": arguments });
     let events = [
         json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
@@ -27,9 +27,9 @@ fn called(name: &str, arguments: &str) -> String {
 }
 
 /// The calls that such a reply is decoded to, one per line.
-fn calls(name: &str, arguments: &str, tools: &[ToolSpec]) -> String {
-    let codec = Expanding::new(openai_responses::stream::Reader::default(), tools);
-    let (parts, ended) = read(codec, &[called(name, arguments).as_bytes()]);
+fn decoded_calls(name: &str, arguments: &str, tools: &[ToolSpec]) -> String {
+    let codec = ParallelExpander::new(openai_responses::stream::ResponsesCodec::default(), tools);
+    let (parts, ended) = decode(codec, &[reply_with_call(name, arguments).as_bytes()]);
     ended.unwrap();
     let call = |part: &Part| match part {
         Part::ToolCall { id, name, input, .. } => Some(format!("{id} {name} {input}")),
@@ -40,7 +40,7 @@ fn calls(name: &str, arguments: &str, tools: &[ToolSpec]) -> String {
 
 #[test]
 fn wrapper_of_responses_becomes_its_calls() {
-    insta::assert_snapshot!(shown(responses(), &events(RESPONSES, "")), @r##"
+    insta::assert_snapshot!(decoded_lines(responses(), &sse_events(RESPONSES, "")), @r##"
     tool-input-start {"id":"call_1_0","name":"weather"}
     tool-call {"id":"call_1_0","name":"weather","input":"{\"city\":\"Rome\"}","metadata":{"openai":{"itemId":"fc_1"}}}
     tool-input-start {"id":"call_1_1","name":"clock"}
@@ -54,7 +54,7 @@ fn wrapper_of_responses_becomes_its_calls() {
 
 #[test]
 fn wrapper_of_chat_completions_becomes_its_calls() {
-    insta::assert_snapshot!(shown(chat(), &events(CHAT, "data: [DONE]\n\n")), @r##"
+    insta::assert_snapshot!(decoded_lines(chat(), &sse_events(CHAT, "data: [DONE]\n\n")), @r##"
     tool-input-start {"id":"call_1_0","name":"weather"}
     tool-call {"id":"call_1_0","name":"weather","input":"{\"city\":\"Rome\"}"}
     tool-input-start {"id":"call_1_1","name":"clock"}
@@ -65,9 +65,10 @@ fn wrapper_of_chat_completions_becomes_its_calls() {
 
 /// Each call has a result of its own, and the wrapper is not sent.
 #[test]
-fn expanded_calls_go_back_as_calls_of_their_own() {
+fn expanded_calls_are_sent_back_as_separate_calls() {
     let lines = |list: &Value| list.as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-    let sent = openai_responses::request::body("gpt-5", &request(answered(responses(), &events(RESPONSES, ""))));
+    let sent =
+        openai_responses::request::body("gpt-5", &request(history_after(responses(), &sse_events(RESPONSES, ""))));
     insta::assert_snapshot!(lines(&sent["input"]), @r##"
     {"role":"user","content":[{"type":"input_text","text":"hi"}]}
     {"type":"function_call","call_id":"call_1_0","name":"weather","arguments":"{\"city\":\"Rome\"}"}
@@ -77,7 +78,7 @@ fn expanded_calls_go_back_as_calls_of_their_own() {
     {"type":"function_call_output","call_id":"call_1_1","output":"ok"}
     {"type":"function_call_output","call_id":"call_2","output":"ok"}
     "##);
-    let history = answered(chat(), &events(CHAT, "data: [DONE]\n\n"));
+    let history = history_after(chat(), &sse_events(CHAT, "data: [DONE]\n\n"));
     let sent = openai_chat::request::body("gpt-4o", &request(history));
     insta::assert_snapshot!(lines(&sent["messages"]), @r##"
     {"role":"user","content":"hi"}
@@ -88,22 +89,22 @@ fn expanded_calls_go_back_as_calls_of_their_own() {
 }
 
 #[test]
-fn tool_with_the_name_of_the_wrapper_is_called_itself() {
+fn tool_with_the_name_of_the_wrapper_is_not_expanded() {
     let own = |name: &str| [ToolSpec::new(name, "", json!({ "type": "object" }))];
     let wrapped = r#"{"tool_uses":[{"recipient_name":"functions.a","parameters":{}}]}"#;
     let whole = |name: &str| format!("w {name} {wrapped}");
-    assert_eq!(calls("parallel", wrapped, &own("parallel")), whole("parallel"));
+    assert_eq!(decoded_calls("parallel", wrapped, &own("parallel")), whole("parallel"));
     // The wrapper is still recognized by its other names.
-    assert_eq!(calls("multi_tool_use.parallel", wrapped, &own("parallel")), "w_0 a {}");
-    assert_eq!(calls("multi_tool_use_parallel", wrapped, &own("other")), "w_0 a {}");
-    assert_eq!(calls("parallel_search", wrapped, &[]), whole("parallel_search"));
+    assert_eq!(decoded_calls("multi_tool_use.parallel", wrapped, &own("parallel")), "w_0 a {}");
+    assert_eq!(decoded_calls("multi_tool_use_parallel", wrapped, &own("other")), "w_0 a {}");
+    assert_eq!(decoded_calls("parallel_search", wrapped, &[]), whole("parallel_search"));
 }
 
 /// The loop looks up the tool and checks the arguments of each call.
 #[test]
 fn calls_of_a_wrapper_keep_the_names_and_arguments_of_the_model() {
     let check = |uses: &str, expected: &str| {
-        assert_eq!(calls("parallel", &format!(r#"{{"tool_uses":[{uses}]}}"#), &[]), expected, "{uses}");
+        assert_eq!(decoded_calls("parallel", &format!(r#"{{"tool_uses":[{uses}]}}"#), &[]), expected, "{uses}");
     };
     check(r#"{"recipient_name":"functions.a","parameters":{ "b": [1] }}"#, r#"w_0 a { "b": [1] }"#);
     check(r#"{"recipient_name":"a","parameters":{}},{"recipient_name":"web.run"}"#, "w_0 a {}\nw_1 web.run ");
@@ -117,15 +118,15 @@ fn calls_of_a_wrapper_keep_the_names_and_arguments_of_the_model() {
 #[test]
 fn wrapper_with_invalid_arguments_becomes_one_call() {
     let check = |arguments: &str| {
-        let stream = called("multi_tool_use.parallel", arguments);
-        let (parts, ended) = read(responses(), &[stream.as_bytes()]);
+        let stream = reply_with_call("multi_tool_use.parallel", arguments);
+        let (parts, ended) = decode(responses(), &[stream.as_bytes()]);
         ended.unwrap();
         let id = "w".to_owned();
         let name = "multi_tool_use.parallel".to_owned();
         let begins = Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false };
         assert_eq!(parts[0], begins, "{arguments}");
         assert_eq!(parts[1], Part::ToolInputDelta { id: id.clone(), delta: arguments.to_owned() });
-        assert_eq!(calls(&name, arguments, &[]), format!("{id} {name} {arguments}"));
+        assert_eq!(decoded_calls(&name, arguments, &[]), format!("{id} {name} {arguments}"));
     };
     check("");
     check("{");
@@ -151,7 +152,7 @@ fn ids_of_expanded_calls_are_unique() {
         done(1, "w", "parallel", wrapped),
         json!({ "type": "response.completed" }).to_string(),
     ];
-    let (parts, ended) = read(responses(), &[events(&lines.join("\n"), "").as_bytes()]);
+    let (parts, ended) = decode(responses(), &[sse_events(&lines.join("\n"), "").as_bytes()]);
     ended.unwrap();
     let ids: Vec<_> = parts
         .iter()
@@ -167,24 +168,24 @@ fn ids_of_expanded_calls_are_unique() {
 #[test]
 fn too_many_calls_in_a_wrapper_end_the_reply() {
     let uses = vec![json!({ "recipient_name": "functions.a", "parameters": {} }); 1_001];
-    let stream = called("parallel", &json!({ "tool_uses": uses }).to_string());
-    let (_, ended) = read(responses(), &[stream.as_bytes()]);
+    let stream = reply_with_call("parallel", &json!({ "tool_uses": uses }).to_string());
+    let (_, ended) = decode(responses(), &[stream.as_bytes()]);
     assert!(ended.unwrap_err().cause.contains("too many tool calls"));
 }
 
 proptest! {
     #[test]
-    fn cuts_do_not_matter(
+    fn chunk_boundaries_do_not_matter(
         fixture in prop::sample::select(vec![RESPONSES, CHAT]),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
-        let stream = events(fixture, "");
+        let stream = sse_events(fixture, "");
         let decoded = |pieces: &[&[u8]]| match fixture == CHAT {
-            true => read(chat(), pieces),
-            false => read(responses(), pieces),
+            true => decode(chat(), pieces),
+            false => decode(responses(), pieces),
         };
         let (whole, _) = decoded(&[stream.as_bytes()]);
-        let (parts, end) = decoded(&cut(stream.as_bytes(), &cuts));
+        let (parts, end) = decoded(&split(stream.as_bytes(), &cuts));
         prop_assert!(end.is_ok());
         prop_assert_eq!(parts, whole);
     }
@@ -192,9 +193,9 @@ proptest! {
     /// A reply that was cut off within a wrapper has none of the wrapper's calls.
     #[test]
     fn a_truncated_stream_is_an_error(at in any::<prop::sample::Index>()) {
-        let stream = events(RESPONSES, "");
-        let (whole, _) = read(responses(), &[stream.as_bytes()]);
-        let (parts, end) = read(responses(), &[&stream.as_bytes()[..at.index(stream.len() - 1)]]);
+        let stream = sse_events(RESPONSES, "");
+        let (whole, _) = decode(responses(), &[stream.as_bytes()]);
+        let (parts, end) = decode(responses(), &[&stream.as_bytes()[..at.index(stream.len() - 1)]]);
         prop_assert_eq!(end.unwrap_err().kind, ModelErrorKind::BrokenStream);
         prop_assert_eq!(&parts[..], &whole[..parts.len()]);
     }

@@ -1,4 +1,4 @@
-//! A provider that follows a script, on a real socket.
+//! A scripted provider on a real socket.
 
 pub(crate) mod table;
 
@@ -9,32 +9,33 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What is done with each connection, once the request is there.
+/// The reaction to each request.
 #[derive(Clone)]
 pub(crate) enum Script {
-    /// This, word for word, and the end.
+    /// Sends this response and closes the connection.
     Answer(String),
-    /// An event stream of these bytes, and the end.
+    /// Sends these bytes as an event stream and closes the connection.
     Bytes(Vec<u8>),
-    /// The same without the end.
+    /// Sends these bytes as an event stream and keeps the connection open.
     BytesThenSilence(Vec<u8>),
-    /// 400 for a request with this word in it, and this event stream for any other.
+    /// Answers a request that contains this word with status 400, and any other with this event
+    /// stream.
     Refuses { word: &'static str, answer: Vec<u8> },
-    /// Nothing at all.
+    /// Sends nothing.
     Silence,
-    /// An event stream that begins like this and goes on with one byte.
+    /// Sends an event stream that begins like this and continues with one repeated byte.
     Endless { start: &'static [u8], fill: u8, most: usize },
 }
 
-/// A running peer; ends when dropped.
+/// A running peer, which stops when dropped.
 pub(crate) struct Peer {
     address: std::net::SocketAddr,
-    seen: Arc<Seen>,
+    log: Arc<PeerLog>,
     task: JoinHandle<()>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct PeerLog {
     requests: Mutex<Vec<String>>,
     closed: tokio::sync::Notify,
     sent: AtomicUsize,
@@ -42,7 +43,7 @@ struct Seen {
 
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
-/// A whole response with a body.
+/// Creates a complete response with a body.
 pub(crate) fn response(status: &str, header: &str, body: &str) -> String {
     let header = if header.is_empty() { String::new() } else { format!("{header}\r\n") };
     format!("HTTP/1.1 {status}\r\n{header}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
@@ -52,7 +53,7 @@ impl Peer {
     pub(crate) async fn start(script: Script) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Arc::new(Seen::default());
+        let seen = Arc::new(PeerLog::default());
         let shared = seen.clone();
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
@@ -60,7 +61,7 @@ impl Peer {
                 connections.spawn(serve(socket, script.clone(), shared.clone()));
             }
         });
-        Self { address, seen, task }
+        Self { address, log: seen, task }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -68,16 +69,16 @@ impl Peer {
     }
 
     pub(crate) fn requests(&self) -> Vec<String> {
-        self.seen.requests.lock().unwrap().clone()
+        self.log.requests.lock().unwrap().clone()
     }
 
     pub(crate) fn sent(&self) -> usize {
-        self.seen.sent.load(Ordering::Relaxed)
+        self.log.sent.load(Ordering::Relaxed)
     }
 
-    /// Waits until the other side has let go of a connection.
+    /// Waits until the client has closed a connection.
     pub(crate) async fn closed(&self) {
-        tokio::time::timeout(Duration::from_secs(5), self.seen.closed.notified()).await.expect("the socket is closed");
+        tokio::time::timeout(Duration::from_secs(5), self.log.closed.notified()).await.expect("the socket is closed");
     }
 }
 
@@ -87,7 +88,7 @@ impl Drop for Peer {
     }
 }
 
-async fn serve(mut socket: TcpStream, script: Script, seen: Arc<Seen>) {
+async fn serve(mut socket: TcpStream, script: Script, seen: Arc<PeerLog>) {
     let (head, body) = read_request(&mut socket).await;
     seen.requests.lock().unwrap().push(head);
     let script = match script {
@@ -95,16 +96,16 @@ async fn serve(mut socket: TcpStream, script: Script, seen: Arc<Seen>) {
         Script::Refuses { answer, .. } => Script::Bytes(answer),
         script => script,
     };
-    // Writing fails when the other side has gone, which is for the test to judge.
-    let _ = answer(&mut socket, &script, &seen).await;
+    // Writing fails if the client has closed the connection, which the test checks.
+    let _ = respond(&mut socket, &script, &seen).await;
     if !matches!(script, Script::Answer(_) | Script::Bytes(_)) {
-        // The other side sends nothing more, so a read ends when it has closed.
+        // The client sends nothing more, so the read ends when it closes the connection.
         let _ = socket.read(&mut [0; 64]).await;
     }
     seen.closed.notify_one();
 }
 
-async fn answer(socket: &mut TcpStream, script: &Script, seen: &Seen) -> std::io::Result<()> {
+async fn respond(socket: &mut TcpStream, script: &Script, seen: &PeerLog) -> std::io::Result<()> {
     match script {
         Script::Silence | Script::Refuses { .. } => {}
         Script::Answer(text) => socket.write_all(text.as_bytes()).await?,
@@ -125,7 +126,7 @@ async fn answer(socket: &mut TcpStream, script: &Script, seen: &Seen) -> std::io
     Ok(())
 }
 
-/// The head and the body as text.
+/// Reads the head and the body as text.
 async fn read_request(socket: &mut TcpStream) -> (String, String) {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];

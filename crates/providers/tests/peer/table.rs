@@ -1,27 +1,28 @@
-//! The providers that the scripts are for.
+//! The providers under test.
 
 use crate::{settings, sse};
 use contract::Model;
-use providers::Settings;
+use providers::ModelSettings;
 use providers::ai_gateway::AiGateway;
 use providers::anthropic::Anthropic;
 use providers::google::Google;
 use providers::openai_chat::OpenAiChat;
 use providers::openai_responses::OpenAiResponses;
 
-/// A provider, and what its streams look like.
+/// A provider, and the shape of its streams.
 pub(crate) struct Provider {
-    pub(crate) model: fn(Settings) -> Box<dyn Model>,
-    /// Of a request.
+    pub(crate) model: fn(ModelSettings) -> Box<dyn Model>,
+    /// The path of a request.
     pub(crate) path: &'static str,
-    /// The header that holds the key.
+    /// The header that contains the key.
     pub(crate) key: &'static str,
     pub(crate) fixture: &'static str,
-    /// Before the last place of this in the fixture, the reply is not complete.
+    /// The reply is incomplete before the last occurrence of this text in the fixture.
     pub(crate) end: &'static str,
-    /// At most as many calls are complete as events with this have come.
+    /// A text that occurs in the event which completes a call: there are at most as many calls as
+    /// occurrences.
     pub(crate) call: &'static str,
-    /// Trouble, told in the stream.
+    /// An error event.
     pub(crate) error: &'static str,
 }
 
@@ -74,13 +75,13 @@ pub(crate) const PROVIDERS: [Provider; 5] = [
 ];
 
 impl Provider {
-    /// Its model, behind this address.
-    pub(crate) fn at(&self, base_url: &str) -> Box<dyn Model> {
+    /// Creates a model with this base URL.
+    pub(crate) fn model_at(&self, base_url: &str) -> Box<dyn Model> {
         (self.model)(settings(format!("{base_url}/v1/")))
     }
 
-    /// The first events of the fixture.
-    pub(crate) fn beginning(&self, events: usize) -> String {
+    /// Returns the first events of the fixture.
+    pub(crate) fn first_events(&self, events: usize) -> String {
         sse(&self.fixture.lines().take(events).collect::<Vec<_>>().join("\n"))
     }
 }

@@ -1,8 +1,8 @@
 //! The sessions and API keys of all users, including external users.
 
-use super::{MAX_LISTED, Place};
-use crate::sql::{self, Builder, Row};
-use crate::users::texts;
+use super::{ListCursor, MAX_LISTED};
+use crate::sql::{self, QueryBuilder, Row};
+use crate::users::decode_list;
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ impl AccessKind {
         }
     }
 
-    fn of(name: &str) -> Result<Self, StoreError> {
+    fn from_name(name: &str) -> Result<Self, StoreError> {
         let all = [Self::Session, Self::Key, Self::Outside];
         let found = all.into_iter().find(|kind| kind.name() == name);
         found.ok_or_else(|| StoreError::Failed(format!("unknown kind of access `{name}`")))
@@ -123,9 +123,9 @@ impl Store {
         filter: AccessFilter,
         sort: AccessSort,
         limit: u32,
-        after: Option<Place>,
-    ) -> Result<Vec<(AdminAccess, Place)>, StoreError> {
-        let mut query = Builder::new(COLUMNS);
+        after: Option<ListCursor>,
+    ) -> Result<Vec<(AdminAccess, ListCursor)>, StoreError> {
+        let mut query = QueryBuilder::new(COLUMNS);
         let kind = filter.kind.map(|kind| kind.name().to_owned());
         for (sql, value) in
             [(" AND a.user_id = ", filter.user_id), (" AND a.kind = ", kind), (" AND a.id = ", filter.id)]
@@ -174,20 +174,20 @@ impl Store {
     }
 }
 
-fn row(row: &Row, sort: AccessSort) -> Result<(AdminAccess, Place), StoreError> {
+fn row(row: &Row, sort: AccessSort) -> Result<(AdminAccess, ListCursor), StoreError> {
     let access = AdminAccess {
         id: row.try_get("id")?,
-        kind: AccessKind::of(row.try_get("kind")?)?,
+        kind: AccessKind::from_name(row.try_get("kind")?)?,
         user_id: row.try_get("user_id")?,
         user_name: row.try_get("user_name")?,
         mode: row.try_get("mode")?,
         name: row.try_get("name")?,
-        scopes: texts(row.try_get("scopes")?)?,
+        scopes: decode_list(row.try_get("scopes")?)?,
         created_at: row.try_get("created_at")?,
         expires_at: row.try_get("expires_at")?,
         used_at: row.try_get("used_at")?,
     };
     let key = if sort == AccessSort::Used { access.used_at.unwrap_or_default() } else { access.created_at };
-    let place = Place { key: key.to_string(), id: access.id.clone() };
+    let place = ListCursor { key: key.to_string(), id: access.id.clone() };
     Ok((access, place))
 }

@@ -2,7 +2,7 @@
 //! order.
 
 use crate::audit::audit_row;
-use crate::sql::{self, Builder, Sql};
+use crate::sql::{self, QueryBuilder, Sql};
 use crate::{AuditRow, MAX_AUDIT_ROWS, Store, StoreError};
 use std::collections::HashMap;
 
@@ -70,7 +70,7 @@ impl Store {
         limit: u32,
         before: Option<i64>,
     ) -> Result<Vec<AuditRow>, StoreError> {
-        let mut query = Builder::new(COLUMNS);
+        let mut query = QueryBuilder::new(COLUMNS);
         if let Some(user) = filter.user {
             let [of, named, outside, end] = OF_USER;
             let name = user.to_lowercase();
@@ -108,7 +108,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn names_of(&self, ids: Vec<String>) -> Result<HashMap<String, String>, StoreError> {
+    pub async fn user_names(&self, ids: Vec<String>) -> Result<HashMap<String, String>, StoreError> {
         if ids.is_empty() {
             return Ok(HashMap::new());
         }

@@ -1,8 +1,8 @@
 //! The conversations of all users, with filters, sorting and search.
 
-use super::{MAX_LISTED, Place};
-use crate::search::Terms;
-use crate::sql::{self, Builder, Db, Row, Sql};
+use super::{ListCursor, MAX_LISTED};
+use crate::search::SearchTerms;
+use crate::sql::{self, Db, QueryBuilder, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub struct AdminConversation {
 
 /// A rating of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum RatingFilter {
     /// Rated up.
     Up,
     /// Rated down.
@@ -60,7 +60,7 @@ pub struct ConversationFilter {
     /// Last changed before this time; Unix time, milliseconds.
     pub to: Option<i64>,
     /// Only those with an answer that has this rating.
-    pub judged: Option<Judged>,
+    pub rating: Option<RatingFilter>,
     /// Only those with an answer that failed.
     pub failed: bool,
     /// The minimum cost in US dollars.
@@ -69,7 +69,7 @@ pub struct ConversationFilter {
 
 /// The order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AdminSort {
+pub enum ConversationSort {
     /// Most recently changed first.
     #[default]
     Newest,
@@ -128,13 +128,13 @@ impl Store {
     pub async fn all_conversations(
         &self,
         filter: ConversationFilter,
-        sort: AdminSort,
+        sort: ConversationSort,
         limit: u32,
-        after: Option<Place>,
-    ) -> Result<Vec<(AdminConversation, Place)>, StoreError> {
+        after: Option<ListCursor>,
+    ) -> Result<Vec<(AdminConversation, ListCursor)>, StoreError> {
         self.read(move |db| {
             Box::pin(async move {
-                let words = words(db, &filter.text).await?;
+                let words = text_filter(db, &filter.text).await?;
                 let query = listed(words, filter, sort, limit.min(MAX_LISTED), after)?;
                 query.build().fetch_all(db).await?.iter().map(|found| placed(found, sort)).collect()
             })
@@ -147,7 +147,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn any_conversation(&self, id: &str) -> Result<Option<AdminConversation>, StoreError> {
-        let mut query = Builder::new(COLUMNS);
+        let mut query = QueryBuilder::new(COLUMNS);
         query.push(ONE).push_bind(id.to_owned());
         self.read(move |db| {
             Box::pin(async move { query.build().fetch_optional(db).await?.as_ref().map(row).transpose() })
@@ -159,13 +159,13 @@ impl Store {
     ///
     /// # Errors
     /// The database failed; the action must not be carried out then.
-    pub async fn enter_audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
+    pub async fn record_audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
         self.write(move |db| Box::pin(async move { audit::append(db, vec![entry]).await })).await
     }
 }
 
 /// The search condition.
-enum Words {
+enum TextFilter {
     /// Matches everything.
     Any,
     /// Matches nothing, because the text has no word.
@@ -177,13 +177,13 @@ enum Words {
 /// Converts a search text to full-text queries. The last word also matches as a prefix. SQLite
 /// reads all occurrences of all words with that prefix, so a last word that alone has too many
 /// matches is searched as a whole word only.
-async fn words(db: &mut Db, text: &str) -> Result<Words, StoreError> {
+async fn text_filter(db: &mut Db, text: &str) -> Result<TextFilter, StoreError> {
     if text.trim().is_empty() {
-        return Ok(Words::Any);
+        return Ok(TextFilter::Any);
     }
-    let Some(terms) = Terms::of(text) else { return Ok(Words::None) };
+    let Some(terms) = SearchTerms::parse(text) else { return Ok(TextFilter::None) };
     if db.is_postgres() {
-        return Ok(Words::These([terms.tsquery(), terms.tsquery()]));
+        return Ok(TextFilter::These([terms.tsquery(), terms.tsquery()]));
     }
     let mut words = [terms.fts5(), terms.fts5()];
     for (words, count) in words.iter_mut().zip(ALONE) {
@@ -193,21 +193,21 @@ async fn words(db: &mut Db, text: &str) -> Result<Words, StoreError> {
             *words = whole;
         }
     }
-    Ok(Words::These(words))
+    Ok(TextFilter::These(words))
 }
 
 fn listed(
-    words: Words,
+    words: TextFilter,
     filter: ConversationFilter,
-    sort: AdminSort,
+    sort: ConversationSort,
     limit: u32,
-    after: Option<Place>,
-) -> Result<Builder, StoreError> {
-    let mut query = Builder::new(COLUMNS);
+    after: Option<ListCursor>,
+) -> Result<QueryBuilder, StoreError> {
+    let mut query = QueryBuilder::new(COLUMNS);
     match words {
-        Words::Any => {}
-        Words::None => drop(query.push(" AND false")),
-        Words::These([in_messages, in_titles]) => {
+        TextFilter::Any => {}
+        TextFilter::None => drop(query.push(" AND false")),
+        TextFilter::These([in_messages, in_titles]) => {
             let [begin, middle, end] = FOUND;
             query.push(begin).push_bind(in_messages).push(middle).push_bind(in_titles).push(end);
         }
@@ -224,9 +224,9 @@ fn listed(
     if let Some(to) = filter.to {
         query.push(" AND c.updated_at < ").push_bind(to);
     }
-    match filter.judged {
-        Some(Judged::Up) => query.push(" AND c.liked > 0"),
-        Some(Judged::Down) => query.push(" AND c.disliked > 0"),
+    match filter.rating {
+        Some(RatingFilter::Up) => query.push(" AND c.liked > 0"),
+        Some(RatingFilter::Down) => query.push(" AND c.disliked > 0"),
         None => &mut query,
     };
     if filter.failed {
@@ -237,28 +237,28 @@ fn listed(
     }
     if let Some(place) = after {
         match sort {
-            AdminSort::Newest => query.push(" AND (c.updated_at, c.id) < (").push_bind(place.number::<i64>()?),
-            AdminSort::Oldest => query.push(" AND (c.updated_at, c.id) > (").push_bind(place.number::<i64>()?),
-            AdminSort::Cost => query.push(" AND (c.cost_usd, c.id) < (").push_bind(place.number::<f64>()?),
+            ConversationSort::Newest => query.push(" AND (c.updated_at, c.id) < (").push_bind(place.number::<i64>()?),
+            ConversationSort::Oldest => query.push(" AND (c.updated_at, c.id) > (").push_bind(place.number::<i64>()?),
+            ConversationSort::Cost => query.push(" AND (c.cost_usd, c.id) < (").push_bind(place.number::<f64>()?),
         };
         query.push(", ").push_bind(place.id).push(")");
     }
     query.push(match sort {
-        AdminSort::Newest => " ORDER BY c.updated_at DESC, c.id DESC LIMIT ",
-        AdminSort::Oldest => " ORDER BY c.updated_at, c.id LIMIT ",
-        AdminSort::Cost => " ORDER BY c.cost_usd DESC, c.id DESC LIMIT ",
+        ConversationSort::Newest => " ORDER BY c.updated_at DESC, c.id DESC LIMIT ",
+        ConversationSort::Oldest => " ORDER BY c.updated_at, c.id LIMIT ",
+        ConversationSort::Cost => " ORDER BY c.cost_usd DESC, c.id DESC LIMIT ",
     });
     query.push_bind(limit);
     Ok(query)
 }
 
-fn placed(found: &Row, sort: AdminSort) -> Result<(AdminConversation, Place), StoreError> {
+fn placed(found: &Row, sort: ConversationSort) -> Result<(AdminConversation, ListCursor), StoreError> {
     let conversation = row(found)?;
     let key = match sort {
-        AdminSort::Newest | AdminSort::Oldest => conversation.updated_at.to_string(),
-        AdminSort::Cost => conversation.cost_usd.to_string(),
+        ConversationSort::Newest | ConversationSort::Oldest => conversation.updated_at.to_string(),
+        ConversationSort::Cost => conversation.cost_usd.to_string(),
     };
-    let place = Place { key, id: conversation.id.clone() };
+    let place = ListCursor { key, id: conversation.id.clone() };
     Ok((conversation, place))
 }
 

@@ -2,9 +2,9 @@
 //! between. Usage statistics (`steps`, `usage_days`) and the audit log are kept; they contain ids
 //! only.
 
-use crate::change::deleted;
+use crate::change::conversation_to_delete;
 use crate::sql;
-use crate::{Deleted, Store, StoreError};
+use crate::{ConversationToDelete, Store, StoreError};
 
 const GOING: &str = "SELECT id FROM users WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 100";
 
@@ -37,13 +37,20 @@ impl Store {
     }
 
     /// Returns conversations of a user who is being deleted, at most `limit`, to pass to
-    /// [`Store::delete`].
+    /// [`Store::delete_conversation`].
     ///
     /// # Errors
     /// The database failed.
-    pub async fn conversations_to_delete(&self, user_id: &str, limit: u32) -> Result<Vec<Deleted>, StoreError> {
+    pub async fn conversations_to_delete(
+        &self,
+        user_id: &str,
+        limit: u32,
+    ) -> Result<Vec<ConversationToDelete>, StoreError> {
         let list = sql::query(CONVERSATIONS).bind(user_id.to_owned()).bind(limit);
-        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(deleted).collect() })).await
+        self.read(move |db| {
+            Box::pin(async move { list.fetch_all(db).await?.iter().map(conversation_to_delete).collect() })
+        })
+        .await
     }
 
     /// Deletes the remaining data and the user, when none of their conversations is left. Returns

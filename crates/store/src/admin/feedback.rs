@@ -1,7 +1,7 @@
 //! The ratings of answers by all users.
 
-use super::{Judged, MAX_LISTED, Place};
-use crate::sql::{Builder, Row};
+use super::{ListCursor, MAX_LISTED, RatingFilter};
+use crate::sql::{QueryBuilder, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
 
@@ -53,14 +53,14 @@ impl Store {
     /// The database failed, or the cursor is not one of this list.
     pub async fn all_feedback(
         &self,
-        judged: Option<Judged>,
+        judged: Option<RatingFilter>,
         sort: FeedbackSort,
         limit: u32,
-        after: Option<Place>,
-    ) -> Result<Vec<(FeedbackRow, Place)>, StoreError> {
-        let mut query = Builder::new(COLUMNS);
+        after: Option<ListCursor>,
+    ) -> Result<Vec<(FeedbackRow, ListCursor)>, StoreError> {
+        let mut query = QueryBuilder::new(COLUMNS);
         if let Some(judged) = judged {
-            let rating = if judged == Judged::Up { "up" } else { "down" };
+            let rating = if judged == RatingFilter::Up { "up" } else { "down" };
             query.push(" AND f.rating = ").push_bind(rating);
         }
         if let Some(place) = after {
@@ -80,7 +80,7 @@ impl Store {
     }
 }
 
-fn row(row: &Row) -> Result<(FeedbackRow, Place), StoreError> {
+fn row(row: &Row) -> Result<(FeedbackRow, ListCursor), StoreError> {
     let found = FeedbackRow {
         conversation_id: row.try_get("conversation_id")?,
         title: row.try_get("title")?,
@@ -93,6 +93,6 @@ fn row(row: &Row) -> Result<(FeedbackRow, Place), StoreError> {
         updated_at: row.try_get("updated_at")?,
     };
     let id = format!("{} {}", found.conversation_id, found.message_id);
-    let place = Place { key: found.updated_at.to_string(), id };
+    let place = ListCursor { key: found.updated_at.to_string(), id };
     Ok((found, place))
 }

@@ -1,7 +1,7 @@
 //! The standing approvals of all users.
 
-use super::{MAX_LISTED, Place};
-use crate::sql::{self, Builder, Row};
+use super::{ListCursor, MAX_LISTED};
+use crate::sql::{self, QueryBuilder, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 
@@ -71,9 +71,9 @@ impl Store {
         filter: GrantFilter,
         sort: GrantSort,
         limit: u32,
-        after: Option<Place>,
-    ) -> Result<Vec<(AdminGrant, Place)>, StoreError> {
-        let mut query = Builder::new(COLUMNS);
+        after: Option<ListCursor>,
+    ) -> Result<Vec<(AdminGrant, ListCursor)>, StoreError> {
+        let mut query = QueryBuilder::new(COLUMNS);
         let columns = [
             (" AND g.owner = ", filter.owner),
             (" AND g.agent_id = ", filter.agent_id),
@@ -126,7 +126,7 @@ impl Store {
     }
 }
 
-fn row(row: &Row, sort: GrantSort) -> Result<(AdminGrant, Place), StoreError> {
+fn row(row: &Row, sort: GrantSort) -> Result<(AdminGrant, ListCursor), StoreError> {
     let grant = AdminGrant {
         id: row.try_get("id")?,
         owner: row.try_get("owner")?,
@@ -138,6 +138,6 @@ fn row(row: &Row, sort: GrantSort) -> Result<(AdminGrant, Place), StoreError> {
         created_at: row.try_get("created_at")?,
     };
     let key = if sort == GrantSort::Tool { grant.tool.clone() } else { grant.created_at.to_string() };
-    let place = Place { key, id: grant.id.clone() };
+    let place = ListCursor { key, id: grant.id.clone() };
     Ok((grant, place))
 }

@@ -13,12 +13,12 @@ mod users;
 
 pub use access::{AccessFilter, AccessKind, AccessSort, AdminAccess};
 pub use audit::{AuditFilter, AuditKind};
-pub use conversations::{AdminConversation, AdminSort, ConversationFilter, Judged};
+pub use conversations::{AdminConversation, ConversationFilter, ConversationSort, RatingFilter};
 pub use feedback::{FeedbackRow, FeedbackSort};
 pub use grants::{AdminGrant, GrantFilter, GrantSort};
 pub use health::{MAX_RECENT_CALLS, MAX_RECENT_RUNS, RecentRun, ToolHealth};
-pub use usage::{AgentUsage, DayUsage, Used};
-pub use users::{UserChange, UserChanged, UserFilter, UserRow, UserSort};
+pub use usage::{AgentUsage, DayUsage, UsageTotals};
+pub use users::{ChangeUserOutcome, UserChange, UserFilter, UserRow, UserSort};
 
 use crate::StoreError;
 
@@ -31,14 +31,14 @@ pub const ADMIN: &str = "admin";
 
 /// A cursor in an admin list: the row after which the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ListCursor {
     /// The sort key of that row.
     pub key: String,
     /// The tie-breaker for equal sort keys.
     pub id: String,
 }
 
-impl Place {
+impl ListCursor {
     /// Parses the key of a list that is sorted by a number.
     fn number<T: std::str::FromStr>(&self) -> Result<T, StoreError> {
         self.key.parse().map_err(|_| StoreError::Invalid("the cursor is not one of this list"))

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Usage totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Used {
+pub struct UsageTotals {
     /// The number of messages of users and of invocations.
     pub messages: i64,
     /// The number of users who sent a message; over several days, each user counts once.
@@ -35,7 +35,7 @@ pub struct DayUsage {
     pub day: i64,
     /// Its totals.
     #[serde(flatten)]
-    pub used: Used,
+    pub totals: UsageTotals,
 }
 
 /// The usage of an agent.
@@ -46,7 +46,7 @@ pub struct AgentUsage {
     pub agent_id: String,
     /// Its totals.
     #[serde(flatten)]
-    pub used: Used,
+    pub totals: UsageTotals,
 }
 
 /// The maximum number of agents in an overview, the most expensive ones.
@@ -78,9 +78,9 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn used(&self, first: i64, last: i64) -> Result<Used, StoreError> {
+    pub async fn total_usage(&self, first: i64, last: i64) -> Result<UsageTotals, StoreError> {
         self.read(move |db| {
-            Box::pin(async move { used(sql::query(TOTAL).bind(first).bind(last).fetch_one(db).await?) })
+            Box::pin(async move { read_totals(sql::query(TOTAL).bind(first).bind(last).fetch_one(db).await?) })
         })
         .await
     }
@@ -89,10 +89,12 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn used_by(&self, owner: &str, first: i64, last: i64) -> Result<Used, StoreError> {
+    pub async fn usage_of_user(&self, owner: &str, first: i64, last: i64) -> Result<UsageTotals, StoreError> {
         let owner = owner.to_owned();
         self.read(move |db| {
-            Box::pin(async move { used(sql::query(OF_OWNER).bind(first).bind(last).bind(owner).fetch_one(db).await?) })
+            Box::pin(async move {
+                read_totals(sql::query(OF_OWNER).bind(first).bind(last).bind(owner).fetch_one(db).await?)
+            })
         })
         .await
     }
@@ -101,7 +103,7 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn used_by_day(&self, first: i64, last: i64) -> Result<Vec<DayUsage>, StoreError> {
+    pub async fn usage_by_day(&self, first: i64, last: i64) -> Result<Vec<DayUsage>, StoreError> {
         self.read(move |db| Box::pin(by_day(db, first, last))).await
     }
 
@@ -109,11 +111,11 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn used_by_agent(&self, first: i64, last: i64) -> Result<Vec<AgentUsage>, StoreError> {
+    pub async fn usage_by_agent(&self, first: i64, last: i64) -> Result<Vec<AgentUsage>, StoreError> {
         self.read(move |db| {
             Box::pin(async move {
                 let rows = sql::query(BY_AGENT).bind(first).bind(last).bind(MAX_AGENTS).fetch_all(db).await?;
-                let of = |row: Row| Ok(AgentUsage { agent_id: row.try_get("agent_id")?, used: used(row)? });
+                let of = |row: Row| Ok(AgentUsage { agent_id: row.try_get("agent_id")?, totals: read_totals(row)? });
                 rows.into_iter().map(of).collect()
             })
         })
@@ -123,11 +125,11 @@ impl Store {
 
 async fn by_day(db: &mut Db, first: i64, last: i64) -> Result<Vec<DayUsage>, StoreError> {
     let rows = sql::query(BY_DAY).bind(first).bind(last).fetch_all(db).await?;
-    rows.into_iter().map(|row| Ok(DayUsage { day: row.try_get("day")?, used: used(row)? })).collect()
+    rows.into_iter().map(|row| Ok(DayUsage { day: row.try_get("day")?, totals: read_totals(row)? })).collect()
 }
 
-fn used(row: Row) -> Result<Used, StoreError> {
-    Ok(Used {
+fn read_totals(row: Row) -> Result<UsageTotals, StoreError> {
+    Ok(UsageTotals {
         messages: row.try_get("messages")?,
         users: row.try_get("users")?,
         failures: row.try_get("failures")?,

@@ -1,8 +1,8 @@
 //! The users of this server, as administrators list and change them.
 
-use super::{ADMIN, MAX_LISTED, Place};
-use crate::sql::{self, Builder, Db, Row, Sql};
-use crate::users::{list, texts};
+use super::{ADMIN, ListCursor, MAX_LISTED};
+use crate::sql::{self, Db, QueryBuilder, Row, Sql};
+use crate::users::{decode_list, encode_list};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ pub enum UserChange {
 
 /// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UserChanged {
+pub enum ChangeUserOutcome {
     /// The change was made.
     Done,
     /// There is no such user, or they are being deleted.
@@ -116,8 +116,8 @@ impl Store {
         filter: UserFilter,
         sort: UserSort,
         limit: u32,
-        after: Option<Place>,
-    ) -> Result<Vec<(UserRow, Place)>, StoreError> {
+        after: Option<ListCursor>,
+    ) -> Result<Vec<(UserRow, ListCursor)>, StoreError> {
         let query = listed(filter, sort, limit.min(MAX_LISTED), after)?;
         self.read(move |db| {
             Box::pin(async move { query.build().fetch_all(db).await?.iter().map(|found| row(found, sort)).collect() })
@@ -136,12 +136,12 @@ impl Store {
         change: UserChange,
         now: i64,
         entry: AuditEntry,
-    ) -> Result<UserChanged, StoreError> {
+    ) -> Result<ChangeUserOutcome, StoreError> {
         let id = id.to_owned();
         self.write(move |db| {
             Box::pin(async move {
                 let done = apply(db, &id, change, now).await?;
-                if done == UserChanged::Done {
+                if done == ChangeUserOutcome::Done {
                     audit::append(db, vec![entry]).await?;
                 }
                 Ok(done)
@@ -151,8 +151,13 @@ impl Store {
     }
 }
 
-fn listed(filter: UserFilter, sort: UserSort, limit: u32, after: Option<Place>) -> Result<Builder, StoreError> {
-    let mut query = Builder::new(COLUMNS);
+fn listed(
+    filter: UserFilter,
+    sort: UserSort,
+    limit: u32,
+    after: Option<ListCursor>,
+) -> Result<QueryBuilder, StoreError> {
+    let mut query = QueryBuilder::new(COLUMNS);
     if !filter.text.is_empty() {
         query.push(NAME_HAS).push_bind(filter.text).push(") > 0");
     }
@@ -183,11 +188,11 @@ fn listed(filter: UserFilter, sort: UserSort, limit: u32, after: Option<Place>) 
     Ok(query)
 }
 
-fn row(row: &Row, sort: UserSort) -> Result<(UserRow, Place), StoreError> {
+fn row(row: &Row, sort: UserSort) -> Result<(UserRow, ListCursor), StoreError> {
     let user = UserRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
-        roles: texts(row.try_get("roles")?)?,
+        roles: decode_list(row.try_get("roles")?)?,
         created_at: row.try_get("created_at")?,
         disabled_at: row.try_get("disabled_at")?,
         deleted_at: row.try_get("deleted_at")?,
@@ -199,13 +204,15 @@ fn row(row: &Row, sort: UserSort) -> Result<(UserRow, Place), StoreError> {
         UserSort::Name => row.try_get("name_key")?,
         UserSort::Newest => user.created_at.to_string(),
     };
-    let place = Place { key, id: user.id.clone() };
+    let place = ListCursor { key, id: user.id.clone() };
     Ok((user, place))
 }
 
-async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<UserChanged, StoreError> {
-    let Some(user) = sql::query(ONE).bind(id).fetch_optional(&mut *db).await? else { return Ok(UserChanged::Unknown) };
-    let is_admin = texts(user.try_get("roles")?)?.iter().any(|role| role == ADMIN)
+async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<ChangeUserOutcome, StoreError> {
+    let Some(user) = sql::query(ONE).bind(id).fetch_optional(&mut *db).await? else {
+        return Ok(ChangeUserOutcome::Unknown);
+    };
+    let is_admin = decode_list(user.try_get("roles")?)?.iter().any(|role| role == ADMIN)
         && user.try_get::<Option<i64>>("disabled_at")?.is_none();
     let stays_admin = match &change {
         UserChange::Roles(roles) => roles.iter().any(|role| role == ADMIN),
@@ -217,13 +224,13 @@ async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<Us
     if is_admin && !stays_admin {
         let others: bool = sql::query_scalar(OTHER_ADMINS).bind(id).bind(ADMIN).fetch_one(&mut *db).await?;
         if !others {
-            return Ok(UserChanged::LastAdmin);
+            return Ok(ChangeUserOutcome::LastAdmin);
         }
     }
     let ends_sessions = !matches!(change, UserChange::Roles(_) | UserChange::Disabled(None));
     let update = match change {
         UserChange::Roles(roles) => {
-            Some(sql::query("UPDATE users SET roles = $2 WHERE id = $1").bind(id.to_owned()).bind(list(&roles)))
+            Some(sql::query("UPDATE users SET roles = $2 WHERE id = $1").bind(id.to_owned()).bind(encode_list(&roles)))
         }
         UserChange::Disabled(since) => {
             Some(sql::query("UPDATE users SET disabled_at = $2 WHERE id = $1").bind(id.to_owned()).bind(since))
@@ -244,5 +251,5 @@ async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<Us
     if ends_sessions {
         sql::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(db).await?;
     }
-    Ok(UserChanged::Done)
+    Ok(ChangeUserOutcome::Done)
 }

@@ -1,6 +1,6 @@
 //! Named locks across servers, for operations that read first and write later.
 
-use super::open::WAIT;
+use super::open::ACQUIRE_TIMEOUT;
 use crate::StoreError;
 use crate::sql::{self, Db};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
@@ -28,10 +28,10 @@ pub struct Lock {
 pub(super) fn pool(options: PgConnectOptions) -> PgPool {
     PgPoolOptions::new()
         .max_connections(MOST)
-        .acquire_timeout(WAIT)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
         .after_release(|connection, _| {
             Box::pin(async move {
-                let given_back = tokio::time::timeout(WAIT, sqlx::query(UNLOCK).execute(connection)).await;
+                let given_back = tokio::time::timeout(ACQUIRE_TIMEOUT, sqlx::query(UNLOCK).execute(connection)).await;
                 given_back.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|_| true)
             })
         })
@@ -40,7 +40,7 @@ pub(super) fn pool(options: PgConnectOptions) -> PgPool {
 
 /// Acquires the lock with this name.
 pub(crate) async fn lock(pool: &PgPool, name: &str) -> Result<Lock, StoreError> {
-    let mut connection = Db::PostgresReader(pool.acquire().await?);
+    let mut connection = Db::from(pool.acquire().await?);
     sql::query(LOCK).bind(name).execute(&mut connection).await?;
     Ok(Lock { _connection: connection })
 }

@@ -1,10 +1,10 @@
 //! Opens a PostgreSQL database: checks the server and the schema, and opens connections with the
 //! required settings.
 
-use super::shared::Shared;
-use super::{Line, is_lost, locks};
+use super::replica_link::ReplicaLink;
+use super::{PostgresWriter, is_lost, locks};
 use crate::StoreError;
-use crate::database::{Database, Readers, Schema, cannot_open, check_schema, migration_error};
+use crate::database::{Database, ReadConnections, SchemaPolicy, cannot_open, check_schema, migration_error};
 use crate::sql::Db;
 use crate::writer::{self, Writer};
 use sqlx::migrate::Migrator;
@@ -31,7 +31,7 @@ const READERS: u32 = 8;
 
 /// How long a caller waits for a read connection, and how long opening waits for a server that is
 /// starting.
-pub(super) const WAIT: Duration = Duration::from_secs(5);
+pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection that was idle for this long is pinged before it is used.
 const TRIED_AFTER: Duration = Duration::from_secs(5);
@@ -73,37 +73,38 @@ fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
 
 /// Opens the database that a URL names, and migrates its schema.
 pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
-    open_with(url, Schema::BroughtUpToDate).await
+    open_with(url, SchemaPolicy::Migrate).await
 }
 
 /// Opens an existing database, which must have the schema of this version.
 pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
-    open_with(url, Schema::LeftAlone).await
+    open_with(url, SchemaPolicy::RequireCurrent).await
 }
 
-async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
+async fn open_with(url: &str, schema: SchemaPolicy) -> Result<Database, StoreError> {
     let options = options(url)?;
     let shown = name(&options);
     let opened = async {
         let mut first = connect(&options).await?;
-        let ground = Ground::look(&mut first).await?;
+        let ground = ServerProperties::read(&mut first).await?;
         match schema {
-            Schema::BroughtUpToDate => migrate(&mut first, ground.turn).await?,
-            Schema::LeftAlone => {
+            SchemaPolicy::Migrate => migrate(&mut first, ground.lock_key).await?,
+            SchemaPolicy::RequireCurrent => {
                 let find = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(&mut first);
                 check_schema(find.await.ok().flatten(), newest_migration())?;
             }
         }
         first.close().await?;
-        let writes = ground.writer(options.clone());
+        let writes = ground.writer_options(options.clone());
         let connection = writes.connect().await?;
         let readers = readers(options.clone()).await?;
-        let line = writer::Line::Postgres(Box::new(Line::new(writes, ground.turn, connection)));
-        let shared = Shared::start(ground.replica, ground.turn, options.clone());
+        let line =
+            writer::WriterConnection::Postgres(Box::new(PostgresWriter::new(writes, ground.lock_key, connection)));
+        let shared = ReplicaLink::start(ground.replica, ground.lock_key, options.clone());
         let locks = locks::pool(options.options([STATEMENT, LOCK]).options(locks::ALIVE));
-        let (readers, shared, locks) = (Readers::Postgres(readers), Some(Arc::new(shared)), Some(locks));
-        let serves = schema == Schema::BroughtUpToDate;
-        Ok(Database { writer: Writer::start(line)?, readers, serves, claim: None, shared, locks })
+        let (readers, shared, locks) = (ReadConnections::Postgres(readers), Some(Arc::new(shared)), Some(locks));
+        let serves = schema == SchemaPolicy::Migrate;
+        Ok(Database { writer: Writer::start(line)?, readers, serves, claim: None, replica: shared, locks })
     };
     opened.await.map_err(|error| cannot_open(&shown, error))
 }
@@ -112,12 +113,12 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
 pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
     let options = options(url)?;
     let connected = connect(&options).await.map_err(|error| cannot_open(&name(&options), error.into()))?;
-    Ok((Db::Postgres(connected), newest_migration()))
+    Ok((connected.into(), newest_migration()))
 }
 
 /// Facts about a database on a server that an operator needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerFacts {
+pub struct ServerInfo {
     /// The name of the database, without credentials.
     pub name: String,
     /// The server's version.
@@ -131,24 +132,24 @@ pub struct ServerFacts {
 }
 
 /// Reads the facts without changing anything.
-pub(crate) async fn facts(url: &str) -> Result<ServerFacts, StoreError> {
+pub(crate) async fn server_info(url: &str) -> Result<ServerInfo, StoreError> {
     let options = options(url)?;
     let name = name(&options);
     let look = async {
         let mut connection = connect(&options).await?;
-        Ground::look(&mut connection).await?;
+        ServerProperties::read(&mut connection).await?;
         let about = "SELECT current_setting('server_version'), current_setting('fsync') = 'on'";
         let (version, is_durable): (String, bool) = sqlx::query_as(about).fetch_one(&mut connection).await?;
         let schema = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(&mut connection).await;
         let (name, newest) = (name.clone(), newest_migration());
-        Ok(ServerFacts { name, version, schema: schema.ok().flatten(), newest, is_durable })
+        Ok(ServerInfo { name, version, schema: schema.ok().flatten(), newest, is_durable })
     };
     look.await.map_err(|error| cannot_open(&name, error))
 }
 
 /// Connects, and waits for a server that is just starting.
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    let until = Instant::now() + WAIT;
+    let until = Instant::now() + ACQUIRE_TIMEOUT;
     loop {
         match options.connect().await {
             Err(error) if is_lost(&error) && Instant::now() < until => {
@@ -160,8 +161,8 @@ async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error
 }
 
 /// The properties of the server and the schema that the store depends on.
-struct Ground {
-    turn: i64,
+struct ServerProperties {
+    lock_key: i64,
     /// A new id for this server.
     replica: String,
     synchronous_commit: String,
@@ -173,9 +174,9 @@ const LOOK: &str = "
         current_setting('synchronous_commit') AS synchronous_commit,
         hashtextextended('chatwright ' || coalesce(current_schema(), ''), 0) AS turn, gen_random_uuid()::text AS replica";
 
-impl Ground {
+impl ServerProperties {
     /// Reads and checks the properties instead of assuming them.
-    async fn look(connection: &mut PgConnection) -> Result<Self, StoreError> {
+    async fn read(connection: &mut PgConnection) -> Result<Self, StoreError> {
         use sqlx::Row;
         let found = sqlx::query(LOOK).fetch_one(connection).await?;
         if found.try_get::<i32, _>("version")? < MIN_VERSION {
@@ -190,7 +191,7 @@ impl Ground {
             return Err(StoreError::Open("its search_path names no existing schema".to_owned()));
         }
         Ok(Self {
-            turn: found.try_get("turn")?,
+            lock_key: found.try_get("turn")?,
             replica: found.try_get("replica")?,
             synchronous_commit: found.try_get("synchronous_commit")?,
         })
@@ -198,7 +199,7 @@ impl Ground {
 
     /// Returns the options for the writer. With `synchronous_commit = off` an acknowledged write
     /// could be lost; stricter settings are kept.
-    fn writer(&self, options: PgConnectOptions) -> PgConnectOptions {
+    fn writer_options(&self, options: PgConnectOptions) -> PgConnectOptions {
         let options = options.options([STATEMENT, IDLE, LOCK]);
         if self.synchronous_commit == "off" { options.options([("synchronous_commit", "on")]) } else { options }
     }
@@ -207,12 +208,12 @@ impl Ground {
 async fn readers(options: PgConnectOptions) -> Result<PgPool, sqlx::Error> {
     PgPoolOptions::new()
         .max_connections(READERS)
-        .acquire_timeout(WAIT)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
         // The pool's own test has no timeout.
         .after_release(|connection, _| {
             Box::pin(async move {
-                let tried = tokio::time::timeout(WAIT, connection.ping()).await;
+                let tried = tokio::time::timeout(ACQUIRE_TIMEOUT, connection.ping()).await;
                 tried.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
             })
         })

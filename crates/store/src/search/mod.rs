@@ -5,17 +5,17 @@
 mod passage;
 mod terms;
 
-pub(crate) use terms::Terms;
+pub(crate) use terms::SearchTerms;
 
-use crate::conversations::{check_waiting, summary, summary_columns};
+use crate::conversations::{refine_waiting, summary, summary_columns};
 use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
 use wire::api::Outcome;
-use wire::order::Found;
+use wire::organize::SearchHit;
 
 /// The maximum number of results: a page of 50, and one more that tells whether there is a next
 /// page.
-pub const MAX_FOUND: u32 = 51;
+pub const MAX_HITS: u32 = 51;
 
 /// A cursor in the results: the conversation after which the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ macro_rules! search {
     };
 }
 
-/// SQLite extracts the passage itself; for PostgreSQL, [`passage::cut`] extracts it from the whole
+/// SQLite extracts the passage itself; for PostgreSQL, [`passage::excerpt`] extracts it from the whole
 /// text.
 const SEARCH: Sql = Sql::pair(
     search!(
@@ -85,7 +85,7 @@ const SEARCH: Sql = Sql::pair(
 impl Store {
     /// Searches the owner's conversations for those whose title or a message has all words of
     /// `text`; the last word also matches as a prefix. Newest first, at most `limit` (and
-    /// [`MAX_FOUND`]) after `after`. A text without a word finds nothing.
+    /// [`MAX_HITS`]) after `after`. A text without a word finds nothing.
     ///
     /// # Errors
     /// The database failed.
@@ -95,9 +95,9 @@ impl Store {
         text: &str,
         limit: u32,
         after: Option<SearchCursor>,
-    ) -> Result<Vec<Found>, StoreError> {
-        let Some(terms) = Terms::of(text) else { return Ok(Vec::new()) };
-        let (owner, limit) = (owner.to_owned(), limit.min(MAX_FOUND));
+    ) -> Result<Vec<SearchHit>, StoreError> {
+        let Some(terms) = SearchTerms::parse(text) else { return Ok(Vec::new()) };
+        let (owner, limit) = (owner.to_owned(), limit.min(MAX_HITS));
         self.read(move |db| Box::pin(select(db, owner, terms, limit, after))).await
     }
 }
@@ -105,19 +105,19 @@ impl Store {
 async fn select(
     db: &mut Db,
     owner: String,
-    terms: Terms,
+    terms: SearchTerms,
     limit: u32,
     after: Option<SearchCursor>,
-) -> Result<Vec<Found>, StoreError> {
+) -> Result<Vec<SearchHit>, StoreError> {
     let (updated_at, id) = after.map_or((i64::MAX, String::new()), |after| (after.updated_at, after.id));
     let is_postgres = db.is_postgres();
-    let expression = if is_postgres { terms.tsquery() } else { terms.fts5_of(&owner) };
+    let expression = if is_postgres { terms.tsquery() } else { terms.fts5_for_owner(&owner) };
     let query = sql::query(SEARCH).bind(owner).bind(expression).bind(updated_at).bind(id).bind(limit);
     let rows = query.fetch_all(db).await?;
     let mut all = Vec::with_capacity(rows.len());
     for row in &rows {
         let mut found = found(row, is_postgres.then_some(&terms))?;
-        check_waiting(db, &mut found.conversation).await?;
+        refine_waiting(db, &mut found.conversation).await?;
         all.push(found);
     }
     Ok(all)
@@ -125,19 +125,19 @@ async fn select(
 
 /// Returns the outcome of an incomplete answer, from the status of its newest run; `None` for
 /// complete answers.
-fn broken_off(status: &str) -> Option<Outcome> {
+fn incomplete_outcome(status: &str) -> Option<Outcome> {
     // An active run has no outcome.
-    serde_json::from_value::<Outcome>(status.into()).ok().filter(|outcome| outcome.is_broken_off())
+    serde_json::from_value::<Outcome>(status.into()).ok().filter(|outcome| outcome.is_incomplete())
 }
 
 /// Reads a result. If `whole` is given, the row has the whole text, and the passage with these
 /// terms is extracted.
-fn found(row: &Row, whole: Option<&Terms>) -> Result<Found, StoreError> {
+fn found(row: &Row, whole: Option<&SearchTerms>) -> Result<SearchHit, StoreError> {
     let text: &str = row.try_get::<Option<&str>>("passage")?.unwrap_or_default();
     let passage = match whole {
-        Some(terms) => passage::cut(text, terms),
+        Some(terms) => passage::extract(text, terms),
         None => text.split([BEGIN, END]).map(str::to_owned).collect(),
     };
-    let outcome = row.try_get::<Option<&str>>("status")?.and_then(broken_off);
-    Ok(Found { conversation: summary(row)?, message_id: row.try_get("message_id")?, outcome, passage })
+    let outcome = row.try_get::<Option<&str>>("status")?.and_then(incomplete_outcome);
+    Ok(SearchHit { conversation: summary(row)?, message_id: row.try_get("message_id")?, outcome, passage })
 }

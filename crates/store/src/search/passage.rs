@@ -1,6 +1,6 @@
 //! Extracts the passage of a text that matches a search.
 
-use super::terms::{self, Terms};
+use super::terms::{self, SearchTerms};
 use std::ops::Range;
 
 /// The number of words of a passage, the same as for FTS5's `snippet`.
@@ -11,9 +11,9 @@ const BEFORE: usize = 4;
 
 /// Returns the passage that matches most of the search terms, as a list in which every second
 /// element is a match.
-pub(super) fn cut(text: &str, terms: &Terms) -> Vec<String> {
+pub(super) fn extract(text: &str, terms: &SearchTerms) -> Vec<String> {
     let words = words(text);
-    let finds = finds(text, &words, &terms.phrases());
+    let finds = find_matches(text, &words, &terms.phrases());
     let from = best(&finds, words.len());
     let until = (from + WORDS).min(words.len());
     let begin = if from == 0 { 0 } else { words[from].start };
@@ -46,7 +46,7 @@ fn add(pieces: &mut [String], text: &str) {
 /// Returns the byte ranges of the words of a text.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
-    for (at, c) in text.char_indices().filter(|(_, c)| terms::is_of_word(*c)) {
+    for (at, c) in text.char_indices().filter(|(_, c)| terms::is_word_character(*c)) {
         let end = at + c.len_utf8();
         match words.last_mut() {
             Some(last) if last.end == at => last.end = end,
@@ -57,14 +57,14 @@ fn words(text: &str) -> Vec<Range<usize>> {
 }
 
 /// A match.
-struct Find {
+struct Match {
     /// The index of the phrase.
     phrase: usize,
     /// The matching words, as indices into the words of the text.
     words: Range<usize>,
 }
 
-fn finds(text: &str, words: &[Range<usize>], phrases: &[Vec<String>]) -> Vec<Find> {
+fn find_matches(text: &str, words: &[Range<usize>], phrases: &[Vec<String>]) -> Vec<Match> {
     let folded: Vec<_> = words.iter().map(|word| terms::fold(&text[word.clone()])).collect();
     let stands_at = |number: usize, at: usize| {
         let phrase = &phrases[number];
@@ -74,16 +74,16 @@ fn finds(text: &str, words: &[Range<usize>], phrases: &[Vec<String>]) -> Vec<Fin
             word == part || (place == last && number == phrases.len() - 1 && word.starts_with(part.as_str()))
         };
         let is_there = there.iter().zip(phrase).enumerate().all(fits);
-        is_there.then(|| Find { phrase: number, words: at..at + phrase.len() })
+        is_there.then(|| Match { phrase: number, words: at..at + phrase.len() })
     };
     let at_each = |at: usize| (0..phrases.len()).filter_map(move |number| stands_at(number, at));
     (0..words.len()).flat_map(at_each).collect()
 }
 
 /// Returns the index of the passage's first word.
-fn best(finds: &[Find], words: usize) -> usize {
+fn best(finds: &[Match], words: usize) -> usize {
     let last = words.saturating_sub(WORDS);
-    let from = |find: &Find| find.words.start.saturating_sub(BEFORE).min(last);
+    let from = |find: &Match| find.words.start.saturating_sub(BEFORE).min(last);
     let score = |from: usize| {
         let within = finds.iter().filter(|find| find.words.start >= from && find.words.end <= from + WORDS);
         within.map(|find| find.phrase).collect::<std::collections::BTreeSet<_>>().len()
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn passage_has_the_most_matches() {
         let check = |text: &str, query: &str, expected: &str| {
-            let pieces = cut(text, &Terms::of(query).unwrap());
+            let pieces = extract(text, &SearchTerms::parse(query).unwrap());
             let shown = |(at, piece): (usize, &String)| if at % 2 == 1 { format!("[{piece}]") } else { piece.clone() };
             assert_eq!(pieces.iter().enumerate().map(shown).collect::<String>(), expected, "{query}");
         };

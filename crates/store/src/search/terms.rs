@@ -11,14 +11,14 @@ const MAX_WORDS: usize = 16;
 const MAX_WORD: usize = 64;
 
 /// The words of a search, at least one. All must match, the last one also as a prefix.
-pub(crate) struct Terms {
+pub(crate) struct SearchTerms {
     words: Vec<String>,
 }
 
-impl Terms {
+impl SearchTerms {
     /// Parses a text; `None` if it has no word. A word without a letter or a digit is ignored,
     /// because the index has no such words.
-    pub(crate) fn of(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let words = text.split(|c: char| c.is_whitespace() || c.is_control());
         let words = words.filter(|word| word.chars().any(char::is_alphanumeric)).take(MAX_WORDS);
         let words: Vec<_> = words.map(|word| word.chars().take(MAX_WORD).collect()).collect();
@@ -37,7 +37,7 @@ impl Terms {
     }
 
     /// Returns the FTS5 query for an owner's texts.
-    pub(super) fn fts5_of(&self, owner: &str) -> String {
+    pub(super) fn fts5_for_owner(&self, owner: &str) -> String {
         let mut expression = String::from("owner : \"o");
         for byte in owner.bytes() {
             // Writing to a string cannot fail.
@@ -60,7 +60,7 @@ impl Terms {
     pub(super) fn phrases(&self) -> Vec<Vec<String>> {
         let parts = |word: &String| {
             let folded = fold(word);
-            folded.split(|c| !is_of_word(c)).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+            folded.split(|c| !is_word_character(c)).filter(|part| !part.is_empty()).map(str::to_owned).collect()
         };
         self.words.iter().map(parts).filter(|parts: &Vec<_>| !parts.is_empty()).collect()
     }
@@ -78,7 +78,7 @@ pub(super) fn is_mark(c: char) -> bool {
 
 /// Returns whether a character is part of a word. Some scripts use combining marks, which are not
 /// letters themselves.
-pub(super) fn is_of_word(c: char) -> bool {
+pub(super) fn is_word_character(c: char) -> bool {
     c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
 }
 
@@ -89,9 +89,9 @@ mod tests {
     #[test]
     fn every_word_is_quoted() {
         let check = |text: &str, fts5: Option<&str>, tsquery: Option<&str>| {
-            let terms = Terms::of(text);
+            let terms = SearchTerms::parse(text);
             let expected = fts5.map(|words| format!("owner : \"o616461\" AND {words}"));
-            assert_eq!(terms.as_ref().map(|terms| terms.fts5_of("ada")), expected, "{text:?}");
+            assert_eq!(terms.as_ref().map(|terms| terms.fts5_for_owner("ada")), expected, "{text:?}");
             assert_eq!(terms.map(|terms| terms.tsquery()).as_deref(), tsquery, "{text:?}");
         };
         check("", None, None);

@@ -4,24 +4,24 @@ use super::{Query, Sql, Value, query};
 use sqlx::{AssertSqlSafe, SqlSafeStr};
 use std::fmt::Write;
 
-/// A statement under construction. Its fragments are constants of this crate; users' input is
+/// A statement under construction. Its fragments are constants; users' input is
 /// bound.
-pub(crate) struct Builder {
+pub struct QueryBuilder {
     sqlite: String,
     postgres: String,
     values: Vec<Value>,
 }
 
-impl Builder {
+impl QueryBuilder {
     /// Starts with a fragment.
-    pub(crate) fn new(sql: impl Into<Sql>) -> Self {
+    pub fn new(sql: impl Into<Sql>) -> Self {
         let mut builder = Self { sqlite: String::new(), postgres: String::new(), values: Vec::new() };
         builder.push(sql);
         builder
     }
 
     /// Appends a fragment.
-    pub(crate) fn push(&mut self, sql: impl Into<Sql>) -> &mut Self {
+    pub fn push(&mut self, sql: impl Into<Sql>) -> &mut Self {
         let sql = sql.into();
         self.sqlite.push_str(sql.sqlite.as_str());
         self.postgres.push_str(sql.postgres.as_str());
@@ -29,7 +29,7 @@ impl Builder {
     }
 
     /// Appends a parameter.
-    pub(crate) fn push_bind(&mut self, value: impl Into<Value>) -> &mut Self {
+    pub fn push_bind(&mut self, value: impl Into<Value>) -> &mut Self {
         self.values.push(value.into());
         for text in [&mut self.sqlite, &mut self.postgres] {
             // Writing to a string cannot fail.
@@ -38,7 +38,8 @@ impl Builder {
         self
     }
 
-    pub(crate) fn build(self) -> Query {
+    /// Returns the statement.
+    pub fn build(self) -> Query {
         let safe = |text: String| AssertSqlSafe(text).into_sql_str();
         let sql = Sql { sqlite: safe(self.sqlite), postgres: safe(self.postgres) };
         self.values.into_iter().fold(query(sql), Query::bind)

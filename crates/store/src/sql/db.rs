@@ -1,13 +1,16 @@
 //! A connection to either kind of database.
 
-use super::local::Local;
+use super::Error;
+use super::local::LocalConnection;
 use sqlx::pool::PoolConnection;
-use sqlx::{Connection, PgConnection, Postgres, SqliteConnection};
+use sqlx::{Connection as _, PgConnection, Postgres, SqliteConnection};
 
-/// A connection.
-pub(crate) enum Db {
+/// A connection within a transaction, or a read-only one.
+pub struct Db(Connection);
+
+enum Connection {
     /// A SQLite connection on its own thread, for the writer or a reader.
-    Local(Local),
+    Local(LocalConnection),
     /// A SQLite connection of sqlx, for transferring a whole database row by row.
     Sqlite(SqliteConnection),
     /// The writer's PostgreSQL connection.
@@ -18,43 +21,71 @@ pub(crate) enum Db {
 
 /// A reference to the driver's connection.
 pub(super) enum Handle<'c> {
-    Local(&'c Local),
+    Local(&'c LocalConnection),
     Sqlite(&'c mut SqliteConnection),
     Postgres(&'c mut PgConnection),
 }
 
 impl Db {
+    /// Returns SQLite's own connection, if this is one that runs on the calling thread.
+    pub(crate) fn as_local(&self) -> Option<&LocalConnection> {
+        if let Connection::Local(db) = &self.0 { Some(db) } else { None }
+    }
+
+    /// Returns the writer's PostgreSQL connection.
+    pub(crate) fn as_postgres_writer(&mut self) -> Option<&mut PgConnection> {
+        if let Connection::Postgres(db) = &mut self.0 { Some(db) } else { None }
+    }
+
     pub(super) fn handle(&mut self) -> Handle<'_> {
-        match self {
-            Self::Local(db) => Handle::Local(db),
-            Self::Sqlite(db) => Handle::Sqlite(db),
-            Self::Postgres(db) => Handle::Postgres(db),
-            Self::PostgresReader(db) => Handle::Postgres(db),
+        match &mut self.0 {
+            Connection::Local(db) => Handle::Local(db),
+            Connection::Sqlite(db) => Handle::Sqlite(db),
+            Connection::Postgres(db) => Handle::Postgres(db),
+            Connection::PostgresReader(db) => Handle::Postgres(db),
         }
     }
 
-    /// For the few places where the databases differ in more than syntax.
-    pub(crate) fn is_postgres(&self) -> bool {
-        matches!(self, Self::Postgres(_) | Self::PostgresReader(_))
+    /// Whether this is a PostgreSQL database; for the few places where the databases differ in more
+    /// than syntax.
+    pub fn is_postgres(&self) -> bool {
+        matches!(self.0, Connection::Postgres(_) | Connection::PostgresReader(_))
     }
 
     /// Runs a statement that returns nothing and has no parameters, in one request.
-    pub(crate) async fn run(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {
+    pub(crate) async fn run(&mut self, statement: &'static str) -> Result<(), Error> {
         match self.handle() {
             Handle::Local(db) => db.run(statement),
-            Handle::Sqlite(db) => sqlx::raw_sql(statement).execute(db).await.map(drop),
-            Handle::Postgres(db) => sqlx::raw_sql(statement).execute(db).await.map(drop),
+            Handle::Sqlite(db) => Ok(sqlx::raw_sql(statement).execute(db).await.map(drop)?),
+            Handle::Postgres(db) => Ok(sqlx::raw_sql(statement).execute(db).await.map(drop)?),
         }
     }
 
     /// Closes the connection cleanly.
-    pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
-        match self {
-            Self::Local(db) => db.close(),
-            Self::Sqlite(db) => db.close().await,
-            Self::Postgres(db) => db.close().await,
+    pub(crate) async fn close(self) -> Result<(), Error> {
+        match self.0 {
+            Connection::Local(db) => db.close(),
+            Connection::Sqlite(db) => Ok(db.close().await?),
+            Connection::Postgres(db) => Ok(db.close().await?),
             // It returns to its pool.
-            Self::PostgresReader(_) => Ok(()),
+            Connection::PostgresReader(_) => Ok(()),
         }
     }
+}
+
+macro_rules! from_connection {
+    ($($variant:ident($type:ty);)*) => {
+        $(impl From<$type> for Db {
+            fn from(connection: $type) -> Self {
+                Self(Connection::$variant(connection))
+            }
+        })*
+    };
+}
+
+from_connection! {
+    Local(LocalConnection);
+    Sqlite(SqliteConnection);
+    Postgres(PgConnection);
+    PostgresReader(PoolConnection<Postgres>);
 }

@@ -5,22 +5,18 @@
 //! runs on one thread (`writer`, `sqlite::readers`), and rows are copied once. Opening, migrations
 //! and transfers of whole databases use sqlx.
 
-use super::Value;
+use super::{Error, Value};
 use crate::sqlite::Claim;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{Null, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, ffi};
-use sqlx::error::{DatabaseError, ErrorKind};
-use std::borrow::Cow;
-use std::error::Error;
-use std::fmt;
+use rusqlite::{CachedStatement, Connection};
 use std::sync::Arc;
 
 /// The number of cached prepared statements.
 const STATEMENTS: usize = 256;
 
 /// The connection. Its operations block the thread.
-pub(crate) struct Local {
+pub(crate) struct LocalConnection {
     connection: Connection,
     /// Dropped after the connection. `None` for a database in memory, and for a process that only
     /// reads.
@@ -38,7 +34,7 @@ pub(crate) struct LogState {
     pub(crate) copied: u64,
 }
 
-impl Local {
+impl LocalConnection {
     /// Wraps an open connection.
     pub(crate) fn new(connection: Connection, claim: Option<Arc<Claim>>) -> Self {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -46,50 +42,49 @@ impl Local {
     }
 
     /// Runs a statement that returns nothing and has no parameters.
-    pub(crate) fn run(&self, statement: &str) -> Result<(), sqlx::Error> {
+    pub(crate) fn run(&self, statement: &str) -> Result<(), Error> {
         self.execute(statement, &[]).map(drop)
     }
 
     /// Runs several statements, without caching them.
-    pub(crate) fn run_all(&self, statements: &str) -> Result<(), sqlx::Error> {
-        self.connection.execute_batch(statements).map_err(failed)
+    pub(crate) fn run_all(&self, statements: &str) -> Result<(), Error> {
+        self.connection.execute_batch(statements).map_err(Error::from)
     }
 
     /// Returns the number that a statement yields.
-    pub(crate) fn number(&self, sql: &str) -> Result<i64, sqlx::Error> {
-        self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
+    pub(crate) fn number(&self, sql: &str) -> Result<i64, Error> {
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(Error::from)
     }
 
     /// Returns the state of the log after a checkpoint in this mode; `NOOP` changes nothing.
-    pub(crate) fn log_state(&self, mode: &str) -> Result<LogState, sqlx::Error> {
-        let mut statement =
-            self.connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})")).map_err(failed)?;
+    pub(crate) fn log_state(&self, mode: &str) -> Result<LogState, Error> {
+        let mut statement = self.connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})"))?;
         let state = statement.query_row([], |row| {
             // -1 if there is no log.
             let number = |place| row.get(place).map(|number: i64| number.max(0).cast_unsigned());
             Ok(LogState { is_busy: row.get(0)?, frames: number(1)?, copied: number(2)? })
         });
-        state.map_err(failed)
+        state.map_err(Error::from)
     }
 
     /// Disables the checkpoint when the connection is closed.
-    pub(crate) fn keep_log(&self) -> Result<(), sqlx::Error> {
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop).map_err(failed)
+    pub(crate) fn keep_log(&self) -> Result<(), Error> {
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop).map_err(Error::from)
     }
 
     /// Runs a statement to completion. Returns the number of changed rows.
-    pub(super) fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, sqlx::Error> {
+    pub(super) fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, Error> {
         self.fetch(sql, values, usize::MAX)?;
         Ok(self.connection.changes())
     }
 
     /// Returns the first `most` rows of a statement.
-    pub(super) fn fetch(&self, sql: &str, values: &[Value], most: usize) -> Result<Vec<LocalRow>, sqlx::Error> {
+    pub(super) fn fetch(&self, sql: &str, values: &[Value], most: usize) -> Result<Vec<LocalRow>, Error> {
         self.fetch_if(sql, values, most, |_| Ok(true))
     }
 
     /// See [`super::Query::fetch_chain`].
-    pub(super) fn fetch_chain(&self, sql: &str, values: &[Value]) -> Result<Vec<LocalRow>, sqlx::Error> {
+    pub(super) fn fetch_chain(&self, sql: &str, values: &[Value]) -> Result<Vec<LocalRow>, Error> {
         let mut next: Option<Box<[u8]>> = None;
         let mut rows = self.fetch_if(sql, values, usize::MAX, |row| {
             let name = row.get_ref(0)?.as_bytes()?;
@@ -114,27 +109,27 @@ impl Local {
         values: &[Value],
         most: usize,
         mut is_wanted: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<bool>,
-    ) -> Result<Vec<LocalRow>, sqlx::Error> {
-        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
-        bind(&mut statement, values).map_err(failed)?;
+    ) -> Result<Vec<LocalRow>, Error> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        bind(&mut statement, values)?;
         let names: Arc<[Box<str>]> = statement.column_names().into_iter().map(Into::into).collect();
         let (mut rows, mut found) = (statement.raw_query(), Vec::new());
         while found.len() < most
-            && let Some(row) = rows.next().map_err(failed)?
+            && let Some(row) = rows.next()?
         {
-            if !is_wanted(row).map_err(failed)? {
+            if !is_wanted(row)? {
                 continue;
             }
             let cells = (0..names.len()).map(|place| row.get_ref(place).map(Cell::of));
-            let cells = cells.collect::<Result<_, _>>().map_err(failed)?;
+            let cells = cells.collect::<Result<_, _>>()?;
             found.push(LocalRow { names: names.clone(), cells });
         }
         Ok(found)
     }
 
     /// Closes the connection cleanly.
-    pub(crate) fn close(self) -> Result<(), sqlx::Error> {
-        self.connection.close().map_err(|(_, error)| failed(error))
+    pub(crate) fn close(self) -> Result<(), Error> {
+        self.connection.close().map_err(|(_, error)| error.into())
     }
 }
 
@@ -169,14 +164,14 @@ impl ToSql for Value {
 }
 
 /// A row, copied from SQLite.
-pub(crate) struct LocalRow {
+pub struct LocalRow {
     names: Arc<[Box<str>]>,
     cells: Box<[Cell]>,
 }
 
 /// A value. Text is kept as bytes, which may be invalid UTF-8 in a damaged file.
 #[derive(Debug)]
-pub(crate) enum Cell {
+pub enum Cell {
     Null,
     Int(i64),
     Real(f64),
@@ -201,7 +196,7 @@ impl Cell {
 
     /// Returns the error for a column of an unexpected type: the file is damaged, or the code is
     /// wrong.
-    pub(super) fn is_not(&self, expected: &str) -> sqlx::Error {
+    pub(super) fn is_not(&self, expected: &str) -> Error {
         let found = match self {
             Self::Null => "nothing",
             Self::Int(_) => "a whole number",
@@ -209,76 +204,17 @@ impl Cell {
             Self::Text(_) => "text that cannot be read as such",
             Self::Blob(_) => "bytes",
         };
-        sqlx::Error::Decode(format!("a column holds {found} instead of {expected}").into())
+        Error::Column(format!("a column holds {found} instead of {expected}"))
     }
 }
 
 impl LocalRow {
-    pub(super) fn named(&self, name: &str) -> Result<&Cell, sqlx::Error> {
+    pub(super) fn named(&self, name: &str) -> Result<&Cell, Error> {
         let place = self.names.iter().position(|known| **known == *name);
-        place.map(|place| &self.cells[place]).ok_or_else(|| sqlx::Error::ColumnNotFound(name.to_owned()))
+        place.map(|place| &self.cells[place]).ok_or_else(|| Error::Column(format!("there is no column `{name}`")))
     }
 
-    pub(super) fn at(&self, place: usize) -> Result<&Cell, sqlx::Error> {
-        let len = self.cells.len();
-        self.cells.get(place).ok_or(sqlx::Error::ColumnIndexOutOfBounds { index: place, len })
-    }
-}
-
-/// A SQLite error in the form of an sqlx error.
-#[derive(Debug)]
-struct Failed {
-    /// The extended result code.
-    code: i32,
-    message: String,
-}
-
-pub(crate) fn failed(error: rusqlite::Error) -> sqlx::Error {
-    match error {
-        rusqlite::Error::SqliteFailure(failure, message) => {
-            let message = message.unwrap_or_else(|| failure.to_string());
-            sqlx::Error::Database(Box::new(Failed { code: failure.extended_code, message }))
-        }
-        error => sqlx::Error::Protocol(error.to_string()),
-    }
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "(code: {}) {}", self.code, self.message)
-    }
-}
-
-impl Error for Failed {}
-
-impl DatabaseError for Failed {
-    fn message(&self) -> &str {
-        &self.message
-    }
-
-    fn code(&self) -> Option<Cow<'_, str>> {
-        Some(self.code.to_string().into())
-    }
-
-    fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn as_error_mut(&mut self) -> &mut (dyn Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn into_error(self: Box<Self>) -> Box<dyn Error + Send + Sync + 'static> {
-        self
-    }
-
-    fn kind(&self) -> ErrorKind {
-        match self.code {
-            ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY => ErrorKind::UniqueViolation,
-            ffi::SQLITE_CONSTRAINT_FOREIGNKEY => ErrorKind::ForeignKeyViolation,
-            ffi::SQLITE_CONSTRAINT_NOTNULL => ErrorKind::NotNullViolation,
-            ffi::SQLITE_CONSTRAINT_CHECK => ErrorKind::CheckViolation,
-            _ => ErrorKind::Other,
-        }
+    pub(super) fn at(&self, place: usize) -> Result<&Cell, Error> {
+        self.cells.get(place).ok_or_else(|| Error::Column(format!("there is no column {place}")))
     }
 }

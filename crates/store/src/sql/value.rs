@@ -8,10 +8,14 @@ use sqlx::{Postgres, SqlStr, Sqlite};
 
 /// The value of a parameter. Booleans are the numbers 1 and 0, as in the tables.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
+    /// A whole number or NULL.
     Int(Option<i64>),
+    /// A number or NULL.
     Real(Option<f64>),
+    /// A text or NULL.
     Text(Option<String>),
+    /// Bytes.
     Blob(Bytes),
     /// For SQLite a JSON array, to read with `json_each`; for PostgreSQL `text[]`.
     Texts(Vec<String>),

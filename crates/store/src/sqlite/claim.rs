@@ -31,7 +31,7 @@ pub(crate) struct Claimant {
     /// A description of the process, such as since when it serves; may be empty.
     pub(crate) about: String,
     /// How long it waits for another process to release the claim.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
 /// The claim on a database file. Stores of the same process share it.
@@ -55,15 +55,15 @@ pub(super) struct FileId {
 
 impl FileId {
     #[cfg(unix)]
-    pub(super) fn of(file: &fs::Metadata) -> Self {
+    pub(super) fn from_metadata(file: &fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         Self { device: file.dev(), inode: file.ino() }
     }
 }
 
 /// The outcome of an attempt.
-enum Attempt {
-    Taken(Arc<Claim>),
+enum ClaimAttempt {
+    Acquired(Arc<Claim>),
     /// Another process holds it; the text of its notice.
     HeldBy(String),
 }
@@ -76,20 +76,20 @@ impl Claim {
     ///
     /// # Errors
     /// [`StoreError::Open`]: another process keeps the claim, or the file cannot be locked.
-    pub(super) async fn take(path: &Path, claimant: &Claimant) -> Result<Arc<Self>, StoreError> {
-        let until = Instant::now() + claimant.patience;
+    pub(super) async fn acquire(path: &Path, claimant: &Claimant) -> Result<Arc<Self>, StoreError> {
+        let until = Instant::now() + claimant.timeout;
         let mut is_told = false;
         loop {
             match Self::attempt(path, &claimant.about)? {
-                Attempt::Taken(claim) => {
+                ClaimAttempt::Acquired(claim) => {
                     if is_told {
                         tracing::warn!(database = %path.display(), "the other server has ended; this one starts");
                     }
                     return Ok(claim);
                 }
-                Attempt::HeldBy(holder) if Instant::now() < until => {
+                ClaimAttempt::HeldBy(holder) if Instant::now() < until => {
                     if !is_told {
-                        let seconds = claimant.patience.as_secs();
+                        let seconds = claimant.timeout.as_secs();
                         tracing::warn!(
                             database = %path.display(), holder, seconds,
                             "another server has the database open; waiting for it to end"
@@ -98,7 +98,7 @@ impl Claim {
                     }
                     sleep(RETRY).await;
                 }
-                Attempt::HeldBy(holder) => {
+                ClaimAttempt::HeldBy(holder) => {
                     return Err(StoreError::Open(format!(
                         "another server has it open ({holder}). A SQLite file belongs to one server: stop the other one, or \
                          use PostgreSQL for several servers"
@@ -111,18 +111,20 @@ impl Claim {
     /// Acquires the claim without waiting, for a command that works on the whole file.
     ///
     /// # Errors
-    /// As [`Claim::take`].
-    pub(super) fn take_at_once(path: &Path) -> Result<Arc<Self>, StoreError> {
+    /// As [`Claim::acquire`].
+    pub(super) fn try_acquire(path: &Path) -> Result<Arc<Self>, StoreError> {
         match Self::attempt(path, "a command")? {
-            Attempt::Taken(claim) => Ok(claim),
-            Attempt::HeldBy(holder) => Err(StoreError::Open(format!("a server has it open; stop it first ({holder})"))),
+            ClaimAttempt::Acquired(claim) => Ok(claim),
+            ClaimAttempt::HeldBy(holder) => {
+                Err(StoreError::Open(format!("a server has it open; stop it first ({holder})")))
+            }
         }
     }
 
     /// Replaces the description of this process in the notice.
     pub(crate) fn announce(&self, about: &str) {
         // The notice only improves messages, so a failure is ignored.
-        let _ = fs::write(&self.notice, described(about));
+        let _ = fs::write(&self.notice, describe_process(about));
     }
 
     pub(super) fn id(&self) -> FileId {
@@ -134,14 +136,14 @@ impl Claim {
         &self.database
     }
 
-    fn attempt(path: &Path, about: &str) -> Result<Attempt, StoreError> {
+    fn attempt(path: &Path, about: &str) -> Result<ClaimAttempt, StoreError> {
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         held.retain(|(_, claim)| claim.strong_count() > 0);
-        let id = FileId::of(&fs::metadata(path).map_err(cannot_open)?);
+        let id = FileId::from_metadata(&fs::metadata(path).map_err(cannot_open)?);
         // Checked before the file is opened, because closing it again would drop the locks that
         // SQLite has on it.
         if let Some(claim) = held.iter().find(|(known, _)| *known == id).and_then(|(_, claim)| claim.upgrade()) {
-            return Ok(Attempt::Taken(claim));
+            return Ok(ClaimAttempt::Acquired(claim));
         }
         let database = File::options().read(true).write(true).open(path).map_err(cannot_open)?;
         let notice = notice_of(&fs::canonicalize(path).map_err(cannot_open)?);
@@ -154,7 +156,7 @@ impl Claim {
         };
         match locked_notice.as_ref().unwrap_or(&database).try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(Attempt::HeldBy(read_notice(&notice))),
+            Err(TryLockError::WouldBlock) => return Ok(ClaimAttempt::HeldBy(read_notice(&notice))),
             Err(TryLockError::Error(error)) => {
                 let kind = error.kind();
                 return Err(StoreError::Open(format!(
@@ -163,21 +165,21 @@ impl Claim {
             }
         }
         // The file may have been replaced since it was opened.
-        let id = FileId::of(&database.metadata().map_err(cannot_open)?);
-        if fs::metadata(path).ok().map(|found| FileId::of(&found)) != Some(id) {
-            return Ok(Attempt::HeldBy("the file is being replaced".to_owned()));
+        let id = FileId::from_metadata(&database.metadata().map_err(cannot_open)?);
+        if fs::metadata(path).ok().map(|found| FileId::from_metadata(&found)) != Some(id) {
+            return Ok(ClaimAttempt::HeldBy("the file is being replaced".to_owned()));
         }
         let claim = Arc::new(Self { database, id, notice, _locked_notice: locked_notice });
         claim.announce(about);
         held.push((id, Arc::downgrade(&claim)));
-        Ok(Attempt::Taken(claim))
+        Ok(ClaimAttempt::Acquired(claim))
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         // If the file was replaced, the notice may belong to the new file's server.
-        let is_own = fs::read_to_string(&self.notice).is_ok_and(|text| text.starts_with(&described("")));
+        let is_own = fs::read_to_string(&self.notice).is_ok_and(|text| text.starts_with(&describe_process("")));
         // Before dropping the file releases the lock, because the next process writes its own
         // notice.
         let _ = match LOCKS_DATABASE {
@@ -198,18 +200,18 @@ fn cannot_open(error: std::io::Error) -> StoreError {
 
 /// Returns the path of the notice file.
 fn notice_of(database: &Path) -> PathBuf {
-    beside(database, "-server")
+    sibling_path(database, "-server")
 }
 
 /// Returns the path of a file beside the database, which has the database's name and this suffix.
-pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
+pub(super) fn sibling_path(database: &Path, suffix: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(suffix);
     path.into()
 }
 
 /// Describes this process.
-fn described(about: &str) -> String {
+fn describe_process(about: &str) -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.trim().is_empty() { String::new() } else { format!(" on {}", host.trim()) };
     let about = if about.is_empty() { String::new() } else { format!(", {about}") };

@@ -1,7 +1,7 @@
 //! Copies and inspects database files.
 
 use super::claim::Claim;
-use super::open::{common, newest_migration};
+use super::open::{base_options, newest_migration};
 use super::place;
 use crate::StoreError;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -25,7 +25,7 @@ fn cannot(verb: &str, path: &Path, error: &dyn std::fmt::Display) -> StoreError 
 pub(crate) async fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     place::check_names(from).map_err(|error| cannot("copy", from, &error))?;
     let Some(target) = to.to_str() else { return Err(cannot("copy", from, &"the target's path is not valid UTF-8")) };
-    let mut connection = connect(common(), from).await?;
+    let mut connection = connect(base_options(), from).await?;
     // A single statement sees one state of the database, however long it takes.
     let copied = sqlx::query("VACUUM INTO $1").bind(target.to_owned()).execute(&mut connection).await;
     copied.map_err(|error| cannot("copy", from, &error))?;
@@ -34,7 +34,7 @@ pub(crate) async fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
 
 /// See [`crate::Store::inspect`].
 pub(crate) async fn inspect(path: &Path) -> Result<i64, StoreError> {
-    let mut connection = connect(common().read_only(true), path).await?;
+    let mut connection = connect(base_options().read_only(true), path).await?;
     let damaged = |error: sqlx::Error| cannot("read", path, &error);
     let found: Vec<String> =
         sqlx::query_scalar("PRAGMA integrity_check(3)").fetch_all(&mut connection).await.map_err(damaged)?;
@@ -54,14 +54,14 @@ pub(crate) async fn inspect(path: &Path) -> Result<i64, StoreError> {
 
 /// Keeps other processes from serving a file. `None` on a network file system, where files cannot
 /// be locked and servers refuse to run.
-pub(crate) fn hold(path: &Path) -> Result<Option<Arc<Claim>>, StoreError> {
-    if place::is_on_network(path) { Ok(None) } else { Claim::take_at_once(path).map(Some) }
+pub(crate) fn claim_unless_on_network(path: &Path) -> Result<Option<Arc<Claim>>, StoreError> {
+    if place::is_on_network(path) { Ok(None) } else { Claim::try_acquire(path).map(Some) }
 }
 
 /// See [`crate::Store::claim`].
 pub(crate) async fn claim(path: &Path) -> Result<Option<Arc<Claim>>, StoreError> {
-    let claim = hold(path).map_err(|error| cannot("replace", path, &error))?;
-    let mut connection = connect(common().busy_timeout(CLAIM), path).await?;
+    let claim = claim_unless_on_network(path).map_err(|error| cannot("replace", path, &error))?;
+    let mut connection = connect(base_options().busy_timeout(CLAIM), path).await?;
     // Leaving WAL mode fails while any other process, such as an SQLite shell, has the database
     // open.
     let mode = sqlx::query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 /// The location of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Location {
+pub(super) enum SqliteLocation {
     /// In memory: lost when the process ends.
     Memory,
     /// A file.
@@ -21,7 +21,7 @@ pub(super) enum Location {
     },
 }
 
-impl Location {
+impl SqliteLocation {
     /// Parses `sqlite:PATH`, `sqlite://PATH` or `sqlite::memory:`, with `?mode=rwc` (the default)
     /// or `?mode=rw`.
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
@@ -53,9 +53,9 @@ impl Location {
 
 /// Returns the path of the file that a URL names; `None` for a database in memory.
 pub(crate) fn path(url: &str) -> Result<Option<PathBuf>, StoreError> {
-    Ok(match Location::parse(url)? {
-        Location::Memory => None,
-        Location::File { path, .. } => Some(path),
+    Ok(match SqliteLocation::parse(url)? {
+        SqliteLocation::Memory => None,
+        SqliteLocation::File { path, .. } => Some(path),
     })
 }
 
@@ -128,10 +128,10 @@ mod tests {
     #[test]
     fn database_urls_are_parsed() {
         let check = |url: &str, expected: Result<(&str, bool), &str>| {
-            let found = Location::parse(url).map_err(|error| error.to_string());
+            let found = SqliteLocation::parse(url).map_err(|error| error.to_string());
             let expected = expected.map(|(path, create)| match path {
-                ":memory:" => Location::Memory,
-                path => Location::File { path: path.into(), create },
+                ":memory:" => SqliteLocation::Memory,
+                path => SqliteLocation::File { path: path.into(), create },
             });
             assert_eq!(found, expected.map_err(str::to_owned), "{url}");
         };

@@ -2,12 +2,12 @@
 //! required settings.
 
 use super::claim::{Claim, Claimant};
-use super::file::{self, Location};
-use super::line::Line;
+use super::file::{self, SqliteLocation};
 use super::place;
-use super::watch::Watch;
-use crate::database::{Database, Readers, Schema, cannot_open, check_schema, migration_error};
-use crate::sql::{Db, Local, failed};
+use super::watch::FileWatch;
+use super::writer_connection::SqliteWriter;
+use crate::database::{Database, ReadConnections, SchemaPolicy, cannot_open, check_schema, migration_error};
+use crate::sql::{self, Db, LocalConnection};
 use crate::writer::{self, Writer};
 use crate::{StoreError, sqlite};
 use faults::Break;
@@ -43,37 +43,37 @@ pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
 }
 
 async fn open_with(url: &str, claimant: Option<&Claimant>) -> Result<Database, StoreError> {
-    let schema = if claimant.is_some() { Schema::BroughtUpToDate } else { Schema::LeftAlone };
-    let (place, options) = match Location::parse(url)? {
-        Location::Memory => {
-            let place = Place::in_memory();
-            let options = common().journal_mode(SqliteJournalMode::Memory).vfs(IN_MEMORY).create_if_missing(true);
+    let schema = if claimant.is_some() { SchemaPolicy::Migrate } else { SchemaPolicy::RequireCurrent };
+    let (place, options) = match SqliteLocation::parse(url)? {
+        SqliteLocation::Memory => {
+            let place = OpenTarget::in_memory();
+            let options = base_options().journal_mode(SqliteJournalMode::Memory).vfs(IN_MEMORY).create_if_missing(true);
             (place, options)
         }
-        Location::File { path, create } => {
-            file::prepare(&path, create && schema == Schema::BroughtUpToDate)?;
-            (Place::of_file(path, claimant).await?, of_file())
+        SqliteLocation::File { path, create } => {
+            file::prepare(&path, create && schema == SchemaPolicy::Migrate)?;
+            (OpenTarget::from_file(path, claimant).await?, file_options())
         }
     };
-    let shown = place.shown();
+    let shown = place.display_name();
     let claim = place.claim.as_ref().map(Arc::downgrade);
     let database = async {
         let mut first = connect(&options.filename(&place.path)).await?;
         prepare(&mut first, schema).await?;
         let connection = place.open(false)?;
-        let watch = place.claim.as_ref().map(|claim| Watch::start(claim.clone(), &place.path, &connection));
-        let line = Line::new(Db::Local(connection), watch.transpose()?);
-        let writer = Writer::start(writer::Line::Sqlite(Box::new(line)))?;
+        let watch = place.claim.as_ref().map(|claim| FileWatch::start(claim.clone(), &place.path, &connection));
+        let line = SqliteWriter::new(connection.into(), watch.transpose()?);
+        let writer = Writer::start(writer::WriterConnection::Sqlite(Box::new(line)))?;
         let readers = match place.is_file {
             true => {
                 let readers = (0..READERS).map(|_| place.open(true)).collect::<Result<_, _>>()?;
-                Readers::Sqlite(sqlite::Readers::start(readers)?)
+                ReadConnections::Sqlite(sqlite::SqliteReaders::start(readers)?)
             }
-            false => Readers::Writer,
+            false => ReadConnections::Writer,
         };
         // Not earlier, because a database in memory is lost with its last connection.
         first.close().await?;
-        Ok(Database { writer, readers, serves: schema == Schema::BroughtUpToDate, claim, shared: None, locks: None })
+        Ok(Database { writer, readers, serves: schema == SchemaPolicy::Migrate, claim, replica: None, locks: None })
     };
     database.await.map_err(|error| cannot_open(&shown, error))
 }
@@ -82,14 +82,14 @@ async fn open_with(url: &str, claimant: Option<&Claimant>) -> Result<Database, S
 const IN_MEMORY: &str = "memdb";
 
 /// The database to open.
-struct Place {
+struct OpenTarget {
     path: PathBuf,
     is_file: bool,
     /// The claim on the file, for a process that serves it.
     claim: Option<Arc<Claim>>,
 }
 
-impl Place {
+impl OpenTarget {
     /// Creates a new database in memory.
     fn in_memory() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -98,12 +98,12 @@ impl Place {
     }
 
     /// Checks the location of an existing file, and claims it for `claimant`.
-    async fn of_file(path: PathBuf, claimant: Option<&Claimant>) -> Result<Self, StoreError> {
+    async fn from_file(path: PathBuf, claimant: Option<&Claimant>) -> Result<Self, StoreError> {
         let taken = async {
             match claimant {
                 Some(claimant) => {
-                    place::check_place(&path)?;
-                    Claim::take(&path, claimant).await.map(Some)
+                    place::check_location(&path)?;
+                    Claim::acquire(&path, claimant).await.map(Some)
                 }
                 None => place::check_names(&path).map(|()| None),
             }
@@ -112,26 +112,26 @@ impl Place {
         Ok(Self { path, is_file: true, claim })
     }
 
-    fn shown(&self) -> String {
+    fn display_name(&self) -> String {
         if self.is_file { self.path.display().to_string() } else { "in memory".to_owned() }
     }
 
     /// Opens another connection with the required settings.
-    fn open(&self, read_only: bool) -> Result<Local, StoreError> {
+    fn open(&self, read_only: bool) -> Result<LocalConnection, StoreError> {
         let opened = self.open_with(SETTINGS, read_only)?;
         assert_settings(&opened, read_only)?;
         Ok(opened)
     }
 
-    fn open_with(&self, settings: &str, read_only: bool) -> Result<Local, StoreError> {
+    fn open_with(&self, settings: &str, read_only: bool) -> Result<LocalConnection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = match self.is_file {
             true => Connection::open_with_flags(&self.path, flags),
             false => Connection::open_with_flags_and_vfs(&self.path, flags, IN_MEMORY),
         };
-        let opened = opened.map_err(failed)?;
-        opened.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
-        let opened = Local::new(opened, self.claim.clone());
+        let opened = opened.map_err(sql::Error::from)?;
+        opened.busy_timeout(BUSY_TIMEOUT).map_err(sql::Error::from)?;
+        let opened = LocalConnection::new(opened, self.claim.clone());
         opened.run_all(&format!("PRAGMA synchronous = {}; {settings}", synchronous()))?;
         if !self.is_file {
             opened.run_all("PRAGMA journal_mode = MEMORY")?;
@@ -153,14 +153,14 @@ const SETTINGS: &str = "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
 /// Opens a single connection to an existing file, for a long operation; also returns the schema
 /// version of this program.
 pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
-    let Location::File { path, .. } = Location::parse(url)? else {
+    let SqliteLocation::File { path, .. } = SqliteLocation::parse(url)? else {
         return Err(StoreError::Open("a database in memory cannot be transferred".to_owned()));
     };
     file::prepare(&path, false)?;
     place::check_names(&path).map_err(|error| cannot_open(&path.display().to_string(), error))?;
-    let connected = connect(&of_file().filename(&path)).await;
+    let connected = connect(&file_options().filename(&path)).await;
     let connected = connected.map_err(|error| cannot_open(&path.display().to_string(), error.into()))?;
-    Ok((Db::Sqlite(connected), newest_migration()))
+    Ok((connected.into(), newest_migration()))
 }
 
 /// Connects. If several processes switch a new file to WAL at once, SQLite rejects all but one
@@ -183,7 +183,7 @@ fn is_busy(error: &sqlx::Error) -> bool {
     code.and_then(|code| code.parse::<i32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 
-pub(super) fn common() -> SqliteConnectOptions {
+pub(super) fn base_options() -> SqliteConnectOptions {
     // sqlx would log whole statements; the writer has its own log line for slow writes.
     SqliteConnectOptions::new()
         .disable_statement_logging()
@@ -198,16 +198,16 @@ fn synchronous() -> i64 {
     if faults::is_broken(Break::SynchronousOff) { 0 } else { 2 }
 }
 
-fn of_file() -> SqliteConnectOptions {
-    common().journal_mode(SqliteJournalMode::Wal)
+fn file_options() -> SqliteConnectOptions {
+    base_options().journal_mode(SqliteJournalMode::Wal)
 }
 
-async fn prepare(connection: &mut SqliteConnection, schema: Schema) -> Result<(), StoreError> {
+async fn prepare(connection: &mut SqliteConnection, schema: SchemaPolicy) -> Result<(), StoreError> {
     assert_version(connection).await?;
     assert_journal(connection).await?;
     match schema {
-        Schema::BroughtUpToDate => migrate(connection).await,
-        Schema::LeftAlone => assert_schema(connection).await,
+        SchemaPolicy::Migrate => migrate(connection).await,
+        SchemaPolicy::RequireCurrent => assert_schema(connection).await,
     }
 }
 
@@ -234,7 +234,7 @@ async fn assert_journal(connection: &mut SqliteConnection) -> Result<(), StoreEr
 }
 
 /// Reads the settings that durability depends on back from the connection.
-fn assert_settings(connection: &Local, read_only: bool) -> Result<(), StoreError> {
+fn assert_settings(connection: &LocalConnection, read_only: bool) -> Result<(), StoreError> {
     let expected = [
         ("PRAGMA synchronous", synchronous()),
         ("PRAGMA foreign_keys", 1),
@@ -273,17 +273,17 @@ mod tests {
     #[tokio::test]
     async fn every_connection_has_the_required_settings() {
         let folder = tempfile::tempdir().unwrap();
-        let claimant = Claimant { about: String::new(), patience: Duration::ZERO };
+        let claimant = Claimant { about: String::new(), timeout: Duration::ZERO };
         let database = open(&format!("sqlite://{}/chat.db", folder.path().display()), &claimant).await.unwrap();
         let check = |read_only: bool| {
             move |db: &mut Db| -> Result<String, StoreError> {
-                let Db::Local(db) = db else { panic!("a file has connections of its own") };
+                let Some(db) = db.as_local() else { panic!("a file has connections of its own") };
                 assert_settings(db, read_only)?;
                 let written = db.run("DELETE FROM conversations");
                 Ok(written.map_or_else(|error| error.to_string(), |()| "written".to_owned()))
             }
         };
-        let Readers::Sqlite(readers) = database.readers else { panic!("a file has readers") };
+        let ReadConnections::Sqlite(readers) = database.readers else { panic!("a file has readers") };
         // Several reads, so that all readers are likely to be used.
         for _ in 0..4 * READERS {
             let refused = readers.run(move |db| Box::pin(async move { check(true)(db) })).await.unwrap();
@@ -295,8 +295,8 @@ mod tests {
     #[tokio::test]
     async fn weaker_setting_is_detected() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place { path: folder.path().join("a"), is_file: true, claim: None };
-        let mut first = connect(&of_file().filename(&place.path).create_if_missing(true)).await.unwrap();
+        let place = OpenTarget { path: folder.path().join("a"), is_file: true, claim: None };
+        let mut first = connect(&file_options().filename(&place.path).create_if_missing(true)).await.unwrap();
         let check = |settings: &str, expected: &str| {
             let opened = place.open_with(&format!("{SETTINGS}; {settings}"), false).unwrap();
             assert_eq!(assert_settings(&opened, false).unwrap_err().to_string(), expected);
@@ -306,7 +306,8 @@ mod tests {
         check("PRAGMA busy_timeout = 0", "`PRAGMA busy_timeout` is 0 instead of 5000");
         check("PRAGMA query_only = ON", "`PRAGMA query_only` is 1 instead of 0");
         assert_eq!(assert_journal(&mut first).await, Ok(()));
-        let mut other = connect(&common().filename(folder.path().join("b")).create_if_missing(true)).await.unwrap();
+        let mut other =
+            connect(&base_options().filename(folder.path().join("b")).create_if_missing(true)).await.unwrap();
         let refused = assert_journal(&mut other).await.unwrap_err();
         assert_eq!(refused.to_string(), "its journal mode is `delete`; the file system does not support WAL");
     }

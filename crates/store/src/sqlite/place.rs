@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// [`StoreError::Open`] with what to do.
-pub(crate) fn check_place(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn check_location(path: &Path) -> Result<(), StoreError> {
     check_names(path)?;
     check_file_system(path)
 }

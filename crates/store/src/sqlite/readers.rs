@@ -2,8 +2,8 @@
 //! one read.
 
 use crate::StoreError;
-use crate::job::{Job, job};
-use crate::sql::{Db, Local};
+use crate::job::{Job, new_job};
+use crate::sql::{Db, LocalConnection};
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ const QUEUE: usize = 256;
 
 /// A handle on the threads, which end when the last handle is dropped.
 #[derive(Clone)]
-pub(crate) struct Readers {
+pub(crate) struct SqliteReaders {
     queue: mpsc::Sender<Message>,
     threads: usize,
 }
@@ -29,12 +29,12 @@ enum Message {
 /// the mutex.
 type Inbox = Arc<Mutex<mpsc::Receiver<Message>>>;
 
-impl Readers {
+impl SqliteReaders {
     /// Starts a thread for each connection.
     ///
     /// # Errors
     /// The system cannot start another thread.
-    pub(super) fn start(connections: Vec<Local>) -> Result<Self, StoreError> {
+    pub(super) fn start(connections: Vec<LocalConnection>) -> Result<Self, StoreError> {
         let (queue, inbox) = mpsc::channel(QUEUE);
         let (inbox, threads) = (Arc::new(Mutex::new(inbox)), connections.len());
         for connection in connections {
@@ -53,7 +53,7 @@ impl Readers {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
-        let (job, answer) = job(work);
+        let (job, answer) = new_job(work);
         self.queue.send(Message::Job(job)).await.map_err(|_| StoreError::Closed)?;
         answer.get().await
     }
@@ -72,15 +72,15 @@ impl Readers {
     }
 }
 
-fn serve(connection: Local, inbox: &Inbox) {
-    let mut db = Db::Local(connection);
+fn serve(connection: LocalConnection, inbox: &Inbox) {
+    let mut db = Db::from(connection);
     loop {
         let message = inbox.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
         match message {
             Some(Message::Job(mut job)) if job.is_awaited() => {
                 // The job keeps its own result.
                 let _ = block_on(job.run(&mut db));
-                job.answer(Ok(()));
+                job.complete(Ok(()));
             }
             Some(Message::Job(_)) => {}
             Some(Message::Close(reply)) => {

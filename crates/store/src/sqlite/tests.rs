@@ -3,7 +3,7 @@
 
 use super::{Claimant, open};
 use crate::StoreError;
-use crate::database::{Database, Readers};
+use crate::database::{Database, ReadConnections};
 use crate::sql::{self, Db};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 async fn database() -> (Database, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let claimant = Claimant { about: String::new(), patience: Duration::ZERO };
+    let claimant = Claimant { about: String::new(), timeout: Duration::ZERO };
     let database = open(&format!("sqlite://{}", folder.path().join("chat.db").display()), &claimant).await.unwrap();
     (database, folder)
 }
@@ -55,7 +55,7 @@ where
     let writes: Vec<_> = writes.into_iter().collect();
     let count = writes.len();
     let release = async {
-        while database.writer.queued() < count {
+        while database.writer.queued_writes() < count {
             tokio::task::yield_now().await;
         }
         let _ = end.send(());
@@ -147,7 +147,7 @@ async fn full_disk_loses_no_acknowledged_write() {
         assert!(stored.len() < 24, "{spare} pages: the disk was full");
         assert_eq!(ids(&database).await, stored.join(" "), "{spare} pages");
         assert_eq!(scalar(&database, "SELECT integrity_check FROM pragma_integrity_check".to_owned()).await, "ok");
-        let Readers::Sqlite(readers) = &database.readers else { panic!("a file has readers") };
+        let ReadConnections::Sqlite(readers) = &database.readers else { panic!("a file has readers") };
         let count = readers.run(|db| {
             Box::pin(
                 async move { Ok(sql::query_scalar::<i64>("SELECT count(*) FROM conversations").fetch_one(db).await?) },

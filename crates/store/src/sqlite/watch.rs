@@ -7,9 +7,9 @@
 //! their names before each group of writes, and again before the group is acknowledged. It costs a
 //! few system calls per group, which is negligible compared to its fsync.
 
-use super::claim::{Claim, FileId, beside};
+use super::claim::{Claim, FileId, sibling_path};
 use crate::StoreError;
-use crate::sql::{Local, LogState};
+use crate::sql::{LocalConnection, LogState};
 use std::fs::{self, File, Metadata};
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
@@ -43,18 +43,18 @@ const CHECKPOINT_PAUSE: Duration = Duration::from_millis(10);
 const AUTO_CHECKPOINT: u64 = 1000;
 
 /// Watches the files of an open database.
-pub(crate) struct Watch {
+pub(crate) struct FileWatch {
     claim: Arc<Claim>,
     /// The path as it was opened; may be a symbolic link.
     database: PathBuf,
-    log: Named,
+    log: WatchedFile,
     log_file: File,
-    index: Named,
+    index: WatchedFile,
     page_size: u64,
     /// The size of the database at the last check, in bytes.
     size: u64,
     last_write: LastWrite,
-    fault: Option<Fault>,
+    fault: Option<FileFault>,
 }
 
 /// The time of the last write to the database, and the checkpoint that explains it. Between two
@@ -76,21 +76,21 @@ struct Checkpoint {
 }
 
 /// A path, and the file that SQLite found there.
-struct Named {
+struct WatchedFile {
     path: PathBuf,
     id: FileId,
 }
 
 /// A fault of the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Fault {
-    kind: Kind,
+struct FileFault {
+    kind: FaultKind,
     /// For the operator: which file is affected, and what happened to it.
     text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FaultKind {
     /// The database is no longer found at its path.
     Database,
     /// The log is no longer found at its path.
@@ -99,24 +99,24 @@ enum Kind {
     /// one's locks.
     Index,
     /// A file was truncated: its content is unreliable even if its size is right again.
-    Cut,
+    Truncated,
     /// Something other than SQLite wrote to the database: its pages no longer match those of the
     /// log.
     Overwritten,
     /// A file cannot be accessed.
-    Unknown,
+    Inaccessible,
 }
 
-impl Watch {
+impl FileWatch {
     /// Starts watching. `connection` must have read from the database, so that SQLite has its files
     /// open.
-    pub(super) fn start(claim: Arc<Claim>, path: &Path, connection: &Local) -> Result<Self, StoreError> {
+    pub(super) fn start(claim: Arc<Claim>, path: &Path, connection: &LocalConnection) -> Result<Self, StoreError> {
         let cannot = |error: std::io::Error| StoreError::Open(format!("its files cannot be watched: {error}"));
         let real = fs::canonicalize(path).map_err(cannot)?;
         let named = |suffix: &str| {
-            let path = beside(&real, suffix);
-            let id = FileId::of(&path.metadata()?);
-            Ok(Named { path, id })
+            let path = sibling_path(&real, suffix);
+            let id = FileId::from_metadata(&path.metadata()?);
+            Ok(WatchedFile { path, id })
         };
         let (log, index) = (named("-wal").map_err(cannot)?, named("-shm").map_err(cannot)?);
         // SQLite has no locks on the log that closing this handle could drop.
@@ -134,11 +134,11 @@ impl Watch {
     ///
     /// # Errors
     /// [`StoreError::FileLost`].
-    pub(super) fn check(&mut self, connection: &Local) -> Result<(), StoreError> {
+    pub(super) fn check(&mut self, connection: &LocalConnection) -> Result<(), StoreError> {
         if let Some(fault) = self.fault.as_ref().filter(|fault| fault.kind.is_lasting()) {
             return Err(StoreError::FileLost(fault.text.clone()));
         }
-        let found = self.look(connection);
+        let found = self.check_files(connection);
         let before = std::mem::replace(&mut self.fault, found.clone().err());
         match found {
             Ok(()) => {
@@ -159,25 +159,27 @@ impl Watch {
 
     /// Returns whether closing the database must leave its log unchanged.
     pub(super) fn must_keep_log(&self) -> bool {
-        self.fault.as_ref().is_some_and(|fault| fault.kind.is_lasting() || fault.kind == Kind::Index)
+        self.fault.as_ref().is_some_and(|fault| fault.kind.is_lasting() || fault.kind == FaultKind::Index)
     }
 
-    fn look(&mut self, connection: &Local) -> Result<(), Fault> {
-        let database = found(Kind::Database, &self.database, self.claim.id(), self.claim.database())?;
+    fn check_files(&mut self, connection: &LocalConnection) -> Result<(), FileFault> {
+        let database = check_identity(FaultKind::Database, &self.database, self.claim.id(), self.claim.database())?;
         self.check_size(database.len())?;
-        let log = found(Kind::Log, &self.log.path, self.log.id, &self.log_file)?;
+        let log = check_identity(FaultKind::Log, &self.log.path, self.log.id, &self.log_file)?;
         let state = self.check_log(log, connection)?;
         self.check_last_write(time_of(&database), state, connection)?;
         match self.index.path.metadata() {
-            Ok(index) if FileId::of(&index) == self.index.id => Ok(()),
-            Ok(_) => Err(replaced(Kind::Index, &self.index.path)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Err(gone(Kind::Index, &self.index.path, "deleted")),
+            Ok(index) if FileId::from_metadata(&index) == self.index.id => Ok(()),
+            Ok(_) => Err(replaced(FaultKind::Index, &self.index.path)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(gone(FaultKind::Index, &self.index.path, "deleted"))
+            }
             Err(error) => Err(unknown(&self.index.path, &error)),
         }
     }
 
     /// A database shrinks when another process runs `VACUUM`; its header has the new size then.
-    fn check_size(&mut self, size: u64) -> Result<(), Fault> {
+    fn check_size(&mut self, size: u64) -> Result<(), FileFault> {
         let is_whole = size >= SMALLEST && (size >= self.size || size >= self.size_in_header());
         self.size = size;
         if is_whole { Ok(()) } else { Err(cut(&self.database, size)) }
@@ -197,7 +199,7 @@ impl Watch {
 
     /// Checks that the log has everything that SQLite expects in it. See
     /// <https://www.sqlite.org/walformat.html>.
-    fn check_log(&self, mut log: Metadata, connection: &Local) -> Result<LogState, Fault> {
+    fn check_log(&self, mut log: Metadata, connection: &LocalConnection) -> Result<LogState, FileFault> {
         let path = &self.log.path;
         for _ in 0..LOOKS {
             let state = connection.log_state("NOOP").map_err(|error| unknown(path, &error))?;
@@ -215,7 +217,12 @@ impl Watch {
 
     /// Only checkpoints write to the database: any other write is by a program that ignores the
     /// log, such as `cp`.
-    fn check_last_write(&mut self, time: (i64, i64), state: LogState, connection: &Local) -> Result<(), Fault> {
+    fn check_last_write(
+        &mut self,
+        time: (i64, i64),
+        state: LogState,
+        connection: &LocalConnection,
+    ) -> Result<(), FileFault> {
         let seen = LastWrite { time, checkpoint: Checkpoint::read(&self.log_file, state) };
         let is_explained = time == self.last_write.time
             || seen.checkpoint != self.last_write.checkpoint
@@ -226,11 +233,11 @@ impl Watch {
             return Ok(());
         }
         let text = format!("{} was overwritten while the server had it open", self.database.display());
-        Err(Fault { kind: Kind::Overwritten, text })
+        Err(FileFault { kind: FaultKind::Overwritten, text })
     }
 
     /// Returns whether another process completes a checkpoint soon.
-    fn is_checkpointed_soon(&self, connection: &Local) -> Result<bool, Fault> {
+    fn is_checkpointed_soon(&self, connection: &LocalConnection) -> Result<bool, FileFault> {
         for _ in 0..CHECKPOINT_LOOKS {
             std::thread::sleep(CHECKPOINT_PAUSE);
             let state = connection.log_state("NOOP").map_err(|error| unknown(&self.log.path, &error))?;
@@ -247,10 +254,10 @@ impl Watch {
     }
 
     /// Saves what it can, and returns instructions for the operator.
-    fn advice(&self, fault: &Fault, connection: &Local) -> String {
+    fn advice(&self, fault: &FileFault, connection: &LocalConnection) -> String {
         let (database, log) = (self.database.display(), self.log.path.display());
         match fault.kind {
-            Kind::Log => match fold(connection) {
+            FaultKind::Log => match fold(connection) {
                 Ok(()) => format!(
                     "The content of {log} was copied into {database}, so no acknowledged data is lost. Restart the server"
                 ),
@@ -259,7 +266,7 @@ impl Watch {
                      otherwise stop the server with SIGTERM, which tries again"
                 ),
             },
-            Kind::Database => {
+            FaultKind::Database => {
                 let folded = fold(connection);
                 let is_deleted = self.claim.database().metadata().is_ok_and(|file| file.nlink() == 0);
                 let (id, handle) = (std::process::id(), self.claim.database().as_raw_fd());
@@ -278,22 +285,22 @@ impl Watch {
                     ),
                 }
             }
-            Kind::Index => "No acknowledged data is lost. Restart the server".to_owned(),
-            Kind::Overwritten => format!(
+            FaultKind::Index => "No acknowledged data is lost. Restart the server".to_owned(),
+            FaultKind::Overwritten => format!(
                 "Its content is lost. Stop the server, delete {log} and {log_index}, and put the database that is to be used \
                  at {database} again: with the old log, the next start would mix both",
                 log_index = self.index.path.display()
             ),
-            Kind::Cut => "Stop the server and restore a backup; the file's content may be lost".to_owned(),
-            Kind::Unknown => "Check the disk and the permissions of the folder".to_owned(),
+            FaultKind::Truncated => "Stop the server and restore a backup; the file's content may be lost".to_owned(),
+            FaultKind::Inaccessible => "Check the disk and the permissions of the folder".to_owned(),
         }
     }
 }
 
-impl Kind {
+impl FaultKind {
     /// Returns whether the fault lasts until a restart.
     fn is_lasting(self) -> bool {
-        matches!(self, Self::Cut | Self::Overwritten)
+        matches!(self, Self::Truncated | Self::Overwritten)
     }
 }
 
@@ -306,7 +313,7 @@ impl Checkpoint {
 }
 
 /// Checkpoints the log into the database, using the open files.
-fn fold(connection: &Local) -> Result<(), String> {
+fn fold(connection: &LocalConnection) -> Result<(), String> {
     match connection.log_state("FULL") {
         Ok(log) if log.is_busy || log.copied < log.frames => Err("another process is using the database".to_owned()),
         Ok(_) => Ok(()),
@@ -319,9 +326,9 @@ fn time_of(file: &Metadata) -> (i64, i64) {
 }
 
 /// Returns the metadata of the file at a path, if it is the open file.
-fn found(kind: Kind, path: &Path, id: FileId, open: &File) -> Result<Metadata, Fault> {
+fn check_identity(kind: FaultKind, path: &Path, id: FileId, open: &File) -> Result<Metadata, FileFault> {
     match path.metadata() {
-        Ok(found) if FileId::of(&found) == id => Ok(found),
+        Ok(found) if FileId::from_metadata(&found) == id => Ok(found),
         Ok(_) => Err(replaced(kind, path)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             let is_deleted = open.metadata().is_ok_and(|open| open.nlink() == 0);
@@ -331,19 +338,19 @@ fn found(kind: Kind, path: &Path, id: FileId, open: &File) -> Result<Metadata, F
     }
 }
 
-fn gone(kind: Kind, path: &Path, how: &str) -> Fault {
-    Fault { kind, text: format!("{} was {how} while the server had it open", path.display()) }
+fn gone(kind: FaultKind, path: &Path, how: &str) -> FileFault {
+    FileFault { kind, text: format!("{} was {how} while the server had it open", path.display()) }
 }
 
-fn replaced(kind: Kind, path: &Path) -> Fault {
-    Fault { kind, text: format!("{} was replaced by another file while the server had it open", path.display()) }
+fn replaced(kind: FaultKind, path: &Path) -> FileFault {
+    FileFault { kind, text: format!("{} was replaced by another file while the server had it open", path.display()) }
 }
 
-fn cut(path: &Path, size: u64) -> Fault {
+fn cut(path: &Path, size: u64) -> FileFault {
     let text = format!("{} was truncated to {size} bytes while the server had it open", path.display());
-    Fault { kind: Kind::Cut, text }
+    FileFault { kind: FaultKind::Truncated, text }
 }
 
-fn unknown(path: &Path, error: &dyn std::fmt::Display) -> Fault {
-    Fault { kind: Kind::Unknown, text: format!("{} cannot be accessed: {error}", path.display()) }
+fn unknown(path: &Path, error: &dyn std::fmt::Display) -> FileFault {
+    FileFault { kind: FaultKind::Inaccessible, text: format!("{} cannot be accessed: {error}", path.display()) }
 }

@@ -8,7 +8,7 @@ use crate::{Store, StoreError, postgres, sqlite};
 use std::sync::Arc;
 
 /// A connection within a transaction.
-pub(super) struct End {
+pub(super) struct TransferEnd {
     pub(super) db: Db,
     /// The dropped triggers of a SQLite target, which are created again at the end.
     triggers: Vec<Arc<str>>,
@@ -64,9 +64,9 @@ const INDEX: [Sql; 2] = [
 
 const SERVED: &str = "SELECT EXISTS (SELECT 1 FROM replicas WHERE alive_until >= now_ms())";
 
-impl End {
+impl TransferEnd {
     /// Opens the source. All reads see the same snapshot.
-    pub(super) async fn source(url: &str) -> Result<Self, StoreError> {
+    pub(super) async fn open_source(url: &str) -> Result<Self, StoreError> {
         let claim = claim(url, "source")?;
         let (mut db, newest) = connect(url).await?;
         db.run(if db.is_postgres() { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" } else { "BEGIN" }).await?;
@@ -77,7 +77,7 @@ impl End {
     }
 
     /// Opens the target with exclusive access and disabled triggers.
-    pub(super) async fn target(url: &str, replace: bool) -> Result<Self, StoreError> {
+    pub(super) async fn open_target(url: &str, replace: bool) -> Result<Self, StoreError> {
         let claim = claim(url, "target")?;
         let (mut db, _) = connect(url).await?;
         let mut triggers = Vec::new();
@@ -101,11 +101,11 @@ impl End {
             }
         }
         let mut end = Self { db, triggers, _claim: claim };
-        end.empty(replace).await?;
+        end.clear(replace).await?;
         Ok(end)
     }
 
-    async fn empty(&mut self, replace: bool) -> Result<(), StoreError> {
+    async fn clear(&mut self, replace: bool) -> Result<(), StoreError> {
         for table in TABLES.iter().rev() {
             let find: Arc<str> = format!("SELECT EXISTS (SELECT 1 FROM {})", table.name).into();
             if !sql::query_scalar::<bool>(find).fetch_one(&mut self.db).await? {
@@ -145,9 +145,8 @@ impl End {
 fn claim(url: &str, end: &str) -> Result<Option<Arc<sqlite::Claim>>, StoreError> {
     match Store::database_file(url)? {
         // A missing file is reported when it is opened.
-        Some(file) if file.is_file() => {
-            sqlite::hold(&file).map_err(|error| StoreError::Open(format!("cannot open the {end}: {error}")))
-        }
+        Some(file) if file.is_file() => sqlite::claim_unless_on_network(&file)
+            .map_err(|error| StoreError::Open(format!("cannot open the {end}: {error}"))),
         _ => Ok(None),
     }
 }

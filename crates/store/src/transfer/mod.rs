@@ -4,22 +4,22 @@
 mod end;
 mod tables;
 
-use crate::sql::{Db, Query, Row, Value, query};
+use crate::sql::{self, Db, Query, Row, Value, query};
 use crate::{Store, StoreError};
 use bytes::Bytes;
-use end::End;
+use end::TransferEnd;
 use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
-use tables::{Column, Kind, TABLES, Table};
+use tables::{Column, ColumnKind, TABLES, Table};
 
 /// The number of rows per statement.
 const ROWS: usize = 32;
 
 /// A transferred table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct TransferredTable {
     /// Its name.
     pub table: &'static str,
     /// The number of its rows.
@@ -37,11 +37,11 @@ impl Store {
     /// [`StoreError::Open`] with one line for the operator: the source has another schema than this
     /// version, the target is not empty, a server serves the target or a source that is a file, or
     /// the target differs from the source after writing.
-    pub async fn transfer(from: &str, to: &str, replace: bool) -> Result<Vec<Moved>, StoreError> {
-        let mut source = End::source(from).await?;
+    pub async fn transfer(from: &str, to: &str, replace: bool) -> Result<Vec<TransferredTable>, StoreError> {
+        let mut source = TransferEnd::open_source(from).await?;
         // Creates the target and its schema.
         Self::open(to).await?.close().await;
-        let mut target = End::target(to, replace).await?;
+        let mut target = TransferEnd::open_target(to, replace).await?;
         let mut moved = Vec::new();
         for table in TABLES {
             moved.push(table.copy(&mut source.db, &mut target.db).await?);
@@ -53,7 +53,7 @@ impl Store {
 }
 
 impl Table {
-    async fn copy(&self, source: &mut Db, target: &mut Db) -> Result<Moved, StoreError> {
+    async fn copy(&self, source: &mut Db, target: &mut Db) -> Result<TransferredTable, StoreError> {
         let columns = self.columns(target).await?;
         if columns != self.columns(source).await? {
             return Err(StoreError::Open(format!("the two databases have different columns in `{}`", self.name)));
@@ -65,7 +65,7 @@ impl Table {
             return Err(StoreError::Open(format!("`{}` differs after the transfer; nothing was stored", self.name)));
         }
         let (rows, sha256) = read;
-        Ok(Moved { table: self.name, rows, sha256 })
+        Ok(TransferredTable { table: self.name, rows, sha256 })
     }
 
     /// Reads all rows in the order of their key, counts and hashes them, and inserts them into
@@ -82,7 +82,7 @@ impl Table {
         let mut rows = query(self.select(columns)).fetch(source);
         while let Some(row) = rows.try_next().await? {
             let values = columns.iter().map(|column| value(&row, column, for_postgres));
-            let values: Vec<Value> = values.collect::<Result<_, sqlx::Error>>()?;
+            let values: Vec<Value> = values.collect::<Result<_, sql::Error>>()?;
             values.iter().for_each(|value| add(&mut hash, value));
             count += 1;
             if let Some(target) = target.as_deref_mut() {
@@ -119,15 +119,15 @@ impl Table {
 }
 
 /// Converts a value for the target.
-fn value(row: &Row, column: &Column, for_postgres: bool) -> Result<Value, sqlx::Error> {
+fn value(row: &Row, column: &Column, for_postgres: bool) -> Result<Value, sql::Error> {
     let name = column.name.as_str();
     Ok(match column.kind {
-        Kind::Int => Value::Int(row.try_get(name)?),
-        Kind::Real => Value::Real(row.try_get(name)?),
-        Kind::Blob => Value::Blob(Bytes::from(row.try_get::<Vec<u8>>(name)?)),
-        Kind::Text => {
+        ColumnKind::Int => Value::Int(row.try_get(name)?),
+        ColumnKind::Real => Value::Real(row.try_get(name)?),
+        ColumnKind::Blob => Value::Blob(Bytes::from(row.try_get::<Vec<u8>>(name)?)),
+        ColumnKind::Text => {
             let text = row.text(name)?;
-            Value::Text(if for_postgres { text.map(crate::sql::without_nul) } else { text })
+            Value::Text(if for_postgres { text.map(sql::without_nul) } else { text })
         }
     })
 }

@@ -53,12 +53,12 @@ const LEFT: &[&str] = &["_sqlx_migrations", "replicas", "search", "sqlite_sequen
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ColumnKind,
 }
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ColumnKind {
     Int,
     Real,
     Text,
@@ -77,10 +77,10 @@ impl Table {
         let rows = query(COLUMNS).bind(self.name).fetch_all(db).await?;
         let column = |row: &crate::sql::Row| {
             let kind = match row.try_get::<&str>("type")? {
-                "INTEGER" | "bigint" => Kind::Int,
-                "REAL" | "double precision" => Kind::Real,
-                "TEXT" | "text" => Kind::Text,
-                "BLOB" | "bytea" => Kind::Blob,
+                "INTEGER" | "bigint" => ColumnKind::Int,
+                "REAL" | "double precision" => ColumnKind::Real,
+                "TEXT" | "text" => ColumnKind::Text,
+                "BLOB" | "bytea" => ColumnKind::Blob,
                 kind => {
                     return Err(StoreError::Open(format!(
                         "`{}` has a column of the unsupported type {kind}",

@@ -2,12 +2,12 @@
 //! a transaction runs form the next group, and a group costs one fsync. A queued job runs to its
 //! end even if its caller is dropped.
 
-mod line;
+mod connection;
 
-pub(crate) use line::Line;
+pub(crate) use connection::WriterConnection;
 
 use crate::StoreError;
-use crate::job::{Job, job};
+use crate::job::{Job, new_job};
 use crate::sql::Db;
 use faults::Point;
 use futures::executor::block_on;
@@ -45,9 +45,9 @@ impl Writer {
     ///
     /// # Errors
     /// The system cannot start another thread.
-    pub(crate) fn start(line: Line) -> Result<Self, StoreError> {
+    pub(crate) fn start(line: WriterConnection) -> Result<Self, StoreError> {
         let (queue, inbox) = mpsc::channel(QUEUE);
-        let is_remote = matches!(line, Line::Postgres(_));
+        let is_remote = matches!(line, WriterConnection::Postgres(_));
         let work = serve(line, inbox);
         if is_remote {
             tokio::spawn(work);
@@ -67,7 +67,7 @@ impl Writer {
     {
         // Boxed before the future is created, so that the future does not contain the data to
         // write.
-        let (job, answer) = job(work);
+        let (job, answer) = new_job(work);
         let queue = self.queue.clone();
         async move {
             queue.send(Message::Job(job)).await.map_err(|_| StoreError::Closed)?;
@@ -90,7 +90,7 @@ impl Writer {
     }
 
     /// Returns the number of queued writes.
-    pub(crate) fn queued(&self) -> usize {
+    pub(crate) fn queued_writes(&self) -> usize {
         self.queue.max_capacity() - self.queue.capacity()
     }
 
@@ -104,13 +104,13 @@ impl Writer {
     }
 }
 
-async fn serve(mut line: Line, mut inbox: mpsc::Receiver<Message>) {
+async fn serve(mut line: WriterConnection, mut inbox: mpsc::Receiver<Message>) {
     let (mut messages, mut jobs, mut closing) = (Vec::new(), Vec::new(), Vec::new());
     let mut is_shared = false;
     while inbox.recv_many(&mut messages, GROUP).await > 0 {
         if is_shared && messages.len() < GROUP {
-            line.gather();
-            take_more(&mut inbox, &mut messages);
+            line.wait_for_more();
+            drain_inbox(&mut inbox, &mut messages);
         }
         is_shared = messages.len() > 1;
         for message in messages.drain(..) {
@@ -135,7 +135,7 @@ async fn serve(mut line: Line, mut inbox: mpsc::Receiver<Message>) {
 }
 
 /// Takes queued messages as far as the group has room.
-fn take_more(inbox: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>) {
+fn drain_inbox(inbox: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>) {
     while messages.len() < GROUP
         && let Ok(message) = inbox.try_recv()
     {
@@ -145,7 +145,7 @@ fn take_more(inbox: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>) {
 
 /// Runs the jobs in one transaction, then replies to all: nothing is acknowledged before it is on
 /// disk.
-async fn commit_group(line: &mut Line, jobs: &mut Vec<Box<dyn Job>>) {
+async fn commit_group(line: &mut WriterConnection, jobs: &mut Vec<Box<dyn Job>>) {
     let (begun, count) = (Instant::now(), jobs.len());
     let committed = transact(line, jobs).await;
     let took = begun.elapsed();
@@ -156,11 +156,11 @@ async fn commit_group(line: &mut Line, jobs: &mut Vec<Box<dyn Job>>) {
         tracing::warn!(?took, jobs = count, "writing to the database is slow");
     }
     for job in jobs.drain(..) {
-        job.answer(committed.clone());
+        job.complete(committed.clone());
     }
 }
 
-async fn transact(line: &mut Line, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+async fn transact(line: &mut WriterConnection, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
     if let Err(error) = line.begin().await {
         line.roll_back().await;
         return Err(error);
@@ -185,17 +185,17 @@ async fn transact(line: &mut Line, jobs: &mut [Box<dyn Job>]) -> Result<(), Stor
     }
 }
 
-async fn run_all(line: &mut Line, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+async fn run_all(line: &mut WriterConnection, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
     match jobs {
         // If a job alone in its transaction fails, the rollback undoes it.
         [job] => job.run(line.db()?).await,
-        jobs => run_apart(line.db()?, jobs).await,
+        jobs => run_in_savepoints(line.db()?, jobs).await,
     }
 }
 
 /// Runs each job in a savepoint, so that a failed one loses only its own changes. An error means
 /// that the database aborted the whole transaction.
-async fn run_apart(db: &mut Db, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+async fn run_in_savepoints(db: &mut Db, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
     for job in jobs {
         db.run("SAVEPOINT job").await?;
         if let Err(error) = job.run(db).await {

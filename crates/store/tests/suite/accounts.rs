@@ -1,12 +1,12 @@
 //! Users, their sessions and their API keys.
 
-use crate::support::each;
+use crate::support::on_each_database;
 use store::{
-    AccessFilter, AccessKind, AccessSort, Added, AuditEntry, AuditFilter, AuditKind, AuditOutcome, MAX_API_KEYS,
-    NewApiKey, NewSession, NewUser, OutsideUser, SessionLife, Store,
+    AccessFilter, AccessKind, AccessSort, AddUserOutcome, AuditEntry, AuditFilter, AuditKind, AuditOutcome,
+    ExternalUser, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SessionLifetime, Store,
 };
 
-const LIFE: SessionLife = SessionLife { idle: 100_000, most: 1_000_000 };
+const LIFE: SessionLifetime = SessionLifetime { idle: 100_000, max_age: 1_000_000 };
 
 fn user(name: &str) -> NewUser {
     let name = name.to_owned();
@@ -21,7 +21,7 @@ fn user(name: &str) -> NewUser {
 }
 
 async fn add(store: &Store, name: &str) -> String {
-    assert_eq!(store.add_user(user(name), false, None).await.unwrap(), Added::Done);
+    assert_eq!(store.add_user(user(name), false, None).await.unwrap(), AddUserOutcome::Done);
     format!("id-{name}")
 }
 
@@ -55,12 +55,12 @@ fn key(user_id: &str, number: u8) -> NewApiKey {
 
 #[tokio::test]
 async fn only_one_first_user_is_added() {
-    each(async |store| {
+    on_each_database(async |store| {
         assert!(!store.has_users().await.unwrap());
         let both = futures::join!(store.add_user(user("Ada"), true, None), store.add_user(user("Bob"), true, None));
         let mut both = [both.0.unwrap(), both.1.unwrap()];
-        both.sort_by_key(|added| *added != Added::Done);
-        assert_eq!(both, [Added::Done, Added::NotTheFirst]);
+        both.sort_by_key(|added| *added != AddUserOutcome::Done);
+        assert_eq!(both, [AddUserOutcome::Done, AddUserOutcome::NotTheFirst]);
         assert!(store.has_users().await.unwrap());
     })
     .await;
@@ -68,11 +68,11 @@ async fn only_one_first_user_is_added() {
 
 #[tokio::test]
 async fn name_belongs_to_one_user() {
-    each(async |store| {
+    on_each_database(async |store| {
         let id = add(store, "Ada").await;
         assert_eq!(
             store.add_user(NewUser { id: "x".to_owned(), ..user("ADA") }, false, None).await.unwrap(),
-            Added::NameTaken
+            AddUserOutcome::NameTaken
         );
         let (found, password) = store.user_by_name("ada").await.unwrap().unwrap();
         assert_eq!((found.id.as_str(), found.name.as_str(), password.as_str()), (id.as_str(), "Ada", "hash"));
@@ -84,7 +84,7 @@ async fn name_belongs_to_one_user() {
 
 #[tokio::test]
 async fn sessions_expire_and_can_be_ended() {
-    each(async |store| {
+    on_each_database(async |store| {
         let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
         assert!(begin(store, &ada, 1, 0).await);
         assert!(counts(store, 1, 99_999).await);
@@ -109,7 +109,7 @@ async fn sessions_expire_and_can_be_ended() {
 
 #[tokio::test]
 async fn new_session_replaces_a_given_or_the_oldest_one() {
-    each(async |store| {
+    on_each_database(async |store| {
         let ada = add(store, "Ada").await;
         begin(store, &ada, 1, 0).await;
         let next = NewSession {
@@ -133,7 +133,7 @@ async fn new_session_replaces_a_given_or_the_oldest_one() {
 
 #[tokio::test]
 async fn sessions_and_keys_of_a_disabled_user_are_invalid() {
-    each(async |store| {
+    on_each_database(async |store| {
         let ada = add(store, "Ada").await;
         begin(store, &ada, 1, 0).await;
         assert!(store.add_api_key(key(&ada, 1), None).await.unwrap());
@@ -151,7 +151,7 @@ async fn sessions_and_keys_of_a_disabled_user_are_invalid() {
 
 #[tokio::test]
 async fn password_change_ends_all_sessions() {
-    each(async |store| {
+    on_each_database(async |store| {
         let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
         begin(store, &ada, 1, 0).await;
         begin(store, &bob, 2, 0).await;
@@ -166,7 +166,7 @@ async fn password_change_ends_all_sessions() {
 
 #[tokio::test]
 async fn api_keys_expire_and_can_be_revoked() {
-    each(async |store| {
+    on_each_database(async |store| {
         let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
         assert!(store.add_api_key(key(&ada, 1), None).await.unwrap());
         let (user, scopes) = store.api_key([1; 32], 999).await.unwrap().unwrap();
@@ -191,39 +191,39 @@ async fn api_keys_expire_and_can_be_revoked() {
 /// user's name and roles.
 #[tokio::test]
 async fn api_keys_of_external_users_are_bound_to_the_mode() {
-    each(async |store| {
-        let user = |id: &str, roles: &[&str]| OutsideUser {
+    on_each_database(async |store| {
+        let user = |id: &str, roles: &[&str]| ExternalUser {
             mode: "jwt",
             id: id.to_owned(),
             name: None,
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         };
         let key = |number: u8, expires_at| NewApiKey { expires_at, ..key("ada", number) };
-        assert!(store.add_outside_key(user("ada", &["editor"]), key(1, 1_000), None).await.unwrap());
-        let known = async |mode, now| store.outside_key([1; 32], mode, now).await.unwrap().map(|(user, _)| user);
+        assert!(store.add_external_key(user("ada", &["editor"]), key(1, 1_000), None).await.unwrap());
+        let known = async |mode, now| store.external_key([1; 32], mode, now).await.unwrap().map(|(user, _)| user);
         assert_eq!(known("jwt", 999).await, Some(user("ada", &["editor"])));
         assert_eq!(known("jwt", 1_000).await, None);
         assert_eq!(known("proxy", 999).await, None);
-        store.follow_outside_user(user("bob", &["admin"])).await.unwrap();
-        store.follow_outside_user(OutsideUser { mode: "proxy", ..user("ada", &["admin"]) }).await.unwrap();
+        store.update_external_user(user("bob", &["admin"])).await.unwrap();
+        store.update_external_user(ExternalUser { mode: "proxy", ..user("ada", &["admin"]) }).await.unwrap();
         assert_eq!(known("jwt", 999).await, Some(user("ada", &["editor"])));
-        let renamed = OutsideUser { name: Some("Ada".to_owned()), ..user("ada", &[]) };
-        store.follow_outside_user(renamed.clone()).await.unwrap();
+        let renamed = ExternalUser { name: Some("Ada".to_owned()), ..user("ada", &[]) };
+        store.update_external_user(renamed.clone()).await.unwrap();
         assert_eq!(known("jwt", 999).await, Some(renamed));
-        assert_eq!(store.outside_keys("ada", "jwt").await.unwrap().len(), 1);
-        assert_eq!(store.outside_keys("ada", "proxy").await.unwrap(), []);
-        assert!(!store.delete_outside_key("bob", "jwt", "k1", None).await.unwrap());
-        assert!(!store.delete_outside_key("ada", "proxy", "k1", None).await.unwrap());
+        assert_eq!(store.external_keys("ada", "jwt").await.unwrap().len(), 1);
+        assert_eq!(store.external_keys("ada", "proxy").await.unwrap(), []);
+        assert!(!store.delete_external_key("bob", "jwt", "k1", None).await.unwrap());
+        assert!(!store.delete_external_key("ada", "proxy", "k1", None).await.unwrap());
         for n in 1..MAX_API_KEYS {
-            assert!(store.add_outside_key(user("ada", &[]), key(100 + n as u8, 9_000), None).await.unwrap());
+            assert!(store.add_external_key(user("ada", &[]), key(100 + n as u8, 9_000), None).await.unwrap());
         }
-        assert!(!store.add_outside_key(user("ada", &[]), key(99, 9_000), None).await.unwrap());
+        assert!(!store.add_external_key(user("ada", &[]), key(99, 9_000), None).await.unwrap());
         // The first key has expired by then, and is deleted to make room.
         let later = NewApiKey { now: 2_000, ..key(99, 9_000) };
-        assert!(store.add_outside_key(user("ada", &[]), later, None).await.unwrap());
-        assert!(!store.delete_outside_key("ada", "jwt", "k1", None).await.unwrap());
+        assert!(store.add_external_key(user("ada", &[]), later, None).await.unwrap());
+        assert!(!store.delete_external_key("ada", "jwt", "k1", None).await.unwrap());
         assert_eq!(known("jwt", 999).await, None);
-        assert!(store.delete_outside_key("ada", "jwt", "k99", None).await.unwrap());
+        assert!(store.delete_external_key("ada", "jwt", "k99", None).await.unwrap());
     })
     .await;
 }
@@ -249,11 +249,11 @@ fn row(call: &str, user_id: &str, tool: &str) -> AuditEntry {
 /// row.
 #[tokio::test]
 async fn account_changes_are_audited() {
-    each(async |store| {
+    on_each_database(async |store| {
         let entry = |what: &str| Some(row(what, "id-Ada", &format!("account:{what}")));
-        assert_eq!(store.add_user(user("Ada"), true, entry("first_account")).await.unwrap(), Added::Done);
-        assert_eq!(store.add_user(user("ADA"), false, entry("x1")).await.unwrap(), Added::NameTaken);
-        assert_eq!(store.add_user(user("Bob"), true, entry("x2")).await.unwrap(), Added::NotTheFirst);
+        assert_eq!(store.add_user(user("Ada"), true, entry("first_account")).await.unwrap(), AddUserOutcome::Done);
+        assert_eq!(store.add_user(user("ADA"), false, entry("x1")).await.unwrap(), AddUserOutcome::NameTaken);
+        assert_eq!(store.add_user(user("Bob"), true, entry("x2")).await.unwrap(), AddUserOutcome::NotTheFirst);
         let session = |user_id: &str| NewSession {
             id: "s".to_owned(),
             user_id: user_id.to_owned(),
@@ -281,11 +281,11 @@ async fn account_changes_are_audited() {
 
 #[tokio::test]
 async fn audit_log_is_filtered_by_name_and_kind() {
-    each(async |store| {
+    on_each_database(async |store| {
         let ada = add(store, "Ada").await;
         let elsewhere =
-            OutsideUser { mode: "jwt", id: "eve".to_owned(), name: Some("Eve".to_owned()), roles: Vec::new() };
-        assert!(store.add_outside_key(elsewhere, key("eve", 3), None).await.unwrap());
+            ExternalUser { mode: "jwt", id: "eve".to_owned(), name: Some("Eve".to_owned()), roles: Vec::new() };
+        assert!(store.add_external_key(elsewhere, key("eve", 3), None).await.unwrap());
         let rows = [
             row("1", &ada, "account:sign_in"),
             row("2", &ada, "admin:set_roles"),
@@ -312,18 +312,18 @@ async fn audit_log_is_filtered_by_name_and_kind() {
         check(kind(AuditKind::Accounts), "1").await;
         check(kind(AuditKind::Administration), "2").await;
         check(AuditFilter { kind: Some(AuditKind::Tools), ..of("Ada") }, "3").await;
-        let names = store.names_of(["id-Ada", "eve", "ada"].map(str::to_owned).to_vec()).await.unwrap();
+        let names = store.user_names(["id-Ada", "eve", "ada"].map(str::to_owned).to_vec()).await.unwrap();
         let mut names: Vec<_> = names.iter().map(|(id, name)| format!("{id} {name}")).collect();
         names.sort_unstable();
         assert_eq!(names, ["eve Eve", "id-Ada Ada"]);
-        assert!(store.names_of(Vec::new()).await.unwrap().is_empty());
+        assert!(store.user_names(Vec::new()).await.unwrap().is_empty());
     })
     .await;
 }
 
 #[tokio::test]
 async fn names_are_listed_in_pages() {
-    each(async |store| {
+    on_each_database(async |store| {
         for name in ["ada", "Żaneta", "bob", "иван"] {
             add(store, name).await;
         }
@@ -340,13 +340,13 @@ async fn names_are_listed_in_pages() {
 
 #[tokio::test]
 async fn sessions_and_keys_of_all_users_are_listed_and_revoked() {
-    each(async |store| {
+    on_each_database(async |store| {
         let ada = add(store, "Ada").await;
         assert!(begin(store, &ada, 1, 10).await);
         assert!(store.add_api_key(NewApiKey { now: 20, ..key(&ada, 2) }, None).await.unwrap());
         let elsewhere =
-            OutsideUser { mode: "jwt", id: "eve".to_owned(), name: Some("Eve".to_owned()), roles: Vec::new() };
-        assert!(store.add_outside_key(elsewhere, NewApiKey { now: 30, ..key("eve", 3) }, None).await.unwrap());
+            ExternalUser { mode: "jwt", id: "eve".to_owned(), name: Some("Eve".to_owned()), roles: Vec::new() };
+        assert!(store.add_external_key(elsewhere, NewApiKey { now: 30, ..key("eve", 3) }, None).await.unwrap());
         let list = async |filter: AccessFilter, sort: AccessSort| {
             let (mut seen, mut place) = (Vec::new(), None);
             while let Some((access, after)) = store.all_access(filter.clone(), sort, 1, place).await.unwrap().pop() {
@@ -360,7 +360,7 @@ async fn sessions_and_keys_of_all_users_are_listed_and_revoked() {
         let all = "outside k3 Eve jwt, key k2 Ada , session s1 Ada ";
         assert_eq!(list(any(), AccessSort::Newest).await, all);
         assert_eq!(list(any(), AccessSort::Oldest).await, "session s1 Ada , key k2 Ada , outside k3 Eve jwt");
-        store.outside_key([3; 32], "jwt", 40).await.unwrap().expect("it counts");
+        store.external_key([3; 32], "jwt", 40).await.unwrap().expect("it counts");
         assert_eq!(list(any(), AccessSort::Used).await, "outside k3 Eve jwt, session s1 Ada , key k2 Ada ");
         let of = AccessFilter { user_id: Some("eve".to_owned()), ..any() };
         assert_eq!(list(of, AccessSort::Newest).await, "outside k3 Eve jwt");
@@ -389,7 +389,7 @@ async fn sessions_and_keys_of_all_users_are_listed_and_revoked() {
             assert!(!store.revoke_access(kind, id, row("again")).await.unwrap());
         }
         assert_eq!(list(any(), AccessSort::Newest).await, "");
-        assert!(store.outside_key([3; 32], "jwt", 40).await.unwrap().is_none());
+        assert!(store.external_key([3; 32], "jwt", 40).await.unwrap().is_none());
         assert!(store.api_key([2; 32], 40).await.unwrap().is_none() && !counts(store, 1, 40).await);
         assert_eq!(store.audit_list(AuditFilter::default(), 9, None).await.unwrap().len(), 3);
     })

@@ -1,6 +1,6 @@
 //! The audit log: a single chain for concurrent writers, and detection of every change.
 
-use crate::support::{begin, each, end, execute, outsider, submission, url_in};
+use crate::support::{begin, connect_outside, end, execute, on_each_database, submission, url_in};
 use insta::assert_snapshot;
 use serde_json::json;
 use store::{
@@ -40,7 +40,7 @@ async fn verified(store: &Store) -> AuditReport {
 
 #[tokio::test]
 async fn row_has_all_fields_of_its_entry() {
-    each(async |store| {
+    on_each_database(async |store| {
         assert_eq!(verified(store).await, AuditReport { rows: 0, head: AuditHead::default() });
         store.append_audit(vec![entry("a")]).await.unwrap();
         let row = store.audit_rows(1, 1000).await.unwrap().remove(0);
@@ -63,7 +63,7 @@ async fn row_has_all_fields_of_its_entry() {
 /// no fork, no duplicate row.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_appends_form_one_chain() {
-    each(async |store| {
+    on_each_database(async |store| {
         let tasks = (0..100).map(|number| {
             let store = store.clone();
             let rows = vec![entry(&format!("a{number}")), entry(&format!("b{}", number / 2))];
@@ -104,7 +104,7 @@ async fn chain_continues_after_failures_and_restarts() {
 /// conversation.
 #[tokio::test]
 async fn rows_are_stored_with_their_change_and_outlive_the_conversation() {
-    each(async |store| {
+    on_each_database(async |store| {
         let begin = BeginRun { audit: vec![entry("begun")], ..submission("c", "m", None, 1) };
         store.begin_run("ada", begin.clone()).await.unwrap();
         let again = BeginRun { audit: vec![entry("again")], ..begin };
@@ -118,8 +118,8 @@ async fn rows_are_stored_with_their_change_and_outlive_the_conversation() {
         assert_eq!(store.last_run("bob", "c").await.unwrap(), None);
         let message = wire::UiMessage::user("m", "decided");
         store.update_message("ada", "c", message, vec![entry("kept")]).await.unwrap();
-        assert!(!store.delete("bob", "c", vec![entry("bobs")]).await.unwrap());
-        assert!(store.delete("ada", "c", vec![entry("deleted")]).await.unwrap());
+        assert!(!store.delete_conversation("bob", "c", vec![entry("bobs")]).await.unwrap());
+        assert!(store.delete_conversation("ada", "c", vec![entry("deleted")]).await.unwrap());
         // The tool has run, although its conversation was deleted.
         let late = store.tool_finished("ada", "r-m", "late", ToolOutcome::Ok, 5, Some(entry("late"))).await;
         assert_eq!(late, Err(StoreError::NotFound));
@@ -141,7 +141,7 @@ async fn nine() -> (Store, TempDir) {
 async fn tampering_is_detected() {
     let check = async |sql: &str, expected: &str| {
         let (store, folder) = nine().await;
-        execute(&mut outsider(&folder).await, sql).await;
+        execute(&mut connect_outside(&folder).await, sql).await;
         let found = store.verify_audit(None).await.unwrap().map_err(|fault| fault.to_string());
         assert_eq!(found.err().as_deref().unwrap_or("nothing"), expected, "{sql}");
     };
@@ -200,7 +200,7 @@ async fn changed_row_with_a_new_hash_breaks_the_next_row() {
     let mut row = store.audit_rows(4, 0).await.unwrap().remove(0);
     row.user_id = "eve".to_owned();
     let sql = format!("UPDATE audit SET user_id = 'eve', hash = '{}' WHERE no = 4", row.computed_hash());
-    execute(&mut outsider(&folder).await, &sql).await;
+    execute(&mut connect_outside(&folder).await, &sql).await;
     let found = store.verify_audit(None).await.unwrap().unwrap_err().to_string();
     assert_eq!(found, "row 5 does not follow the row before it: one of the two was replaced");
 }
@@ -217,13 +217,13 @@ async fn noted_head_detects_truncation() {
     };
     check("10").await;
     let cut = "DELETE FROM audit WHERE no > 7";
-    execute(&mut outsider(&folder).await, cut).await;
+    execute(&mut connect_outside(&folder).await, cut).await;
     assert_eq!(verified(&store).await.rows, 7);
     check("the log ends with row 7, and row 9 was noted: rows were cut off").await;
     store.append_audit((8..=12).map(|number| entry(&format!("forged {number}"))).collect()).await.unwrap();
     assert_eq!(verified(&store).await.rows, 12);
     check("row 9 is not the one that was noted: the log was written anew").await;
-    execute(&mut outsider(&folder).await, "DELETE FROM audit").await;
+    execute(&mut connect_outside(&folder).await, "DELETE FROM audit").await;
     check("the log ends with row 0, and row 9 was noted: rows were cut off").await;
 }
 
@@ -258,7 +258,7 @@ async fn opening_for_reading_changes_nothing() {
     Store::open(&url).await.unwrap().append_audit(vec![entry("a")]).await.unwrap();
     assert_eq!(verified(&Store::open_existing(&url).await.unwrap()).await.rows, 1);
     let older = "DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)";
-    execute(&mut outsider(&folder).await, older).await;
+    execute(&mut connect_outside(&folder).await, older).await;
     // The schema numbers in the message change with every migration.
     let numbers = |text: String| text.replace(|c: char| c.is_ascii_digit(), "");
     assert_snapshot!(numbers(refused().await), @"cannot open the database ROOT/data/chat.db: its schema is , and this version's is ; use the version that serves it");

@@ -1,7 +1,7 @@
 //! The active branch, deleted messages that are restored or purged, and ratings, which are deleted
 //! with their messages.
 
-use crate::support::{begin, branch, each, execute, outsider, turn, url_in};
+use crate::support::{begin, branch, connect_outside, execute, on_each_database, turn, url_in};
 use store::{Deletion, SetBranch, Store, StoreError};
 use wire::change::{Feedback, Rating};
 
@@ -21,18 +21,18 @@ fn deleted(message_id: &str, now: i64) -> Option<Deletion> {
 
 async fn outline(store: &Store) -> String {
     let nodes = store.outline("ada", "c").await.unwrap();
-    let show = |node: &store::Node| format!("{}{}", node.id, if node.deleted { "!" } else { "" });
+    let show = |node: &store::MessageNode| format!("{}{}", node.id, if node.deleted { "!" } else { "" });
     nodes.iter().map(show).collect::<Vec<_>>().join(" ")
 }
 
 #[tokio::test]
 async fn deletion_can_be_undone_until_it_is_purged() {
-    each(async |store| {
+    on_each_database(async |store| {
         three_turns(store).await;
         set(store, "a-m1", deleted("m2", 100)).await.unwrap();
         assert_eq!(branch(store, "c").await, "m1=text of m1 | a-m1=done m1");
         assert_eq!(outline(store).await, "m1 a-m1 m2! a-m2 m3 a-m3");
-        assert_eq!(store.forget_deleted(100).await, Ok(0), "it can still be taken back");
+        assert_eq!(store.purge_deleted(100).await, Ok(0), "it can still be taken back");
         set(store, "", Some(Deletion::Restore { message_id: "m2".to_owned() })).await.unwrap();
         assert_eq!(store.conversation("ada", "c").await.unwrap().unwrap().head.as_deref(), Some("a-m3"));
 
@@ -40,9 +40,9 @@ async fn deletion_can_be_undone_until_it_is_purged() {
         store.set_feedback("ada", "c", "a-m2", like, 1).await.unwrap();
         set(store, "a-m2", deleted("m3", 100)).await.unwrap();
         set(store, "a-m1", deleted("m2", 200)).await.unwrap();
-        assert_eq!(store.forget_deleted(101).await, Ok(1));
+        assert_eq!(store.purge_deleted(101).await, Ok(1));
         assert_eq!(outline(store).await, "m1 a-m1 m2! a-m2");
-        assert_eq!(store.forget_deleted(201).await, Ok(1));
+        assert_eq!(store.purge_deleted(201).await, Ok(1));
         assert_eq!(outline(store).await, "m1 a-m1");
         assert_eq!(store.feedback("ada", "c").await.unwrap(), []);
         let again = set(store, "", Some(Deletion::Restore { message_id: "m2".to_owned() })).await;
@@ -55,7 +55,7 @@ async fn deletion_can_be_undone_until_it_is_purged() {
 
 #[tokio::test]
 async fn branch_cannot_change_during_a_run() {
-    each(async |store| {
+    on_each_database(async |store| {
         turn(store, "c", "m1", None, 1).await;
         begin(store, "c", "m2", Some("a-m1"), 2).await;
         assert_eq!(set(store, "a-m1", None).await, Err(StoreError::Busy));
@@ -74,8 +74,8 @@ async fn deleting_a_conversation_deletes_its_branch_data() {
     let dislike = Some(Feedback { rating: Rating::Down, reason: Some("why".to_owned()) });
     store.set_feedback("ada", "c", "a-m1", dislike, 1).await.unwrap();
     set(&store, "a-m1", deleted("m2", 100)).await.unwrap();
-    assert!(store.delete("ada", "c", Vec::new()).await.unwrap());
-    let mut db = outsider(&folder).await;
+    assert!(store.delete_conversation("ada", "c", Vec::new()).await.unwrap());
+    let mut db = connect_outside(&folder).await;
     for table in ["messages", "feedback", "deleted_messages", "runs"] {
         execute(&mut db, &format!("CREATE TEMP TABLE empty_{table} (n CHECK (n = 0)); INSERT INTO empty_{table} SELECT count(*) FROM {table}")).await;
     }

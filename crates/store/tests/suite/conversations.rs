@@ -1,13 +1,13 @@
 //! The list, its order and its pages; renaming and deleting.
 
-use crate::support::{batch, begin, each, end, journal, submission, turn};
-use store::{Begun, Cursor, FinishRun, MAX_CONVERSATIONS, RunRow, Store, StoreError};
+use crate::support::{batch, begin, end, journal, on_each_database, submission, turn};
+use store::{BeginRunOutcome, ConversationCursor, FinishRun, MAX_CONVERSATIONS, RunRow, Store, StoreError};
 use wire::api::{ConversationSummary, Outcome};
-use wire::order::{ConversationChange, ListFilter};
+use wire::organize::{ConversationChange, ListFilter};
 
-async fn page(store: &Store, limit: u32, before: Option<Cursor>) -> (String, Option<Cursor>) {
+async fn page(store: &Store, limit: u32, before: Option<ConversationCursor>) -> (String, Option<ConversationCursor>) {
     let rows = store.conversations("ada", ListFilter::default(), limit, before).await.unwrap();
-    let cursor = rows.last().map(|row| Cursor {
+    let cursor = rows.last().map(|row| ConversationCursor {
         pinned: row.summary.pinned,
         updated_at: row.summary.updated_at,
         id: row.summary.id.clone(),
@@ -17,7 +17,7 @@ async fn page(store: &Store, limit: u32, before: Option<Cursor>) -> (String, Opt
 
 #[tokio::test]
 async fn the_list_is_newest_first_and_pages_through_equal_times() {
-    each(async |store| {
+    on_each_database(async |store| {
         for (id, now) in [("a", 10), ("b", 20), ("c", 20), ("d", 20), ("e", 30)] {
             turn(store, id, &format!("m{id}"), None, now).await;
         }
@@ -47,7 +47,7 @@ async fn the_list_is_newest_first_and_pages_through_equal_times() {
 
 #[tokio::test]
 async fn page_size_is_limited() {
-    each(async |store| {
+    on_each_database(async |store| {
         for number in 0..MAX_CONVERSATIONS + 5 {
             begin(store, &format!("c{number}"), &format!("m{number}"), None, 1).await;
         }
@@ -61,7 +61,7 @@ async fn page_size_is_limited() {
 
 #[tokio::test]
 async fn conversation_has_head_and_active_run() {
-    each(async |store| {
+    on_each_database(async |store| {
         let epoch = begin(store, "c", "m", None, 10).await;
         let summary = ConversationSummary {
             id: "c".to_owned(),
@@ -95,12 +95,12 @@ async fn conversation_has_head_and_active_run() {
 
 #[tokio::test]
 async fn rename_keeps_the_position_in_the_list() {
-    each(async |store| {
+    on_each_database(async |store| {
         turn(store, "old", "m1", None, 1).await;
         turn(store, "new", "m2", None, 2).await;
         let rename = async |id: &str, title: &str| {
             let change = ConversationChange { title: Some(title.to_owned()), ..ConversationChange::default() };
-            store.change("ada", vec![id.to_owned()], change, 9).await
+            store.change_conversations("ada", vec![id.to_owned()], change, 9).await
         };
         rename("old", "Ünïcode; DROP TABLE \"x\"'").await.unwrap();
         let rows = store.conversations("ada", ListFilter::default(), 10, None).await.unwrap();
@@ -123,7 +123,7 @@ async fn rename_keeps_the_position_in_the_list() {
 
 #[tokio::test]
 async fn delete_removes_all_data_and_fences_the_run() {
-    each(async |store| {
+    on_each_database(async |store| {
         let epoch = begin(store, "c", "m", None, 1).await;
         begin(store, "other", "n", None, 1).await;
         let events = vec![batch("m", epoch, 1, 3), batch("n", 1, 1, 2)];
@@ -131,8 +131,8 @@ async fn delete_removes_all_data_and_fences_the_run() {
         let input = serde_json::json!({});
         store.tool_started("ada", "r-m", "call", "tool", &input, 1).await.unwrap();
 
-        assert!(store.delete("ada", "c", Vec::new()).await.unwrap());
-        assert!(!store.delete("ada", "c", Vec::new()).await.unwrap());
+        assert!(store.delete_conversation("ada", "c", Vec::new()).await.unwrap());
+        assert!(!store.delete_conversation("ada", "c", Vec::new()).await.unwrap());
         assert_eq!(store.conversation("ada", "c").await.unwrap(), None);
         assert_eq!(store.messages("ada", "c").await.unwrap(), []);
         assert_eq!(store.events("ada", "r-m", 0, 10).await.unwrap(), []);
@@ -144,7 +144,7 @@ async fn delete_removes_all_data_and_fences_the_run() {
         assert_eq!(store.open_runs().await.unwrap().len(), 1);
         // The id is free for any user, and no old data reappear.
         let again = store.begin_run("bob", submission("c", "m", None, 3)).await.unwrap();
-        assert_eq!(again, Begun::Started { epoch: 1 });
+        assert_eq!(again, BeginRunOutcome::Started { epoch: 1 });
         assert_eq!(store.messages("bob", "c").await.unwrap().len(), 2);
         assert_eq!(store.events("bob", "r-m", 0, 10).await.unwrap(), []);
     })
@@ -153,7 +153,7 @@ async fn delete_removes_all_data_and_fences_the_run() {
 
 #[tokio::test]
 async fn waiting_flag_means_waiting_for_the_user() {
-    each(async |store| {
+    on_each_database(async |store| {
         let epoch = begin(store, "c", "m", None, 10).await;
         let with = |part: serde_json::Value| {
             let message = serde_json::json!({ "id": "a-m", "role": "assistant", "parts": [part] });

@@ -1,6 +1,6 @@
 //! Each event of an answer is granted to one claim.
 
-use crate::support::{begin, each, end};
+use crate::support::{begin, end, on_each_database};
 use store::{ClaimEvents, Store, StoreError};
 
 const NOW: i64 = 1_000_000_000;
@@ -25,7 +25,7 @@ async fn granted(store: &Store, claim: ClaimEvents) -> String {
 
 #[tokio::test]
 async fn event_is_granted_to_the_first_claim() {
-    each(async |store| {
+    on_each_database(async |store| {
         begin(store, "c", "m", None, 10).await;
         assert_eq!(granted(store, claim(&["a", "b"], "one")).await, "a b");
         assert_eq!(granted(store, claim(&["b", "c"], "two")).await, "c");
@@ -39,7 +39,7 @@ async fn event_is_granted_to_the_first_claim() {
 
 #[tokio::test]
 async fn nothing_is_granted_long_after_the_end() {
-    each(async |store| {
+    on_each_database(async |store| {
         let epoch = begin(store, "c", "m", None, 10).await;
         store.finish_run(end("m", epoch, 20)).await.unwrap();
         let late = |ended_after, by| ClaimEvents { ended_after, ..claim(&["a"], by) };
@@ -51,7 +51,7 @@ async fn nothing_is_granted_long_after_the_end() {
 
 #[tokio::test]
 async fn claims_are_deleted_after_a_day() {
-    each(async |store| {
+    on_each_database(async |store| {
         begin(store, "c", "m", None, 10).await;
         assert_eq!(granted(store, claim(&["a"], "one")).await, "a");
         let day = 24 * 60 * 60 * 1_000;
@@ -64,7 +64,7 @@ async fn claims_are_deleted_after_a_day() {
 
 #[tokio::test]
 async fn only_the_owner_can_claim_events() {
-    each(async |store| {
+    on_each_database(async |store| {
         begin(store, "c", "m", None, 10).await;
         let claimed = store.claim_events("eve", claim(&["a"], "one")).await;
         assert!(matches!(claimed, Err(StoreError::NotFound)), "{claimed:?}");

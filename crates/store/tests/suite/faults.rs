@@ -1,10 +1,12 @@
 //! Faults of a database file: reopened, damaged, of a newer version, locked, not openable; and
 //! callers that are dropped.
 
-use crate::support::{batch, begin, branch, each, end, execute, journal, outsider, submission, turn, url_in};
+use crate::support::{
+    batch, begin, branch, connect_outside, end, execute, journal, on_each_database, submission, turn, url_in,
+};
 use futures::FutureExt;
 use std::time::{Duration, Instant};
-use store::{Begun, Store, StoreError};
+use store::{BeginRunOutcome, Store, StoreError};
 
 #[tokio::test]
 async fn reopened_file_has_all_data() {
@@ -32,7 +34,7 @@ async fn reopened_file_has_all_data() {
 
 #[tokio::test]
 async fn closed_store_returns_closed() {
-    each(async |store| {
+    on_each_database(async |store| {
         let other = store.clone();
         store.close().await;
         other.close().await;
@@ -56,17 +58,17 @@ async fn deleted_conversation_leaves_no_rows() {
         let sql = "SELECT (SELECT count(*) FROM conversations) || ' ' || (SELECT count(*) FROM messages) || ' ' ||
             (SELECT count(*) FROM runs) || ' ' || (SELECT count(*) FROM run_events) || ' ' ||
             (SELECT count(*) FROM tool_calls)";
-        sqlx::query_scalar::<_, String>(sql).fetch_one(&mut outsider(&folder).await).await.unwrap()
+        sqlx::query_scalar::<_, String>(sql).fetch_one(&mut connect_outside(&folder).await).await.unwrap()
     };
     assert_eq!(count().await, "1 2 1 2 1");
-    assert!(store.delete("ada", "c", Vec::new()).await.unwrap());
+    assert!(store.delete_conversation("ada", "c", Vec::new()).await.unwrap());
     assert_eq!(count().await, "0 0 0 0 0");
 }
 
 /// Dropping a caller after its write was queued, at any moment, does not affect the write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_caller_does_not_cancel_its_write() {
-    each(async |store| {
+    on_each_database(async |store| {
         for number in 0..100_u64 {
             let key = format!("m{number}");
             let mut begin = Box::pin(store.begin_run("ada", submission(&key, &key, None, 1)));
@@ -83,7 +85,7 @@ async fn dropped_caller_does_not_cancel_its_write() {
         store.ping().await.unwrap();
         assert_eq!(store.open_runs().await.unwrap().len(), 100);
         let again = store.begin_run("ada", submission("m7", "m7", None, 2)).await.unwrap();
-        assert!(matches!(again, Begun::Duplicate { active: true, .. }));
+        assert!(matches!(again, BeginRunOutcome::Duplicate { active: true, .. }));
     })
     .await;
 }
@@ -94,7 +96,7 @@ async fn damaged_body_becomes_an_unreadable_part() {
     let store = Store::open(&url_in(&folder)).await.unwrap();
     turn(&store, "c", "m1", None, 1).await;
     turn(&store, "c", "m2", Some("a-m1"), 2).await;
-    let mut outsider = outsider(&folder).await;
+    let mut outsider = connect_outside(&folder).await;
     execute(&mut outsider, "UPDATE messages SET body = substr(body, 1, 20) WHERE id = 'a-m1'").await;
     execute(&mut outsider, "UPDATE messages SET body = CAST(X'ff00fe' AS TEXT) WHERE id = 'm2'").await;
     let messages = store.branch("ada", "c").await.unwrap();
@@ -115,7 +117,7 @@ async fn cycle_of_parents_does_not_hang_a_reader() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
     turn(&store, "c", "m1", None, 1).await;
-    execute(&mut outsider(&folder).await, "UPDATE messages SET parent_id = 'a-m1' WHERE id = 'm1'").await;
+    execute(&mut connect_outside(&folder).await, "UPDATE messages SET parent_id = 'a-m1' WHERE id = 'm1'").await;
     assert_eq!(store.branch("ada", "c").await.unwrap().len(), 2);
 }
 
@@ -125,7 +127,7 @@ async fn cycle_of_parents_does_not_hang_a_reader() {
 async fn lock_by_another_process_delays_or_fails_writes() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
-    let mut outsider = outsider(&folder).await;
+    let mut outsider = connect_outside(&folder).await;
     let write = |key: &str| {
         let (store, begin) = (store.clone(), submission(key, key, None, 1));
         tokio::spawn(async move { store.begin_run("ada", begin).await })
@@ -135,13 +137,13 @@ async fn lock_by_another_process_delays_or_fails_writes() {
     let (short, begun) = (write("short"), Instant::now());
     tokio::time::sleep(Duration::from_secs(2)).await;
     execute(&mut outsider, "COMMIT").await;
-    assert_eq!(short.await.unwrap(), Ok(Begun::Started { epoch: 1 }));
+    assert_eq!(short.await.unwrap(), Ok(BeginRunOutcome::Started { epoch: 1 }));
     assert!(begun.elapsed() >= Duration::from_secs(2));
 
     execute(&mut outsider, "BEGIN EXCLUSIVE").await;
     let waiting: Vec<_> = (0..20).map(|number| write(&format!("long{number}"))).collect();
     assert_eq!(
-        store.conversations("ada", wire::order::ListFilter::default(), 9, None).await.unwrap().len(),
+        store.conversations("ada", wire::organize::ListFilter::default(), 9, None).await.unwrap().len(),
         1,
         "reading goes on"
     );
@@ -150,8 +152,8 @@ async fn lock_by_another_process_delays_or_fails_writes() {
     }
     assert!(begun.elapsed() < Duration::from_secs(60), "they wait together, not one after the other");
     execute(&mut outsider, "ROLLBACK").await;
-    assert_eq!(write("after").await.unwrap(), Ok(Begun::Started { epoch: 1 }));
-    assert_eq!(store.conversations("ada", wire::order::ListFilter::default(), 99, None).await.unwrap().len(), 2);
+    assert_eq!(write("after").await.unwrap(), Ok(BeginRunOutcome::Started { epoch: 1 }));
+    assert_eq!(store.conversations("ada", wire::organize::ListFilter::default(), 99, None).await.unwrap().len(), 2);
 }
 
 /// A file that cannot be opened is refused with one clear line.
@@ -181,7 +183,7 @@ async fn unusable_file_is_refused_with_one_line() {
     let url = url_in(&folder);
     drop(Store::open(&url).await.unwrap());
     let newer = "INSERT INTO _sqlx_migrations VALUES (9001, 'later', 0, true, x'00', 0)";
-    execute(&mut outsider(&folder).await, newer).await;
+    execute(&mut connect_outside(&folder).await, newer).await;
     let newer = "cannot open the database ROOT/data/chat.db: a newer version of Chatwright wrote it (schema 9001); start that version";
     check(&url, newer).await;
 }
@@ -195,7 +197,7 @@ async fn concurrent_opens_migrate_a_new_file_once() {
     for (number, store) in opened.into_iter().map(Result::unwrap).enumerate() {
         turn(&store, &format!("c{number}"), &format!("m{number}"), None, 1).await;
         assert_eq!(
-            store.conversations("ada", wire::order::ListFilter::default(), 99, None).await.unwrap().len(),
+            store.conversations("ada", wire::organize::ListFilter::default(), 99, None).await.unwrap().len(),
             number + 1
         );
     }

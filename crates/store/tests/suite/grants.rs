@@ -1,6 +1,6 @@
 //! Standing approvals: what one covers, who can see and revoke it, and their maximum number.
 
-use crate::support::{begin, each, end, submission};
+use crate::support::{begin, end, on_each_database, submission};
 use store::{BeginRun, MAX_GRANTS, NewGrant, Store, StoreError};
 use wire::UiMessage;
 
@@ -31,7 +31,7 @@ async fn ids(store: &Store, owner: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn grant_covers_only_its_user_agent_tool_and_conversation() {
-    each(async |store| {
+    on_each_database(async |store| {
         given(store, vec![new("here", "send", Some("c"), 3), new("all", "save", None, 4)]).await;
         let check = async |question: [&str; 5], expected: Option<&str>| {
             let [owner, agent, tool, fingerprint, conversation] = question;
@@ -50,7 +50,7 @@ async fn grant_covers_only_its_user_agent_tool_and_conversation() {
             listed.iter().map(|grant| grant.conversation.as_ref().map(|(_, title)| title.as_str())).collect();
         assert_eq!(places, [None, Some("title of mc")]);
         // The conversation's own approvals are deleted with it.
-        assert!(store.delete("ada", "c", Vec::new()).await.unwrap());
+        assert!(store.delete_conversation("ada", "c", Vec::new()).await.unwrap());
         assert_eq!(ids(store, "ada").await, ["all"]);
     })
     .await;
@@ -58,14 +58,14 @@ async fn grant_covers_only_its_user_agent_tool_and_conversation() {
 
 #[tokio::test]
 async fn only_its_user_can_see_and_revoke_a_grant() {
-    each(async |store| {
+    on_each_database(async |store| {
         given(store, vec![new("here", "send", Some("c"), 3), new("all", "send", None, 4)]).await;
         for owner in ["bob", "", "%", "ADA"] {
             assert_eq!(ids(store, owner).await, Vec::<String>::new(), "{owner}");
             assert!(!store.revoke_grant(owner, "all").await.unwrap(), "{owner}");
         }
         let update = |owner: &'static str, grants| {
-            store.keep_answers(owner, "d", UiMessage::user("md", "mine"), Vec::new(), grants)
+            store.update_message_with_grants(owner, "d", UiMessage::user("md", "mine"), Vec::new(), grants)
         };
         assert_eq!(update("bob", vec![new("bobs", "send", None, 5)]).await, Err(StoreError::NotFound));
         assert_eq!(ids(store, "bob").await, Vec::<String>::new());
@@ -81,13 +81,16 @@ async fn only_its_user_can_see_and_revoke_a_grant() {
 
 #[tokio::test]
 async fn new_grant_replaces_the_tools_old_one_and_the_number_is_limited() {
-    each(async |store| {
+    on_each_database(async |store| {
         let changed = NewGrant { fingerprint: "as it is".to_owned(), ..new("b", "send", None, 4) };
         given(store, vec![new("a", "send", None, 3), changed]).await;
         assert_eq!(ids(store, "ada").await, ["b"]);
         assert_eq!(store.find_grant("ada", "helper", "send", "as it was", "c").await.unwrap(), None);
         let many = (0..i64::from(MAX_GRANTS)).map(|n| new(&format!("n{n}"), &format!("tool{n}"), None, 10 + n));
-        store.keep_answers("ada", "d", UiMessage::user("md", "x"), Vec::new(), many.collect()).await.unwrap();
+        store
+            .update_message_with_grants("ada", "d", UiMessage::user("md", "x"), Vec::new(), many.collect())
+            .await
+            .unwrap();
         let ids = ids(store, "ada").await;
         assert_eq!((ids.len(), ids.contains(&"b".to_owned())), (MAX_GRANTS as usize, false));
     })

@@ -1,11 +1,11 @@
 //! The journal: appending for many runs, reading from any event, fencing, pruning.
 
-use crate::support::{batch, begin, each, end, journal, turn};
+use crate::support::{batch, begin, end, journal, on_each_database, turn};
 use store::{JournalBatch, MAX_EVENTS, Store};
 
 #[tokio::test]
 async fn events_are_read_from_any_point() {
-    each(async |store| {
+    on_each_database(async |store| {
         begin(store, "c", "m", None, 1).await;
         begin(store, "d", "n", None, 1).await;
         for (first, last) in [(1, 3), (4, 4), (5, 9), (10, 10)] {
@@ -36,7 +36,7 @@ async fn events_are_read_from_any_point() {
 /// A fenced writer is refused, after the run's end and with an old epoch, and gets to know it.
 #[tokio::test]
 async fn only_the_active_run_appends() {
-    each(async |store| {
+    on_each_database(async |store| {
         turn(store, "c", "m1", None, 1).await;
         begin(store, "c", "m2", Some("a-m1"), 2).await;
         let batches = vec![
@@ -58,7 +58,7 @@ async fn only_the_active_run_appends() {
 /// More rows than one statement holds, and numbers of rows around the statements' sizes.
 #[tokio::test]
 async fn batches_of_any_size_are_appended() {
-    each(async |store| {
+    on_each_database(async |store| {
         begin(store, "c", "m", None, 1).await;
         let mut next = 1;
         for count in [1, 2, 3, 4, 5, 127, 128, 129, 511, 512, 513, 1500] {
@@ -86,7 +86,7 @@ async fn read_all(store: &Store, key: &str) -> Vec<u64> {
 /// events, in order.
 #[tokio::test]
 async fn overlapping_runs_keep_their_own_events() {
-    each(async |store| {
+    on_each_database(async |store| {
         let rows = |key: &str, from: u64, count: u64| {
             (from..from + count).map(|seq| batch(key, 1, seq, seq)).collect::<Vec<_>>()
         };
@@ -106,7 +106,7 @@ async fn overlapping_runs_keep_their_own_events() {
             assert_eq!(read_all(store, &format!("short{short}")).await, (1..=900).collect::<Vec<_>>(), "short{short}");
         }
         // Deleting a conversation deletes only its events.
-        assert!(store.delete("ada", "short3", Vec::new()).await.unwrap());
+        assert!(store.delete_conversation("ada", "short3", Vec::new()).await.unwrap());
         assert_eq!(read_all(store, "short2").await.len(), 900);
         assert_eq!(read_all(store, "long").await.len(), 4200);
     })
@@ -116,7 +116,7 @@ async fn overlapping_runs_keep_their_own_events() {
 /// Pruning deletes the oldest events, but none of a run that is active or ended recently.
 #[tokio::test]
 async fn old_events_are_pruned() {
-    each(async |store| {
+    on_each_database(async |store| {
         let append = async |key: &str, first, last| {
             let batches = (first..=last).map(|seq| batch(key, 1, seq, seq)).collect();
             assert!(store.append_events(batches).await.unwrap().is_empty());

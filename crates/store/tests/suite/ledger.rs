@@ -1,13 +1,13 @@
 //! The tool ledger: a call is recorded before its effect, completed after it, and never recorded
 //! twice.
 
-use crate::support::{begin, each, end, submission};
+use crate::support::{begin, end, on_each_database, submission};
 use serde_json::json;
 use store::{StoreError, ToolCallState, ToolOutcome};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn call_starts_once() {
-    each(async |store| {
+    on_each_database(async |store| {
         begin(store, "c", "m", None, 1).await;
         let tasks = (0..20).map(|_| {
             let store = store.clone();
@@ -31,7 +31,7 @@ async fn call_starts_once() {
 
 #[tokio::test]
 async fn call_is_completed_once() {
-    each(async |store| {
+    on_each_database(async |store| {
         begin(store, "c", "m", None, 1).await;
         let state = async |call: &str| store.tool_call_state("ada", "c", call).await.unwrap();
         for (call, outcome) in [("good", ToolOutcome::Ok), ("bad", ToolOutcome::Error)] {
@@ -52,7 +52,7 @@ async fn call_is_completed_once() {
 /// After the end of a run no call starts; a call that had started can still be completed.
 #[tokio::test]
 async fn ended_run_starts_no_call() {
-    each(async |store| {
+    on_each_database(async |store| {
         store.begin_run("ada", submission("c", "m", None, 1)).await.unwrap();
         store.tool_started("ada", "r-m", "slow", "tool", &json!({}), 5).await.unwrap();
         store.finish_run(end("m", 1, 2)).await.unwrap();

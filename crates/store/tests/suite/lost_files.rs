@@ -1,7 +1,7 @@
 //! Files of an open database that are moved, deleted, replaced or truncated: no write is
 //! acknowledged that a restart would not find, and earlier writes are saved where possible.
 
-use crate::support::{branch, execute, outsider, submission, turn, url_in};
+use crate::support::{branch, connect_outside, execute, submission, turn, url_in};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use store::{Store, StoreError};
@@ -144,7 +144,7 @@ async fn cut_file_is_refused_until_a_restart() {
     for (suffix, size) in [("", 0), ("", 100), ("", 8192), ("-wal", 0), ("-wal", 5000)] {
         let served = Served::open().await;
         // So that the database file has content, too.
-        execute(&mut outsider(&served.folder).await, "PRAGMA wal_checkpoint(TRUNCATE)").await;
+        execute(&mut connect_outside(&served.folder).await, "PRAGMA wal_checkpoint(TRUNCATE)").await;
         turn(&served.store, "more", "more", None, 2).await;
         let before = fs::read(served.path(suffix)).unwrap();
         served.cut(suffix, size);
@@ -162,7 +162,7 @@ async fn cut_file_is_refused_until_a_restart() {
 async fn overwritten_database_is_refused_until_a_restart() {
     let served = Served::open().await;
     let backup = served.path("-backup");
-    execute(&mut outsider(&served.folder).await, "PRAGMA wal_checkpoint(TRUNCATE)").await;
+    execute(&mut connect_outside(&served.folder).await, "PRAGMA wal_checkpoint(TRUNCATE)").await;
     fs::copy(served.path(""), &backup).unwrap();
     turn(&served.store, "more", "more", None, 2).await;
     fs::write(served.path(""), fs::read(&backup).unwrap()).unwrap();
@@ -177,7 +177,7 @@ async fn overwritten_database_is_refused_until_a_restart() {
 #[tokio::test]
 async fn checkpoint_and_vacuum_by_another_process_are_no_faults() {
     let served = Served::open().await;
-    let mut outsider = outsider(&served.folder).await;
+    let mut outsider = connect_outside(&served.folder).await;
     for statement in [
         "CREATE TABLE filler (data BLOB); INSERT INTO filler VALUES (zeroblob(1000000))",
         "PRAGMA wal_checkpoint(TRUNCATE)",

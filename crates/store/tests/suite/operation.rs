@@ -1,15 +1,15 @@
 //! Administration: all standing approvals, the last runs and calls, retention, custom agents.
 
-use crate::support::{begin, each, end, submission, turn};
+use crate::support::{begin, end, on_each_database, submission, turn};
 use serde_json::json;
 use store::{
-    AuditEntry, AuditFilter, AuditOutcome, BeginRun, CustomAgentSaved, Due, FinishInvocation, FinishRun, GrantFilter,
-    GrantSort, NewGrant, SaveCustomAgent, Store,
+    AuditEntry, AuditFilter, AuditOutcome, BeginRun, DueFilter, FinishInvocation, FinishRun, GrantFilter, GrantSort,
+    NewGrant, SaveAgentOutcome, SaveCustomAgent, Store,
 };
 use wire::EndReason;
 use wire::api::Outcome;
 use wire::invoke::InvocationStatus;
-use wire::order::ConversationChange;
+use wire::organize::ConversationChange;
 
 fn entry(call_id: &str, (agent_id, tool): (&str, &str), outcome: AuditOutcome, duration_ms: Option<i64>) -> AuditEntry {
     AuditEntry {
@@ -30,7 +30,7 @@ fn entry(call_id: &str, (agent_id, tool): (&str, &str), outcome: AuditOutcome, d
 
 #[tokio::test]
 async fn standing_approvals_of_all_users_are_listed_and_revoked() {
-    each(async |store| {
+    on_each_database(async |store| {
         let grant = |id: &str, tool: &str, conversation: Option<&str>, now| NewGrant {
             id: id.to_owned(),
             agent_id: "agent".to_owned(),
@@ -78,7 +78,7 @@ async fn standing_approvals_of_all_users_are_listed_and_revoked() {
 
 #[tokio::test]
 async fn recent_runs_and_tool_health_are_reported() {
-    each(async |store| {
+    on_each_database(async |store| {
         turn(store, "c", "m", None, 10).await;
         let epoch = begin(store, "d", "n", None, 20).await;
         let failed = FinishRun { status: Outcome::Failed, error: Some("no model".to_owned()), ..end("n", epoch, 25) };
@@ -97,7 +97,7 @@ async fn recent_runs_and_tool_health_are_reported() {
             ("5", ("", "admin:add_user"), AuditOutcome::Ok, None),
         ];
         for (id, of, outcome, took) in rows {
-            store.enter_audit(entry(id, of, outcome, took)).await.unwrap();
+            store.record_audit(entry(id, of, outcome, took)).await.unwrap();
         }
         let tools = store.tool_health().await.unwrap();
         let seen: Vec<_> =
@@ -107,28 +107,30 @@ async fn recent_runs_and_tool_health_are_reported() {
     .await;
 }
 
-async fn ids(store: &Store, due: Due) -> String {
-    let found = store.due(&due, 50).await.unwrap();
+async fn ids(store: &Store, due: DueFilter) -> String {
+    let found = store.due_conversations(&due, 50).await.unwrap();
     let ids: Vec<_> = found.into_iter().map(|due| due.id).collect();
-    let shown: Vec<_> = store.show_due(&due).await.unwrap().into_iter().map(|due| due.id).collect();
+    let shown: Vec<_> = store.preview_due(&due).await.unwrap().into_iter().map(|due| due.id).collect();
     assert_eq!((&ids, ids.len() as i64), (&shown, store.count_due(&due).await.unwrap()));
     ids.join(" ")
 }
 
 #[tokio::test]
 async fn inactive_and_expired_conversations_are_due() {
-    each(async |store| {
+    on_each_database(async |store| {
         for (i, id) in ["c1", "c2", "c3", "c4", "c5"].into_iter().enumerate() {
             turn(store, id, &format!("m-{id}"), None, 10 + i as i64).await;
         }
-        let change = |change: ConversationChange, id: &str| store.change("ada", vec![id.to_owned()], change, 20);
+        let change =
+            |change: ConversationChange, id: &str| store.change_conversations("ada", vec![id.to_owned()], change, 20);
         change(ConversationChange { pinned: Some(true), ..ConversationChange::default() }, "c1").await.unwrap();
         change(ConversationChange { deleted: Some(true), ..ConversationChange::default() }, "c4").await.unwrap();
-        let due = |before, keeps_pinned| Due::Untouched { agent_id: None, except: Vec::new(), before, keeps_pinned };
+        let due =
+            |before, keeps_pinned| DueFilter::Inactive { agent_id: None, except: Vec::new(), before, keeps_pinned };
         assert_eq!(ids(store, due(10, false)).await, "");
         assert_eq!(ids(store, due(11, false)).await, "c1");
         assert_eq!(ids(store, due(13, true)).await, "c2 c3");
-        let of = |agent: Option<&str>, except: &[&str]| Due::Untouched {
+        let of = |agent: Option<&str>, except: &[&str]| DueFilter::Inactive {
             agent_id: agent.map(str::to_owned),
             except: except.iter().map(|id| (*id).to_owned()).collect(),
             before: 99,
@@ -143,18 +145,18 @@ async fn inactive_and_expired_conversations_are_due() {
         assert!(store.set_expiry("ada", "c3", Some(50)).await.unwrap());
         assert!(!store.set_expiry("bob", "c3", None).await.unwrap());
         assert_eq!(ids(store, due(99, true)).await, "c5");
-        assert_eq!(ids(store, Due::Temporary(49)).await, "");
-        assert_eq!(ids(store, Due::Temporary(50)).await, "c3");
+        assert_eq!(ids(store, DueFilter::Temporary(49)).await, "");
+        assert_eq!(ids(store, DueFilter::Temporary(50)).await, "c3");
         assert_eq!((store.expiry("ada", "c3").await, store.expiry("bob", "c3").await), (Ok(Some(50)), Ok(None)));
         assert!(store.set_expiry("ada", "c3", None).await.unwrap());
-        assert_eq!(ids(store, Due::Temporary(99)).await, "");
+        assert_eq!(ids(store, DueFilter::Temporary(99)).await, "");
     })
     .await;
 }
 
 #[tokio::test]
 async fn old_invocations_are_deleted() {
-    each(async |store| {
+    on_each_database(async |store| {
         for (id, ended) in [("i1", Some(10)), ("i2", Some(20)), ("i3", None)] {
             store.begin_invocation("ada", id, "agent", 1).await.unwrap();
             if let Some(now) = ended {
@@ -171,10 +173,10 @@ async fn old_invocations_are_deleted() {
                 store.finish_invocation(finish).await.unwrap();
             }
         }
-        assert_eq!((store.count_questions(10).await, store.count_questions(11).await), (Ok(0), Ok(1)));
-        assert_eq!(store.delete_questions(10, 9).await, Ok(0));
-        assert_eq!(store.delete_questions(99, 1).await, Ok(1));
-        assert_eq!(store.delete_questions(99, 9).await, Ok(1));
+        assert_eq!((store.count_ended_invocations(10).await, store.count_ended_invocations(11).await), (Ok(0), Ok(1)));
+        assert_eq!(store.delete_ended_invocations(10, 9).await, Ok(0));
+        assert_eq!(store.delete_ended_invocations(99, 1).await, Ok(1));
+        assert_eq!(store.delete_ended_invocations(99, 9).await, Ok(1));
         let left = store.invocations("ada", 9).await.unwrap();
         assert_eq!(left.into_iter().map(|left| left.run_id).collect::<Vec<_>>(), ["i3"]);
     })
@@ -183,7 +185,7 @@ async fn old_invocations_are_deleted() {
 
 #[tokio::test]
 async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
-    each(async |store| {
+    on_each_database(async |store| {
         let save = async |id: &str, after: Option<i64>, text: &str| {
             let save = SaveCustomAgent {
                 id: id.to_owned(),
@@ -195,10 +197,10 @@ async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
             let call = format!("{id}-{text}");
             store.save_custom_agent(save, entry(&call, ("", "admin:add_agent"), AuditOutcome::Ok, None)).await.unwrap()
         };
-        assert_eq!(save("a", None, "one").await, CustomAgentSaved::Done(1));
-        assert_eq!(save("a", Some(1), "two").await, CustomAgentSaved::Done(2));
-        assert_eq!(save("a", Some(1), "late").await, CustomAgentSaved::Changed);
-        assert_eq!(save("b", Some(1), "none").await, CustomAgentSaved::Unknown);
+        assert_eq!(save("a", None, "one").await, SaveAgentOutcome::Done(1));
+        assert_eq!(save("a", Some(1), "two").await, SaveAgentOutcome::Done(2));
+        assert_eq!(save("a", Some(1), "late").await, SaveAgentOutcome::Changed);
+        assert_eq!(save("b", Some(1), "none").await, SaveAgentOutcome::Unknown);
         let agents = store.custom_agents().await.unwrap();
         let seen: Vec<_> = agents.iter().map(|agent| (agent.id.as_str(), agent.version, &agent.definition)).collect();
         assert_eq!(seen, [("a", 2, &json!({ "instructions": "two" }))]);
@@ -213,7 +215,7 @@ async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
         assert!(store.delete_custom_agent("a", 9, row("d1")).await.unwrap());
         assert!(!store.delete_custom_agent("a", 9, row("d2")).await.unwrap());
         assert_eq!(store.custom_agents().await.unwrap(), []);
-        assert_eq!(save("a", Some(2), "three").await, CustomAgentSaved::Unknown);
+        assert_eq!(save("a", Some(2), "three").await, SaveAgentOutcome::Unknown);
         let seen: Vec<_> = versions().await;
         assert_eq!(seen, expected, "what it was stays");
         assert_eq!(store.audit_list(AuditFilter::default(), 9, None).await.unwrap().len(), 3);

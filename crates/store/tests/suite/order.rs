@@ -1,13 +1,13 @@
 //! Pins, the archive, folders, unread marks, and deletion that can be undone.
 
-use crate::support::{begin, branch, each, end, submission, turn};
-use store::{Deleted, MAX_FOLDERS, Store, StoreError};
+use crate::support::{begin, branch, end, on_each_database, submission, turn};
+use store::{ConversationToDelete, MAX_FOLDERS, Store, StoreError};
 use wire::UiMessage;
-use wire::order::{ConversationChange, Folder, ListFilter};
+use wire::organize::{ConversationChange, Folder, ListFilter};
 
 async fn change(store: &Store, ids: &str, json: &str) -> Result<(), StoreError> {
     let change: ConversationChange = serde_json::from_str(json).unwrap();
-    store.change("ada", ids.split(' ').map(str::to_owned).collect(), change, 100).await
+    store.change_conversations("ada", ids.split(' ').map(str::to_owned).collect(), change, 100).await
 }
 
 /// Returns the list as `id`, with `*` for pinned and `!` for unread, in pages of two.
@@ -16,7 +16,7 @@ async fn list(store: &Store, filter: &ListFilter) -> String {
     loop {
         let rows = store.conversations("ada", filter.clone(), 2, cursor).await.unwrap();
         let Some(last) = rows.last().map(|row| row.summary.clone()) else { return ids.join(" ") };
-        cursor = Some(store::Cursor { pinned: last.pinned, updated_at: last.updated_at, id: last.id });
+        cursor = Some(store::ConversationCursor { pinned: last.pinned, updated_at: last.updated_at, id: last.id });
         for row in rows {
             let mark = |yes: bool, mark: &'static str| if yes { mark } else { "" };
             ids.push(format!("{}{}{}", row.summary.id, mark(row.summary.pinned, "*"), mark(row.summary.unread, "!")));
@@ -30,7 +30,7 @@ fn in_folder(id: &str) -> ListFilter {
 
 #[tokio::test]
 async fn pinned_come_first_and_archived_are_listed_separately() {
-    each(async |store| {
+    on_each_database(async |store| {
         for (id, now) in [("a", 10), ("b", 20), ("c", 30), ("d", 40)] {
             turn(store, id, &format!("m{id}"), None, now).await;
         }
@@ -47,7 +47,7 @@ async fn pinned_come_first_and_archived_are_listed_separately() {
 
 #[tokio::test]
 async fn deleting_a_folder_keeps_its_conversations() {
-    each(async |store| {
+    on_each_database(async |store| {
         for (id, now) in [("a", 10), ("b", 20), ("c", 30)] {
             turn(store, id, &format!("m{id}"), None, now).await;
         }
@@ -80,7 +80,7 @@ async fn deleting_a_folder_keeps_its_conversations() {
 
 #[tokio::test]
 async fn finished_answer_is_unread_until_marked_read() {
-    each(async |store| {
+    on_each_database(async |store| {
         let shown = async || list(store, &ListFilter::default()).await;
         let epoch = begin(store, "c", "m", None, 10).await;
         assert_eq!(shown().await, "c", "who asks has seen the question");
@@ -98,7 +98,7 @@ async fn finished_answer_is_unread_until_marked_read() {
 
 #[tokio::test]
 async fn deleted_conversation_is_hidden_and_completely_restored() {
-    each(async |store| {
+    on_each_database(async |store| {
         turn(store, "c", "m", None, 10).await;
         begin(store, "c", "n", Some("a-m"), 20).await;
         change(store, "c", r#"{"pinned":true}"#).await.unwrap();
@@ -119,14 +119,14 @@ async fn deleted_conversation_is_hidden_and_completely_restored() {
         // An active run ends normally, so that nothing is missing after an undo.
         store.finish_run(end("n", 2, 40)).await.unwrap();
 
-        assert_eq!(store.deleted_before(99, 10).await.unwrap(), []);
+        assert_eq!(store.conversations_deleted_before(99, 10).await.unwrap(), []);
         let [owner, id, agent_id, head] = ["ada", "c", "agent", "a-n"].map(str::to_owned);
-        let due = Deleted { owner, id, agent_id, head };
-        assert_eq!(store.deleted_before(100, 10).await.unwrap(), [due]);
+        let due = ConversationToDelete { owner, id, agent_id, head };
+        assert_eq!(store.conversations_deleted_before(100, 10).await.unwrap(), [due]);
         change(store, "c", r#"{"deleted":false}"#).await.unwrap();
         assert_eq!(list(store, &ListFilter::default()).await, "c*!");
         assert_eq!(branch(store, "c").await, "m=text of m | a-m=done m | n=text of n | a-n=done n");
-        assert_eq!(store.deleted_before(100, 10).await.unwrap(), []);
+        assert_eq!(store.conversations_deleted_before(100, 10).await.unwrap(), []);
     })
     .await;
 }

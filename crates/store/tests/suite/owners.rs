@@ -1,12 +1,12 @@
 //! Wherever an id of another user is passed, it is treated like an unknown one, and nothing
 //! changes.
 
-use crate::support::{batch, begin, branch, each, end, journal, submission};
+use crate::support::{batch, begin, branch, end, journal, on_each_database, submission};
 use serde_json::json;
-use store::{Begun, CopyBranch, SetBranch, StoreError, ToolCallState, ToolOutcome};
+use store::{BeginRunOutcome, CopyBranch, SetBranch, StoreError, ToolCallState, ToolOutcome};
 use wire::UiMessage;
 use wire::change::{Feedback, Rating};
-use wire::order::{ConversationChange, Folder, ListFilter, MoveTo};
+use wire::organize::{ConversationChange, Folder, ListFilter, MoveTo};
 
 /// One change of each kind.
 fn changes() -> Vec<ConversationChange> {
@@ -26,7 +26,7 @@ fn changes() -> Vec<ConversationChange> {
 
 #[tokio::test]
 async fn ids_of_another_user_are_treated_as_unknown() {
-    each(async |store| {
+    on_each_database(async |store| {
         let epoch = begin(store, "c", "m", None, 1).await;
         store.append_events(vec![batch("m", epoch, 1, 2)]).await.unwrap();
         store.tool_started("ada", "r-m", "call", "tool", &json!({}), 1).await.unwrap();
@@ -38,20 +38,20 @@ async fn ids_of_another_user_are_treated_as_unknown() {
             assert_eq!(store.conversations(owner, ListFilter::default(), 100, None).await.unwrap(), [], "{owner}");
             assert_eq!(store.conversation(owner, "c").await.unwrap(), None, "{owner}");
             for change in changes() {
-                let changed = store.change(owner, vec!["c".to_owned()], change.clone(), 2).await;
+                let changed = store.change_conversations(owner, vec!["c".to_owned()], change.clone(), 2).await;
                 assert_eq!(changed, Err(StoreError::NotFound), "{owner}: {change:?}");
             }
             assert_eq!(store.search(owner, "text", 10, None).await.unwrap(), [], "{owner}");
             assert_eq!(store.folders(owner).await.unwrap(), [], "{owner}");
             assert!(!store.rename_folder(owner, "f", "mine").await.unwrap(), "{owner}");
             assert!(!store.delete_folder(owner, "f").await.unwrap(), "{owner}");
-            assert!(!store.delete(owner, "c", Vec::new()).await.unwrap(), "{owner}");
+            assert!(!store.delete_conversation(owner, "c", Vec::new()).await.unwrap(), "{owner}");
             assert_eq!(store.messages(owner, "c").await.unwrap(), [], "{owner}");
             assert_eq!(store.branch(owner, "c").await.unwrap(), [], "{owner}");
             assert_eq!(store.events(owner, "r-m", 0, 10).await.unwrap(), [], "{owner}");
             assert_eq!(store.outline(owner, "c").await.unwrap(), [], "{owner}");
             assert_eq!(store.feedback(owner, "c").await.unwrap(), [], "{owner}");
-            assert_eq!(store.run_of(owner, "c", "a-m").await.unwrap(), None, "{owner}");
+            assert_eq!(store.run_of_message(owner, "c", "a-m").await.unwrap(), None, "{owner}");
             let head = SetBranch { head: "m".to_owned(), ..SetBranch::default() };
             assert_eq!(store.set_branch(owner, "c", head).await, Err(StoreError::NotFound), "{owner}");
             for feedback in [None, Some(Feedback { rating: Rating::Up, reason: None })] {
@@ -85,11 +85,11 @@ async fn ids_of_another_user_are_treated_as_unknown() {
         let mut bobs = submission("b", "b", None, 1);
         bobs.run_id = "bobs".to_owned();
         store.begin_run("bob", bobs).await.unwrap();
-        let moved = store.change("bob", vec!["b".to_owned()], into, 2).await;
+        let moved = store.change_conversations("bob", vec!["b".to_owned()], into, 2).await;
         assert_eq!(moved, Err(StoreError::NotFound), "another's folder");
         let both = vec!["b".to_owned(), "c".to_owned()];
         let pin = ConversationChange { pinned: Some(true), ..ConversationChange::default() };
-        assert_eq!(store.change("bob", both, pin, 2).await, Err(StoreError::NotFound), "all or none");
+        assert_eq!(store.change_conversations("bob", both, pin, 2).await, Err(StoreError::NotFound), "all or none");
         assert!(!store.conversation("bob", "b").await.unwrap().unwrap().summary.pinned);
 
         assert_eq!(store.folders("ada").await.unwrap(), [folder]);
@@ -107,14 +107,14 @@ async fn ids_of_another_user_are_treated_as_unknown() {
 
 #[tokio::test]
 async fn message_ids_and_keys_are_scoped_to_a_conversation() {
-    each(async |store| {
+    on_each_database(async |store| {
         begin(store, "c", "m", None, 1).await;
         let mut bobs = submission("d", "m", None, 1);
         bobs.run_id = "bobs-run".to_owned();
-        assert_eq!(store.begin_run("bob", bobs).await.unwrap(), Begun::Started { epoch: 1 });
+        assert_eq!(store.begin_run("bob", bobs).await.unwrap(), BeginRunOutcome::Started { epoch: 1 });
         assert_eq!(store.conversations("ada", ListFilter::default(), 10, None).await.unwrap().len(), 1);
         assert_eq!(store.conversations("bob", ListFilter::default(), 10, None).await.unwrap().len(), 1);
-        assert!(store.delete("bob", "d", Vec::new()).await.unwrap());
+        assert!(store.delete_conversation("bob", "d", Vec::new()).await.unwrap());
         assert_eq!(branch(store, "c").await, "m=text of m | a-m");
     })
     .await;

@@ -1,14 +1,14 @@
 //! Opening a run once, ending it once, and recovery after a crash.
 
-use crate::support::{begin, branch, each, end, submission, turn};
-use store::{BeginRun, Begun, FinishRun, NewMessage, OpenRun, Store, StoreError};
+use crate::support::{begin, branch, end, on_each_database, submission, turn};
+use store::{BeginRun, BeginRunOutcome, FinishRun, NewMessage, OpenRun, Store, StoreError};
 use wire::api::Outcome;
 use wire::{Role, UiMessage};
 
 /// The same submission, sent fifty times concurrently, starts one run, and all callers get its id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fifty_equal_submissions_start_one_run() {
-    each(async |store| {
+    on_each_database(async |store| {
         let tasks = (0..50).map(|number| {
             let store = store.clone();
             let begin = BeginRun { run_id: format!("run-{number}"), ..submission("c", "m", None, 1) };
@@ -17,8 +17,8 @@ async fn fifty_equal_submissions_start_one_run() {
         let (mut started, mut duplicates) = (Vec::new(), Vec::new());
         for done in futures::future::join_all(tasks).await {
             match done.unwrap() {
-                (run_id, Begun::Started { epoch: 1 }) => started.push(run_id),
-                (_, Begun::Duplicate { run_id, message_id, active: true }) if message_id == "a-m" => {
+                (run_id, BeginRunOutcome::Started { epoch: 1 }) => started.push(run_id),
+                (_, BeginRunOutcome::Duplicate { run_id, message_id, active: true }) if message_id == "a-m" => {
                     duplicates.push(run_id)
                 }
                 begun => panic!("{begun:?}"),
@@ -36,7 +36,7 @@ async fn fifty_equal_submissions_start_one_run() {
 /// callers get the id of the active run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn conversation_has_at_most_one_active_run() {
-    each(async |store| {
+    on_each_database(async |store| {
         let tasks = (0..50).map(|number| {
             let store = store.clone();
             tokio::spawn(async move {
@@ -45,8 +45,11 @@ async fn conversation_has_at_most_one_active_run() {
         });
         let begun: Vec<_> = futures::future::join_all(tasks).await.into_iter().map(Result::unwrap).collect();
         let active = store.conversation("ada", "c").await.unwrap().unwrap().active_run.unwrap().id;
-        assert_eq!(begun.iter().filter(|begun| matches!(begun, Begun::Started { .. })).count(), 1);
-        assert_eq!(begun.iter().filter(|begun| **begun == Begun::Busy { run_id: active.clone() }).count(), 49);
+        assert_eq!(begun.iter().filter(|begun| matches!(begun, BeginRunOutcome::Started { .. })).count(), 1);
+        assert_eq!(
+            begun.iter().filter(|begun| **begun == BeginRunOutcome::Busy { run_id: active.clone() }).count(),
+            49
+        );
         assert_eq!(store.messages("ada", "c").await.unwrap().len(), 2, "the refused ones left nothing");
     })
     .await;
@@ -54,18 +57,21 @@ async fn conversation_has_at_most_one_active_run() {
 
 #[tokio::test]
 async fn each_run_of_a_conversation_has_a_higher_epoch() {
-    each(async |store| {
+    on_each_database(async |store| {
         assert_eq!(begin(store, "c", "m1", None, 1).await, 1);
         store.finish_run(end("m1", 1, 1)).await.unwrap();
         assert_eq!(begin(store, "c", "m2", Some("a-m1"), 2).await, 2);
         assert_eq!(begin(store, "d", "m3", None, 2).await, 1);
         // A submission that was answered before is still recognized.
         let again = store.begin_run("ada", submission("c", "m1", None, 3)).await.unwrap();
-        assert_eq!(again, Begun::Duplicate { run_id: "r-m1".to_owned(), message_id: "a-m1".to_owned(), active: false });
+        assert_eq!(
+            again,
+            BeginRunOutcome::Duplicate { run_id: "r-m1".to_owned(), message_id: "a-m1".to_owned(), active: false }
+        );
         // The same key in another conversation is another submission.
         let mut other = submission("e", "m1", None, 3);
         other.run_id = "r-other".to_owned();
-        assert_eq!(store.begin_run("ada", other).await.unwrap(), Begun::Started { epoch: 1 });
+        assert_eq!(store.begin_run("ada", other).await.unwrap(), BeginRunOutcome::Started { epoch: 1 });
     })
     .await;
 }
@@ -73,17 +79,17 @@ async fn each_run_of_a_conversation_has_a_higher_epoch() {
 /// A submission that contradicts the stored messages is refused as a whole.
 #[tokio::test]
 async fn contradictory_submission_stores_nothing() {
-    each(async |store| {
+    on_each_database(async |store| {
         turn(store, "c", "m1", None, 1).await;
         turn(store, "d", "elsewhere", None, 1).await;
-        let before = store.conversations("ada", wire::order::ListFilter::default(), 10, None).await.unwrap();
+        let before = store.conversations("ada", wire::organize::ListFilter::default(), 10, None).await.unwrap();
         let check = async |what: &str, change: fn(&mut BeginRun), expected: StoreError| {
             let mut begin = submission("c", "m2", Some("a-m1"), 9);
             change(&mut begin);
             assert_eq!(store.begin_run("ada", begin).await, Err(expected), "{what}");
             assert_eq!(branch(store, "c").await, "m1=text of m1 | a-m1=done m1", "{what}");
             assert_eq!(
-                store.conversations("ada", wire::order::ListFilter::default(), 10, None).await.unwrap(),
+                store.conversations("ada", wire::organize::ListFilter::default(), 10, None).await.unwrap(),
                 before,
                 "{what}"
             );
@@ -109,13 +115,13 @@ async fn contradictory_submission_stores_nothing() {
 
 #[tokio::test]
 async fn submission_can_insert_history_and_replace_bodies() {
-    each(async |store| {
+    on_each_database(async |store| {
         let mut begin = submission("c", "m1", Some("h2"), 1);
         let history =
             [UiMessage::user("h1", "before"), UiMessage { role: Role::Assistant, ..UiMessage::user("h2", "yes") }];
         begin.insert.insert(0, NewMessage { parent_id: None, message: history[0].clone() });
         begin.insert.insert(1, NewMessage { parent_id: Some("h1".to_owned()), message: history[1].clone() });
-        assert_eq!(store.begin_run("ada", begin).await.unwrap(), Begun::Started { epoch: 1 });
+        assert_eq!(store.begin_run("ada", begin).await.unwrap(), BeginRunOutcome::Started { epoch: 1 });
         assert_eq!(branch(store, "c").await, "h1=before | h2=yes | m1=text of m1 | a-m1");
         store.finish_run(end("m1", 1, 2)).await.unwrap();
         // A continuation writes into an existing message.
@@ -123,7 +129,7 @@ async fn submission_can_insert_history_and_replace_bodies() {
         go_on.insert.clear();
         go_on.message_id = "a-m1".to_owned();
         go_on.update = vec![UiMessage { role: Role::Assistant, ..UiMessage::user("a-m1", "decided") }];
-        assert_eq!(store.begin_run("ada", go_on).await.unwrap(), Begun::Started { epoch: 2 });
+        assert_eq!(store.begin_run("ada", go_on).await.unwrap(), BeginRunOutcome::Started { epoch: 2 });
         assert_eq!(branch(store, "c").await, "h1=before | h2=yes | m1=text of m1 | a-m1=decided");
     })
     .await;
@@ -131,7 +137,7 @@ async fn submission_can_insert_history_and_replace_bodies() {
 
 #[tokio::test]
 async fn run_ends_once() {
-    each(async |store| {
+    on_each_database(async |store| {
         for status in [Outcome::Waiting, Outcome::Stopped, Outcome::Limit, Outcome::Failed, Outcome::Interrupted] {
             let id = format!("{status:?}");
             let epoch = begin(store, &id, &id, None, 1).await;
@@ -154,7 +160,7 @@ async fn run_ends_once() {
 
 #[tokio::test]
 async fn open_runs_are_listed_for_recovery() {
-    each(async |store| {
+    on_each_database(async |store| {
         begin(store, "c1", "m1", None, 100).await;
         turn(store, "c2", "m2", None, 100).await;
         let bobs = submission("c3", "m3", None, 200);
@@ -183,7 +189,7 @@ async fn text(store: &Store) -> String {
 
 #[tokio::test]
 async fn body_is_not_replaced_during_a_run() {
-    each(async |store| {
+    on_each_database(async |store| {
         let epoch = begin(store, "c", "m", None, 1).await;
         let message = UiMessage { role: Role::Assistant, ..UiMessage::user("a-m", "one decision") };
         assert_eq!(store.update_message("ada", "c", message.clone(), Vec::new()).await, Err(StoreError::Busy));

@@ -1,18 +1,18 @@
 //! Search: what it finds, that queries have no operators, and that the index follows all changes.
 
-use crate::support::{Outsider, begin, each, each_url, end, submission, turn, url_in};
+use crate::support::{OutsideConnection, begin, end, on_each_database, on_each_url, submission, turn, url_in};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use store::{SearchCursor, Store};
-use wire::order::ConversationChange;
+use wire::organize::ConversationChange;
 use wire::{Role, UiMessage};
 
 /// Returns the results as `conversation/message: passage` with the matches in brackets.
 async fn found(store: &Store, text: &str) -> String {
     let found = store.search("ada", text, 10, None).await.unwrap();
-    let line = |found: &wire::order::Found| {
+    let line = |found: &wire::organize::SearchHit| {
         let piece = |(at, piece): (usize, &String)| if at % 2 == 1 { format!("[{piece}]") } else { piece.clone() };
         let passage: String = found.passage.iter().enumerate().map(piece).collect();
         format!("{}/{}: {passage}", found.conversation.id, found.message_id.as_deref().unwrap_or_default())
@@ -31,7 +31,7 @@ async fn say(store: &Store, conversation: &str, key: &str, question: &str, answe
 
 #[tokio::test]
 async fn words_are_found_in_titles_questions_and_answers() {
-    each(async |store| {
+    on_each_database(async |store| {
         say(store, "a", "m1", "Where is my Überweisung?", "It arrives on Friday.", 10).await;
         say(store, "b", "m2", "Refunds and more", "A refund takes five days. Money comes back to the card.", 20).await;
         let check = async |text: &str, expected: &str| assert_eq!(found(store, text).await, expected, "{text}");
@@ -47,7 +47,7 @@ async fn words_are_found_in_titles_questions_and_answers() {
         )
         .await;
         let title = ConversationChange { title: Some("Holiday plans".to_owned()), ..ConversationChange::default() };
-        store.change("ada", vec!["a".to_owned()], title, 30).await.unwrap();
+        store.change_conversations("ada", vec!["a".to_owned()], title, 30).await.unwrap();
         check("plans", "a/: [Holiday plans]".replace("[Holiday plans]", "Holiday [plans]").as_str()).await;
     })
     .await;
@@ -55,7 +55,7 @@ async fn words_are_found_in_titles_questions_and_answers() {
 
 #[tokio::test]
 async fn results_are_paged() {
-    each(async |store| {
+    on_each_database(async |store| {
         for (id, now) in [("a", 10), ("b", 20), ("c", 20), ("d", 30)] {
             turn(store, id, &format!("m{id}"), None, now).await;
         }
@@ -75,7 +75,7 @@ async fn results_are_paged() {
 /// The index has the current texts only: neither old ones nor those of active runs.
 #[tokio::test]
 async fn index_follows_changes() {
-    each_url(async |url| {
+    on_each_url(async |url| {
         let store = Store::open(&url).await.unwrap();
         let epoch = begin(&store, "c", "m", None, 10).await;
         assert_eq!(found(&store, "text").await, "c/m: [text] of m");
@@ -88,7 +88,7 @@ async fn index_follows_changes() {
             (String::new(), "c/m: [other] words".to_owned())
         );
 
-        let mut outside = Outsider::connect(&url).await;
+        let mut outside = OutsideConnection::connect(&url).await;
         outside.execute("UPDATE conversations SET owner = 'bob'").await;
         assert_eq!(found(&store, "other").await, "");
         assert_eq!(store.search("bob", "other", 10, None).await.unwrap().len(), 1);
@@ -101,10 +101,10 @@ async fn index_follows_changes() {
             outside.execute(&format!("UPDATE messages SET body = {body} WHERE id = 'm'")).await;
         }
         assert_eq!(store.search("bob", "other", 10, None).await.unwrap(), []);
-        assert!(store.delete("bob", "c", Vec::new()).await.unwrap());
+        assert!(store.delete_conversation("bob", "c", Vec::new()).await.unwrap());
         let left = "SELECT (SELECT count(*) FROM search) + (SELECT count(*) FROM titles)";
         assert_eq!(outside.number(left).await, 0);
-        if matches!(outside, Outsider::Sqlite(_)) {
+        if matches!(outside, OutsideConnection::Sqlite(_)) {
             outside.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)").await;
         }
     })
@@ -115,11 +115,11 @@ async fn index_follows_changes() {
 /// parts is.
 #[tokio::test]
 async fn texts_are_found_between_other_parts() {
-    each_url(async |url| {
+    on_each_url(async |url| {
         let store = Store::open(&url).await.unwrap();
         turn(&store, "c", "m", None, 10).await;
-        let mut outside = Outsider::connect(&url).await;
-        let check = async |outside: &mut Outsider, parts: &str, word: &str, expected: &str| {
+        let mut outside = OutsideConnection::connect(&url).await;
+        let check = async |outside: &mut OutsideConnection, parts: &str, word: &str, expected: &str| {
             outside.execute(&format!("UPDATE messages SET body = '{{\"parts\": {parts}}}' WHERE id = 'm'")).await;
             assert_eq!(found(&store, word).await, expected, "{word} in {parts}");
         };
@@ -170,7 +170,7 @@ async fn index_of_an_older_database_follows_changes() {
 /// Texts may contain characters that a database cannot store.
 #[tokio::test]
 async fn nul_characters_are_stored_and_searchable() {
-    each(async |store| {
+    on_each_database(async |store| {
         say(store, "a", "m1", "before\u{0}after \\u0000 end", "an\u{0}swer \\\u{0}", 10).await;
         let messages = store.branch("ada", "a").await.unwrap();
         assert_eq!(messages[0].message.text(), "before\u{0}after \\u0000 end");

@@ -1,12 +1,12 @@
 //! Faults of a database server: lost connections, other writers that block or freeze, concurrent
 //! starts.
 
-use crate::support::{Outsider, begin, branch, submission, turn};
+use crate::support::{OutsideConnection, begin, branch, submission, turn};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use store::{Begun, Store, StoreError};
+use store::{BeginRunOutcome, Store, StoreError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 
@@ -19,7 +19,7 @@ const TERMINATE: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_ac
 async fn lost_connections_are_reopened() {
     let Some(url) = test_postgres::new_database().await else { return };
     let store = Store::open(&url).await.unwrap();
-    let mut outsider = Outsider::connect(&url).await;
+    let mut outsider = OutsideConnection::connect(&url).await;
     for round in 0..4 {
         turn(&store, &format!("c{round}"), &format!("m{round}"), None, 1).await;
         assert!(outsider.number(TERMINATE).await > 0);
@@ -36,7 +36,7 @@ async fn lost_connections_are_reopened() {
 async fn interrupted_write_is_reported_as_failed() {
     let Some(url) = test_postgres::new_database().await else { return };
     let store = Store::open(&url).await.unwrap();
-    let (mut holder, mut outsider) = (Outsider::connect(&url).await, Outsider::connect(&url).await);
+    let (mut holder, mut outsider) = (OutsideConnection::connect(&url).await, OutsideConnection::connect(&url).await);
     holder.execute("BEGIN; LOCK TABLE conversations").await;
     let write = tokio::spawn({
         let store = store.clone();
@@ -110,7 +110,7 @@ fn relay(folder: &Path, server: &str, cut: Arc<AtomicBool>) {
 async fn interrupted_commit_is_reported_as_failed() {
     let Some(url) = test_postgres::new_database().await else { return };
     let store = Store::open(&url).await.unwrap();
-    let mut outsider = Outsider::connect(&url).await;
+    let mut outsider = OutsideConnection::connect(&url).await;
     outsider
         .execute(
             "CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -121,7 +121,7 @@ async fn interrupted_commit_is_reported_as_failed() {
         .await;
     let add = tokio::spawn({
         let store = store.clone();
-        let folder = wire::order::Folder { id: "f".to_owned(), name: "folder".to_owned() };
+        let folder = wire::organize::Folder { id: "f".to_owned(), name: "folder".to_owned() };
         async move { store.add_folder("ada", folder, 1).await }
     });
     let committing = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
@@ -144,11 +144,12 @@ async fn writers_of_several_servers_are_serialized() {
     // One submission, sent to all servers at once.
     let tries = (0..30).map(|number| stores[number % 3].begin_run("ada", submission("c", "m", None, 1)));
     let begun = futures::future::join_all(tries).await;
-    let started = begun.iter().filter(|begun| matches!(begun, Ok(Begun::Started { epoch: 1 }))).count();
-    let known = begun.iter().filter(|begun| matches!(begun, Ok(Begun::Duplicate { active: true, .. }))).count();
+    let started = begun.iter().filter(|begun| matches!(begun, Ok(BeginRunOutcome::Started { epoch: 1 }))).count();
+    let known =
+        begun.iter().filter(|begun| matches!(begun, Ok(BeginRunOutcome::Duplicate { active: true, .. }))).count();
     assert_eq!((started, known), (1, 29), "{begun:?}");
     let folders = (0..150).map(|number| {
-        let folder = wire::order::Folder { id: format!("f{number}"), name: "folder".to_owned() };
+        let folder = wire::organize::Folder { id: format!("f{number}"), name: "folder".to_owned() };
         stores[number % 3].add_folder("ada", folder, 1)
     });
     let added = futures::future::join_all(folders).await;
@@ -162,7 +163,7 @@ async fn writers_of_several_servers_are_serialized() {
 async fn frozen_writer_loses_the_lock_after_a_timeout() {
     let Some(url) = test_postgres::new_database().await else { return };
     let store = Store::open(&url).await.unwrap();
-    let mut frozen = Outsider::connect(&url).await;
+    let mut frozen = OutsideConnection::connect(&url).await;
     let turn = "SELECT pg_advisory_xact_lock(hashtextextended('chatwright ' || current_schema(), 0))";
     frozen.execute(&format!("SET idle_in_transaction_session_timeout = '5s'; BEGIN; {turn}")).await;
     let begun = Instant::now();
@@ -182,7 +183,7 @@ async fn concurrent_opens_migrate_a_new_database_once() {
         turn(&store, &format!("c{number}"), &format!("m{number}"), None, 1).await;
         store.close().await;
     }
-    let mut outsider = Outsider::connect(&url).await;
+    let mut outsider = OutsideConnection::connect(&url).await;
     outsider.execute("INSERT INTO _sqlx_migrations VALUES (9001, 'later', now(), true, '\\x00', 0)").await;
     let error = Store::open(&url).await.err().unwrap().to_string();
     assert!(error.ends_with("a newer version of Chatwright wrote it (schema 9001); start that version"), "{error}");
@@ -192,7 +193,7 @@ async fn concurrent_opens_migrate_a_new_database_once() {
 /// A database that cannot be opened is refused with one line that does not contain the password.
 #[tokio::test]
 async fn error_of_a_failed_login_does_not_contain_the_password() {
-    let Some(url) = test_postgres::address("postgres", "s3cret-but-wrong") else { return };
+    let Some(url) = test_postgres::database_url("postgres", "s3cret-but-wrong") else { return };
     let error = Store::open(&url).await.err().unwrap().to_string();
     assert!(error.starts_with("cannot open the database postgres at /"), "{error}");
     assert!(error.contains("password authentication failed") && !error.contains("s3cret"), "{error}");

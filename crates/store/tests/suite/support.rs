@@ -2,16 +2,16 @@
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
-use store::{BeginRun, Begun, FinishRun, JournalBatch, NewMessage, Store};
+use store::{BeginRun, BeginRunOutcome, FinishRun, JournalBatch, NewMessage, Store};
 use tempfile::TempDir;
 use wire::api::Outcome;
 use wire::{EndReason, Role, UiMessage};
 
 /// Runs a test with every kind of database.
-pub(crate) async fn each(test: impl AsyncFn(&Store)) {
+pub(crate) async fn on_each_database(test: impl AsyncFn(&Store)) {
     let store = Store::open("sqlite::memory:").await.unwrap();
     test(&store).await;
-    each_url(async |url| {
+    on_each_url(async |url| {
         let store = Store::open(&url).await.unwrap();
         test(&store).await;
         store.close().await;
@@ -20,7 +20,7 @@ pub(crate) async fn each(test: impl AsyncFn(&Store)) {
 }
 
 /// Runs a test with every kind of database that can be opened more than once.
-pub(crate) async fn each_url(test: impl AsyncFn(String)) {
+pub(crate) async fn on_each_url(test: impl AsyncFn(String)) {
     let folder = tempfile::tempdir().unwrap();
     test(url_in(&folder)).await;
     if let Some(url) = test_postgres::new_database().await {
@@ -29,14 +29,14 @@ pub(crate) async fn each_url(test: impl AsyncFn(String)) {
 }
 
 /// A connection to a database that does not use the store, as another process has.
-pub(crate) enum Outsider {
+pub(crate) enum OutsideConnection {
     /// To a file.
     Sqlite(SqliteConnection),
     /// To a server.
     Postgres(PgConnection),
 }
 
-impl Outsider {
+impl OutsideConnection {
     pub(crate) async fn connect(url: &str) -> Self {
         match url.strip_prefix("sqlite://") {
             Some(path) => Self::Sqlite(SqliteConnectOptions::new().filename(path).connect().await.unwrap()),
@@ -68,7 +68,7 @@ pub(crate) fn url_in(folder: &TempDir) -> String {
 }
 
 /// Opens a connection to the same file without the store.
-pub(crate) async fn outsider(folder: &TempDir) -> SqliteConnection {
+pub(crate) async fn connect_outside(folder: &TempDir) -> SqliteConnection {
     SqliteConnectOptions::new().filename(folder.path().join("data/chat.db")).connect().await.unwrap()
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn submission(conversation_id: &str, key: &str, parent: Option<&str>,
 /// Stores a submission of Ada's that must start a run; returns its epoch.
 pub(crate) async fn begin(store: &Store, conversation_id: &str, key: &str, parent: Option<&str>, now: i64) -> u64 {
     match store.begin_run("ada", submission(conversation_id, key, parent, now)).await.unwrap() {
-        Begun::Started { epoch } => epoch,
+        BeginRunOutcome::Started { epoch } => epoch,
         begun => panic!("{begun:?}"),
     }
 }

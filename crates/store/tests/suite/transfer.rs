@@ -1,6 +1,6 @@
 //! Transfers of all data from one database to another, of either kind.
 
-use crate::support::{Outsider, batch, begin, branch, end, journal, turn, url_in};
+use crate::support::{OutsideConnection, batch, begin, branch, end, journal, turn, url_in};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use store::{NewFile, NewUser, Store};
@@ -18,7 +18,7 @@ async fn furnish(url: &str) {
     store.append_events(vec![batch("open", 1, 1, 3), batch("open", 1, 4, 9)]).await.unwrap();
     let rating = Feedback { rating: Rating::Up, reason: Some("Überweisung".to_owned()) };
     store.set_feedback("ada", "c00", "a-m0", Some(rating), 5).await.unwrap();
-    let file = NewFile { id: "file".to_owned(), name: "notes.txt".to_owned(), room: 9, now: 1 };
+    let file = NewFile { id: "file".to_owned(), name: "notes.txt".to_owned(), reserved: 9, now: 1 };
     assert!(store.begin_file("ada", file, 1 << 20).await.unwrap());
     store.add_piece("ada", "file", 0, Bytes::from_static(&[0, 1, 2, 255])).await.unwrap();
     store.finish_file("ada", "file", "text/plain", 4).await.unwrap();
@@ -31,7 +31,7 @@ async fn furnish(url: &str) {
         now: 1,
     };
     store.add_user(user, true, None).await.unwrap();
-    store.secret("key", vec![0, 255]).await.unwrap();
+    store.get_or_create_secret("key", vec![0, 255]).await.unwrap();
     store.update_message("ada", "c01", UiMessage::user("m1", "a\u{0}b"), Vec::new()).await.unwrap();
     store.close().await;
 }
@@ -46,21 +46,21 @@ async fn check(url: &str) {
     assert_eq!(found.iter().map(|found| found.conversation.id.as_str()).collect::<Vec<_>>(), ["c33"]);
     assert_eq!(store.search("ada", "done", 51, None).await.unwrap().len(), 51);
     assert_eq!(store.file_piece("ada", "file", 0).await.unwrap().unwrap(), Bytes::from_static(&[0, 1, 2, 255]));
-    assert_eq!(store.known_secret("key").await.unwrap(), Some(vec![0, 255]));
-    let used = store.used(0, 10).await.unwrap();
+    assert_eq!(store.find_secret("key").await.unwrap(), Some(vec![0, 255]));
+    let used = store.total_usage(0, 10).await.unwrap();
     assert_eq!((used.messages, used.users), (71, 1), "nothing is counted twice");
-    let open = store.take_over().await.unwrap();
+    let open = store.take_over_runs().await.unwrap();
     assert_eq!(open.len(), 1);
     store.finish_run(end("open", 1, 200)).await.unwrap();
     // Row numbers continue, and triggers work.
     turn(&store, "new", "new", None, 300).await;
     assert_eq!(store.search("ada", "new", 10, None).await.unwrap().len(), 1);
-    assert_eq!(store.used(0, 10).await.unwrap().messages, 72);
-    assert!(store.delete("ada", "new", Vec::new()).await.unwrap());
+    assert_eq!(store.total_usage(0, 10).await.unwrap().messages, 72);
+    assert!(store.delete_conversation("ada", "new", Vec::new()).await.unwrap());
     store.close().await;
 }
 
-fn rows(moved: &[store::Moved]) -> BTreeMap<&str, (u64, &str)> {
+fn rows(moved: &[store::TransferredTable]) -> BTreeMap<&str, (u64, &str)> {
     moved.iter().map(|moved| (moved.table, (moved.rows, moved.sha256.as_str()))).collect()
 }
 
@@ -86,7 +86,7 @@ async fn everything_is_transferred_and_back() {
     let refused = Store::transfer(&file, &server, false).await.unwrap_err().to_string();
     assert_eq!(refused, "the target is not empty");
     let serving = Store::open(&server).await.unwrap();
-    serving.beat(std::time::Duration::from_secs(15)).await.unwrap();
+    serving.heartbeat(std::time::Duration::from_secs(15)).await.unwrap();
     let refused = Store::transfer(&file, &server, true).await.unwrap_err().to_string();
     assert_eq!(refused, "a server serves the target; stop it first");
     serving.leave().await.unwrap();
@@ -102,10 +102,10 @@ async fn postgres_is_copied_into_a_sqlite_file() {
     let folder = tempfile::tempdir().unwrap();
     furnish(&server).await;
     let file = folder.path().join("a b%20?.db");
-    Store::copy_of(&server, &file).await.unwrap();
+    Store::copy_from_url(&server, &file).await.unwrap();
     assert!(Store::inspect(&file).await.unwrap().schema >= 12);
     let Some(other) = test_postgres::new_database().await else { return };
-    let moved = Store::put_back(&file, &other, false).await.unwrap();
+    let moved = Store::restore(&file, &other, false).await.unwrap();
     assert_eq!(rows(&moved)["runs"].0, 71);
     check(&other).await;
 }
@@ -117,7 +117,7 @@ async fn damaged_texts_are_transferred_with_replacements() {
     let folder = tempfile::tempdir().unwrap();
     let file = url_in(&folder);
     furnish(&file).await;
-    let mut outsider = Outsider::connect(&file).await;
+    let mut outsider = OutsideConnection::connect(&file).await;
     outsider.execute("UPDATE conversations SET title = 'nul' || char(0) || 'byte' WHERE id = 'c00'").await;
     outsider.execute("UPDATE messages SET body = CAST(X'ff00fe' AS TEXT) WHERE id = 'm2'").await;
     Store::transfer(&file, &server, false).await.unwrap();

@@ -1,6 +1,6 @@
 //! Messages form a tree: an edit or a regeneration adds a branch, nothing is overwritten.
 
-use crate::support::{branch, each, turn};
+use crate::support::{branch, on_each_database, turn};
 use store::Store;
 
 async fn tree(store: &Store) -> String {
@@ -11,7 +11,7 @@ async fn tree(store: &Store) -> String {
 
 #[tokio::test]
 async fn edits_and_regenerations_add_branches() {
-    each(async |store| {
+    on_each_database(async |store| {
         turn(store, "c", "m1", None, 1).await;
         turn(store, "c", "m2", Some("a-m1"), 2).await;
         assert_eq!(branch(store, "c").await, "m1=text of m1 | a-m1=done m1 | m2=text of m2 | a-m2=done m2");
@@ -34,7 +34,7 @@ async fn edits_and_regenerations_add_branches() {
 /// A long conversation is read at once, in order.
 #[tokio::test]
 async fn long_branch_is_read_in_order() {
-    each(async |store| {
+    on_each_database(async |store| {
         let mut parent: Option<String> = None;
         for number in 0..300 {
             let key = format!("m{number}");

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// The remaining budget of one call.
-pub(super) struct Budget {
+pub(super) struct WalkBudget {
     until: Instant,
     entries: usize,
     cancel: CancellationToken,
@@ -12,14 +12,14 @@ pub(super) struct Budget {
 
 /// The part of the budget that is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spent {
+pub(super) enum BudgetLimit {
     /// The time is over, or the run was stopped.
     Time,
     /// The maximum number of entries was visited.
     Entries,
 }
 
-impl Budget {
+impl WalkBudget {
     /// The maximum duration of a walk.
     pub(super) const TIME: Duration = Duration::from_secs(5);
     /// The maximum number of entries that a walk visits.
@@ -27,26 +27,26 @@ impl Budget {
 
     /// Creates a full budget, which is used up at once when `cancel` is cancelled.
     pub(super) fn new(cancel: CancellationToken) -> Self {
-        Self::of(Self::TIME, Self::ENTRIES, cancel)
+        Self::with_limits(Self::TIME, Self::ENTRIES, cancel)
     }
 
     /// Creates a budget of this size.
-    pub(super) fn of(time: Duration, entries: usize, cancel: CancellationToken) -> Self {
+    pub(super) fn with_limits(time: Duration, entries: usize, cancel: CancellationToken) -> Self {
         Self { until: Instant::now() + time, entries, cancel }
     }
 
     /// Spends one entry.
-    pub(super) fn take_entry(&mut self) -> Result<(), Spent> {
+    pub(super) fn take_entry(&mut self) -> Result<(), BudgetLimit> {
         self.check_time()?;
-        self.entries = self.entries.checked_sub(1).ok_or(Spent::Entries)?;
+        self.entries = self.entries.checked_sub(1).ok_or(BudgetLimit::Entries)?;
         Ok(())
     }
 
     /// Fails if no time is left.
-    pub(super) fn check_time(&self) -> Result<(), Spent> {
+    pub(super) fn check_time(&self) -> Result<(), BudgetLimit> {
         match Instant::now() < self.until && !self.cancel.is_cancelled() {
             true => Ok(()),
-            false => Err(Spent::Time),
+            false => Err(BudgetLimit::Time),
         }
     }
 }

@@ -23,6 +23,6 @@ pub(super) fn path_schema(description: &str) -> Value {
 }
 
 /// Deserializes arguments that are valid for the schema.
-pub(super) fn typed<T: DeserializeOwned>(input: Value) -> Result<T, ToolError> {
+pub(super) fn parse_input<T: DeserializeOwned>(input: Value) -> Result<T, ToolError> {
     serde_json::from_value(input).map_err(|error| ToolError::new(format!("The arguments do not fit: {error}.")))
 }

@@ -17,7 +17,7 @@ mod tests;
 mod tool;
 mod walk;
 
-use base::Base;
+use base::BaseFolder;
 use contract::{Tool, ToolSpec};
 use std::io;
 use std::path::Path;
@@ -37,7 +37,7 @@ const PARALLEL_CALLS: usize = 8;
 /// The folder cannot be opened.
 pub fn open(base_path: &Path, timeout: Duration) -> io::Result<Vec<Arc<dyn Tool>>> {
     let spec = |spec: ToolSpec| ToolSpec { timeout, ..spec };
-    let (base, slots) = (Arc::new(Base::open(base_path)?), Arc::new(Semaphore::new(PARALLEL_CALLS)));
+    let (base, slots) = (Arc::new(BaseFolder::open(base_path)?), Arc::new(Semaphore::new(PARALLEL_CALLS)));
     Ok(vec![
         Arc::new(FileTool::new(spec(read::spec()), read::run, &base, &slots)),
         Arc::new(FileTool::new(spec(list::spec()), list::run, &base, &slots)),

@@ -1,10 +1,10 @@
 //! `read-file`.
 
-use super::base::{self, Base};
-use super::budget::Budget;
+use super::base::{self, BaseFolder};
+use super::budget::WalkBudget;
 use super::input::{PathInput, object, path_schema};
 use super::path::BasePath;
-use super::refusal::Refusal;
+use super::refusal::PathRefusal;
 use contract::{ToolError, ToolSpec};
 use faults::Break;
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 /// Returns the file's text.
-pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value, ToolError> {
+pub(super) fn run(base: &BaseFolder, input: PathInput, _: &mut WalkBudget) -> Result<Value, ToolError> {
     if faults::is_broken(Break::PathPrefix)
         && let Some(text) = base.read_by_prefix(&input.path)
     {
@@ -43,9 +43,9 @@ pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value
         // grown.
         let bytes = file.read(MAX_BYTES + 1)?;
         let size = size.max(bytes.len() as u64);
-        shown(bytes, size).ok_or(Refusal::Binary)
+        shown(bytes, size).ok_or(PathRefusal::Binary)
     });
-    read.map(Value::String).map_err(|refusal| refusal.about(&input.path))
+    read.map(Value::String).map_err(|refusal| refusal.into_tool_error(&input.path))
 }
 
 /// Returns a file's text, or its beginning with a note.

@@ -8,7 +8,7 @@ const SHOWN: usize = 200;
 
 /// Why a path is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum PathRefusal {
     /// It leads out of the base folder, or the file may have another name outside of it.
     Outside,
     /// Nothing exists there.
@@ -25,9 +25,9 @@ pub(super) enum Refusal {
     Unreadable,
 }
 
-impl Refusal {
+impl PathRefusal {
     /// Converts an error of `cap-std`.
-    pub(super) fn of(error: &io::Error) -> Self {
+    pub(super) fn from_io(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;
         match error.kind() {
             // An error of `cap-std` itself: no system call failed.
@@ -40,7 +40,7 @@ impl Refusal {
     }
 
     /// Returns the error for the model, about the path as the model wrote it.
-    pub(super) fn about(self, written: &str) -> ToolError {
+    pub(super) fn into_tool_error(self, written: &str) -> ToolError {
         let cut = if written.chars().nth(SHOWN).is_some() { "…" } else { "" };
         let path = format!("{}{cut}", written.chars().take(SHOWN).collect::<String>().escape_debug());
         ToolError::new(match self {

@@ -1,12 +1,12 @@
 //! `search-files`.
 
-use super::base::{self, Base};
-use super::budget::Budget;
+use super::base::{self, BaseFolder};
+use super::budget::WalkBudget;
 use super::glob::Glob;
 use super::input::object;
-use super::notice::{Cut, with_notice};
+use super::notice::{Truncation, with_notice};
 use super::path::BasePath;
-use super::walk::{End, walk};
+use super::walk::{WalkEnd, walk};
 use contract::{ToolError, ToolSpec};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
@@ -25,7 +25,7 @@ const MAX_QUERY: usize = 500;
 const LEAD: usize = 60;
 
 #[derive(Deserialize)]
-pub(super) struct Input {
+pub(super) struct SearchInput {
     query: String,
     glob: Option<String>,
 }
@@ -47,28 +47,28 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 /// Returns the matches, file by file.
-pub(super) fn run(base: &Base, input: Input, budget: &mut Budget) -> Result<Value, ToolError> {
+pub(super) fn run(base: &BaseFolder, input: SearchInput, budget: &mut WalkBudget) -> Result<Value, ToolError> {
     let glob = Glob::parse(input.glob.as_deref().unwrap_or("**/*"))?;
     let query = query(&input.query)?;
     let (mut files, mut left, mut more) = (Vec::new(), MAX_MATCHES, false);
     let start = BasePath::base();
     let walked = walk(base, &start, glob.depth, budget, |path, _| {
         // Files that cannot be read are omitted, and so are those that lead out of the base.
-        if let Some(text) = glob.fits(path.below(&start)).then(|| searchable(base, path)).flatten() {
+        if let Some(text) = glob.fits(path.relative_to(&start)).then(|| searchable(base, path)).flatten() {
             let matches = matches(&text, &query, left + 1);
             more = matches.len() > left;
             let matches: Vec<Value> = matches.into_iter().take(left).collect();
             left -= matches.len();
             if !matches.is_empty() {
-                files.push(json!({ "path": path.shown(), "matches": matches }));
+                files.push(json!({ "path": path.display_path(), "matches": matches }));
             }
         }
         if more { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let cut = match walked.map_err(|refusal| refusal.about("."))? {
-        End::Complete => None,
-        End::Enough => Some(Cut::Full(MAX_MATCHES, "matches")),
-        End::Spent(spent) => Some(Cut::Spent(spent)),
+    let cut = match walked.map_err(|refusal| refusal.into_tool_error("."))? {
+        WalkEnd::Complete => None,
+        WalkEnd::Enough => Some(Truncation::Full(MAX_MATCHES, "matches")),
+        WalkEnd::Spent(spent) => Some(Truncation::Spent(spent)),
     };
     with_notice(files, "Search stopped", cut)
 }
@@ -84,7 +84,7 @@ fn query(text: &str) -> Result<Regex, ToolError> {
 }
 
 /// Returns the text of a file, unless it is too large or binary.
-fn searchable(base: &Base, path: &BasePath) -> Option<String> {
+fn searchable(base: &BaseFolder, path: &BasePath) -> Option<String> {
     let file = base.open_file(path).ok().filter(|file| file.size <= MAX_FILE as u64)?;
     base::text(&file.read(MAX_FILE).ok()?)
 }
@@ -101,9 +101,9 @@ fn matches(text: &str, query: &Regex, most: usize) -> Vec<Value> {
             break;
         }
         if let Some(place) = query.find(line) {
-            let after = lines.peek().map(|(_, line)| cut(line, 0..0));
-            let context = json!({ "before": before.map(|line| cut(line, 0..0)), "after": after });
-            found.push(json!({ "lineNumber": index + 1, "line": cut(line, place.range()), "context": context }));
+            let after = lines.peek().map(|(_, line)| excerpt(line, 0..0));
+            let context = json!({ "before": before.map(|line| excerpt(line, 0..0)), "after": after });
+            found.push(json!({ "lineNumber": index + 1, "line": excerpt(line, place.range()), "context": context }));
         }
         before = Some(line);
     }
@@ -111,7 +111,7 @@ fn matches(text: &str, query: &Regex, most: usize) -> Vec<Value> {
 }
 
 /// Returns a line, or the text around `place` if the line is long; `…` marks what is omitted.
-fn cut(line: &str, place: Range<usize>) -> String {
+fn excerpt(line: &str, place: Range<usize>) -> String {
     if line.chars().nth(MAX_LINE).is_none() {
         return line.to_owned();
     }

@@ -1,7 +1,7 @@
 //! `stat-file`.
 
-use super::base::{Base, Found};
-use super::budget::Budget;
+use super::base::{BaseFolder, FoundEntry};
+use super::budget::WalkBudget;
 use super::input::{PathInput, object, path_schema};
 use super::path::BasePath;
 use cap_std::time::SystemTime;
@@ -21,12 +21,12 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 /// Returns the name, path, size, type and dates; a date that the disk does not record is null.
-pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value, ToolError> {
-    let looked = BasePath::parse(&input.path).and_then(|path| Ok((base.look(&path)?, path)));
-    let (Found { kind, metadata }, path) = looked.map_err(|refusal| refusal.about(&input.path))?;
+pub(super) fn run(base: &BaseFolder, input: PathInput, _: &mut WalkBudget) -> Result<Value, ToolError> {
+    let looked = BasePath::parse(&input.path).and_then(|path| Ok((base.look_up(&path)?, path)));
+    let (FoundEntry { kind, metadata }, path) = looked.map_err(|refusal| refusal.into_tool_error(&input.path))?;
     Ok(json!({
         "name": path.name(),
-        "path": path.shown(),
+        "path": path.display_path(),
         "size": metadata.len(),
         "type": kind.name(),
         "modified": date(metadata.modified()),

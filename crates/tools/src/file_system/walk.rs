@@ -1,9 +1,9 @@
 //! Walks a folder within limits.
 
-use super::base::Base;
-use super::budget::{Budget, Spent};
+use super::base::BaseFolder;
+use super::budget::{BudgetLimit, WalkBudget};
 use super::path::BasePath;
-use super::refusal::Refusal;
+use super::refusal::PathRefusal;
 use cap_std::fs::{DirEntry, ReadDir};
 use std::ops::ControlFlow;
 
@@ -12,23 +12,23 @@ const MAX_DEPTH: usize = 256;
 
 /// How a walk ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum WalkEnd {
     /// Everything was visited.
     Complete,
     /// The visitor stopped the walk.
     Enough,
     /// The budget is used up.
-    Spent(Spent),
+    Spent(BudgetLimit),
 }
 
 /// A folder on the current path, with its entries that are still to be visited, in reverse order.
-struct Level {
+struct WalkLevel {
     folder: BasePath,
-    names: Vec<Name>,
+    names: Vec<WalkEntry>,
 }
 
 /// An entry of a folder.
-struct Name {
+struct WalkEntry {
     text: String,
     /// Whether the folder's entry has the type of a folder. A link is visited but not followed, so
     /// that a walk cannot go in circles.
@@ -41,13 +41,13 @@ struct Name {
 /// # Errors
 /// The first folder cannot be read. Other folders that cannot be read are omitted.
 pub(super) fn walk(
-    base: &Base,
+    base: &BaseFolder,
     start: &BasePath,
     depth: usize,
-    budget: &mut Budget,
-    mut visit: impl FnMut(&BasePath, &mut Budget) -> ControlFlow<()>,
-) -> Result<End, Refusal> {
-    let mut levels = vec![Level { folder: start.clone(), names: Vec::new() }];
+    budget: &mut WalkBudget,
+    mut visit: impl FnMut(&BasePath, &mut WalkBudget) -> ControlFlow<()>,
+) -> Result<WalkEnd, PathRefusal> {
+    let mut levels = vec![WalkLevel { folder: start.clone(), names: Vec::new() }];
     let mut spent = read(base.read_folder(start)?, &mut levels[0].names, budget).err();
     while let Some(level) = levels.last_mut() {
         let Some(name) = level.names.pop() else {
@@ -55,11 +55,11 @@ pub(super) fn walk(
             continue;
         };
         if let Err(spent) = budget.check_time() {
-            return Ok(End::Spent(spent));
+            return Ok(WalkEnd::Spent(spent));
         }
         let path = level.folder.child(&name.text);
         if visit(&path, budget).is_break() {
-            return Ok(End::Enough);
+            return Ok(WalkEnd::Enough);
         }
         // Entries that were read before the budget was used up are still visited.
         if !name.may_walk || levels.len() >= depth.min(MAX_DEPTH) || spent.is_some() {
@@ -68,14 +68,14 @@ pub(super) fn walk(
         if let Ok(entries) = base.read_folder(&path) {
             let mut names = Vec::new();
             spent = read(entries, &mut names, budget).err();
-            levels.push(Level { folder: path, names });
+            levels.push(WalkLevel { folder: path, names });
         }
     }
-    Ok(spent.map_or(End::Complete, End::Spent))
+    Ok(spent.map_or(WalkEnd::Complete, WalkEnd::Spent))
 }
 
 /// Reads a folder's entries in reverse order, as far as the budget allows.
-fn read(entries: ReadDir, names: &mut Vec<Name>, budget: &mut Budget) -> Result<(), Spent> {
+fn read(entries: ReadDir, names: &mut Vec<WalkEntry>, budget: &mut WalkBudget) -> Result<(), BudgetLimit> {
     let mut paid = Ok(());
     for entry in entries {
         paid = budget.take_entry();
@@ -89,11 +89,11 @@ fn read(entries: ReadDir, names: &mut Vec<Name>, budget: &mut Budget) -> Result<
 }
 
 /// Returns `None` for a name that is not Unicode: no path of a model can lead there.
-fn name(entry: &DirEntry) -> Option<Name> {
+fn name(entry: &DirEntry) -> Option<WalkEntry> {
     let text = entry.file_name().into_string().ok()?;
     let kind = entry.file_type().ok()?;
     // Some file systems do not store the type with the name.
     let known = kind.is_dir() || kind.is_file() || kind.is_symlink();
     let may_walk = kind.is_dir() || (!known && entry.metadata().is_ok_and(|metadata| metadata.is_dir()));
-    Some(Name { text, may_walk })
+    Some(WalkEntry { text, may_walk })
 }

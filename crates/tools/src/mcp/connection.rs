@@ -1,13 +1,13 @@
 //! A connection to an MCP server: opened, asked for its tools and called within time limits.
 
-use super::child::Program;
-use super::events::Events;
-use super::failure::Failure;
-use super::listing::{self, Listed};
+use super::events::NotificationHandler;
+use super::failure::FailureKind;
+use super::listing::{self, ServerTools};
+use super::process::ServerProcess;
 use super::settings::{McpSettings, McpTransport};
 use super::stdio::StdioTransport;
 use super::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, PROBE_TIME, clean, http, result, sse};
-use contract::{LeftOut, ToolContext, ToolError};
+use contract::{OmittedTool, ToolContext, ToolError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
     PaginatedRequestParams, PingRequest, RequestId, ServerResult,
@@ -22,24 +22,24 @@ use tokio::sync::Mutex;
 /// An open connection to an MCP server.
 pub(super) struct Connection {
     name: String,
-    service: RunningService<RoleClient, Events>,
-    events: Events,
-    offered: Mutex<Option<Arc<Listed>>>,
+    service: RunningService<RoleClient, NotificationHandler>,
+    events: NotificationHandler,
+    offered: Mutex<Option<Arc<ServerTools>>>,
     begun: Instant,
     /// When the access token of the connection expires.
-    ends: Option<Instant>,
+    token_expiry: Option<Instant>,
     /// The process. It is declared after the service, which closes the process's input when it is
     /// dropped.
-    program: Option<Program>,
+    program: Option<ServerProcess>,
 }
 
 impl Connection {
     /// Opens a connection.
     pub(super) async fn open(settings: &McpSettings) -> Result<Self, ToolError> {
         let begun = tokio::time::timeout(CONNECT_TIME, begin(settings)).await;
-        let failed = begun.unwrap_or_else(|_| Err(Unopened::new("it did not answer in time", CONNECT_TIME)));
+        let failed = begun.unwrap_or_else(|_| Err(OpenError::new("it did not answer in time", CONNECT_TIME)));
         failed.map_err(|failure| {
-            let Unopened { public, cause, last_words } = failure;
+            let OpenError { public, cause, last_words } = failure;
             tracing::warn!(server = settings.name, cause, last_words, "an MCP server is not available");
             unavailable(&settings.name, public)
         })
@@ -47,12 +47,12 @@ impl Connection {
 
     /// Returns whether the connection can still be used.
     pub(super) fn is_open(&self) -> bool {
-        !self.service.is_closed() && !self.service.peer().is_transport_closed() && !self.is_over()
+        !self.service.is_closed() && !self.service.peer().is_transport_closed() && !self.is_token_expired()
     }
 
     /// Returns whether the access token has expired.
-    pub(super) fn is_over(&self) -> bool {
-        self.ends.is_some_and(|ends| ends <= Instant::now())
+    pub(super) fn is_token_expired(&self) -> bool {
+        self.token_expiry.is_some_and(|ends| ends <= Instant::now())
     }
 
     /// Returns the age of the connection.
@@ -61,7 +61,7 @@ impl Connection {
     }
 
     /// Returns the server's tools. They are listed again after the server has reported a change.
-    pub(super) async fn tools(&self) -> Result<Arc<Listed>, Unanswered> {
+    pub(super) async fn tools(&self) -> Result<Arc<ServerTools>, RequestError> {
         let mut offered = self.offered.lock().await;
         if self.events.take_stale() {
             *offered = None;
@@ -73,19 +73,19 @@ impl Connection {
         let listed = listed.unwrap_or(Err(ServiceError::Timeout { timeout: LIST_TIME })).map_err(|error| {
             tracing::warn!(server = self.name, %error, last_words = self.last_words(), "an MCP server does not list its tools");
             let told = unavailable(&self.name, "it did not list its tools");
-            match Failure::of(&error) {
-                Failure::Refused(_) => Unanswered::Refused(told),
-                Failure::Answered(_) | Failure::Lost => Unanswered::Lost(told),
+            match FailureKind::from_service(&error) {
+                FailureKind::Refused(_) => RequestError::Refused(told),
+                FailureKind::Answered(_) | FailureKind::Lost => RequestError::Lost(told),
             }
         })?;
-        let read = Arc::new(listing::read(&self.name, listed).await);
+        let read = Arc::new(listing::read_tools(&self.name, listed).await);
         *offered = Some(read.clone());
         Ok(read)
     }
 
     /// Returns the names of the listed tools, and the tools that agents cannot use. Both are empty
     /// while the tools are being listed.
-    pub(super) fn known_tools(&self) -> (Vec<String>, Vec<LeftOut>) {
+    pub(super) fn known_tools(&self) -> (Vec<String>, Vec<OmittedTool>) {
         let listed = self.offered.try_lock().ok().and_then(|offered| offered.clone());
         let Some(listed) = listed else { return (Vec::new(), Vec::new()) };
         (listed.offered.iter().map(|tool| tool.name.clone()).collect(), listed.left_out.clone())
@@ -122,31 +122,31 @@ impl Connection {
         arguments: JsonObject,
         context: ToolContext,
         gone: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<Value, Unanswered> {
+    ) -> Result<Value, RequestError> {
         let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
         let sent = self
             .service
             .peer()
             .send_cancellable_request(ClientRequest::CallToolRequest(request), PeerRequestOptions::no_options());
-        let handle = sent.await.map_err(|error| self.failed(tool, &error))?;
-        let _following = self.events.follow(handle.progress_token.clone(), context.progress);
+        let handle = sent.await.map_err(|error| self.request_error(tool, &error))?;
+        let _following = self.events.track_progress(handle.progress_token.clone(), context.reports);
         let (peer, request_id) = (handle.peer.clone(), handle.id.clone());
         let answer = tokio::select! {
-            answer = handle.await_response() => answer.map_err(|error| self.failed(tool, &error))?,
+            answer = handle.await_response() => answer.map_err(|error| self.request_error(tool, &error))?,
             () = context.cancel.cancelled() => {
                 // A task of its own, since the call has returned by then.
                 tokio::spawn(async move {
-                    if !is_alive_after(&peer, request_id).await {
+                    if !cancel_and_ping(&peer, request_id).await {
                         gone.await;
                     }
                 });
                 let stopped = "Stopped before it finished. It may or may not have had an effect.";
-                return Err(Unanswered::Answered(ToolError::new(stopped)));
+                return Err(RequestError::Answered(ToolError::new(stopped)));
             }
         };
-        let answered = |text: &str| Unanswered::Answered(ToolError::new(text));
+        let answered = |text: &str| RequestError::Answered(ToolError::new(text));
         match answer {
-            ServerResult::CallToolResult(result) => result::value(result).map_err(Unanswered::Answered),
+            ServerResult::CallToolResult(result) => result::into_value(result).map_err(RequestError::Answered),
             ServerResult::InputRequiredResult(_) => {
                 Err(answered("The tool requested further input, which is not supported."))
             }
@@ -154,16 +154,16 @@ impl Connection {
         }
     }
 
-    fn failed(&self, tool: &str, error: &ServiceError) -> Unanswered {
+    fn request_error(&self, tool: &str, error: &ServiceError) -> RequestError {
         let refused = |why: &str| ToolError::new(format!("The server refused the call: {}", clean(why, MAX_ERROR)));
-        let failure = Failure::of(error);
-        if !matches!(failure, Failure::Answered(_)) {
+        let failure = FailureKind::from_service(error);
+        if !matches!(failure, FailureKind::Answered(_)) {
             tracing::warn!(server = self.name, tool, %error, last_words = self.last_words(), "a call of an MCP server failed");
         }
         match failure {
-            Failure::Answered(why) => Unanswered::Answered(refused(&why)),
-            Failure::Refused(why) => Unanswered::Refused(refused(&why)),
-            Failure::Lost => Unanswered::Lost(ToolError::new(format!(
+            FailureKind::Answered(why) => RequestError::Answered(refused(&why)),
+            FailureKind::Refused(why) => RequestError::Refused(refused(&why)),
+            FailureKind::Lost => RequestError::Lost(ToolError::new(format!(
                 "The connection to `{}` ended before there was a result. The call may or may not have had an effect.",
                 self.name
             ))),
@@ -176,7 +176,7 @@ impl Connection {
 }
 
 /// Why a request has no result.
-pub(super) enum Unanswered {
+pub(super) enum RequestError {
     /// The server answered with an error, and the connection can still be used.
     Answered(ToolError),
     /// The request was refused before it ran, and the connection cannot be used any more: the
@@ -186,7 +186,7 @@ pub(super) enum Unanswered {
     Lost(ToolError),
 }
 
-impl Unanswered {
+impl RequestError {
     /// Returns the error for the model or the user.
     pub(super) fn into_error(self) -> ToolError {
         match self {
@@ -196,7 +196,7 @@ impl Unanswered {
 }
 
 /// Notifies the server that a call is cancelled, and returns whether the server still responds.
-async fn is_alive_after(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
+async fn cancel_and_ping(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
     let told =
         CancelledNotificationParam::new(Some(given_up), Some("the user stopped it, or it took too long".to_owned()));
     let asked = async {
@@ -206,7 +206,7 @@ async fn is_alive_after(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
     match tokio::time::timeout(PROBE_TIME, asked).await {
         Ok(Ok(_)) => true,
         // A server that does not support ping has responded.
-        Ok(Err(error)) => matches!(Failure::of(&error), Failure::Answered(_)),
+        Ok(Err(error)) => matches!(FailureKind::from_service(&error), FailureKind::Answered(_)),
         Err(_) => false,
     }
 }
@@ -217,7 +217,7 @@ pub(super) fn unavailable(name: &str, why: &str) -> ToolError {
 }
 
 /// Why a connection could not be opened.
-struct Unopened {
+struct OpenError {
     /// The reason for the user.
     public: &'static str,
     /// The cause for the log.
@@ -226,31 +226,31 @@ struct Unopened {
     last_words: String,
 }
 
-impl Unopened {
+impl OpenError {
     fn new(public: &'static str, cause: impl std::fmt::Debug) -> Self {
         Self { public, cause: format!("{cause:?}"), last_words: String::new() }
     }
 }
 
-async fn begin(settings: &McpSettings) -> Result<Connection, Unopened> {
-    let unreachable = |error| Unopened::new("it cannot be reached", error);
+async fn begin(settings: &McpSettings) -> Result<Connection, OpenError> {
+    let unreachable = |error| OpenError::new("it cannot be reached", error);
     match &settings.transport {
         McpTransport::Stdio(stdio) => {
             let (program, output, input) =
-                Program::start(stdio).map_err(|error| Unopened::new("it could not be started", error))?;
+                ServerProcess::start(stdio).map_err(|error| OpenError::new("it could not be started", error))?;
             let transport = StdioTransport::new(output, input);
             let last_words = program.last_words();
             let begun = serve(settings, transport, None).await;
-            let begun = begun.map_err(|failure| Unopened { last_words: last_words.text(), ..failure })?;
+            let begun = begun.map_err(|failure| OpenError { last_words: last_words.text(), ..failure })?;
             Ok(Connection { program: Some(program), ..begun })
         }
         McpTransport::Http(http) => {
-            let access = http::access(http).await.map_err(unreachable)?;
-            serve(settings, http::streamable(&access), access.ends).await
+            let access = http::prepare_access(http).await.map_err(unreachable)?;
+            serve(settings, http::streamable(&access), access.token_expiry).await
         }
         McpTransport::Sse(http) => {
-            let access = http::access(http).await.map_err(unreachable)?;
-            let (transport, ends) = (sse::open(&access).await.map_err(unreachable)?, access.ends);
+            let access = http::prepare_access(http).await.map_err(unreachable)?;
+            let (transport, ends) = (sse::open(&access).await.map_err(unreachable)?, access.token_expiry);
             serve(settings, transport, ends).await
         }
     }
@@ -260,16 +260,16 @@ async fn serve(
     settings: &McpSettings,
     transport: impl Transport<RoleClient> + 'static,
     ends: Option<Instant>,
-) -> Result<Connection, Unopened> {
-    let events = Events::default();
+) -> Result<Connection, OpenError> {
+    let events = NotificationHandler::default();
     let service = rmcp::serve_client(events.clone(), transport).await.map_err(|error| {
         let public = match &error {
             error if error.is_authorization_required() => "it does not accept the key",
             ClientInitializeError::ConnectionClosed(_) => "it ended at once",
             _ => "it did not answer as an MCP server does",
         };
-        Unopened::new(public, error)
+        OpenError::new(public, error)
     })?;
     let (name, begun) = (settings.name.clone(), Instant::now());
-    Ok(Connection { name, service, events, offered: Mutex::default(), begun, ends, program: None })
+    Ok(Connection { name, service, events, offered: Mutex::default(), begun, token_expiry: ends, program: None })
 }

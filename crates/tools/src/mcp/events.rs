@@ -2,7 +2,7 @@
 //! tools. Everything else that a server can request of a client (elicitation, sampling, roots) is
 //! refused.
 
-use contract::Progress;
+use contract::CallReports;
 use parking_lot::Mutex;
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -22,7 +22,7 @@ const MAX_MESSAGE: usize = 300;
 
 /// The handler of one connection; cheap to clone.
 #[derive(Clone, Default)]
-pub(super) struct Events {
+pub(super) struct NotificationHandler {
     inner: Arc<Inner>,
 }
 
@@ -30,48 +30,48 @@ pub(super) struct Events {
 struct Inner {
     is_stale: AtomicBool,
     /// The running calls, each with the time of its last report.
-    running: Mutex<HashMap<ProgressToken, (Progress, Option<Instant>)>>,
+    running: Mutex<HashMap<ProgressToken, (CallReports, Option<Instant>)>>,
 }
 
-impl Events {
+impl NotificationHandler {
     /// Returns whether the list of tools has changed since the last call of this function.
     pub(super) fn take_stale(&self) -> bool {
         self.inner.is_stale.swap(false, Ordering::Relaxed)
     }
 
     /// Forwards the progress of a call until the returned value is dropped.
-    pub(super) fn follow(&self, token: ProgressToken, progress: Progress) -> Following {
-        self.inner.running.lock().insert(token.clone(), (progress, None));
-        Following { events: self.clone(), token }
+    pub(super) fn track_progress(&self, token: ProgressToken, reports: CallReports) -> ProgressGuard {
+        self.inner.running.lock().insert(token.clone(), (reports, None));
+        ProgressGuard { events: self.clone(), token }
     }
 }
 
-impl Events {
+impl NotificationHandler {
     /// Returns where to report a call's progress, if the next report is due.
-    fn due(&self, token: &ProgressToken) -> Option<Progress> {
+    fn due_progress(&self, token: &ProgressToken) -> Option<CallReports> {
         let mut running = self.inner.running.lock();
-        let (progress, last) = running.get_mut(token)?;
+        let (reports, last) = running.get_mut(token)?;
         if last.is_some_and(|last| last.elapsed() < PACE) {
             return None;
         }
         *last = Some(Instant::now());
-        Some(progress.clone())
+        Some(reports.clone())
     }
 }
 
 /// A call whose progress is forwarded.
-pub(super) struct Following {
-    events: Events,
+pub(super) struct ProgressGuard {
+    events: NotificationHandler,
     token: ProgressToken,
 }
 
-impl Drop for Following {
+impl Drop for ProgressGuard {
     fn drop(&mut self) {
         self.events.inner.running.lock().remove(&self.token);
     }
 }
 
-impl ClientHandler for Events {
+impl ClientHandler for NotificationHandler {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("chatwright", env!("CARGO_PKG_VERSION"));
         // The latest version that has `initialize`. Later versions have none, so offering one in it
@@ -85,12 +85,12 @@ impl ClientHandler for Events {
     }
 
     async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        let Some(progress) = self.due(&told.progress_token) else { return };
+        let Some(reports) = self.due_progress(&told.progress_token) else { return };
         let message = told.message.map(|message| super::clean(&message, MAX_MESSAGE));
         let mut shown = json!({ "progress": told.progress, "total": told.total, "message": message });
         if let Some(fields) = shown.as_object_mut() {
             fields.retain(|_, value| !value.is_null());
         }
-        progress.tell(shown);
+        reports.progress(shown);
     }
 }

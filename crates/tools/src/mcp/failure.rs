@@ -8,7 +8,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 /// Why an HTTP request has no answer.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum RequestFailure {
+pub(super) enum HttpFailure {
     /// The request was not sent: there was no connection.
     #[error("not sent: {0}")]
     Unsent(String),
@@ -25,7 +25,7 @@ pub(super) enum RequestFailure {
 
 /// What a failed request means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum FailureKind {
     /// The server answered with an error, and the connection can still be used.
     Answered(String),
     /// The request did not run, and the connection cannot be used any more.
@@ -34,18 +34,18 @@ pub(super) enum Failure {
     Lost,
 }
 
-impl Failure {
+impl FailureKind {
     /// Classifies an error of rmcp.
-    pub(super) fn of(error: &ServiceError) -> Self {
+    pub(super) fn from_service(error: &ServiceError) -> Self {
         match error {
-            ServiceError::McpError(error) => Self::of_answer(error),
+            ServiceError::McpError(error) => Self::from_answer(error),
             ServiceError::TransportSend(error) => {
                 let error = error.error.as_ref();
-                if let Some(failure) = error.downcast_ref::<RequestFailure>() {
-                    return Self::of_request(failure);
+                if let Some(failure) = error.downcast_ref::<HttpFailure>() {
+                    return Self::from_http(failure);
                 }
-                match error.downcast_ref::<StreamableHttpError<RequestFailure>>() {
-                    Some(StreamableHttpError::Client(failure)) => Self::of_request(failure),
+                match error.downcast_ref::<StreamableHttpError<HttpFailure>>() {
+                    Some(StreamableHttpError::Client(failure)) => Self::from_http(failure),
                     Some(StreamableHttpError::AuthRequired(_)) => {
                         Self::Refused("it does not accept the key".to_owned())
                     }
@@ -56,17 +56,17 @@ impl Failure {
         }
     }
 
-    fn of_request(failure: &RequestFailure) -> Self {
+    fn from_http(failure: &HttpFailure) -> Self {
         match failure {
-            RequestFailure::Unsent(_) => Self::Refused("it cannot be reached".to_owned()),
-            RequestFailure::Refused(why) => Self::Refused(why.clone()),
-            RequestFailure::Declined(429) => Self::Answered("it has too many requests".to_owned()),
-            RequestFailure::Declined(status) => Self::Answered(format!("HTTP {status}")),
-            RequestFailure::Unknown(_) => Self::Lost,
+            HttpFailure::Unsent(_) => Self::Refused("it cannot be reached".to_owned()),
+            HttpFailure::Refused(why) => Self::Refused(why.clone()),
+            HttpFailure::Declined(429) => Self::Answered("it has too many requests".to_owned()),
+            HttpFailure::Declined(status) => Self::Answered(format!("HTTP {status}")),
+            HttpFailure::Unknown(_) => Self::Lost,
         }
     }
 
-    fn of_answer(error: &ErrorData) -> Self {
+    fn from_answer(error: &ErrorData) -> Self {
         let is_uncorrelated = is_uncorrelated(error);
         match error.code {
             ErrorCode::INTERNAL_ERROR if is_uncorrelated => Self::Lost,
@@ -100,13 +100,17 @@ mod tests {
 
     #[test]
     fn refusals_of_a_forgotten_session_are_distinguished_from_other_errors() {
-        let check = |code: i32, message: &'static str, is_uncorrelated: bool, expected: Failure| {
+        let check = |code: i32, message: &'static str, is_uncorrelated: bool, expected: FailureKind| {
             let data = is_uncorrelated.then(|| json!({ UNCORRELATED: true }));
             let error = ErrorData::new(ErrorCode(code), message, data);
-            assert_eq!(Failure::of(&ServiceError::McpError(error)), expected, "{code} {message} {is_uncorrelated}");
+            assert_eq!(
+                FailureKind::from_service(&ServiceError::McpError(error)),
+                expected,
+                "{code} {message} {is_uncorrelated}"
+            );
         };
-        let refused = |text: &str| Failure::Refused(text.to_owned());
-        let answered = |text: &str| Failure::Answered(text.to_owned());
+        let refused = |text: &str| FailureKind::Refused(text.to_owned());
+        let answered = |text: &str| FailureKind::Answered(text.to_owned());
         for text in [
             "Session not found",
             "Bad Request: No valid session ID provided",
@@ -124,6 +128,6 @@ mod tests {
         check(-32602, "Invalid arguments", false, answered("Invalid arguments"));
         check(-32601, "Method not found", false, answered("Method not found"));
         check(-32603, "Session not found", false, answered("Session not found"));
-        check(-32603, "Internal error", true, Failure::Lost);
+        check(-32603, "Internal error", true, FailureKind::Lost);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::MAX_MESSAGE;
 use super::oauth;
-use super::settings::HttpTransport;
+use super::settings::HttpServerSettings;
 use super::streamable::HttpClient;
 use egress::Egress;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -19,16 +19,16 @@ use url::Url;
 const MAX_ATTEMPTS: usize = 3;
 
 /// What is needed to open a connection.
-pub(super) struct Access {
+pub(super) struct HttpAccess {
     pub(super) client: reqwest::Client,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     /// When the access token expires.
-    pub(super) ends: Option<Instant>,
+    pub(super) token_expiry: Option<Instant>,
 }
 
 /// Checks the URL, and requests an access token if one is needed.
-pub(super) async fn access(settings: &HttpTransport) -> Result<Access, String> {
+pub(super) async fn prepare_access(settings: &HttpServerSettings) -> Result<HttpAccess, String> {
     let egress = Egress::new(settings.allow_private)?;
     let client = egress.client(&settings.url).map_err(|error| error.to_string())?;
     let mut headers = HeaderMap::new();
@@ -39,14 +39,14 @@ pub(super) async fn access(settings: &HttpTransport) -> Result<Access, String> {
     if let Some(credentials) = &settings.oauth {
         let token = oauth::token(&egress, credentials).await?;
         headers.insert(AUTHORIZATION, header_value(&format!("Bearer {}", token.text.expose_secret()).into())?);
-        ends = token.ends;
+        ends = token.expires_at;
     }
-    Ok(Access { client, url: settings.url.clone(), headers, ends })
+    Ok(HttpAccess { client, url: settings.url.clone(), headers, token_expiry: ends })
 }
 
 /// Creates the streamable HTTP transport. It does not renew an expired session by itself: the owner
 /// of the connection does, which also knows which calls may be repeated.
-pub(super) fn streamable(access: &Access) -> StreamableHttpClientTransport<HttpClient> {
+pub(super) fn streamable(access: &HttpAccess) -> StreamableHttpClientTransport<HttpClient> {
     let mut config =
         StreamableHttpClientTransportConfig::with_uri(access.url.as_str()).reinit_on_expired_session(false);
     config.custom_headers = access.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();

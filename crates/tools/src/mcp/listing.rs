@@ -3,8 +3,8 @@
 use super::message::TASK_SUPPORT;
 use super::settings::McpSelection;
 use super::{MAX_DESCRIPTION, MAX_SCHEMA, clean};
-use crate::patterns::patterns;
-use contract::{LeftOut, Marks, ToolSpec};
+use crate::patterns::compile_patterns;
+use contract::{Annotations, OmittedTool, ToolSpec};
 use globset::GlobSet;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemas::{Schema, SchemaError};
@@ -16,7 +16,7 @@ const MAX_NAME_SHOWN: usize = 100;
 
 /// A tool of a server, within limits.
 #[derive(Clone, Debug)]
-pub(super) struct Offered {
+pub(super) struct ListedTool {
     /// The server's name for the tool.
     pub(super) name: String,
     /// The description that the model reads.
@@ -31,15 +31,15 @@ pub(super) struct Offered {
 
 /// The tools of a server.
 #[derive(Debug)]
-pub(super) struct Listed {
+pub(super) struct ServerTools {
     /// The tools that agents can use.
-    pub(super) offered: Vec<Offered>,
+    pub(super) offered: Vec<ListedTool>,
     /// The tools that they cannot use.
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<OmittedTool>,
 }
 
 /// Reads the tools of a server. Those that cannot be used are also logged.
-pub(super) async fn read(server: &str, listed: Vec<Tool>) -> Listed {
+pub(super) async fn read_tools(server: &str, listed: Vec<Tool>) -> ServerTools {
     let (mut offered, mut left_out) = (Vec::new(), Vec::new());
     for tool in listed {
         let name = clean(&tool.name, MAX_NAME_SHOWN);
@@ -47,14 +47,14 @@ pub(super) async fn read(server: &str, listed: Vec<Tool>) -> Listed {
             Ok(tool) => offered.push(tool),
             Err(reason) => {
                 tracing::warn!(server, tool = name, "left out a tool of an MCP server: {reason}");
-                left_out.push(LeftOut { name, reason });
+                left_out.push(OmittedTool { name, reason });
             }
         }
     }
-    Listed { offered, left_out }
+    ServerTools { offered, left_out }
 }
 
-async fn read_one(tool: Tool) -> Result<Offered, String> {
+async fn read_one(tool: Tool) -> Result<ListedTool, String> {
     let name = tool.name.into_owned();
     if !is_name(&name) {
         return Err("its name must have 1 to 64 letters, digits, `_` or `-`".to_owned());
@@ -71,7 +71,7 @@ async fn read_one(tool: Tool) -> Result<Offered, String> {
     clean_texts(&mut schema);
     // Some servers leave the type out, but providers require it.
     schema["type"] = "object".into();
-    match Schema::compile_kept(&schema).await {
+    match Schema::compile_cached(&schema).await {
         // A schema that could not be compiled now is compiled again for each run.
         Ok(_) | Err(SchemaError::Busy) => {}
         Err(SchemaError::Invalid { .. }) => return Err("its schema is not a valid JSON Schema".to_owned()),
@@ -82,7 +82,7 @@ async fn read_one(tool: Tool) -> Result<Offered, String> {
     // A read-only tool is idempotent.
     let hint = |hints: &ToolAnnotations| hints.idempotent_hint == Some(true) || hints.read_only_hint == Some(true);
     let is_idempotent = tool.annotations.as_ref().is_some_and(hint);
-    Ok(Offered { name, description: clean(&described, MAX_DESCRIPTION), schema, fingerprint, is_idempotent })
+    Ok(ListedTool { name, description: clean(&described, MAX_DESCRIPTION), schema, fingerprint, is_idempotent })
 }
 
 /// Sanitizes the texts in a schema, which the model reads like the description.
@@ -100,21 +100,21 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The selection of an agent, with its compiled patterns.
-pub(super) struct Selected {
+pub(super) struct ToolSelector {
     allow: Option<GlobSet>,
     deny: GlobSet,
     selection: McpSelection,
 }
 
-impl Selected {
+impl ToolSelector {
     /// Compiles the patterns.
     pub(super) fn new(selection: McpSelection) -> Result<Self, String> {
-        let allow = selection.allow.as_deref().map(patterns).transpose()?;
-        Ok(Self { allow, deny: patterns(&selection.deny)?, selection })
+        let allow = selection.allow.as_deref().map(compile_patterns).transpose()?;
+        Ok(Self { allow, deny: compile_patterns(&selection.deny)?, selection })
     }
 
     /// Returns the declaration of a tool for the model, if the agent uses it.
-    pub(super) fn spec(&self, offered: &Offered, is_changed: bool) -> Option<ToolSpec> {
+    pub(super) fn spec(&self, offered: &ListedTool, is_changed: bool) -> Option<ToolSpec> {
         let is_allowed = self.allow.as_ref().is_none_or(|allow| allow.is_match(&offered.name));
         if !is_allowed || self.deny.is_match(&offered.name) {
             return None;
@@ -128,7 +128,10 @@ impl Selected {
             needs_approval: self.selection.confirm || is_changed,
             approval: self.selection.approval.clone(),
             timeout: self.selection.timeout,
-            marks: Marks { idempotent: self.selection.idempotent_hint && offered.is_idempotent, ..Marks::default() },
+            annotations: Annotations {
+                idempotent: self.selection.idempotent_hint && offered.is_idempotent,
+                ..Annotations::default()
+            },
             ..ToolSpec::new(name, offered.description.clone(), offered.schema.clone())
         })
     }
@@ -168,7 +171,7 @@ mod tests {
     async fn tool_that_must_be_called_as_a_task_is_left_out() {
         let check = async |support: &str, expected: Option<&str>| {
             let tool = json!({ "name": "t", "inputSchema": {}, "_meta": { TASK_SUPPORT: support } });
-            let read = read("s", vec![serde_json::from_value(tool).unwrap()]).await;
+            let read = read_tools("s", vec![serde_json::from_value(tool).unwrap()]).await;
             let reasons: Vec<_> = read.left_out.iter().map(|tool| tool.reason.as_str()).collect();
             assert_eq!(reasons.first().copied(), expected, "{support}");
             assert_eq!(read.offered.len() + reasons.len(), 1, "{support}");
@@ -181,7 +184,7 @@ mod tests {
     #[tokio::test]
     async fn the_servers_idempotent_hint_counts_only_if_enabled() {
         let check = async |idempotent_hint: bool, annotations: Value, expected: bool| {
-            let selected = Selected::new(McpSelection {
+            let selected = ToolSelector::new(McpSelection {
                 allow: None,
                 deny: Vec::new(),
                 prefix: String::new(),
@@ -193,7 +196,7 @@ mod tests {
             let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "annotations": annotations });
             let offered = read_one(serde_json::from_value(tool).unwrap()).await.unwrap();
             let spec = selected.unwrap().spec(&offered, false).unwrap();
-            assert_eq!(spec.marks.idempotent, expected, "{idempotent_hint} {annotations}");
+            assert_eq!(spec.annotations.idempotent, expected, "{idempotent_hint} {annotations}");
         };
         check(true, json!({ "idempotentHint": true }), true).await;
         check(true, json!({ "readOnlyHint": true }), true).await;
@@ -207,7 +210,7 @@ mod tests {
     async fn the_selection_filters_and_prefixes_tools() {
         let check = async |allow: Option<&[&str]>, deny: &[&str], prefix: &str, expected: &[&str]| {
             let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-            let selected = Selected::new(McpSelection {
+            let selected = ToolSelector::new(McpSelection {
                 allow: allow.map(owned),
                 deny: owned(deny),
                 prefix: prefix.to_owned(),
@@ -217,7 +220,7 @@ mod tests {
                 idempotent_hint: false,
             });
             let names = ["read_one", "read_two", "write", "read-file"];
-            let listed = read("s", names.iter().map(|name| listed(name, "", &json!({}))).collect()).await;
+            let listed = read_tools("s", names.iter().map(|name| listed(name, "", &json!({}))).collect()).await;
             let specs = listed.offered.iter().filter_map(|tool| selected.as_ref().unwrap().spec(tool, false));
             assert_eq!(specs.map(|spec| spec.name).collect::<Vec<_>>(), expected);
         };

@@ -8,7 +8,7 @@
 //! - `execution.taskSupport` of a tool moves to its `_meta`, because rmcp's type has no field for
 //!   it.
 
-use crate::values::is_too_large;
+use crate::json_memory::is_too_large;
 use rmcp::model::RequestId;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -35,7 +35,7 @@ pub(super) fn fit<'a>(text: &'a str, asked: Option<&RequestId>) -> Cow<'a, str> 
             text = Cow::Owned(joined);
         }
         if is_too_large(text.as_bytes()) {
-            return Cow::Owned(refusal(id_of(&text), asked, "the answer has too many values"));
+            return Cow::Owned(error_response(id_of(&text), asked, "the answer has too many values"));
         }
     }
     if text.contains("\"taskSupport\"")
@@ -52,14 +52,14 @@ pub(super) fn fit<'a>(text: &'a str, asked: Option<&RequestId>) -> Cow<'a, str> 
 }
 
 /// Returns an error to replace an answer that cannot be read.
-pub(super) fn refusal(id: Option<Value>, asked: Option<&RequestId>, why: &str) -> String {
+pub(super) fn error_response(id: Option<Value>, asked: Option<&RequestId>, why: &str) -> String {
     let id = asked.and_then(|asked| serde_json::to_value(asked).ok()).or(id);
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": INTERNAL_ERROR, "message": why } }).to_string()
 }
 
 /// The fields of a message that tell its kind.
 #[derive(Deserialize)]
-struct Head<'a> {
+struct MessageHead<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -69,13 +69,13 @@ struct Head<'a> {
 }
 
 fn id_of(text: &str) -> Option<Value> {
-    let head: Head<'_> = serde_json::from_str(text).ok()?;
+    let head: MessageHead<'_> = serde_json::from_str(text).ok()?;
     serde_json::from_str(head.id?.get()).ok()
 }
 
 /// Returns an error without its request's id with this id; `None` for other messages.
 fn correlate(text: &str, asked: &RequestId) -> Option<String> {
-    let head: Head<'_> = serde_json::from_str(text).ok()?;
+    let head: MessageHead<'_> = serde_json::from_str(text).ok()?;
     if head.method.is_some() {
         return None;
     }
@@ -116,7 +116,7 @@ fn keep_task_support(text: &str) -> Option<String> {
 
 /// The fields of a content block that are needed for joining.
 #[derive(Deserialize)]
-struct Part<'a> {
+struct BlockFields<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow)]
@@ -132,20 +132,20 @@ fn join_parts(text: &str) -> Option<String> {
     if parts.len() <= MAX_PARTS {
         return None;
     }
-    let joined = joined(&parts)?;
+    let joined = join_texts(&parts)?;
     result.insert("content", &joined);
     let result = serde_json::value::to_raw_value(&result).ok()?;
     message.insert("result", &result);
     serde_json::to_string(&message).ok()
 }
 
-fn joined(parts: &[&RawValue]) -> Option<Box<RawValue>> {
+fn join_texts(parts: &[&RawValue]) -> Option<Box<RawValue>> {
     let mut written = Vec::<Cow<'_, RawValue>>::new();
     let mut open: Option<String> = None;
     let words = |text: String| serde_json::value::to_raw_value(&json!({ "type": "text", "text": text })).ok();
     for (at, part) in parts.iter().enumerate() {
-        let read: Option<Part<'_>> = serde_json::from_str(part.get()).ok();
-        if let Some(Part { kind, text: Some(text) }) = read.filter(|part| part.kind == "text") {
+        let read: Option<BlockFields<'_>> = serde_json::from_str(part.get()).ok();
+        if let Some(BlockFields { kind, text: Some(text) }) = read.filter(|part| part.kind == "text") {
             debug_assert_eq!(kind, "text");
             match &mut open {
                 Some(open) => {

@@ -5,7 +5,6 @@
 //! or silent, crash, send too much or change its tools, and the conversation continues.
 //! [`McpServer`] manages the connections, and [`McpSource`] has the tools that one agent uses.
 
-mod child;
 mod connection;
 mod events;
 mod failure;
@@ -13,6 +12,7 @@ mod http;
 mod listing;
 mod message;
 mod oauth;
+mod process;
 mod result;
 mod server;
 mod settings;
@@ -24,7 +24,7 @@ mod streamable;
 mod tool;
 
 pub use server::McpServer;
-pub use settings::{ClientCredentials, HttpTransport, McpSelection, McpSettings, McpTransport, StdioTransport};
+pub use settings::{ClientCredentials, HttpServerSettings, McpSelection, McpSettings, McpTransport, StdioSettings};
 pub use source::McpSource;
 pub use status::McpStatus;
 
@@ -57,5 +57,5 @@ pub fn fit(text: &str, asked: i64) -> String {
 
 /// Returns the visible text of a server for a model or a user, truncated to `most` bytes.
 fn clean(text: &str, most: usize) -> String {
-    crate::text::cut(&crate::text::visible(text), most)
+    crate::text::truncate(&crate::text::visible(text), most)
 }

@@ -2,7 +2,7 @@
 //! 4.4 and 6).
 
 use super::settings::ClientCredentials;
-use egress::{Egress, Request};
+use egress::{Egress, EgressRequest};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -18,14 +18,14 @@ const MAX_ANSWER: usize = 64 << 10;
 const MARGIN: Duration = Duration::from_secs(30);
 
 /// An access token.
-pub(super) struct Token {
+pub(super) struct AccessToken {
     pub(super) text: SecretString,
     /// When the token must no longer be used.
-    pub(super) ends: Option<Instant>,
+    pub(super) expires_at: Option<Instant>,
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct TokenResponse {
     access_token: String,
     /// A token of any type other than `bearer` would have to be sent in another way (RFC 6749,
     /// 7.1).
@@ -34,13 +34,13 @@ struct Answer {
 }
 
 /// Requests a token. The error never contains what was sent or answered.
-pub(super) async fn token(egress: &Egress, credentials: &ClientCredentials) -> Result<Token, String> {
+pub(super) async fn token(egress: &Egress, credentials: &ClientCredentials) -> Result<AccessToken, String> {
     let asked = Instant::now();
     let answer = egress.send(request(credentials)?).await.map_err(|error| format!("the token endpoint: {error}"))?;
     if answer.status != 200 {
         return Err(format!("the token endpoint answered with the status {}", answer.status));
     }
-    let answer: Answer =
+    let answer: TokenResponse =
         serde_json::from_slice(&answer.body).map_err(|_| "the token endpoint's answer has no token")?;
     if answer.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
         return Err("the token endpoint's answer has an unsupported token type".to_owned());
@@ -49,10 +49,10 @@ pub(super) async fn token(egress: &Egress, credentials: &ClientCredentials) -> R
         let life = Duration::from_secs(seconds);
         asked.checked_add(life.saturating_sub(MARGIN.min(life / 2)))
     });
-    Ok(Token { text: answer.access_token.into(), ends })
+    Ok(AccessToken { text: answer.access_token.into(), expires_at: ends })
 }
 
-fn request(credentials: &ClientCredentials) -> Result<Request, String> {
+fn request(credentials: &ClientCredentials) -> Result<EgressRequest, String> {
     let mut form = Serializer::new(String::new());
     match &credentials.refresh_token {
         Some(token) => {
@@ -68,7 +68,7 @@ fn request(credentials: &ClientCredentials) -> Result<Request, String> {
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
     let (method, url, body) = (Method::POST, credentials.token_url.clone(), Some(form.finish().into_bytes()));
-    Ok(Request { method, url, headers, body, time: TIME, max_bytes: MAX_ANSWER })
+    Ok(EgressRequest { method, url, headers, body, timeout: TIME, max_bytes: MAX_ANSWER })
 }
 
 /// Both parts are form-encoded before they are joined (RFC 6749, 2.3.1).

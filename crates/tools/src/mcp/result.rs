@@ -1,7 +1,7 @@
 //! Converts the result of a call into a tool's value.
 //!
 //! Text alone becomes a string, structured content alone becomes data. A result with an image or
-//! audio keeps MCP's form, which [`contract::ToolOutput::of`] and the page's cards read:
+//! audio keeps MCP's form, which [`contract::ToolOutput::from_value`] and the page's cards read:
 //! `{"content": [{"type": "text" | "image" | "audio", …}]}`.
 
 use super::{MAX_ERROR, MAX_RESULT, clean};
@@ -10,7 +10,7 @@ use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, ResourceConten
 use serde_json::{Value, json};
 
 /// Returns the value, or the tool's error.
-pub(super) fn value(result: CallToolResult) -> Result<Value, ToolError> {
+pub(super) fn into_value(result: CallToolResult) -> Result<Value, ToolError> {
     let blocks = bounded(result.content.into_iter().map(block).collect());
     if result.is_error == Some(true) {
         let text = clean(&text(&blocks), MAX_ERROR);
@@ -29,29 +29,29 @@ fn text(blocks: &[Value]) -> String {
     blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-fn words(text: impl Into<String>) -> Value {
+fn text_block(text: impl Into<String>) -> Value {
     json!({ "type": "text", "text": text.into() })
 }
 
 fn block(block: ContentBlock) -> Value {
     match block {
-        ContentBlock::Text(text) => words(text.text),
+        ContentBlock::Text(text) => text_block(text.text),
         ContentBlock::Image(image) => json!({ "type": "image", "mimeType": image.mime_type, "data": image.data }),
         ContentBlock::Audio(audio) => json!({ "type": "audio", "mimeType": audio.mime_type, "data": audio.data }),
         ContentBlock::Resource(EmbeddedResource { resource, .. }) => embedded(resource),
-        ContentBlock::ResourceLink(link) => words(format!("[{}]({})", link.name, link.uri)),
-        _ => words("[content of an unsupported kind]"),
+        ContentBlock::ResourceLink(link) => text_block(format!("[{}]({})", link.name, link.uri)),
+        _ => text_block("[content of an unsupported kind]"),
     }
 }
 
 fn embedded(resource: ResourceContents) -> Value {
     match resource {
-        ResourceContents::TextResourceContents { uri, text, .. } => words(format!("{uri}:\n{text}")),
+        ResourceContents::TextResourceContents { uri, text, .. } => text_block(format!("{uri}:\n{text}")),
         ResourceContents::BlobResourceContents { uri, blob, mime_type, .. } => match mime_type {
             Some(kind) if kind.starts_with("image/") => json!({ "type": "image", "mimeType": kind, "data": blob }),
-            kind => words(format!("[{uri}: {} of base64]", kind.as_deref().unwrap_or("a file"))),
+            kind => text_block(format!("[{uri}: {} of base64]", kind.as_deref().unwrap_or("a file"))),
         },
-        _ => words("[a resource of an unsupported kind]"),
+        _ => text_block("[a resource of an unsupported kind]"),
     }
 }
 
@@ -66,7 +66,7 @@ fn bounded(blocks: Vec<Value>) -> Vec<Value> {
             return block;
         }
         if key == "data" {
-            return words(format!("[left out: a file of {} KB is too large]", length >> 10));
+            return text_block(format!("[left out: a file of {} KB is too large]", length >> 10));
         }
         let text = block[key].as_str().unwrap_or_default();
         let cut = format!("{}\n[cut off: {} KB in all]", &text[..text.floor_char_boundary(left)], length >> 10);
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn check(result: Value, expected: &str) {
-        let read = value(serde_json::from_value(result.clone()).unwrap());
+        let read = into_value(serde_json::from_value(result.clone()).unwrap());
         let seen = read.map_or_else(|error| format!("error: {}", error.message), |value| value.to_string());
         assert_eq!(seen, expected, "{result}");
     }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn results_are_truncated() {
         let long = "ü".repeat(MAX_RESULT);
-        let cut = value(serde_json::from_value(json!({ "content": [{ "type": "text", "text": long }] })).unwrap());
+        let cut = into_value(serde_json::from_value(json!({ "content": [{ "type": "text", "text": long }] })).unwrap());
         let cut = cut.unwrap();
         assert!(cut.as_str().unwrap().ends_with("ü\n[cut off: 2048 KB in all]"));
         check(

@@ -1,8 +1,8 @@
 //! An MCP server and its connections: one for each user, opened when it is first needed, reopened
 //! after a failure, and closed when it is not used.
 
-use super::connection::{Connection, Unanswered, unavailable};
-use super::listing::Listed;
+use super::connection::{Connection, RequestError, unavailable};
+use super::listing::ServerTools;
 use super::settings::McpSettings;
 use super::status::McpStatus;
 use contract::{ToolContext, ToolError};
@@ -17,13 +17,13 @@ use tokio_util::task::AbortOnDropHandle;
 /// The maximum number of open connections; beyond that the least recently used one is closed.
 const MAX_OPEN: usize = 64;
 /// The maximum number of users that are remembered; beyond that the least recent one is forgotten.
-const MAX_SEATS: usize = 4096;
+const MAX_USERS: usize = 4096;
 /// How long an unused connection stays open.
 const IDLE: Duration = Duration::from_secs(600);
 /// How often unused connections are closed.
 const SWEEP: Duration = Duration::from_secs(60);
 /// A connection that lasted this long resets the count of failures.
-const GOOD: Duration = Duration::from_secs(60);
+const STABLE_TIME: Duration = Duration::from_secs(60);
 /// The maximum time between two attempts.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
@@ -31,16 +31,16 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// and its processes are ended.
 pub struct McpServer {
     settings: Arc<McpSettings>,
-    seats: Seats,
+    seats: UserConnections,
     _sweeper: AbortOnDropHandle<()>,
 }
 
-type Seats = Arc<parking_lot::Mutex<HashMap<String, Arc<Seat>>>>;
+type UserConnections = Arc<parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>>;
 
 impl McpServer {
     /// Creates a server without connections. Must be called within a runtime.
     pub fn new(settings: McpSettings) -> Self {
-        let seats = Seats::default();
+        let seats = UserConnections::default();
         let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::downgrade(&seats))));
         Self { settings: Arc::new(settings), seats, _sweeper: sweeper }
     }
@@ -51,7 +51,7 @@ impl McpServer {
     }
 
     /// Returns whether the server has the same settings, so that its connections can be kept.
-    pub fn has(&self, settings: &McpSettings) -> bool {
+    pub fn has_settings(&self, settings: &McpSettings) -> bool {
         self.settings.is_same(settings)
     }
 
@@ -79,14 +79,14 @@ impl McpServer {
     }
 
     /// Returns the connection state of a user.
-    pub(super) fn seat(&self, user_id: &str) -> Arc<Seat> {
+    pub(super) fn user_connection(&self, user_id: &str) -> Arc<UserConnection> {
         let key = if self.settings.shared { "" } else { user_id };
         let mut seats = self.seats.lock();
-        if !seats.contains_key(key) && seats.len() >= MAX_SEATS {
+        if !seats.contains_key(key) && seats.len() >= MAX_USERS {
             let oldest = seats.iter().min_by_key(|(_, seat)| seat.used()).map(|(key, _)| key.clone());
             oldest.map(|key| seats.remove(&key));
         }
-        let seat = seats.entry(key.to_owned()).or_insert_with(|| Arc::new(Seat::new(self.settings.clone())));
+        let seat = seats.entry(key.to_owned()).or_insert_with(|| Arc::new(UserConnection::new(self.settings.clone())));
         let seat = seat.clone();
         seat.touch();
         give_up_over(&seats, MAX_OPEN);
@@ -95,7 +95,7 @@ impl McpServer {
 }
 
 /// Closes unused connections until the server is dropped.
-async fn sweep(seats: Weak<parking_lot::Mutex<HashMap<String, Arc<Seat>>>>) {
+async fn sweep(seats: Weak<parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>>) {
     loop {
         tokio::time::sleep(SWEEP).await;
         let Some(seats) = seats.upgrade() else { return };
@@ -104,7 +104,7 @@ async fn sweep(seats: Weak<parking_lot::Mutex<HashMap<String, Arc<Seat>>>>) {
     }
 }
 
-fn give_up_over(seats: &HashMap<String, Arc<Seat>>, most: usize) {
+fn give_up_over(seats: &HashMap<String, Arc<UserConnection>>, most: usize) {
     let mut open: Vec<_> = seats.values().filter(|seat| seat.is_open()).collect();
     let over = open.len().saturating_sub(most);
     open.sort_unstable_by_key(|seat| seat.used());
@@ -112,16 +112,16 @@ fn give_up_over(seats: &HashMap<String, Arc<Seat>>, most: usize) {
 }
 
 /// The connection of one user, and the tools that this user has accepted.
-pub(super) struct Seat {
+pub(super) struct UserConnection {
     settings: Arc<McpSettings>,
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
     used: parking_lot::Mutex<Instant>,
     /// The fingerprint of each tool when it was first listed, or last accepted.
     known: parking_lot::Mutex<HashMap<String, [u8; 32]>>,
 }
 
 #[derive(Default)]
-struct State {
+struct ConnectionState {
     connection: Option<Arc<Connection>>,
     /// The number of consecutive failed attempts.
     failures: u32,
@@ -132,7 +132,7 @@ struct State {
     failed_at: Option<i64>,
 }
 
-impl Seat {
+impl UserConnection {
     fn new(settings: Arc<McpSettings>) -> Self {
         let used = parking_lot::Mutex::new(Instant::now());
         Self { settings, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
@@ -165,7 +165,7 @@ impl Seat {
         match &state.connection {
             Some(connection) if connection.is_open() => return Ok(connection.clone()),
             // An expired access token is not a failure.
-            Some(connection) if connection.is_over() => state.connection = None,
+            Some(connection) if connection.is_token_expired() => state.connection = None,
             Some(_) => state.lost(),
             None => {}
         }
@@ -190,14 +190,14 @@ impl Seat {
 
     /// Returns the server's tools. A server that does not list them counts as failed; one that has
     /// forgotten the session is connected to again.
-    pub(super) async fn offered(&self) -> Result<Arc<Listed>, ToolError> {
+    pub(super) async fn offered(&self) -> Result<Arc<ServerTools>, ToolError> {
         let connection = self.connection().await?;
         let failed = match connection.tools().await {
             Ok(offered) => return Ok(offered),
             Err(failed) => failed,
         };
         let (connection, error) = match failed {
-            Unanswered::Refused(_) => {
+            RequestError::Refused(_) => {
                 self.forgotten(&connection).await;
                 let connection = self.connection().await?;
                 match connection.tools().await {
@@ -230,20 +230,20 @@ impl Seat {
             Err(failed) => failed,
         };
         let is_again = match failed {
-            Unanswered::Answered(error) => return Err(error),
-            Unanswered::Refused(_) => true,
-            Unanswered::Lost(_) => context.may_repeat,
+            RequestError::Answered(error) => return Err(error),
+            RequestError::Refused(_) => true,
+            RequestError::Lost(_) => context.may_repeat,
         };
         if !is_again || context.cancel.is_cancelled() {
             return Err(failed.into_error());
         }
         let connection = self.connection().await?;
         // The new connection may be to another version of the server.
-        let listed = connection.tools().await.map_err(Unanswered::into_error)?;
+        let listed = connection.tools().await.map_err(RequestError::into_error)?;
         if !listed.offered.iter().any(|offered| offered.name == tool && offered.fingerprint == fingerprint) {
             return Err(ToolError::new("The tool has changed on the server, so the call was not repeated."));
         }
-        self.call_on(&connection, tool, arguments, context).await.map_err(Unanswered::into_error)
+        self.call_on(&connection, tool, arguments, context).await.map_err(RequestError::into_error)
     }
 
     /// Calls a tool on a connection, which is dropped if it cannot be used any more.
@@ -253,7 +253,7 @@ impl Seat {
         tool: &str,
         arguments: JsonObject,
         context: ToolContext,
-    ) -> Result<Value, Unanswered> {
+    ) -> Result<Value, RequestError> {
         let (seat, used) = (Arc::downgrade(self), Arc::downgrade(connection));
         let gone = async move {
             if let (Some(seat), Some(connection)) = (seat.upgrade(), used.upgrade()) {
@@ -263,9 +263,9 @@ impl Seat {
         };
         let result = connection.call(tool, arguments, context, gone).await;
         match &result {
-            Err(Unanswered::Refused(_)) => self.forgotten(connection).await,
-            Err(Unanswered::Lost(_)) => self.broken(connection).await,
-            Ok(_) | Err(Unanswered::Answered(_)) => {}
+            Err(RequestError::Refused(_)) => self.forgotten(connection).await,
+            Err(RequestError::Lost(_)) => self.broken(connection).await,
+            Ok(_) | Err(RequestError::Answered(_)) => {}
         }
         result
     }
@@ -286,7 +286,7 @@ impl Seat {
     }
 
     /// Returns the state if this connection is still the current one.
-    async fn current(&self, connection: &Arc<Connection>) -> Option<tokio::sync::MutexGuard<'_, State>> {
+    async fn current(&self, connection: &Arc<Connection>) -> Option<tokio::sync::MutexGuard<'_, ConnectionState>> {
         let state = self.state.lock().await;
         state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)).then_some(state)
     }
@@ -303,11 +303,11 @@ impl Seat {
     }
 }
 
-impl State {
+impl ConnectionState {
     /// Drops a connection that was lost. After the first failure it is reopened at once.
     fn lost(&mut self) {
         let Some(connection) = self.connection.take() else { return };
-        if connection.age() >= GOOD {
+        if connection.age() >= STABLE_TIME {
             self.failures = 0;
         }
         self.retry_at = (self.failures > 0).then(|| Instant::now() + wait(self.failures));

@@ -22,16 +22,16 @@ pub struct McpSettings {
 #[derive(Clone, Debug)]
 pub enum McpTransport {
     /// A process that communicates over its input and output.
-    Stdio(StdioTransport),
+    Stdio(StdioSettings),
     /// Streamable HTTP.
-    Http(HttpTransport),
+    Http(HttpServerSettings),
     /// The HTTP transport of 2024: one stream of events, and a URL to post messages to.
-    Sse(HttpTransport),
+    Sse(HttpServerSettings),
 }
 
 /// The settings of a process.
 #[derive(Clone, Debug)]
-pub struct StdioTransport {
+pub struct StdioSettings {
     /// The program, looked up in the `PATH`.
     pub command: String,
     /// The arguments.
@@ -45,7 +45,7 @@ pub struct StdioTransport {
 
 /// The settings of a server over HTTP.
 #[derive(Clone, Debug)]
-pub struct HttpTransport {
+pub struct HttpServerSettings {
     /// The URL.
     pub url: Url,
     /// The headers of each request.
@@ -111,7 +111,7 @@ impl McpTransport {
     }
 }
 
-impl HttpTransport {
+impl HttpServerSettings {
     fn is_same(&self, other: &Self) -> bool {
         let tokens = |of: &Self| {
             let oauth = of.oauth.clone();

@@ -1,10 +1,10 @@
 //! The tools of a server for one agent.
 
-use super::listing::Selected;
+use super::listing::ToolSelector;
 use super::server::McpServer;
 use super::settings::McpSelection;
 use super::tool::McpTool;
-use contract::{Sourced, Tool, ToolError, ToolSource};
+use contract::{RunScope, SourceTools, Tool, ToolError, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The tools of a server for one agent.
 pub struct McpSource {
     server: Arc<McpServer>,
-    selected: Selected,
+    selected: ToolSelector,
 }
 
 impl McpSource {
@@ -21,7 +21,7 @@ impl McpSource {
     /// # Errors
     /// The invalid pattern of the selection, in one line.
     pub fn new(server: Arc<McpServer>, selection: McpSelection) -> Result<Self, String> {
-        Ok(Self { server, selected: Selected::new(selection)? })
+        Ok(Self { server, selected: ToolSelector::new(selection)? })
     }
 }
 
@@ -30,9 +30,9 @@ impl ToolSource for McpSource {
         self.server.name()
     }
 
-    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
+    fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         async move {
-            let seat = self.server.seat(user_id);
+            let seat = self.server.user_connection(&scope.user_id);
             let offered = seat.offered().await?;
             let tools = offered.offered.iter().filter_map(|tool| {
                 let spec = self.selected.spec(tool, seat.is_changed(&tool.name, tool.fingerprint))?;
@@ -40,7 +40,7 @@ impl ToolSource for McpSource {
                 Some(Arc::new(McpTool { spec, name, fingerprint, seat: seat.clone() }) as Arc<dyn Tool>)
             });
             let left_out = offered.left_out.clone();
-            Ok(Sourced { tools: tools.collect(), left_out, ..Sourced::default() })
+            Ok(SourceTools { tools: tools.collect(), left_out, ..SourceTools::default() })
         }
         .boxed()
     }

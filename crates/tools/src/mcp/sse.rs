@@ -2,19 +2,19 @@
 //! (<https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>): one
 //! stream of events, the first of which has the URL to post messages to.
 
-use super::failure::RequestFailure;
-use super::http::Access;
+use super::failure::HttpFailure;
+use super::http::HttpAccess;
 use super::{CONNECT_TIME, MAX_MESSAGE, message};
 use reqwest::header::{ACCEPT, HeaderMap};
 use reqwest::{Client, Response};
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use sse::{Decoder, Limits};
+use sse::{SseDecoder, SseLimits};
 use url::Url;
 
 /// The transport.
 pub(super) struct SseTransport {
-    events: Events,
+    events: SseReader,
     client: Client,
     headers: HeaderMap,
     /// The URL to post messages to.
@@ -22,12 +22,12 @@ pub(super) struct SseTransport {
 }
 
 /// The events of a server.
-struct Events {
+struct SseReader {
     response: Response,
-    decoder: Decoder,
+    decoder: SseDecoder,
 }
 
-impl Events {
+impl SseReader {
     /// Returns the next event; `None` when the stream ends or cannot be read.
     async fn next(&mut self) -> Option<sse::Event> {
         loop {
@@ -41,15 +41,15 @@ impl Events {
 }
 
 /// Opens the stream and reads the URL for messages.
-pub(super) async fn open(access: &Access) -> Result<SseTransport, String> {
+pub(super) async fn open(access: &HttpAccess) -> Result<SseTransport, String> {
     let request = access.client.get(access.url.clone()).headers(access.headers.clone());
     let response =
         request.header(ACCEPT, "text/event-stream").send().await.map_err(|error| error.without_url().to_string())?;
     if !response.status().is_success() {
         return Err(format!("the server answered {}", response.status().as_u16()));
     }
-    let decoder = Decoder::new(Limits { line: MAX_MESSAGE, event: MAX_MESSAGE });
-    let mut events = Events { response, decoder };
+    let decoder = SseDecoder::new(SseLimits { line: MAX_MESSAGE, event: MAX_MESSAGE });
+    let mut events = SseReader { response, decoder };
     let first = events.next().await.filter(|event| event.event.as_deref() == Some("endpoint"));
     let place = first.ok_or("the stream does not start with an `endpoint` event")?.data;
     let messages = access.url.join(&place).map_err(|_| "the URL for messages is invalid")?;
@@ -61,24 +61,24 @@ pub(super) async fn open(access: &Access) -> Result<SseTransport, String> {
 }
 
 impl Transport<RoleClient> for SseTransport {
-    type Error = RequestFailure;
+    type Error = HttpFailure;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = Result<(), RequestFailure>> + Send + 'static {
+    ) -> impl Future<Output = Result<(), HttpFailure>> + Send + 'static {
         let request = self.client.post(self.messages.clone()).headers(self.headers.clone()).json(&item);
         async move {
             let answer = request.timeout(CONNECT_TIME).send().await.map_err(|error| {
                 let is_unsent = error.is_connect();
                 let text = error.without_url().to_string();
-                if is_unsent { RequestFailure::Unsent(text) } else { RequestFailure::Unknown(text) }
+                if is_unsent { HttpFailure::Unsent(text) } else { HttpFailure::Unknown(text) }
             })?;
             let number = answer.status().as_u16();
             match answer.status() {
                 status if status.is_success() => Ok(()),
-                status if status.is_client_error() => Err(RequestFailure::Refused(format!("HTTP {number}"))),
-                _ => Err(RequestFailure::Unknown(format!("HTTP {number}"))),
+                status if status.is_client_error() => Err(HttpFailure::Refused(format!("HTTP {number}"))),
+                _ => Err(HttpFailure::Unknown(format!("HTTP {number}"))),
             }
         }
     }
@@ -96,7 +96,7 @@ impl Transport<RoleClient> for SseTransport {
         }
     }
 
-    async fn close(&mut self) -> Result<(), RequestFailure> {
+    async fn close(&mut self) -> Result<(), HttpFailure> {
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 //! the name of a program.
 
 use super::settings::{McpSettings, McpTransport};
-use contract::LeftOut;
+use contract::OmittedTool;
 use serde::Serialize;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub struct McpStatus {
     /// The names of the server's tools, if a connection is open and has listed them.
     pub tools: Vec<String>,
     /// The tools that agents cannot use, with the reasons.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedTool>,
     /// Why the server cannot be used; `None` once it can be used again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -6,9 +6,9 @@
 //! that will not be answered ends at once: rmcp's client passes on an error that does not name its
 //! request, which is how many servers refuse a session that they have forgotten.
 
-use super::failure::{RequestFailure, is_uncorrelated};
+use super::failure::{HttpFailure, is_uncorrelated};
 use super::{MAX_MESSAGE, message};
-use ::sse::{DecodeError, Decoder, Limits};
+use ::sse::{DecodeError, SseDecoder, SseLimits};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use parking_lot::Mutex;
@@ -32,22 +32,22 @@ const MAX_REFUSAL: usize = 64 << 10;
 /// The maximum number of consecutive attempts to resume a stream at the same event.
 const MAX_RESUMES: u32 = 4;
 /// Attempts count as consecutive within this time.
-const IN_A_ROW: Duration = Duration::from_secs(10);
+const RESUME_WINDOW: Duration = Duration::from_secs(10);
 
-type Failed = StreamableHttpError<RequestFailure>;
-type Answer = Result<StreamableHttpPostResponse, Failed>;
-type Events = BoxStream<'static, Result<Sse, SseError>>;
+type PostError = StreamableHttpError<HttpFailure>;
+type PostResult = Result<StreamableHttpPostResponse, PostError>;
+type EventStream = BoxStream<'static, Result<Sse, SseError>>;
 type Headers = HashMap<http::HeaderName, http::HeaderValue>;
 
 /// Sends messages to a server.
 #[derive(Clone)]
 pub(super) struct HttpClient {
     client: reqwest::Client,
-    resumed: Arc<Mutex<Option<Resumed>>>,
+    resumed: Arc<Mutex<Option<ResumeAttempt>>>,
 }
 
 /// Where a stream was last resumed.
-struct Resumed {
+struct ResumeAttempt {
     event: String,
     times: u32,
     at: Instant,
@@ -63,15 +63,15 @@ impl HttpClient {
     /// progress it may not, because the call would hang.
     fn may_resume(&self, event: &str) -> bool {
         let mut resumed = self.resumed.lock();
-        let before = resumed.take().filter(|before| before.event == event && before.at.elapsed() < IN_A_ROW);
+        let before = resumed.take().filter(|before| before.event == event && before.at.elapsed() < RESUME_WINDOW);
         let times = before.map_or(0, |before| before.times) + 1;
-        *resumed = Some(Resumed { event: event.to_owned(), times, at: Instant::now() });
+        *resumed = Some(ResumeAttempt { event: event.to_owned(), times, at: Instant::now() });
         times <= MAX_RESUMES
     }
 }
 
 impl StreamableHttpClient for HttpClient {
-    type Error = RequestFailure;
+    type Error = HttpFailure;
 
     async fn post_message(
         &self,
@@ -80,7 +80,7 @@ impl StreamableHttpClient for HttpClient {
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
         custom_headers: Headers,
-    ) -> Answer {
+    ) -> PostResult {
         let asked = match &message {
             ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
@@ -117,14 +117,14 @@ impl StreamableHttpClient for HttpClient {
         session_id: Arc<str>,
         auth_header: Option<String>,
         custom_headers: Headers,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), PostError> {
         let request = with_headers(self.client.delete(&*uri), Some(&session_id), auth_header, custom_headers);
         let response = request.send().await.map_err(unsent)?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportDeleteSession),
             // An unknown session does not need to be deleted.
             status if status.is_success() || status.is_client_error() => Ok(()),
-            status => Err(StreamableHttpError::Client(RequestFailure::Refused(format!("HTTP {}", status.as_u16())))),
+            status => Err(StreamableHttpError::Client(HttpFailure::Refused(format!("HTTP {}", status.as_u16())))),
         }
     }
 
@@ -135,7 +135,7 @@ impl StreamableHttpClient for HttpClient {
         last_event_id: Option<String>,
         auth_header: Option<String>,
         custom_headers: Headers,
-    ) -> Result<Events, Failed> {
+    ) -> Result<EventStream, PostError> {
         let mut request = with_headers(self.client.get(&*uri), session_id.as_deref(), auth_header, custom_headers);
         if let Some(event) = &last_event_id {
             if !self.may_resume(event) {
@@ -181,7 +181,7 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// Interprets an answer with an error status.
-async fn refused(response: Response, has_session: bool, asked: Option<&RequestId>) -> Answer {
+async fn refused(response: Response, has_session: bool, asked: Option<&RequestId>) -> PostResult {
     let status = response.status();
     if status == StatusCode::UNAUTHORIZED {
         let challenge = header(response.headers(), WWW_AUTHENTICATE.as_str()).unwrap_or_default();
@@ -200,16 +200,16 @@ async fn refused(response: Response, has_session: bool, asked: Option<&RequestId
         return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), None));
     }
     let failure = match status {
-        StatusCode::REQUEST_TIMEOUT => RequestFailure::Unknown(format!("HTTP {number}")),
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::PAYLOAD_TOO_LARGE => RequestFailure::Declined(number),
-        status if status.is_client_error() => RequestFailure::Refused(format!("HTTP {number}")),
-        _ => RequestFailure::Unknown(format!("HTTP {number}")),
+        StatusCode::REQUEST_TIMEOUT => HttpFailure::Unknown(format!("HTTP {number}")),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::PAYLOAD_TOO_LARGE => HttpFailure::Declined(number),
+        status if status.is_client_error() => HttpFailure::Refused(format!("HTTP {number}")),
+        _ => HttpFailure::Unknown(format!("HTTP {number}")),
     };
     Err(StreamableHttpError::Client(failure))
 }
 
 /// Parses the answer to a request; fails if the body answers something else.
-fn read_answer(body: &[u8], asked: &RequestId) -> Result<ServerJsonRpcMessage, Failed> {
+fn read_answer(body: &[u8], asked: &RequestId) -> Result<ServerJsonRpcMessage, PostError> {
     let text = std::str::from_utf8(body).map_err(|_| unknown("its answer is not UTF-8".to_owned()))?;
     let message = serde_json::from_str(&message::fit(text, Some(asked)));
     let message = message.map_err(|error| unknown(format!("its answer is not a valid message: {error}")))?;
@@ -225,7 +225,7 @@ fn read_answer(body: &[u8], asked: &RequestId) -> Result<ServerJsonRpcMessage, F
 }
 
 /// Reads the body, if it is not larger than `most`.
-async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
+async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, PostError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| unknown(error.without_url().to_string()))? {
         if body.len() + chunk.len() > most {
@@ -237,8 +237,8 @@ async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
 }
 
 /// Returns the events of a stream; `asked` is the request that they answer.
-fn events(response: Response, asked: Option<RequestId>) -> Events {
-    let decoder = Decoder::new(Limits { line: MAX_MESSAGE, event: MAX_MESSAGE });
+fn events(response: Response, asked: Option<RequestId>) -> EventStream {
+    let decoder = SseDecoder::new(SseLimits { line: MAX_MESSAGE, event: MAX_MESSAGE });
     let stream = futures::stream::unfold(Some((response, decoder, asked)), async |state| {
         let (mut response, mut decoder, asked) = state?;
         loop {
@@ -263,17 +263,17 @@ fn events(response: Response, asked: Option<RequestId>) -> Events {
 
 /// Returns the event that ends a request whose answer cannot be read.
 fn too_large(error: DecodeError, asked: RequestId) -> Option<Sse> {
-    let data = message::refusal(None, Some(&asked), &format!("its answer cannot be read: {error}"));
+    let data = message::error_response(None, Some(&asked), &format!("its answer cannot be read: {error}"));
     Some(Sse { data: Some(data), ..Sse::default() })
 }
 
-fn unsent(error: reqwest::Error) -> Failed {
+fn unsent(error: reqwest::Error) -> PostError {
     let is_unsent = error.is_connect() || error.is_builder();
     // The URL may contain a key.
     let text = error.without_url().to_string();
-    StreamableHttpError::Client(if is_unsent { RequestFailure::Unsent(text) } else { RequestFailure::Unknown(text) })
+    StreamableHttpError::Client(if is_unsent { HttpFailure::Unsent(text) } else { HttpFailure::Unknown(text) })
 }
 
-fn unknown(why: String) -> Failed {
-    StreamableHttpError::Client(RequestFailure::Unknown(why))
+fn unknown(why: String) -> PostError {
+    StreamableHttpError::Client(HttpFailure::Unknown(why))
 }

@@ -1,6 +1,6 @@
 //! A tool of an MCP server.
 
-use super::server::Seat;
+use super::server::UserConnection;
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -14,7 +14,7 @@ pub(super) struct McpTool {
     pub(super) name: String,
     /// The fingerprint that the user accepts by approving the call.
     pub(super) fingerprint: [u8; 32],
-    pub(super) seat: Arc<Seat>,
+    pub(super) seat: Arc<UserConnection>,
 }
 
 impl Tool for McpTool {

@@ -1,6 +1,6 @@
 //! A remote agent and its requests.
 
-use super::client::{Behalf, Client, Question};
+use super::client::{RemoteClient, RemoteRequest, Requester};
 use super::settings::RemoteAgentSettings;
 use super::tool::RemoteTool;
 use super::{listing, resource};
@@ -21,7 +21,7 @@ const MAX_RESOURCE: usize = 256 << 10;
 /// A server with tools; cheap to clone.
 #[derive(Clone)]
 pub struct RemoteAgent {
-    client: Arc<Client>,
+    client: Arc<RemoteClient>,
 }
 
 /// The tools of a remote agent.
@@ -39,7 +39,7 @@ impl RemoteAgent {
     /// The base URL or a header cannot be used, or there are no trusted certificates. One line for
     /// the operator, without secrets.
     pub fn new(settings: RemoteAgentSettings) -> Result<Self, String> {
-        Ok(Self { client: Arc::new(Client::new(settings)?) })
+        Ok(Self { client: Arc::new(RemoteClient::new(settings)?) })
     }
 
     /// Lists the tools, with a time limit of 10 s. A tool that cannot be used is left out with a
@@ -49,8 +49,13 @@ impl RemoteAgent {
     /// There is no answer, or it is not a list of tools. One line for the operator, without
     /// secrets.
     pub async fn discover(&self) -> Result<Discovery, String> {
-        let question =
-            Question { path: ["tools", ""], body: None, behalf: Behalf::Nobody, time: LIST_TIME, max_bytes: MAX_LIST };
+        let question = RemoteRequest {
+            path: ["tools", ""],
+            body: None,
+            behalf: Requester::Nobody,
+            time: LIST_TIME,
+            max_bytes: MAX_LIST,
+        };
         let reply = self.client.ask(question).await.map_err(|error| format!("the list of tools: {error}"))?;
         let listing = listing::read(&reply, self.client.prefix.as_deref())?;
         let tools = listing.tools.into_iter().map(|listed| RemoteTool::new(self.client.clone(), listed)).collect();
@@ -62,8 +67,8 @@ impl RemoteAgent {
     /// `None` if the agent says nothing or does not answer within 5 s, or if it requires a user's
     /// token and there is none.
     pub async fn resource(&self, token: Option<&SecretString>) -> Option<String> {
-        let (path, body, behalf) = (["resource", ""], Some(json!({})), Behalf::User(token));
-        let question = Question { path, body, behalf, time: RESOURCE_TIME, max_bytes: MAX_RESOURCE };
+        let (path, body, behalf) = (["resource", ""], Some(json!({})), Requester::User(token));
+        let question = RemoteRequest { path, body, behalf, time: RESOURCE_TIME, max_bytes: MAX_RESOURCE };
         resource::read(&self.client.ask(question).await.ok()?)
     }
 }

@@ -1,8 +1,8 @@
 //! Converts the answer to a call into a result for the model.
 
-use super::client::Reply;
-use crate::text::{cut, one_line};
-use crate::values::is_too_large;
+use super::client::RemoteReply;
+use crate::json_memory::is_too_large;
+use crate::text::{one_line, truncate};
 use contract::ToolError;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -28,7 +28,7 @@ const KINDS: [&str; 3] = ["text", "html", "media"];
 const MEDIA_KEYS: [&str; 3] = ["type", "mimeType", "description"];
 
 /// Returns the result of a call. `success` decides whether it failed, regardless of the status.
-pub(super) fn result(reply: &Reply) -> Result<Value, ToolError> {
+pub(super) fn result(reply: &RemoteReply) -> Result<Value, ToolError> {
     if is_too_large(&reply.body) {
         return Err(failed("its result has too many values"));
     }
@@ -45,18 +45,18 @@ pub(super) fn result(reply: &Reply) -> Result<Value, ToolError> {
         return Err(failed("its result is nested too deeply"));
     }
     let declared = answer.get("responseType").and_then(Value::as_str);
-    let result = shaped(reply.secrets.clean_value(data), declared);
+    let result = convert(reply.secrets.redact_value(data), declared);
     // Numbers and the replacements of secrets may be longer than the original text.
     if result.to_string().len() > MAX_RESULT { Err(failed("its result is too large")) } else { Ok(result) }
 }
 
 /// Returns why the call failed, if it did: by `success: false` or, without `success`, by the
 /// status.
-pub(super) fn failure(reply: &Reply, answer: Option<&Value>) -> Option<String> {
+pub(super) fn failure(reply: &RemoteReply, answer: Option<&Value>) -> Option<String> {
     match answer.and_then(|answer| answer.get("success")) {
         Some(Value::Bool(true)) => None,
         Some(Value::Bool(false)) => {
-            let told = answer.and_then(|answer| answer.get("error")).and_then(|error| told(error, reply));
+            let told = answer.and_then(|answer| answer.get("error")).and_then(|error| error_text(error, reply));
             Some(told.or_else(|| by_status(reply.status)).unwrap_or_else(|| "it gave no reason".to_owned()))
         }
         _ => by_status(reply.status),
@@ -79,13 +79,13 @@ fn by_status(status: StatusCode) -> Option<String> {
 }
 
 /// Returns what the server says about its error: one line of limited size, without secrets.
-fn told(error: &Value, reply: &Reply) -> Option<String> {
+fn error_text(error: &Value, reply: &RemoteReply) -> Option<String> {
     let text = |value: &Value, max: usize| {
         // Secrets are removed before the value is written as JSON, which would escape their quotes,
         // and again after the invisible characters, which could hide a secret, are removed.
-        let value = reply.secrets.clean_value(value.clone());
+        let value = reply.secrets.redact_value(value.clone());
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let text = cut(reply.secrets.clean(&one_line(&text)).trim_end_matches('.'), max);
+        let text = truncate(reply.secrets.redact(&one_line(&text)).trim_end_matches('.'), max);
         (!value.is_null() && !text.is_empty()).then_some(text)
     };
     let Value::Object(error) = error else { return text(error, MAX_MESSAGE) };
@@ -98,7 +98,7 @@ fn told(error: &Value, reply: &Reply) -> Option<String> {
 
 /// Converts data to the form that is documented at `RemoteTool`. A declared type applies if the
 /// data has its key.
-fn shaped(data: Value, declared: Option<&str>) -> Value {
+fn convert(data: Value, declared: Option<&str>) -> Value {
     let mut data = match data {
         Value::Null => return "The tool succeeded without a result.".into(),
         Value::String(text) => return text.into(),

@@ -3,7 +3,7 @@
 use super::listing::is_name;
 use super::secrets::Secrets;
 use super::settings::{RemoteAgentSettings, UserToken};
-use egress::{Egress, EgressError, Request};
+use egress::{Egress, EgressError, EgressRequest};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
@@ -16,7 +16,7 @@ use url::Url;
 const API_KEY: &str = "x-api-key";
 
 /// The client of one server.
-pub(super) struct Client {
+pub(super) struct RemoteClient {
     egress: Egress,
     base_url: Url,
     headers: HeaderMap,
@@ -29,12 +29,12 @@ pub(super) struct Client {
 }
 
 /// A request.
-pub(super) struct Question<'a> {
+pub(super) struct RemoteRequest<'a> {
     /// The path segments after the base URL; empty ones are ignored.
     pub(super) path: [&'a str; 2],
     /// The JSON body of a POST request; without it the request is a GET.
     pub(super) body: Option<Value>,
-    pub(super) behalf: Behalf<'a>,
+    pub(super) behalf: Requester<'a>,
     /// The time limit of the whole request.
     pub(super) time: Duration,
     /// The maximum size of the answer in bytes.
@@ -43,7 +43,7 @@ pub(super) struct Question<'a> {
 
 /// The user for whom a request is made.
 #[derive(Clone, Copy)]
-pub(super) enum Behalf<'a> {
+pub(super) enum Requester<'a> {
     /// No user.
     Nobody,
     /// A user with this token, if they have one.
@@ -51,7 +51,7 @@ pub(super) enum Behalf<'a> {
 }
 
 /// An answer with any status.
-pub(super) struct Reply {
+pub(super) struct RemoteReply {
     pub(super) status: StatusCode,
     pub(super) body: Vec<u8>,
     /// The secrets of the request, to be removed from everything that is returned.
@@ -60,7 +60,7 @@ pub(super) struct Reply {
 
 /// Why there is no answer. The messages contain nothing from the server.
 #[derive(Debug, Error)]
-pub(super) enum Unanswered {
+pub(super) enum RemoteError {
     #[error(transparent)]
     Egress(#[from] EgressError),
     #[error("the user's token holds a character that HTTP forbids")]
@@ -71,7 +71,7 @@ pub(super) enum Unanswered {
     NoToken,
 }
 
-impl Client {
+impl RemoteClient {
     pub(super) fn new(settings: RemoteAgentSettings) -> Result<Self, String> {
         let RemoteAgentSettings { base_url, api_key, user_token, variables, prefix, allow_private, call_time } =
             settings;
@@ -98,29 +98,29 @@ impl Client {
             headers.insert(AUTHORIZATION, bearer(token)?);
             secrets.push(token);
         }
-        let secrets = Secrets::of(secrets);
+        let secrets = Secrets::new(secrets);
         Ok(Self { egress: Egress::new(allow_private)?, base_url, headers, secrets, user_token, prefix, call_time })
     }
 
     /// Sends a request and returns the complete answer. Dropping the future ends the request.
-    pub(super) async fn ask(&self, question: Question<'_>) -> Result<Reply, Unanswered> {
+    pub(super) async fn ask(&self, question: RemoteRequest<'_>) -> Result<RemoteReply, RemoteError> {
         let time = question.time;
         tokio::time::timeout(time, self.send(question)).await.unwrap_or(Err(EgressError::TimedOut(time).into()))
     }
 
-    async fn send(&self, question: Question<'_>) -> Result<Reply, Unanswered> {
-        let Question { path, body, behalf, time, max_bytes } = question;
+    async fn send(&self, question: RemoteRequest<'_>) -> Result<RemoteReply, RemoteError> {
+        let RemoteRequest { path, body, behalf, time, max_bytes } = question;
         let (mut headers, mut secrets) = (self.headers.clone(), self.secrets.clone());
-        if let (Some(UserToken::Own), Behalf::User(token)) = (&self.user_token, behalf) {
-            let token = token.ok_or(Unanswered::NoToken)?;
-            headers.insert(AUTHORIZATION, bearer(token).map_err(|_| Unanswered::Token)?);
-            secrets = secrets.and(Some(token));
+        if let (Some(UserToken::Own), Requester::User(token)) = (&self.user_token, behalf) {
+            let token = token.ok_or(RemoteError::NoToken)?;
+            headers.insert(AUTHORIZATION, bearer(token).map_err(|_| RemoteError::Token)?);
+            secrets = secrets.with(Some(token));
         }
         let method = if body.is_some() { Method::POST } else { Method::GET };
         let (url, body) = (self.address(path), body.map(|body| body.to_string().into_bytes()));
-        let answer = self.egress.send(Request { method, url, headers, body, time, max_bytes }).await?;
+        let answer = self.egress.send(EgressRequest { method, url, headers, body, timeout: time, max_bytes }).await?;
         let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Ok(Reply { status, body: answer.body, secrets })
+        Ok(RemoteReply { status, body: answer.body, secrets })
     }
 
     /// Returns the base URL with two further segments; empty ones are left out.

@@ -1,11 +1,11 @@
 //! Examines a remote agent's server: what it offers, and whether it complies with the contract. No
 //! tool is called.
 
-use super::client::{Behalf, Client, Question, Reply};
-use super::listing::{self, Listed};
+use super::client::{RemoteClient, RemoteReply, RemoteRequest, Requester};
+use super::compliance;
+use super::listing::{self, ParsedTool};
 use super::settings::RemoteAgentSettings;
-use super::strict;
-use crate::text::{cut, one_line};
+use crate::text::{one_line, truncate};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -75,11 +75,11 @@ impl Finding {
 pub async fn examine(settings: RemoteAgentSettings, nonce: &str) -> Result<Examination, String> {
     let stranger = RemoteAgentSettings { api_key: format!("wrong-{nonce}").into(), ..settings.clone() };
     let examiner = Examiner {
-        known: Client::new(settings)?,
-        stranger: Client::new(stranger)?,
+        known: RemoteClient::new(settings)?,
+        stranger: RemoteClient::new(stranger)?,
         tool: format!("no-such-tool-{nonce}"),
     };
-    let reply = ask(&examiner.known, Request::List).await?;
+    let reply = ask(&examiner.known, ExamineRequest::List).await?;
     let (tools, mut findings) = listed(&reply);
     match reply.status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
@@ -93,40 +93,42 @@ pub async fn examine(settings: RemoteAgentSettings, nonce: &str) -> Result<Exami
 
 /// A request of the examination.
 #[derive(Clone, Copy)]
-enum Request<'a> {
+enum ExamineRequest<'a> {
     List,
     Tool(&'a str),
     Resource,
 }
 
 struct Examiner {
-    known: Client,
-    stranger: Client,
+    known: RemoteClient,
+    stranger: RemoteClient,
     /// The name of a tool that does not exist.
     tool: String,
 }
 
 impl Examiner {
     async fn with_the_key(&self) -> Vec<Finding> {
-        let unknown = match ask(&self.known, Request::Tool(&self.tool)).await {
-            Ok(reply) => refused("an unknown tool", &reply, 404, Verdict::Wrong),
+        let unknown = match ask(&self.known, ExamineRequest::Tool(&self.tool)).await {
+            Ok(reply) => check_refusal("an unknown tool", &reply, 404, Verdict::Wrong),
             Err(error) => Finding::new(Verdict::Wrong, format!("an unknown tool: {error}")),
         };
-        vec![unknown, resource(ask(&self.known, Request::Resource).await)]
+        vec![unknown, resource(ask(&self.known, ExamineRequest::Resource).await)]
     }
 
     async fn without_the_key(&self) -> Vec<Finding> {
         let requests = [
-            ("GET /tools with a wrong key", Request::List),
-            ("POST /tools/{name} with a wrong key", Request::Tool(self.tool.as_str())),
-            ("POST /resource with a wrong key", Request::Resource),
+            ("GET /tools with a wrong key", ExamineRequest::List),
+            ("POST /tools/{name} with a wrong key", ExamineRequest::Tool(self.tool.as_str())),
+            ("POST /resource with a wrong key", ExamineRequest::Resource),
         ];
         let mut findings = Vec::new();
         for (what, request) in requests {
             findings.push(match ask(&self.stranger, request).await {
                 // A server without a resource has nothing to protect there.
-                Ok(reply) if matches!(request, Request::Resource) && reply.status == StatusCode::NOT_FOUND => continue,
-                Ok(reply) => refused(what, &reply, 401, Verdict::Note),
+                Ok(reply) if matches!(request, ExamineRequest::Resource) && reply.status == StatusCode::NOT_FOUND => {
+                    continue;
+                }
+                Ok(reply) => check_refusal(what, &reply, 401, Verdict::Note),
                 Err(error) => Finding::new(Verdict::Wrong, format!("{what}: {error}")),
             });
         }
@@ -134,23 +136,23 @@ impl Examiner {
     }
 }
 
-async fn ask(client: &Client, request: Request<'_>) -> Result<Reply, String> {
+async fn ask(client: &RemoteClient, request: ExamineRequest<'_>) -> Result<RemoteReply, String> {
     let (path, body) = match request {
-        Request::List => (["tools", ""], None),
-        Request::Tool(name) => (["tools", name], Some(json!({}))),
-        Request::Resource => (["resource", ""], Some(json!({}))),
+        ExamineRequest::List => (["tools", ""], None),
+        ExamineRequest::Tool(name) => (["tools", name], Some(json!({}))),
+        ExamineRequest::Resource => (["resource", ""], Some(json!({}))),
     };
-    let question = Question { path, body, behalf: Behalf::Nobody, time: TIME, max_bytes: MAX_ANSWER };
+    let question = RemoteRequest { path, body, behalf: Requester::Nobody, time: TIME, max_bytes: MAX_ANSWER };
     client.ask(question).await.map_err(|error| error.to_string())
 }
 
 /// Returns the listed tools and the findings about the list.
-fn listed(reply: &Reply) -> (Vec<ExaminedTool>, Vec<Finding>) {
+fn listed(reply: &RemoteReply) -> (Vec<ExaminedTool>, Vec<Finding>) {
     let listing = match listing::read(reply, None) {
         Ok(listing) => listing,
         Err(reason) => return (Vec::new(), vec![Finding::new(Verdict::Wrong, reason)]),
     };
-    let clean = |text: &str| cut(&reply.secrets.clean(&one_line(text)), MAX_LINE);
+    let clean = |text: &str| truncate(&reply.secrets.redact(&one_line(text)), MAX_LINE);
     let count = listing.tools.len();
     let first = match (reply.status.is_success(), count) {
         (false, _) => Finding::new(Verdict::Wrong, format!("GET /tools has the status {}", reply.status.as_u16())),
@@ -159,7 +161,7 @@ fn listed(reply: &Reply) -> (Vec<ExaminedTool>, Vec<Finding>) {
         (true, _) => Finding::new(Verdict::Good, format!("GET /tools lists {count} tools")),
     };
     let left_out = listing.warnings.iter().map(|warning| Finding::new(Verdict::Wrong, warning.as_str()));
-    let mut found: Vec<_> = left_out.chain(strict::faults(&reply.body, &listing.tools)).collect();
+    let mut found: Vec<_> = left_out.chain(compliance::faults(&reply.body, &listing.tools)).collect();
     let hidden = found.len().saturating_sub(MAX_FINDINGS);
     found.truncate(MAX_FINDINGS);
     if hidden > 0 {
@@ -167,10 +169,10 @@ fn listed(reply: &Reply) -> (Vec<ExaminedTool>, Vec<Finding>) {
     }
     let findings = std::iter::once(first).chain(found);
     let findings = findings.map(|finding| Finding { text: clean(&finding.text), ..finding }).collect();
-    (listing.tools.iter().map(|tool| shown(tool, &clean)).collect(), findings)
+    (listing.tools.iter().map(|tool| describe_tool(tool, &clean)).collect(), findings)
 }
 
-fn shown(tool: &Listed, clean: &dyn Fn(&str) -> String) -> ExaminedTool {
+fn describe_tool(tool: &ParsedTool, clean: &dyn Fn(&str) -> String) -> ExaminedTool {
     let shown = tool.visible_parameters.as_deref().map(|names| format!(" and shows {}", names.join(", ")));
     let asks = match tool.needs_approval {
         true => format!(" (asks first{})", shown.unwrap_or_default()),
@@ -199,7 +201,7 @@ fn kind(schema: &Value) -> String {
 
 /// Returns the finding about a request that must be refused. `misshaped` is the verdict if the body
 /// does not have the contract's form.
-fn refused(what: &str, reply: &Reply, expected: u16, misshaped: Verdict) -> Finding {
+fn check_refusal(what: &str, reply: &RemoteReply, expected: u16, misshaped: Verdict) -> Finding {
     let status = reply.status.as_u16();
     if status != expected {
         return Finding::new(Verdict::Wrong, format!("{what} has the status {status} instead of {expected}"));
@@ -219,7 +221,7 @@ fn is_error(body: &[u8]) -> bool {
         && error["details"].is_string()
 }
 
-fn resource(answer: Result<Reply, String>) -> Finding {
+fn resource(answer: Result<RemoteReply, String>) -> Finding {
     let what = "POST /resource";
     let reply = match answer {
         Ok(reply) if reply.status == StatusCode::NOT_FOUND => {

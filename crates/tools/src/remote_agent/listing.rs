@@ -1,11 +1,11 @@
 //! Parses the answer to `GET /tools`.
 
 use super::answer;
-use super::client::Reply;
+use super::client::RemoteReply;
 use super::schema;
 use super::secrets::Secrets;
 use crate::RESERVED_NAMES;
-use crate::text::{cut, one_line, visible};
+use crate::text::{one_line, truncate, visible};
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -26,12 +26,12 @@ const MAX_QUOTE: usize = 200;
 
 /// A parsed list of tools.
 pub(super) struct Listing {
-    pub(super) tools: Vec<Listed>,
+    pub(super) tools: Vec<ParsedTool>,
     pub(super) warnings: Vec<String>,
 }
 
 /// One tool of the list.
-pub(super) struct Listed {
+pub(super) struct ParsedTool {
     /// The server's name for the tool, for its URL.
     pub(super) remote_name: String,
     /// The name for the model.
@@ -43,14 +43,14 @@ pub(super) struct Listed {
 }
 
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct ListAnswer<'a> {
     #[serde(borrow)]
-    tools: First<'a>,
+    tools: FirstTools<'a>,
 }
 
 /// The first tools as raw JSON, and the number of all tools. They are not parsed at once, so that a
 /// small text cannot take much memory.
-struct First<'a> {
+struct FirstTools<'a> {
     first: Vec<&'a RawValue>,
     count: usize,
 }
@@ -69,17 +69,17 @@ struct ToolDto<'a> {
     visible_parameters: Option<Vec<String>>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for First<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for FirstTools<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Tools;
         impl<'de> Visitor<'de> for Tools {
-            type Value = First<'de>;
+            type Value = FirstTools<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of tools")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<First<'de>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<FirstTools<'de>, A::Error> {
                 let mut first = Vec::new();
                 while first.len() < MAX_TOOLS {
                     let Some(tool) = list.next_element()? else { break };
@@ -89,7 +89,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for First<'a> {
                 while list.next_element::<IgnoredAny>()?.is_some() {
                     count += 1;
                 }
-                Ok(First { first, count })
+                Ok(FirstTools { first, count })
             }
         }
         deserializer.deserialize_seq(Tools)
@@ -97,13 +97,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for First<'a> {
 }
 
 /// Parses the list.
-pub(super) fn read(reply: &Reply, prefix: Option<&str>) -> Result<Listing, String> {
+pub(super) fn read(reply: &RemoteReply, prefix: Option<&str>) -> Result<Listing, String> {
     // A list is accepted with any status.
-    let Answer { tools: First { first, count } } =
-        serde_json::from_slice(&reply.body).map_err(|_| format!("the list of tools: {}", no_list(reply)))?;
+    let ListAnswer { tools: FirstTools { first, count } } =
+        serde_json::from_slice(&reply.body).map_err(|_| format!("the list of tools: {}", list_error(reply)))?;
     let (mut tools, mut warnings, mut names) = (Vec::new(), Vec::new(), HashSet::new());
     for (index, tool) in first.into_iter().enumerate() {
-        match listed(tool, prefix, &reply.secrets) {
+        match parse_tool(tool, prefix, &reply.secrets) {
             Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
             Ok(tool) => {
                 warnings.push(format!("tool {} is left out: there is another tool named `{}`", index + 1, tool.name))
@@ -117,7 +117,7 @@ pub(super) fn read(reply: &Reply, prefix: Option<&str>) -> Result<Listing, Strin
     Ok(Listing { tools, warnings })
 }
 
-fn no_list(reply: &Reply) -> String {
+fn list_error(reply: &RemoteReply) -> String {
     // An error message is short, and parsing anything larger could take many times its size in
     // memory.
     let is_short = reply.body.len() <= answer::MAX_RESULT;
@@ -125,12 +125,12 @@ fn no_list(reply: &Reply) -> String {
     answer::failure(reply, answer.as_ref()).unwrap_or_else(|| "the answer has no valid list".to_owned())
 }
 
-fn listed(tool: &RawValue, prefix: Option<&str>, secrets: &Secrets) -> Result<Listed, String> {
-    let quote = |text: &str| cut(&secrets.clean(&one_line(text)), MAX_QUOTE);
+fn parse_tool(tool: &RawValue, prefix: Option<&str>, secrets: &Secrets) -> Result<ParsedTool, String> {
+    let quote = |text: &str| truncate(&secrets.redact(&one_line(text)), MAX_QUOTE);
     let tool: ToolDto<'_> = serde_json::from_str(tool.get()).map_err(|error| quote(&without_place(&error)))?;
     let name = prefix.map_or_else(|| tool.name.clone(), |prefix| format!("{prefix}__{}", tool.name));
     let about = |reason: &str| format!("`{}`: {reason}", quote(&tool.name));
-    if !is_name(&tool.name) || secrets.clean(&tool.name) != tool.name {
+    if !is_name(&tool.name) || secrets.redact(&tool.name) != tool.name {
         return Err(about("the name must have 1 to 64 letters, digits, `_` or `-`"));
     }
     if !is_name(&name) {
@@ -141,7 +141,7 @@ fn listed(tool: &RawValue, prefix: Option<&str>, secrets: &Secrets) -> Result<Li
     }
     let input_schema = input_schema(tool.parameters, secrets).map_err(|reason| about(&quote(&reason)))?;
     let is_parameter = |name: &String| input_schema["properties"].get(name).is_some();
-    Ok(Listed {
+    Ok(ParsedTool {
         description: description(tool.description.as_deref().unwrap_or_default(), secrets),
         needs_approval: tool.confirmation_required.unwrap_or(false),
         visible_parameters: tool.visible_parameters.map(|names| names.into_iter().filter(is_parameter).collect()),
@@ -169,8 +169,8 @@ fn input_schema(parameters: Option<&RawValue>, secrets: &Secrets) -> Result<Valu
         return Err(format!("the parameters are larger than {} KiB", MAX_SCHEMA >> 10));
     }
     let parameters = serde_json::from_str(text).map_err(|_| "the parameters are nested too deeply".to_owned())?;
-    let schema = schema::of_parameters(&parameters, &|text| description(text, secrets))?;
-    if secrets.clean_value(schema.clone()) == schema {
+    let schema = schema::from_parameters(&parameters, &|text| description(text, secrets))?;
+    if secrets.redact_value(schema.clone()) == schema {
         Ok(schema)
     } else {
         Err("the parameters contain a secret".to_owned())
@@ -180,5 +180,5 @@ fn input_schema(parameters: Option<&RawValue>, secrets: &Secrets) -> Result<Valu
 /// Removes invisible characters first, since they could hide a secret, then the secrets, and
 /// truncates the rest.
 fn description(text: &str, secrets: &Secrets) -> String {
-    cut(secrets.clean(&visible(text)).trim(), MAX_DESCRIPTION)
+    truncate(secrets.redact(&visible(text)).trim(), MAX_DESCRIPTION)
 }

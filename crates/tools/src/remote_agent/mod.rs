@@ -8,6 +8,7 @@
 mod agent;
 mod answer;
 mod client;
+mod compliance;
 mod examine;
 mod listing;
 mod resource;
@@ -15,7 +16,6 @@ mod schema;
 mod secrets;
 mod settings;
 mod source;
-mod strict;
 mod tool;
 mod versions;
 
@@ -25,4 +25,4 @@ pub use schema::RESERVED_PARAMETERS;
 pub use settings::{RemoteAgentSettings, UserToken};
 pub use source::{RemoteSelection, RemoteSource};
 pub use tool::RemoteTool;
-pub use versions::Versions;
+pub use versions::ToolVersions;

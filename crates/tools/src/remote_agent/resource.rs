@@ -1,7 +1,7 @@
 //! Converts the answer to `POST /resource` into a line of context.
 
-use super::client::Reply;
-use crate::context::escaped;
+use super::client::RemoteReply;
+use crate::context::escaped_json;
 use crate::text::visible;
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 const MAX_CONTEXT: usize = 16 << 10;
 
 /// Returns the context, if the answer has one.
-pub(super) fn read(reply: &Reply) -> Option<String> {
+pub(super) fn read(reply: &RemoteReply) -> Option<String> {
     // An answer that is not JSON is usually a default page, not context.
     let content = match serde_json::from_slice::<Value>(&reply.body) {
         Ok(Value::Object(mut answer)) if answer.contains_key("success") => match answer.get("success") {
@@ -21,7 +21,7 @@ pub(super) fn read(reply: &Reply) -> Option<String> {
         Err(_) => return None,
     };
     // Invisible characters are removed first, since they could hide a secret.
-    let content = reply.secrets.clean_value(all_visible(content));
+    let content = reply.secrets.redact_value(all_visible(content));
     let is_empty = match &content {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty(),
@@ -53,17 +53,17 @@ fn all_visible(value: Value) -> Value {
 
 /// Returns the escaped content; if it is too long, as truncated text that ends with `…`.
 fn bounded(content: &Value) -> String {
-    let whole = escaped(content);
+    let whole = escaped_json(content);
     if whole.len() <= MAX_CONTEXT {
         return whole;
     }
     let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
-    let mut left = MAX_CONTEXT - escaped(&"…".into()).len();
+    let mut left = MAX_CONTEXT - escaped_json(&"…".into()).len();
     let fits = |&character: &char| {
         // The size without the quotes.
-        let size = escaped(&character.to_string().into()).len() - 2;
+        let size = escaped_json(&character.to_string().into()).len() - 2;
         left.checked_sub(size).inspect(|&rest| left = rest).is_some()
     };
     let kept: String = text.chars().take_while(fits).collect();
-    escaped(&format!("{kept}…").into())
+    escaped_json(&format!("{kept}…").into())
 }

@@ -21,7 +21,7 @@ type Describe<'a> = &'a dyn Fn(&str) -> String;
 
 /// Returns the schema of a tool's arguments. It allows no other parameters, because one that is not
 /// described could be one of [`RESERVED_PARAMETERS`].
-pub(super) fn of_parameters(parameters: &Value, describe: Describe<'_>) -> Result<Value, String> {
+pub(super) fn from_parameters(parameters: &Value, describe: Describe<'_>) -> Result<Value, String> {
     let Value::Object(parameters) = parameters else { return Err("the parameters are not an object".to_owned()) };
     if parameters.get("type").is_some_and(|kind| kind != "object") {
         return Err("the parameters are not an object".to_owned());
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn schema(parameters: Value) -> String {
-        match of_parameters(&parameters, &|text| text.to_uppercase()) {
+        match from_parameters(&parameters, &|text| text.to_uppercase()) {
             Ok(schema) => {
                 assert!(jsonschema::meta::is_valid(&schema), "{schema}");
                 schema.to_string()

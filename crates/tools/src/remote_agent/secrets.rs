@@ -13,7 +13,7 @@ const INSTEAD: &str = "[secret]";
 pub(super) struct Secrets(Vec<SecretString>);
 
 impl Secrets {
-    pub(super) fn of<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
+    pub(super) fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
         // HTTP trims spaces.
         let trimmed = secrets.into_iter().map(|secret| secret.expose_secret().trim());
         let mut kept: Vec<&str> = trimmed.filter(|secret| secret.len() >= MIN_LENGTH).collect();
@@ -24,12 +24,12 @@ impl Secrets {
     }
 
     /// Returns these secrets and another one.
-    pub(super) fn and(&self, secret: Option<&SecretString>) -> Self {
-        Self::of(self.0.iter().chain(secret))
+    pub(super) fn with(&self, secret: Option<&SecretString>) -> Self {
+        Self::new(self.0.iter().chain(secret))
     }
 
     /// Replaces the secrets in a text.
-    pub(super) fn clean(&self, text: &str) -> String {
+    pub(super) fn redact(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| match text.contains(secret.expose_secret()) {
             true => text.replace(secret.expose_secret(), INSTEAD),
             false => text,
@@ -37,12 +37,12 @@ impl Secrets {
     }
 
     /// Replaces the secrets in a value, including its keys.
-    pub(super) fn clean_value(&self, value: Value) -> Value {
+    pub(super) fn redact_value(&self, value: Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.clean(&text)),
-            Value::Array(items) => items.into_iter().map(|item| self.clean_value(item)).collect(),
+            Value::String(text) => Value::String(self.redact(&text)),
+            Value::Array(items) => items.into_iter().map(|item| self.redact_value(item)).collect(),
             Value::Object(entries) => {
-                entries.into_iter().map(|(key, value)| (self.clean(&key), self.clean_value(value))).collect()
+                entries.into_iter().map(|(key, value)| (self.redact(&key), self.redact_value(value))).collect()
             }
             plain => plain,
         }
@@ -56,7 +56,7 @@ mod tests {
 
     fn check(secrets: &[&str], text: &str, expected: &str) {
         let secrets: Vec<_> = secrets.iter().map(|&secret| SecretString::from(secret)).collect();
-        assert_eq!(Secrets::of(&secrets).clean(text), expected);
+        assert_eq!(Secrets::new(&secrets).redact(text), expected);
     }
 
     #[test]
@@ -69,8 +69,8 @@ mod tests {
 
     #[test]
     fn secrets_are_replaced_in_keys_and_values() {
-        let secrets = Secrets::of(&["key-1234".into()]).and(Some(&"t0ken".into()));
-        let value = secrets.clean_value(json!({ "key-1234": [1, { "a": "t0ken" }, null] }));
+        let secrets = Secrets::new(&["key-1234".into()]).with(Some(&"t0ken".into()));
+        let value = secrets.redact_value(json!({ "key-1234": [1, { "a": "t0ken" }, null] }));
         assert_eq!(value, json!({ "[secret]": [1, { "a": "[secret]" }, null] }));
     }
 }

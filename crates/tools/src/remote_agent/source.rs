@@ -2,9 +2,9 @@
 
 use super::agent::RemoteAgent;
 use super::tool::{PersonalTool, RemoteTool};
-use super::versions::{OtherTool, Version, Versions};
-use crate::patterns::patterns;
-use contract::{ApprovalTerms, Sourced, Tool, ToolError, ToolSource};
+use super::versions::{ChangedTool, ToolVersions, Version};
+use crate::patterns::compile_patterns;
+use contract::{ApprovalTerms, RunScope, SourceTools, Tool, ToolError, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobSet;
@@ -35,25 +35,25 @@ pub struct RemoteSelection {
 /// The tools of a remote agent for one local agent; cheap to clone.
 #[derive(Clone)]
 pub struct RemoteSource {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSource>,
     /// The token of the user for whom requests are made.
     token: Option<SecretString>,
 }
 
 /// The part that all users share.
-struct Shared {
+struct SharedSource {
     name: String,
     agent: RemoteAgent,
     allow: Option<GlobSet>,
     deny: GlobSet,
     confirm: bool,
     approval: ApprovalTerms,
-    known: Mutex<Option<Known>>,
-    versions: Arc<Versions>,
+    known: Mutex<Option<CachedList>>,
+    versions: Arc<ToolVersions>,
 }
 
 /// The cached list, or the error instead of it.
-struct Known {
+struct CachedList {
     tools: Result<Vec<Arc<RemoteTool>>, ToolError>,
     until: Instant,
 }
@@ -68,13 +68,13 @@ impl RemoteSource {
         name: impl Into<String>,
         agent: RemoteAgent,
         selection: &RemoteSelection,
-        versions: Arc<Versions>,
+        versions: Arc<ToolVersions>,
     ) -> Result<Self, String> {
-        let shared = Shared {
+        let shared = SharedSource {
             name: name.into(),
             agent,
-            allow: selection.allow.as_deref().map(patterns).transpose()?,
-            deny: patterns(&selection.deny)?,
+            allow: selection.allow.as_deref().map(compile_patterns).transpose()?,
+            deny: compile_patterns(&selection.deny)?,
             confirm: selection.confirm,
             approval: selection.approval.clone(),
             known: Mutex::default(),
@@ -90,11 +90,11 @@ impl RemoteSource {
     }
 
     fn for_user(&self, tool: Arc<RemoteTool>, user_id: &str) -> Arc<dyn Tool> {
-        let seen = self.shared.versions.see(user_id, tool.spec());
+        let seen = self.shared.versions.record(user_id, tool.spec());
         let tool = self.with_token(tool);
         match seen {
-            Version::Known => tool,
-            Version::Another(version) => Arc::new(OtherTool::new(tool, version)),
+            Version::Accepted => tool,
+            Version::Changed(version) => Arc::new(ChangedTool::new(tool, version)),
         }
     }
 
@@ -106,7 +106,7 @@ impl RemoteSource {
     }
 }
 
-impl Shared {
+impl SharedSource {
     async fn list(&self) -> Result<Vec<Arc<RemoteTool>>, ToolError> {
         let mut known = self.known.lock().await;
         if let Some(known) = known.as_ref().filter(|known| Instant::now() < known.until) {
@@ -114,7 +114,7 @@ impl Shared {
         }
         let tools = self.ask().await;
         let until = Instant::now() + if tools.is_ok() { FRESH } else { PAUSE };
-        *known = Some(Known { tools: tools.clone(), until });
+        *known = Some(CachedList { tools: tools.clone(), until });
         tools
     }
 
@@ -130,7 +130,7 @@ impl Shared {
             let name = tool.remote_name();
             self.allow.as_ref().is_none_or(|allow| allow.is_match(name)) && !self.deny.is_match(name)
         });
-        Ok(taken.map(|tool| Arc::new(tool.asking(self.confirm, &self.approval))).collect())
+        Ok(taken.map(|tool| Arc::new(tool.with_approval(self.confirm, &self.approval))).collect())
     }
 }
 
@@ -139,13 +139,13 @@ impl ToolSource for RemoteSource {
         &self.shared.name
     }
 
-    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
+    fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         async move {
             let (name, agent) = (&self.shared.name, &self.shared.agent);
             let (tools, resource) = tokio::join!(self.shared.list(), agent.resource(self.token.as_ref()));
-            let context = resource.map(|said| crate::context::remote(name, &said));
-            let tools = tools?.into_iter().map(|tool| self.for_user(tool, user_id)).collect();
-            Ok(Sourced { tools, context, ..Sourced::default() })
+            let context = resource.map(|said| crate::context::remote_context(name, &said));
+            let tools = tools?.into_iter().map(|tool| self.for_user(tool, &scope.user_id)).collect();
+            Ok(SourceTools { tools, context, ..SourceTools::default() })
         }
         .boxed()
     }

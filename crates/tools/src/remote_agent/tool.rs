@@ -1,8 +1,8 @@
 //! A tool of a remote agent.
 
 use super::answer::{self, MAX_RESULT};
-use super::client::{Behalf, Client, Question, Unanswered};
-use super::listing::Listed;
+use super::client::{RemoteClient, RemoteError, RemoteRequest, Requester};
+use super::listing::ParsedTool;
 use contract::{ApprovalTerms, Tool, ToolContext, ToolError, ToolSpec};
 use egress::EgressError;
 use futures::future::BoxFuture;
@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 /// A tool of a remote agent, which its server runs.
 pub struct RemoteTool {
-    client: Arc<Client>,
+    client: Arc<RemoteClient>,
     spec: ToolSpec,
     remote_name: String,
 }
 
 impl RemoteTool {
-    pub(super) fn new(client: Arc<Client>, listed: Listed) -> Self {
-        let Listed { remote_name, name, description, input_schema, needs_approval, visible_parameters } = listed;
+    pub(super) fn new(client: Arc<RemoteClient>, listed: ParsedTool) -> Self {
+        let ParsedTool { remote_name, name, description, input_schema, needs_approval, visible_parameters } = listed;
         let timeout = client.call_time;
         let approval = ApprovalTerms { visible_parameters, ..ApprovalTerms::default() };
         let spec = ToolSpec { needs_approval, approval, timeout, ..ToolSpec::new(name, description, input_schema) };
@@ -39,7 +39,7 @@ impl RemoteTool {
 
     /// Returns the tool with these terms of approval requests. `confirm` adds the requirement of an
     /// approval.
-    pub(super) fn asking(mut self, confirm: bool, terms: &ApprovalTerms) -> Self {
+    pub(super) fn with_approval(mut self, confirm: bool, terms: &ApprovalTerms) -> Self {
         self.spec.needs_approval |= confirm;
         let visible_parameters = self.spec.approval.visible_parameters.take();
         self.spec.approval = ApprovalTerms { visible_parameters, ..terms.clone() };
@@ -64,8 +64,8 @@ impl RemoteTool {
 
     async fn run(&self, token: Option<&SecretString>, input: Value) -> Result<Value, ToolError> {
         let (path, time) = (["tools", self.remote_name.as_str()], self.client.call_time);
-        let behalf = Behalf::User(token);
-        let question = Question { path, body: Some(input), behalf, time, max_bytes: MAX_RESULT };
+        let behalf = Requester::User(token);
+        let question = RemoteRequest { path, body: Some(input), behalf, time, max_bytes: MAX_RESULT };
         answer::result(&self.client.ask(question).await.map_err(|error| unanswered(&error))?)
     }
 }
@@ -105,9 +105,9 @@ impl Tool for RemoteTool {
     }
 }
 
-fn unanswered(error: &Unanswered) -> ToolError {
+fn unanswered(error: &RemoteError) -> ToolError {
     let effect = match error {
-        Unanswered::Egress(EgressError::Unreachable | EgressError::TimedOut(_) | EgressError::TooLarge(_)) => {
+        RemoteError::Egress(EgressError::Unreachable | EgressError::TimedOut(_) | EgressError::TooLarge(_)) => {
             " It may or may not have had an effect."
         }
         _ => "",

@@ -18,10 +18,10 @@ const MAX_ACCEPTED: usize = 10_000;
 /// The versions of a remote agent's tools. They are passed on when the source is recreated; see
 /// [`RemoteSource::new`](super::RemoteSource::new).
 #[derive(Default)]
-pub struct Versions(Mutex<Known>);
+pub struct ToolVersions(Mutex<VersionState>);
 
 #[derive(Default)]
-struct Known {
+struct VersionState {
     /// By name: the first fingerprint, and whether any version required an approval.
     first: HashMap<String, (String, bool)>,
     /// Users, with the fingerprints that they have accepted.
@@ -31,35 +31,35 @@ struct Known {
 /// Whether a tool needs the user's acceptance.
 pub(super) enum Version {
     /// The tool is unchanged, or the user has accepted it.
-    Known,
+    Accepted,
     /// The tool has changed, so the user is asked.
-    Another(Unaccepted),
+    Changed(ChangedVersion),
 }
 
 /// A version that a user has not accepted yet.
-pub(super) struct Unaccepted {
-    versions: Arc<Versions>,
+pub(super) struct ChangedVersion {
+    versions: Arc<ToolVersions>,
     /// The user and the fingerprint; `None` if every call needs an approval.
     key: Option<(String, String)>,
 }
 
-impl Versions {
+impl ToolVersions {
     /// Records a tool as it is listed, and returns whether it needs the user's acceptance.
-    pub(super) fn see(self: &Arc<Self>, user_id: &str, tool: &ToolSpec) -> Version {
+    pub(super) fn record(self: &Arc<Self>, user_id: &str, tool: &ToolSpec) -> Version {
         let fingerprint = tool.fingerprint();
         let mut known = self.0.lock();
-        let Known { first, accepted } = &mut *known;
+        let VersionState { first, accepted } = &mut *known;
         if first.len() >= MAX_TOOLS && !first.contains_key(&tool.name) {
-            return Version::Another(Unaccepted { versions: self.clone(), key: None });
+            return Version::Changed(ChangedVersion { versions: self.clone(), key: None });
         }
         let (version, asked) = first.entry(tool.name.clone()).or_insert_with(|| (fingerprint.clone(), false));
         *asked |= tool.needs_approval;
         let key = (user_id.to_owned(), fingerprint);
         match () {
-            () if tool.needs_approval => Version::Known,
-            () if *asked => Version::Another(Unaccepted { versions: self.clone(), key: None }),
-            () if *version == key.1 || accepted.contains(&key) => Version::Known,
-            () => Version::Another(Unaccepted { versions: self.clone(), key: Some(key) }),
+            () if tool.needs_approval => Version::Accepted,
+            () if *asked => Version::Changed(ChangedVersion { versions: self.clone(), key: None }),
+            () if *version == key.1 || accepted.contains(&key) => Version::Accepted,
+            () => Version::Changed(ChangedVersion { versions: self.clone(), key: Some(key) }),
         }
     }
 
@@ -73,20 +73,20 @@ impl Versions {
 }
 
 /// A tool that has changed: each call needs the user's approval.
-pub(super) struct OtherTool {
+pub(super) struct ChangedTool {
     tool: Arc<dyn Tool>,
     spec: ToolSpec,
-    version: Unaccepted,
+    version: ChangedVersion,
 }
 
-impl OtherTool {
-    pub(super) fn new(tool: Arc<dyn Tool>, version: Unaccepted) -> Self {
+impl ChangedTool {
+    pub(super) fn new(tool: Arc<dyn Tool>, version: ChangedVersion) -> Self {
         let spec = ToolSpec { needs_approval: true, ..tool.spec().clone() };
         Self { tool, spec, version }
     }
 }
 
-impl Tool for OtherTool {
+impl Tool for ChangedTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -107,21 +107,21 @@ mod tests {
 
     #[test]
     fn changed_tools_need_the_users_acceptance() {
-        let versions = Arc::new(Versions::default());
+        let versions = Arc::new(ToolVersions::default());
         let see = |user: &str, description: &str, needs_approval: bool| {
             let spec = ToolSpec::new("find", description, json!({ "type": "object" }));
-            versions.see(user, &ToolSpec { needs_approval, ..spec })
+            versions.record(user, &ToolSpec { needs_approval, ..spec })
         };
-        let is_known = |user: &str, description: &str| matches!(see(user, description, false), Version::Known);
+        let is_known = |user: &str, description: &str| matches!(see(user, description, false), Version::Accepted);
         assert!(is_known("ada", "Finds.") && is_known("bob", "Finds."));
         assert!(!is_known("ada", "Finds, and sends."));
-        let Version::Another(other) = see("ada", "Finds, and sends.", false) else { panic!("it is another one") };
+        let Version::Changed(other) = see("ada", "Finds, and sends.", false) else { panic!("it is another one") };
         versions.accept(other.key.unwrap());
         assert!(is_known("ada", "Finds, and sends."), "she has taken it");
         assert!(!is_known("bob", "Finds, and sends."), "he has not");
         assert!(is_known("ada", "Finds."), "it is as it was");
         // The requirement of an approval cannot be withdrawn.
-        assert!(matches!(see("ada", "Finds.", true), Version::Known));
+        assert!(matches!(see("ada", "Finds.", true), Version::Accepted));
         assert!(!is_known("ada", "Finds."));
     }
 }

@@ -13,7 +13,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
-use tools::mcp::{ClientCredentials, HttpTransport, McpSettings, McpTransport};
+use tools::mcp::{ClientCredentials, HttpServerSettings, McpSettings, McpTransport};
 
 const SECRET: &str = "secret-canary-1";
 const REFRESH: &str = "refresh-canary-2";
@@ -73,7 +73,7 @@ fn settings(server: &str, token_url: &str, refresh_token: Option<&str>) -> McpSe
         refresh_token: refresh_token.map(SecretString::from),
         scope: Some("tools".to_owned()),
     };
-    let transport = HttpTransport { oauth: Some(oauth), ..address(&format!("{server}/mcp")) };
+    let transport = HttpServerSettings { oauth: Some(oauth), ..address(&format!("{server}/mcp")) };
     McpSettings { name: "peer".to_owned(), transport: McpTransport::Http(transport), shared: false }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use tools::mcp::{HttpTransport, McpSelection, McpServer, McpSettings, McpSource, McpTransport, StdioTransport};
+use tools::mcp::{HttpServerSettings, McpSelection, McpServer, McpSettings, McpSource, McpTransport, StdioSettings};
 
 /// Returns a path in the repository.
 pub(crate) fn repository(path: &str) -> String {
@@ -30,12 +30,12 @@ pub(crate) fn node(args: &[&str]) -> McpSettings {
 pub(crate) fn program(command: &str, args: &[&str]) -> McpSettings {
     let args = args.iter().map(|&arg| arg.to_owned()).collect();
     let env = vec![("GREETING".to_owned(), SecretString::from("hello"))];
-    let transport = McpTransport::Stdio(StdioTransport { command: command.to_owned(), args, env, folder: None });
+    let transport = McpTransport::Stdio(StdioSettings { command: command.to_owned(), args, env, folder: None });
     McpSettings { name: "peer".to_owned(), transport, shared: false }
 }
 
-pub(crate) fn address(url: &str) -> HttpTransport {
-    HttpTransport { url: url.parse().unwrap(), headers: Vec::new(), allow_private: true, oauth: None }
+pub(crate) fn address(url: &str) -> HttpServerSettings {
+    HttpServerSettings { url: url.parse().unwrap(), headers: Vec::new(), allow_private: true, oauth: None }
 }
 
 pub(crate) fn everything() -> McpSelection {
@@ -60,7 +60,7 @@ impl Peer {
     }
 
     pub(crate) async fn tools(&self) -> Result<Vec<Arc<dyn Tool>>, ToolError> {
-        Ok(self.source.tools("ada").await?.tools)
+        Ok(self.source.tools(&scope_of("ada")).await?.tools)
     }
 
     pub(crate) async fn names(&self) -> Vec<String> {
@@ -78,7 +78,7 @@ impl Peer {
         input: Value,
         context: ToolContext,
     ) -> Result<Value, String> {
-        let tools = self.source.tools(user).await.map_err(|error| error.message)?.tools;
+        let tools = self.source.tools(&scope_of(user)).await.map_err(|error| error.message)?.tools;
         let tool = tools.iter().find(|known| known.spec().name == tool).expect("the server has the tool");
         tool.call(input, context).await.map_err(|error| error.message)
     }
@@ -87,11 +87,19 @@ impl Peer {
 pub(crate) fn context() -> ToolContext {
     ToolContext {
         call_id: "call".to_owned(),
-        user_id: "ada".to_owned(),
-        conversation_id: "conversation".to_owned(),
+        scope: Arc::new(contract::RunScope {
+            user_id: "ada".to_owned(),
+            conversation_id: "conversation".to_owned(),
+            ..contract::RunScope::default()
+        }),
         cancel: CancellationToken::new(),
-        progress: contract::Progress::default(),
+        reports: contract::CallReports::default(),
         may_repeat: false,
         models: contract::ModelUse::default(),
     }
+}
+
+/// The scope of a run for a user.
+pub(crate) fn scope_of(user: &str) -> contract::RunScope {
+    contract::RunScope { user_id: user.to_owned(), ..contract::RunScope::default() }
 }

@@ -1,7 +1,7 @@
 //! The reference servers.
 
 use crate::peers::{Peer, address, context, everything, node, npm, program, repository};
-use contract::Progress;
+use contract::{CallReport, CallReports};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
@@ -84,12 +84,13 @@ async fn progress_is_reported_and_calls_can_be_cancelled() {
     let peer = Peer::new(over_stdio());
     let (told, mut shown) = mpsc::channel(8);
     let mut long = context();
-    long.progress = Progress::new("call", told);
+    long.reports = CallReports::new("call", told);
     let input = json!({ "duration": 0.3, "steps": 3 });
     let result = peer.call_as("ada", "trigger-long-running-operation", input, long).await;
     assert_eq!(result, Ok(json!("Long running operation completed. Duration: 0.3 seconds, Steps: 3.")));
     let first = shown.recv().await.unwrap();
-    assert_eq!(first, ("call".to_owned(), json!({ "progress": 1.0, "total": 3.0 })));
+    let expected = CallReport::Progress(json!({ "progress": 1.0, "total": 3.0 }));
+    assert_eq!(first, ("call".to_owned(), expected));
 
     let given_up = context();
     let stop = given_up.cancel.clone();

@@ -137,8 +137,7 @@ async fn invalid_answers_are_errors() {
 async fn results_are_limited_in_size() {
     let text = |length: usize| json!({ "success": true, "data": { "text": "x".repeat(length) } }).to_string();
     check_body(200, text(1_000_000), &format!("{:?}", "x".repeat(1_000_000))).await;
-    let large =
-        "error: The tool gave no result: the answer has more than 1048576 bytes. It may or may not have had an effect.";
+    let large = "error: The tool gave no result: the response is larger than 1048576 bytes. It may or may not have had an effect.";
     check_body(200, text(1 << 20), large).await;
     // A number that is longer in the result than in the answer.
     let numbers = format!(r#"{{"success":true,"data":{{"n":[{}]}}}}"#, vec!["1e15"; 200_000].join(","));
@@ -155,8 +154,7 @@ async fn compressed_answers_count_with_their_full_size() {
     let packed = packer.finish().unwrap();
     assert!(packed.len() < 100_000);
     let server = Server::finding(move || ([("content-encoding", "gzip")], packed.clone()).into_response()).await;
-    let expected =
-        "error: The tool gave no result: the answer has more than 1048576 bytes. It may or may not have had an effect.";
+    let expected = "error: The tool gave no result: the response is larger than 1048576 bytes. It may or may not have had an effect.";
     assert_eq!(server.call(json!({})).await, expected);
 }
 

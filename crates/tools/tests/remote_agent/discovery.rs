@@ -148,7 +148,7 @@ async fn answers_without_a_list_are_errors() {
     check_refused(404, "", "its server does not know it (status 404)").await;
     check_refused(500, "oops", "its server answered with the status 500").await;
     check_refused(200, r#"{"success":false,"error":{"message":"Bad key","code":401}}"#, "Bad key; code 401").await;
-    check_refused(200, " ".repeat((4 << 20) + 1), "the answer has more than 4194304 bytes").await;
+    check_refused(200, " ".repeat((4 << 20) + 1), "the response is larger than 4194304 bytes").await;
 }
 
 #[tokio::test]

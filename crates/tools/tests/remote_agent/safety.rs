@@ -147,7 +147,10 @@ async fn each_users_token_is_sent_with_their_requests() {
             .unwrap();
     let check = async |token: Option<&str>, context: bool, expected: &str| {
         let own = source.on_behalf(token.map(SecretString::from));
-        let sourced = own.tools("ada").await.unwrap();
+        let sourced = own
+            .tools(&contract::RunScope { user_id: "ada".to_owned(), ..contract::RunScope::default() })
+            .await
+            .unwrap();
         assert_eq!(sourced.context.is_some(), context, "{token:?}");
         let result = sourced.tools[0].call(json!({}), caller()).await;
         assert_eq!(result.map_or_else(|error| error.to_string(), |text| text.to_string()), expected, "{token:?}");

@@ -106,10 +106,9 @@ pub(crate) fn caller() -> ToolContext {
     let [call_id, user_id, conversation_id] = ["1", "ada", "c"].map(str::to_owned);
     ToolContext {
         call_id,
-        user_id,
-        conversation_id,
+        scope: Arc::new(contract::RunScope { user_id, conversation_id, ..contract::RunScope::default() }),
         cancel: CancellationToken::new(),
-        progress: contract::Progress::default(),
+        reports: contract::CallReports::default(),
         may_repeat: false,
         models: contract::ModelUse::default(),
     }

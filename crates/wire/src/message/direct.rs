@@ -13,19 +13,19 @@ use std::fmt;
 
 impl<'de> Deserialize<'de> for UiMessage {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_map(Message)
+        d.deserialize_map(MessageVisitor)
     }
 }
 
 impl<'de> Deserialize<'de> for UiPart {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_map(Part)
+        d.deserialize_map(PartVisitor)
     }
 }
 
-struct Message;
+struct MessageVisitor;
 
-impl<'de> Visitor<'de> for Message {
+impl<'de> Visitor<'de> for MessageVisitor {
     type Value = UiMessage;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,9 +53,9 @@ impl<'de> Visitor<'de> for Message {
     }
 }
 
-struct Part;
+struct PartVisitor;
 
-impl<'de> Visitor<'de> for Part {
+impl<'de> Visitor<'de> for PartVisitor {
     type Value = UiPart;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -34,8 +34,8 @@ pub(super) fn part(mut value: Value) -> Result<UiPart, String> {
     let kind = value.get("type").and_then(Value::as_str).ok_or("missing field `type`")?.to_owned();
     let fields = &mut value;
     Ok(match kind.as_str() {
-        "text" => UiPart::Text(TextFields::of(fields).part()?),
-        "reasoning" => UiPart::Reasoning(TextFields::of(fields).part()?),
+        "text" => UiPart::Text(TextFields::from_value(fields).part()?),
+        "reasoning" => UiPart::Reasoning(TextFields::from_value(fields).part()?),
         "file" => UiPart::File(FilePart {
             media_type: need(fields, "mediaType")?,
             url: need(fields, "url")?,
@@ -82,7 +82,7 @@ pub(super) struct TextFields {
 }
 
 impl TextFields {
-    fn of(fields: &mut Value) -> Self {
+    fn from_value(fields: &mut Value) -> Self {
         let mut found = Self::default();
         for name in ["id", "text", "state", "providerMetadata", "citations"] {
             if let Some(field) = found.named(name) {

@@ -4,7 +4,7 @@ use super::ClientTool;
 use super::display::{Display, Drawer};
 use super::messages::{MessageActions, MessageDisplay, Roles, is_on};
 use super::properties::{as_text, text};
-use super::sender::Sender;
+use super::sender::SenderProperties;
 use super::welcome::{Prompt, Welcome, prompts};
 use crate::locale::Locale;
 use crate::read::Read;
@@ -60,7 +60,7 @@ pub struct AgentChatProperties {
     /// The display of authors.
     pub roles: Roles,
     /// The features of the composer.
-    pub sender: Sender,
+    pub sender: SenderProperties,
     /// Suggestions below the newest answer; a click sends one unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<Prompt>,
@@ -107,7 +107,7 @@ impl AgentChatProperties {
             actions,
             message_display: object("messageDisplay").map(MessageDisplay::read).unwrap_or_default(),
             roles: object("roles").map(Roles::read).unwrap_or_default(),
-            sender: object("sender").map(Sender::read).unwrap_or_default(),
+            sender: object("sender").map(SenderProperties::read).unwrap_or_default(),
             suggestions: properties.get("suggestions").map(prompts).unwrap_or_default(),
             height: properties.get("height").and_then(length),
             max_width: properties.get("maxWidth").and_then(length),

@@ -131,7 +131,7 @@ impl MessageDisplay {
         let default = Self::default();
         let time = |key: &str, default| own.get(key).and_then(Value::as_u64).unwrap_or(default).max(THINKING_FLOOR_MS);
         let sources = own.get("sourcesDisplay").and_then(Value::as_object);
-        let (tool_results, tool_results_of) = own.get("toolResultDisplay").map(results).unwrap_or_default();
+        let (tool_results, tool_results_of) = own.get("toolResultDisplay").map(read_result_display).unwrap_or_default();
         Self {
             markdown_rendering: is_on(own, "markdownRendering", default.markdown_rendering),
             render_mermaid: is_on(own, "renderMermaid", default.render_mermaid),
@@ -193,7 +193,7 @@ impl ResultDisplay {
 }
 
 /// Reads one setting for all tools, or settings by tool with `default` for the others.
-fn results(own: &Value) -> (ResultDisplay, LiteMap<String, ResultDisplay>) {
+fn read_result_display(own: &Value) -> (ResultDisplay, LiteMap<String, ResultDisplay>) {
     let Value::Object(own) = own else {
         return (ResultDisplay::read(own).unwrap_or_default(), LiteMap::new());
     };

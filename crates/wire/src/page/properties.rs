@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// The properties of an input; which of them apply depends on its type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Input {
+pub struct InputProperties {
     /// The label; if absent, it is derived from the id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -16,7 +16,7 @@ pub struct Input {
     pub placeholder: Option<String>,
     /// The options of a `Select` or a `MultiSelect`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<Choice>,
+    pub options: Vec<SelectOption>,
     /// The initial value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<Value>,
@@ -46,14 +46,14 @@ pub struct Input {
 
 /// An option of a `Select` or a `MultiSelect`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Choice {
+pub struct SelectOption {
     /// The stored value.
     pub value: String,
     /// The displayed label.
     pub label: String,
 }
 
-impl Choice {
+impl SelectOption {
     /// Reads an option: a text that is both value and label, or `{value, label}`.
     pub fn read(option: &Value) -> Option<Self> {
         match option {
@@ -69,7 +69,7 @@ impl Choice {
 /// Returns the values of the options, unless the options are computed.
 pub(super) fn static_choices(properties: &Map<String, Value>) -> Option<Vec<String>> {
     let options = properties.get("options")?.as_array()?;
-    Some(options.iter().filter_map(Choice::read).map(|choice| choice.value).collect())
+    Some(options.iter().filter_map(SelectOption::read).map(|choice| choice.value).collect())
 }
 
 /// The properties of a `Columns` block.
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn options_are_texts_or_pairs() {
         let check = |option: Value, expected: Option<(&str, &str)>| {
-            let choice = Choice::read(&option).map(|choice| (choice.value, choice.label));
+            let choice = SelectOption::read(&option).map(|choice| (choice.value, choice.label));
             assert_eq!(choice.as_ref().map(|(value, label)| (value.as_str(), label.as_str())), expected, "{option}");
         };
         check(json!("a"), Some(("a", "a")));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// The properties of the composer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Sender {
+pub struct SenderProperties {
     /// The placeholder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
@@ -59,13 +59,13 @@ pub struct Attachments {
     pub max_size: Option<u64>,
     /// Where files are uploaded instead of to the server.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub storage: Option<Storage>,
+    pub storage: Option<UploadStorage>,
 }
 
 /// A storage of the page's own, such as an S3 bucket, to which the browser uploads files directly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Storage {
+pub struct UploadStorage {
     /// The endpoint that issues an upload policy for each file: it maps `{name, type, size}` to
     /// `{url, fields}`.
     pub upload_policy_request_id: String,
@@ -103,7 +103,7 @@ pub struct SenderCommand {
     pub text: String,
 }
 
-impl Sender {
+impl SenderProperties {
     pub(super) fn read(own: &Map<String, Value>) -> Self {
         let is = |key: &str, value: &str| text(own, key).as_deref() == Some(value);
         let attachments = own.get("attachments").and_then(Value::as_object);
@@ -130,13 +130,13 @@ impl Attachments {
         Self {
             accept: accepted(own.get("accept")),
             max_size: own.get("maxSize").and_then(Value::as_u64),
-            storage: Storage::read(own),
+            storage: UploadStorage::read(own),
         }
     }
 
     /// Returns whether a file of this name and type may be attached. The browser reports the type;
     /// the server checks it again.
-    pub fn takes(&self, name: &str, media_type: &str) -> bool {
+    pub fn accepts(&self, name: &str, media_type: &str) -> bool {
         let (name, kind) = (name.to_ascii_lowercase(), media_type.to_ascii_lowercase());
         let fits = |accept: &String| match accept.strip_suffix('*') {
             Some(group) => kind.starts_with(group),
@@ -147,7 +147,7 @@ impl Attachments {
     }
 }
 
-impl Storage {
+impl UploadStorage {
     fn read(own: &Map<String, Value>) -> Option<Self> {
         Some(Self {
             upload_policy_request_id: text(own, "uploadPolicyRequestId")?,
@@ -214,7 +214,7 @@ mod tests {
             "switches": [{ "key": "web" }, { "key": "deep", "label": "Think", "icon": "★", "default": true }],
             "commands": [{ "name": "sum", "text": "Sum up." }],
         });
-        let sender = Sender::read(own.as_object().unwrap());
+        let sender = SenderProperties::read(own.as_object().unwrap());
         assert_eq!(
             serde_json::to_value(&sender).unwrap(),
             json!({
@@ -231,14 +231,14 @@ mod tests {
         let own = Attachments::read(storage.as_object().unwrap());
         assert_eq!(serde_json::to_value(&own).unwrap(), storage);
         let off = json!({ "attachments": { "accept": "image/*" } });
-        assert_eq!(Sender::read(off.as_object().unwrap()), Sender::default());
+        assert_eq!(SenderProperties::read(off.as_object().unwrap()), SenderProperties::default());
     }
 
     #[test]
     fn files_are_accepted_by_type_or_extension() {
         let check = |accept: &str, name: &str, kind: &str, expected: bool| {
             let attachments = Attachments { accept: accepted(Some(&json!(accept))), ..Attachments::default() };
-            assert_eq!(attachments.takes(name, kind), expected, "{accept}: {name} {kind}");
+            assert_eq!(attachments.accepts(name, kind), expected, "{accept}: {name} {kind}");
         };
         check("", "a.exe", "", true);
         check("image/*", "a.png", "image/png", true);

@@ -79,7 +79,7 @@ fn input_type(blocks: &[Block], id: &str) -> Option<FieldType> {
 
 /// The result of an `update-page-state` call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Updates {
+pub struct PageStateUpdate {
     /// Page state keys with their new values, in the order of the call.
     pub written: Vec<(String, Value)>,
     /// The output for the model: `{ok, written, ignored?, refused?: [{key, reason}]}`.
@@ -88,7 +88,7 @@ pub struct Updates {
 
 /// Checks the input of an `update-page-state` call against the declared fields. Only declared keys
 /// are written; an invalid value is refused with a reason for the model; `null` clears a field.
-pub fn apply_updates(fields: &[SharedField], input: &Value) -> Updates {
+pub fn apply_updates(fields: &[SharedField], input: &Value) -> PageStateUpdate {
     let empty = Map::new();
     let updates = input.get("updates").and_then(Value::as_object).unwrap_or(&empty);
     let (mut written, mut keys, mut ignored, mut refused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ pub fn apply_updates(fields: &[SharedField], input: &Value) -> Updates {
             output.insert(name.to_owned(), Value::Array(list));
         }
     }
-    Updates { written, output: Value::Object(output) }
+    PageStateUpdate { written, output: Value::Object(output) }
 }
 
 impl FieldType {

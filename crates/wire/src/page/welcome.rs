@@ -22,7 +22,7 @@ pub struct Welcome {
     pub prompts: Vec<Prompt>,
     /// Groups of prompts; a click puts one into the composer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tracks: Vec<Track>,
+    pub tracks: Vec<PromptGroup>,
 }
 
 /// A prompt.
@@ -43,7 +43,7 @@ pub struct Prompt {
 
 /// A group of prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Track {
+pub struct PromptGroup {
     /// The heading of the group.
     pub label: String,
     /// The prompts.
@@ -73,7 +73,7 @@ impl Welcome {
     pub(super) fn read(own: &Map<String, Value>) -> Self {
         let track = |track: &Value| {
             let track = track.as_object()?;
-            Some(Track { label: text(track, "label")?, prompts: track.get("prompts").map(prompts)? })
+            Some(PromptGroup { label: text(track, "label")?, prompts: track.get("prompts").map(prompts)? })
         };
         let tracks = own.get("tracks").and_then(Value::as_array).into_iter().flatten();
         Self {

@@ -1,28 +1,28 @@
-//! Who a token says that its bearer is.
+//! Reads users and site claims from the claims of a verified token.
 
 use crate::auth::user;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chat::{Caller, Vouched};
+use chat::{Caller, SiteClaims};
 use config::ClaimNames;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The user; none when there is no id, or none that a user may have.
+/// Returns the user; `None` if there is no id, or one that is not allowed.
 pub(super) fn user(claims: &Map<String, Value>, names: &ClaimNames) -> Option<Caller> {
-    let id = match claim(claims, &names.user_id)? {
+    let id = match find_claim(claims, &names.user_id)? {
         Value::String(id) => Cow::Borrowed(id.as_str()),
         Value::Number(id) => Cow::Owned(id.to_string()),
         _ => return None,
     };
-    let name = claim(claims, &names.name).and_then(Value::as_str);
-    let roles = claim(claims, &names.roles).map(roles).unwrap_or_default();
-    user::is_id(&id).then(|| user::signed_in(&id, name, roles.into_iter()))
+    let name = find_claim(claims, &names.name).and_then(Value::as_str);
+    let roles = find_claim(claims, &names.roles).map(roles).unwrap_or_default();
+    user::is_allowed_id(&id).then(|| user::signed_in(&id, name, roles.into_iter()))
 }
 
-/// Whether the claims of RFC 7519 that were checked are of their types: `iss` is one text, `aud` one text or a list of
-/// texts, times are numbers. The library also takes a list of issuers with ours among them, which another reader of the
-/// token may understand differently.
+/// Returns whether the registered claims (RFC 7519) have the right types: `iss` is a string, `aud`
+/// a string or a list of strings, times are numbers. The library also accepts a list of issuers
+/// that contains ours, which another reader of the token could understand differently.
 pub(super) fn are_well_formed(claims: &Map<String, Value>) -> bool {
     claims.iter().all(|(name, value)| match name.as_str() {
         "iss" => value.is_string(),
@@ -33,8 +33,9 @@ pub(super) fn are_well_formed(claims: &Map<String, Value>) -> bool {
     })
 }
 
-/// What a site vouches for; none when it cannot be understood, because what narrows a token must not be passed over.
-pub(super) fn vouched(claims: &Map<String, Value>) -> Option<Vouched> {
+/// Returns the claims with which a site limits or extends a token. `None` if one has the wrong
+/// type, because a limit must not be ignored.
+pub(super) fn site_claims(claims: &Map<String, Value>) -> Option<SiteClaims> {
     let text = |name: &str| match claims.get(name) {
         None | Some(Value::Null) => Some(None),
         Some(Value::String(text)) => Some(Some(text.clone())),
@@ -45,10 +46,10 @@ pub(super) fn vouched(claims: &Map<String, Value>) -> Option<Vouched> {
         Some(Value::Object(inputs)) => inputs.clone(),
         Some(_) => return None,
     };
-    Some(Vouched { inputs, page_id: text("page")?, agent_id: text("agent")? })
+    Some(SiteClaims { inputs, page_id: text("page")?, agent_id: text("agent")? })
 }
 
-/// For whom a token says that it is, whether or not that is true.
+/// Returns the audiences of a token that is not verified.
 pub(super) fn audiences(token: &str) -> Vec<String> {
     let claims = token.split('.').nth(1).and_then(|claims| URL_SAFE_NO_PAD.decode(claims).ok());
     let claims = claims.and_then(|claims| serde_json::from_slice::<Value>(&claims).ok()).unwrap_or_default();
@@ -59,8 +60,8 @@ pub(super) fn audiences(token: &str) -> Vec<String> {
     }
 }
 
-/// The claim with this name, or the one inside others that the name's parts lead to.
-fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+/// Returns the claim with this name, or the nested claim at the dotted path.
+fn find_claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     if let Some(found) = claims.get(name) {
         return Some(found);
     }
@@ -69,7 +70,7 @@ fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     parts.try_fold(first, |value, part| value.get(part))
 }
 
-/// A list of texts, or one text with spaces or commas between.
+/// Reads roles from a list of strings, or from a string separated by spaces or commas.
 fn roles(value: &Value) -> Vec<&str> {
     match value {
         Value::Array(roles) => roles.iter().filter_map(Value::as_str).collect(),
@@ -84,7 +85,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn types_of_claims() {
+    fn claims_of_wrong_types_are_rejected() {
         let check = |claims: Value, expected: bool| {
             assert_eq!(are_well_formed(claims.as_object().unwrap()), expected, "{claims}");
         };
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_mapped() {
+    fn claims_are_mapped_to_users() {
         let names = |user_id: &str, name: &str, roles: &str| ClaimNames {
             user_id: user_id.to_owned(),
             name: name.to_owned(),

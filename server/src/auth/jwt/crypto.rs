@@ -1,4 +1,4 @@
-//! The signatures of tokens, by the library that encrypts the server's connections already.
+//! Verifies the signatures of tokens with `ring`, which TLS uses already.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error, ErrorKind};
@@ -10,21 +10,21 @@ use ring::signature::{
 };
 use signature::Verifier;
 
-/// Nothing is signed here.
+/// The crypto provider; it can only verify.
 static PROVIDER: CryptoProvider = CryptoProvider {
     signer_factory: |_, _| Err(ErrorKind::UnsupportedAlgorithm.into()),
     verifier_factory: verifier,
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes these the signatures of the whole process.
+/// Installs the provider for the whole process.
 pub(super) fn install() {
-    // An error only says that it was done before.
+    // An error only means that it was installed before.
     let _ = PROVIDER.install_default();
 }
 
-/// A key with the one algorithm that it is for.
-struct Signature {
+/// Verifies signatures by a key with its only algorithm.
+struct SignatureVerifier {
     algorithm: Algorithm,
     key: DecodingKey,
 }
@@ -33,10 +33,10 @@ fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerif
     if algorithm.family() != key.family() {
         return Err(ErrorKind::InvalidAlgorithm.into());
     }
-    Ok(Box::new(Signature { algorithm: *algorithm, key: key.clone() }))
+    Ok(Box::new(SignatureVerifier { algorithm: *algorithm, key: key.clone() }))
 }
 
-impl Verifier<Vec<u8>> for Signature {
+impl Verifier<Vec<u8>> for SignatureVerifier {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
         let plain = |algorithm: &'static dyn VerificationAlgorithm, key: &[u8]| {
             UnparsedPublicKey::new(algorithm, key).verify(message, signature)
@@ -57,7 +57,7 @@ impl Verifier<Vec<u8>> for Signature {
     }
 }
 
-impl JwtVerifier for Signature {
+impl JwtVerifier for SignatureVerifier {
     fn algorithm(&self) -> Algorithm {
         self.algorithm
     }

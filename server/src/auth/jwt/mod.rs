@@ -1,84 +1,87 @@
-//! Users of the application around, by the tokens that it signs (RFC 7519, RFC 8725); and those of the sites that show our chats.
+//! Users of the host application, identified by JSON Web Tokens that it signs (RFC 7519, RFC 8725),
+//! and users of sites that embed chats.
 
 mod claims;
 mod crypto;
+mod jwks;
 mod keys;
-mod published;
 #[cfg(test)]
 mod tests;
 
-use self::keys::{Keys, SigningKey};
-use chat::{Caller, Vouched};
+use self::keys::{KeySource, SigningKey};
+use chat::{Caller, SiteClaims};
 use config::{JwtAuth, JwtKeys};
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Bytes of a token.
+/// The limit on a token in bytes.
 const MAX_TOKEN: usize = 16 * 1024;
 
-/// Checks tokens.
+/// Verifies tokens.
 pub(crate) struct Jwt {
     settings: JwtAuth,
-    keys: Keys,
+    keys: KeySource,
 }
 
-/// Why a token is not accepted; the texts are for who sent it.
+/// Why a token is rejected; the messages are for its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refused {
-    #[error("This is not a token that can be read here.")]
+pub(super) enum TokenError {
+    #[error("The token is not valid here.")]
     Malformed,
     #[error("The token is not signed by a known key.")]
     Signature,
     #[error("The token has expired. Get a new one.")]
     Expired,
     #[error("The token is not valid yet.")]
-    NotYet,
+    NotYetValid,
     #[error("The token is for another audience.")]
     Audience,
     #[error("The token is from another issuer.")]
     Issuer,
-    #[error("A claim is missing in the token: its audience, its issuer or its expiry.")]
-    Missing,
-    #[error("The token does not say who its user is.")]
+    #[error("The token lacks a required claim: audience, issuer or expiry.")]
+    MissingClaim,
+    #[error("The token has no valid user id.")]
     NoUser,
-    #[error("The token's `inputs` must be an object, its `page` and its `agent` texts.")]
-    Vouched,
-    #[error("The keys that sign tokens are not known just now. Try again.")]
+    #[error("In the token, `inputs` must be an object, and `page` and `agent` must be strings.")]
+    SiteClaims,
+    #[error("The keys for verifying tokens are not available right now. Try again.")]
     NoKeys,
 }
 
 impl Jwt {
+    /// Creates a verifier.
+    ///
     /// # Errors
-    /// One line for the operator: the key cannot be used.
+    /// The key cannot be used.
     pub(super) fn new(settings: &JwtAuth) -> anyhow::Result<Self> {
         crypto::install();
-        Ok(Self { settings: settings.clone(), keys: Keys::new(&settings.keys)? })
+        Ok(Self { settings: settings.clone(), keys: KeySource::new(&settings.keys)? })
     }
 
-    /// The cookie that may hold a token.
+    /// The cookie that may contain a token.
     pub(super) fn cookie(&self) -> Option<&str> {
         self.settings.cookie.as_deref()
     }
 
-    /// Who a token says that its bearer is.
-    pub(super) async fn user(&self, token: &str) -> Result<Caller, Refused> {
-        let claims = self.checked(token).await?;
-        claims::user(&claims, &self.settings.claims).ok_or(Refused::NoUser)
+    /// Returns the user of a token.
+    pub(super) async fn user(&self, token: &str) -> Result<Caller, TokenError> {
+        let claims = self.verified_claims(token).await?;
+        claims::user(&claims, &self.settings.claims).ok_or(TokenError::NoUser)
     }
 
-    /// The same of a site's user, with what the site vouches for beside.
-    pub(super) async fn user_of_site(&self, token: &str) -> Result<Caller, Refused> {
-        let claims = self.checked(token).await?;
-        let user = claims::user(&claims, &self.settings.claims).ok_or(Refused::NoUser)?;
-        let vouched: Vouched = claims::vouched(&claims).ok_or(Refused::Vouched)?;
-        Ok(Caller { vouched: Some(Arc::new(vouched)), ..user })
+    /// Returns the user of an embed token, with the claims of the site.
+    pub(super) async fn site_user(&self, token: &str) -> Result<Caller, TokenError> {
+        let claims = self.verified_claims(token).await?;
+        let user = claims::user(&claims, &self.settings.claims).ok_or(TokenError::NoUser)?;
+        let vouched: SiteClaims = claims::site_claims(&claims).ok_or(TokenError::SiteClaims)?;
+        Ok(Caller { site_claims: Some(Arc::new(vouched)), ..user })
     }
 
-    /// Whether a token is likely to be for this: it says so, or is signed as only these are. What it says is not believed; it decides
-    /// who looks at it.
-    pub(super) fn is_meant(&self, token: &str) -> bool {
+    /// Returns whether a token is likely an embed token, by its unverified audience or by a
+    /// shared-secret signature. This only selects the verifier.
+    pub(super) fn is_intended(&self, token: &str) -> bool {
         let by_secret = matches!(self.settings.keys, JwtKeys::Secrets(_));
         let algorithm = decode_header(token).map(|header| header.alg);
         let is_ours = |audience: &str| self.settings.audience.iter().any(|own| own == audience);
@@ -86,27 +89,28 @@ impl Jwt {
             || claims::audiences(token).iter().any(|audience| is_ours(audience))
     }
 
-    /// The claims of a good token.
-    async fn checked(&self, token: &str) -> Result<Map<String, Value>, Refused> {
+    /// Returns the claims of a valid token.
+    async fn verified_claims(&self, token: &str) -> Result<Map<String, Value>, TokenError> {
         if token.len() > MAX_TOKEN {
-            return Err(Refused::Malformed);
+            return Err(TokenError::Malformed);
         }
-        let header = decode_header(token).map_err(|_| Refused::Malformed)?;
+        let header = decode_header(token).map_err(|_| TokenError::Malformed)?;
         check_header(&header, &self.settings.keys)?;
-        let candidates = self.keys.find(header.alg, header.kid.as_deref()).await.ok_or(Refused::NoKeys)?;
-        let mut refused = Refused::Signature;
+        let candidates = self.keys.find(header.alg, header.kid.as_deref()).await.ok_or(TokenError::NoKeys)?;
+        let mut refused = TokenError::Signature;
         for key in &candidates {
-            match self.claims(token, key) {
+            match self.decode_claims(token, key) {
                 Ok(claims) => return Ok(claims),
-                Err(Refused::Signature) => {}
+                Err(TokenError::Signature) => {}
                 Err(other) => refused = other,
             }
         }
         Err(refused)
     }
 
-    /// The claims of a token that this key has signed, checked. Each key has its one algorithm, whatever the token says.
-    fn claims(&self, token: &str, key: &SigningKey) -> Result<Map<String, Value>, Refused> {
+    /// Verifies a token with a key and returns its claims. The algorithm is that of the key,
+    /// whatever the token says.
+    fn decode_claims(&self, token: &str, key: &SigningKey) -> Result<Map<String, Value>, TokenError> {
         let mut validation = Validation::new(key.algorithm);
         validation.set_audience(&self.settings.audience);
         validation.set_required_spec_claims(&["exp", "aud"]);
@@ -118,27 +122,28 @@ impl Jwt {
         validation.leeway = self.settings.leeway.as_secs();
         let decoded =
             decode::<Map<String, Value>>(token, &key.key, &validation).map_err(|error| match error.kind() {
-                ErrorKind::ExpiredSignature => Refused::Expired,
-                ErrorKind::ImmatureSignature => Refused::NotYet,
-                ErrorKind::InvalidAudience => Refused::Audience,
-                ErrorKind::InvalidIssuer => Refused::Issuer,
-                ErrorKind::MissingRequiredClaim(_) => Refused::Missing,
-                ErrorKind::InvalidSignature | ErrorKind::InvalidAlgorithm => Refused::Signature,
-                _ => Refused::Malformed,
+                ErrorKind::ExpiredSignature => TokenError::Expired,
+                ErrorKind::ImmatureSignature => TokenError::NotYetValid,
+                ErrorKind::InvalidAudience => TokenError::Audience,
+                ErrorKind::InvalidIssuer => TokenError::Issuer,
+                ErrorKind::MissingRequiredClaim(_) => TokenError::MissingClaim,
+                ErrorKind::InvalidSignature | ErrorKind::InvalidAlgorithm => TokenError::Signature,
+                _ => TokenError::Malformed,
             })?;
-        if claims::are_well_formed(&decoded.claims) { Ok(decoded.claims) } else { Err(Refused::Malformed) }
+        if claims::are_well_formed(&decoded.claims) { Ok(decoded.claims) } else { Err(TokenError::Malformed) }
     }
 }
 
-/// Only what is signed as its keys sign; `none` is no algorithm here, and a public key is nobody's shared secret.
-fn check_header(header: &Header, keys: &JwtKeys) -> Result<(), Refused> {
+/// Checks the algorithm of a token against the type of the keys. `none` is never accepted, and a
+/// public key is never used as a shared secret.
+fn check_header(header: &Header, keys: &JwtKeys) -> Result<(), TokenError> {
     let is_signed = match keys {
         JwtKeys::Secrets(_) => header.alg == Algorithm::HS256,
         JwtKeys::Url { .. } | JwtKeys::Pem(_) | JwtKeys::Jwk(_) => {
             matches!(header.alg, Algorithm::RS256 | Algorithm::ES256 | Algorithm::EdDSA)
         }
     };
-    // What must be understood is not (RFC 7515, 4.1.11).
+    // Critical extensions are not supported (RFC 7515, 4.1.11).
     let is_plain = header.crit.is_none() && header.enc.is_none() && header.zip.is_none();
-    if is_signed && is_plain { Ok(()) } else { Err(Refused::Malformed) }
+    if is_signed && is_plain { Ok(()) } else { Err(TokenError::Malformed) }
 }

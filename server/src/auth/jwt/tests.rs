@@ -1,4 +1,4 @@
-//! Tokens over a real socket: the keys are published by a server that changes them.
+//! Tests with a real HTTP server that publishes keys and changes them.
 
 use super::*;
 use axum::Router;
@@ -15,12 +15,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::net::TcpListener;
 
-/// For these tests only: `openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048`, as `-traditional -outform DER`.
+/// A private key for these tests only, made with `openssl genpkey -algorithm RSA -pkeyopt
+/// rsa_keygen_bits:2048` and converted with `-traditional -outform DER`.
 const RSA: &[u8] = include_bytes!("fixtures/rsa.der");
-/// Its public half in PEM.
+/// The public key in PEM.
 const RSA_PUBLIC: &str = include_str!("fixtures/rsa.pem");
 
-/// Who signs.
+/// A private key that signs tokens.
 enum Signer {
     Rsa(Box<RsaKeyPair>),
     Ec(EcdsaKeyPair),
@@ -51,7 +52,7 @@ impl Signer {
         }
     }
 
-    /// The public half, with a name.
+    /// Returns the public key as a JSON Web Key with this id.
     fn jwk(&self, id: &str) -> Value {
         let encode = |bytes: &[u8]| BASE64.encode(bytes);
         match self {
@@ -84,7 +85,7 @@ impl Signer {
         format!("{told}.{}", BASE64.encode(signature))
     }
 
-    /// A good token, with some claims changed; a null takes one out.
+    /// Returns a valid token with changed claims; null removes a claim.
     fn token(&self, id: &str, changes: Value) -> String {
         self.sign(&json!({ "alg": self.algorithm(), "kid": id, "typ": "JWT" }), &claims(changes))
     }
@@ -111,7 +112,7 @@ fn jwt(keys: JwtKeys) -> Jwt {
     Jwt::new(&JwtAuth { keys, issuer: Some("host".to_owned()), audience, cookie: None, leeway, claims }).unwrap()
 }
 
-/// Keys at an address, and how often they were asked for.
+/// A server that publishes keys and counts the requests.
 struct Issuer {
     keys: Arc<Mutex<Value>>,
     asked: Arc<AtomicUsize>,
@@ -139,7 +140,7 @@ impl Issuer {
 }
 
 #[tokio::test]
-async fn every_kind_of_key_signs() {
+async fn tokens_of_every_key_type_are_accepted() {
     let signers = [Signer::rsa(), Signer::ec(), Signer::ed()];
     let keys: Vec<_> = signers.iter().zip(["a", "b", "c"]).map(|(signer, id)| signer.jwk(id)).collect();
     let issuer = Issuer::start(keys.into()).await;
@@ -150,7 +151,7 @@ async fn every_kind_of_key_signs() {
         assert_eq!(user.roles, ["editor"]);
         let given = self::jwt(JwtKeys::Jwk(signer.jwk("x")));
         assert!(given.user(&signer.token("x", json!({}))).await.is_ok());
-        assert_eq!(given.user(&signer.token("y", json!({}))).await, Err(Refused::Signature));
+        assert_eq!(given.user(&signer.token("y", json!({}))).await, Err(TokenError::Signature));
     }
     assert_eq!(issuer.asked.load(Ordering::Relaxed), 1);
     let of_pem = self::jwt(JwtKeys::Pem(RSA_PUBLIC.to_owned()));
@@ -158,50 +159,50 @@ async fn every_kind_of_key_signs() {
 }
 
 #[tokio::test]
-async fn what_stands_in_a_token_is_checked() {
+async fn claims_are_validated() {
     let signer = Signer::ed();
     let jwt = jwt(JwtKeys::Jwk(signer.jwk("k")));
-    let check = async |changes: Value, expected: Result<(), Refused>| {
+    let check = async |changes: Value, expected: Result<(), TokenError>| {
         let seen = jwt.user(&signer.token("k", changes.clone())).await.map(|_| ());
         assert_eq!(seen, expected, "{changes}");
     };
     check(json!({}), Ok(())).await;
     check(json!({ "exp": now() - 10 }), Ok(())).await;
-    check(json!({ "exp": now() - 40 }), Err(Refused::Expired)).await;
+    check(json!({ "exp": now() - 40 }), Err(TokenError::Expired)).await;
     check(json!({ "nbf": now() + 10 }), Ok(())).await;
-    check(json!({ "nbf": now() + 60 }), Err(Refused::NotYet)).await;
+    check(json!({ "nbf": now() + 60 }), Err(TokenError::NotYetValid)).await;
     check(json!({ "aud": ["x", "other"] }), Ok(())).await;
-    check(json!({ "aud": "x" }), Err(Refused::Audience)).await;
-    check(json!({ "iss": "x" }), Err(Refused::Issuer)).await;
+    check(json!({ "aud": "x" }), Err(TokenError::Audience)).await;
+    check(json!({ "iss": "x" }), Err(TokenError::Issuer)).await;
     for claim in ["exp", "aud", "iss"] {
-        check(json!({ claim: null }), Err(Refused::Missing)).await;
+        check(json!({ claim: null }), Err(TokenError::MissingClaim)).await;
     }
-    check(json!({ "sub": null }), Err(Refused::NoUser)).await;
-    check(json!({ "sub": "local" }), Err(Refused::NoUser)).await;
-    check(json!({ "sub": "visitor:x" }), Err(Refused::NoUser)).await;
-    check(json!({ "iss": ["host"] }), Err(Refused::Malformed)).await;
-    check(json!({ "iss": ["host", "evil"] }), Err(Refused::Malformed)).await;
-    check(json!({ "iss": ["evil"] }), Err(Refused::Issuer)).await;
-    check(json!({ "iss": { "host": true } }), Err(Refused::Missing)).await;
-    check(json!({ "aud": ["other", 7] }), Err(Refused::Missing)).await;
-    check(json!({ "exp": (now() + 60).to_string() }), Err(Refused::Missing)).await;
-    check(json!({ "nbf": "0" }), Err(Refused::Malformed)).await;
-    check(json!({ "iat": "0" }), Err(Refused::Malformed)).await;
-    check(json!({ "sub": ["ada"] }), Err(Refused::Malformed)).await;
+    check(json!({ "sub": null }), Err(TokenError::NoUser)).await;
+    check(json!({ "sub": "local" }), Err(TokenError::NoUser)).await;
+    check(json!({ "sub": "visitor:x" }), Err(TokenError::NoUser)).await;
+    check(json!({ "iss": ["host"] }), Err(TokenError::Malformed)).await;
+    check(json!({ "iss": ["host", "evil"] }), Err(TokenError::Malformed)).await;
+    check(json!({ "iss": ["evil"] }), Err(TokenError::Issuer)).await;
+    check(json!({ "iss": { "host": true } }), Err(TokenError::MissingClaim)).await;
+    check(json!({ "aud": ["other", 7] }), Err(TokenError::MissingClaim)).await;
+    check(json!({ "exp": (now() + 60).to_string() }), Err(TokenError::MissingClaim)).await;
+    check(json!({ "nbf": "0" }), Err(TokenError::Malformed)).await;
+    check(json!({ "iat": "0" }), Err(TokenError::Malformed)).await;
+    check(json!({ "sub": ["ada"] }), Err(TokenError::Malformed)).await;
     check(json!({ "sub": 7 }), Ok(())).await;
-    assert_eq!(jwt.user(&Signer::ed().token("k", json!({}))).await, Err(Refused::Signature));
+    assert_eq!(jwt.user(&Signer::ed().token("k", json!({}))).await, Err(TokenError::Signature));
 }
 
-/// RFC 8725, 3.1: what the token says of its algorithm decides nothing.
+/// The algorithm in the token must not matter (RFC 8725, 3.1).
 #[tokio::test]
-async fn other_algorithms_are_refused() {
+async fn forged_tokens_and_other_algorithms_are_rejected() {
     let (rsa, ec) = (Signer::rsa(), Signer::ec());
     let jwt = jwt(JwtKeys::Pem(RSA_PUBLIC.to_owned()));
     let told = |header: Value| {
         format!("{}.{}", BASE64.encode(header.to_string()), BASE64.encode(claims(json!({})).to_string()))
     };
     let none = format!("{}.", told(json!({ "alg": "none" })));
-    // The public key taken for a shared secret.
+    // The public key used as a shared secret.
     let secret = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, RSA_PUBLIC.as_bytes());
     let told = told(json!({ "alg": "HS256" }));
     let shared = format!("{told}.{}", BASE64.encode(ring::hmac::sign(&secret, told.as_bytes())));
@@ -221,13 +222,13 @@ async fn other_algorithms_are_refused() {
         String::new(),
     ] {
         let refused = jwt.user(&forged).await.unwrap_err();
-        assert!(matches!(refused, Refused::Malformed | Refused::Signature), "{forged}: {refused:?}");
+        assert!(matches!(refused, TokenError::Malformed | TokenError::Signature), "{forged}: {refused:?}");
     }
     assert!(jwt.user(&good).await.is_ok());
 }
 
 #[tokio::test]
-async fn keys_change_and_made_up_ones_cost_nothing() {
+async fn changed_keys_are_loaded_and_unknown_key_ids_cause_no_requests() {
     let (old, new) = (Signer::ed(), Signer::ec());
     let issuer = Issuer::start(json!([old.jwk("old"), { "kty": "new kind" }])).await;
     let jwt = issuer.jwt();
@@ -235,19 +236,19 @@ async fn keys_change_and_made_up_ones_cost_nothing() {
     *issuer.keys.lock() = json!([new.jwk("new")]);
     for number in 0..50 {
         let forged = new.token(&format!("made up {number}"), json!({}));
-        assert_eq!(jwt.user(&forged).await, Err(Refused::Signature));
+        assert_eq!(jwt.user(&forged).await, Err(TokenError::Signature));
     }
     assert_eq!(issuer.asked.load(Ordering::Relaxed), 1);
-    tokio::time::sleep(published::FLOOR).await;
+    tokio::time::sleep(jwks::MIN_INTERVAL).await;
     assert!(jwt.user(&new.token("new", json!({}))).await.is_ok());
-    assert_eq!(jwt.user(&old.token("old", json!({}))).await, Err(Refused::Signature));
+    assert_eq!(jwt.user(&old.token("old", json!({}))).await, Err(TokenError::Signature));
     assert_eq!(issuer.asked.load(Ordering::Relaxed), 2);
 }
 
 #[tokio::test]
-async fn nobody_can_be_known_without_keys() {
+async fn unreachable_key_set_is_reported() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let url = format!("http://{closed}/keys").parse().unwrap();
     let jwt = jwt(JwtKeys::Url { url, allow_private: true });
-    assert_eq!(jwt.user(&Signer::ed().token("k", json!({}))).await, Err(Refused::NoKeys));
+    assert_eq!(jwt.user(&Signer::ed().token("k", json!({}))).await, Err(TokenError::NoKeys));
 }

@@ -1,9 +1,9 @@
-//! Sign-ins with a wrong name or password, as the audit log shows them. Strangers make them, so each does not have a row:
-//! the first one at an account has, and the others within a quarter of an hour have one together. All unknown names
-//! count as one account, and so do all accounts beyond a number.
+//! Failed sign-ins in the audit log. Attackers can cause any number of them, so not each has an
+//! entry: the first one at an account has, and all others within a quarter of an hour share one.
+//! All unknown names count as one account, and so do all accounts beyond a limit.
 
-use super::tally::Tally;
-use super::words::key;
+use super::credential_rules::name_key;
+use super::tally::AuditTally;
 use crate::auth::account_log::AccountAction;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
@@ -12,42 +12,43 @@ use std::time::{Duration, Instant, SystemTime};
 use store::{AuditEntry, Store};
 use tokio_util::sync::CancellationToken;
 
-/// Attempts within this time have a row together.
+/// Attempts within this window share an entry.
 pub(super) const WINDOW: Duration = Duration::from_secs(15 * 60);
-/// Accounts with rows of their own in that time.
+/// The limit on accounts with entries of their own in a window.
 const MAX_ACCOUNTS: usize = 100;
-/// How often it is looked whether the time of some is over.
-const LOOK: Duration = Duration::from_secs(60);
+/// The interval for writing the entries of windows that are over.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Counts attempts that have no row yet.
+/// Counts failed attempts that have no entry yet.
 #[derive(Default)]
-pub(crate) struct Failures {
-    counts: Mutex<HashMap<(AccountAction, Account), Count>>,
-    /// What is counted without a look at an account.
-    pub(super) tally: Tally,
+pub(crate) struct FailedAttempts {
+    counts: Mutex<HashMap<(AccountAction, AttemptedAccount), FailureCount>>,
+    /// Attempts that are counted without looking up an account.
+    pub(super) tally: AuditTally,
 }
 
-/// What was tried.
+/// The account of a failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Account {
-    /// A user's, by id.
+enum AttemptedAccount {
+    /// A user's account, by id.
     Known(String),
-    /// One that there is not.
+    /// A name without an account.
     Unknown,
-    /// One of many.
+    /// Any account beyond the limit.
     Other,
 }
 
-struct Count {
+struct FailureCount {
     began: Instant,
-    /// The same by the clock.
+    /// The wall-clock time of `began`.
     since: SystemTime,
-    /// Without the first one, which has its row.
-    more: u32,
+    /// The number of attempts after the first one, which has its own entry.
+    without_row: u32,
 }
 
-impl Failures {
-    /// Counts an attempt at the account of this user, or with this name, which nobody has; gives the row to be entered now.
+impl FailedAttempts {
+    /// Counts a failed attempt at the account of a user, or with a name that nobody has. Returns
+    /// the entry to write now.
     pub(crate) fn count(
         &self,
         action: AccountAction,
@@ -65,69 +66,69 @@ impl Failures {
         now: Instant,
     ) -> Option<AuditEntry> {
         let mut counts = self.counts.lock();
-        let account = user.map_or(Account::Unknown, |id| Account::Known(id.to_owned()));
+        let account = user.map_or(AttemptedAccount::Unknown, |id| AttemptedAccount::Known(id.to_owned()));
         let is_full = counts.len() >= MAX_ACCOUNTS && !counts.contains_key(&(action, account.clone()));
-        let account = if is_full && account != Account::Unknown { Account::Other } else { account };
+        let account = if is_full && account != AttemptedAccount::Unknown { AttemptedAccount::Other } else { account };
         if let Some(count) = counts.get_mut(&(action, account.clone())) {
-            count.more = count.more.saturating_add(1);
+            count.without_row = count.without_row.saturating_add(1);
             return None;
         }
         let mut about = Map::from_iter([("attempts".to_owned(), json!(1))]);
         if let Err(name) = user {
-            about.insert("name".to_owned(), masked(name).into());
+            about.insert("name".to_owned(), mask_name(name).into());
         }
         let user_id = user_id(&account).to_owned();
-        counts.insert((action, account), Count { began: now, since: SystemTime::now(), more: 0 });
-        Some(action.refused(&user_id, address, about))
+        counts.insert((action, account), FailureCount { began: now, since: SystemTime::now(), without_row: 0 });
+        Some(action.refused_entry(&user_id, address, about))
     }
 
-    /// The rows of attempts whose time is over, and of all if the server ends.
-    fn take(&self, now: Instant, all: bool) -> Vec<AuditEntry> {
+    /// Removes the windows that are over, or all of them, and returns their entries.
+    fn drain_rows(&self, now: Instant, all: bool) -> Vec<AuditEntry> {
         let mut rows = Vec::new();
         self.counts.lock().retain(|(action, account), count| {
             let stays = !all && now.duration_since(count.began) < WINDOW;
-            if !stays && count.more > 0 {
+            if !stays && count.without_row > 0 {
                 let since = jiff::Timestamp::try_from(count.since).map_or(Value::Null, |at| at.to_string().into());
-                let about = [("attempts".to_owned(), json!(count.more)), ("since".to_owned(), since)];
-                rows.push(action.refused(user_id(account), None, about.into_iter().collect()));
+                let about = [("attempts".to_owned(), json!(count.without_row)), ("since".to_owned(), since)];
+                rows.push(action.refused_entry(user_id(account), None, about.into_iter().collect()));
             }
             stays
         });
-        rows.extend(self.tally.take(now, all));
+        rows.extend(self.tally.drain_rows(now, all));
         rows
     }
 
-    /// Enters what is still to be entered, when the server ends.
+    /// Writes all pending entries when the server shuts down.
     pub(crate) async fn flush(&self, store: &Store) {
-        enter(store, self.take(Instant::now(), true)).await;
+        append_rows(store, self.drain_rows(Instant::now(), true)).await;
     }
 
-    /// Enters what is over, for as long as the server runs.
-    pub(crate) async fn follow(&self, store: &Store, stop: CancellationToken) {
-        while stop.run_until_cancelled(tokio::time::sleep(LOOK)).await.is_some() {
-            enter(store, self.take(Instant::now(), false)).await;
+    /// Writes the entries of windows that are over until the server shuts down.
+    pub(crate) async fn flush_periodically(&self, store: &Store, stop: CancellationToken) {
+        while stop.run_until_cancelled(tokio::time::sleep(FLUSH_INTERVAL)).await.is_some() {
+            append_rows(store, self.drain_rows(Instant::now(), false)).await;
         }
     }
 }
 
-/// Enters rows about attempts; the answer to an attempt does not depend on it.
-pub(super) async fn enter(store: &Store, rows: Vec<AuditEntry>) {
+/// Writes entries; a failure is only logged.
+pub(super) async fn append_rows(store: &Store, rows: Vec<AuditEntry>) {
     if let Err(error) = store.append_audit(rows).await {
-        tracing::error!(%error, "failed sign-ins could not be entered in the audit log");
+        tracing::error!(%error, "cannot record failed sign-ins in the audit log");
     }
 }
 
-/// In the log, rows that are not about one user name none.
-fn user_id(account: &Account) -> &str {
+/// Returns the user id for the entry; empty if it is not about a single user.
+fn user_id(account: &AttemptedAccount) -> &str {
     match account {
-        Account::Known(id) => id,
-        Account::Unknown | Account::Other => "",
+        AttemptedAccount::Known(id) => id,
+        AttemptedAccount::Unknown | AttemptedAccount::Other => "",
     }
 }
 
-/// A name that nobody has: it may be a password that was typed into the wrong field.
-pub(super) fn masked(name: &str) -> String {
-    let name = key(name);
+/// Masks a name that nobody has: it may be a password that was typed into the wrong field.
+pub(super) fn mask_name(name: &str) -> String {
+    let name = name_key(name);
     let first = name.chars().next().filter(|first| first.is_alphanumeric());
     format!("{}… ({} characters)", first.map(String::from).unwrap_or_default(), name.chars().count())
 }
@@ -145,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn attempts_have_one_row_at_once_and_one_together() {
-        let (failures, now) = (Failures::default(), Instant::now());
+    fn failed_attempts_get_one_entry_at_once_and_one_per_window() {
+        let (failures, now) = (FailedAttempts::default(), Instant::now());
         let later = |minutes: u64| now + Duration::from_secs(minutes * 60);
         let first = failures.count_at(ACTION, Ok("ada"), Some("203.0.113.0/24"), now).unwrap();
         assert_eq!(about(&first), r#"ada: {"attempts":1,"address":"203.0.113.0/24"}"#);
@@ -157,23 +158,23 @@ mod tests {
         let unknown = failures.count_at(ACTION, Err("Hunter2 is my password"), None, later(1)).unwrap();
         assert_eq!(about(&unknown), r#": {"attempts":1,"name":"h… (22 characters)"}"#);
         assert_eq!(failures.count_at(ACTION, Err("other"), None, later(2)), None);
-        assert_eq!(failures.take(later(14), false), []);
-        let rows = failures.take(later(15), false);
+        assert_eq!(failures.drain_rows(later(14), false), []);
+        let rows = failures.drain_rows(later(15), false);
         assert_eq!(rows.iter().map(about).collect::<Vec<_>>(), [r#"ada: {"attempts":500}"#]);
-        let rows = failures.take(later(15), true);
+        let rows = failures.drain_rows(later(15), true);
         assert_eq!(rows.iter().map(about).collect::<Vec<_>>(), [r#": {"attempts":1}"#]);
         assert!(failures.count_at(ACTION, Ok("ada"), None, later(16)).is_some(), "it begins anew");
     }
 
     #[test]
-    fn rows_do_not_grow_with_accounts_or_names() {
-        let (failures, now) = (Failures::default(), Instant::now());
+    fn number_of_entries_is_limited_for_many_accounts_and_names() {
+        let (failures, now) = (FailedAttempts::default(), Instant::now());
         let mut rows = 0;
         for number in 0..5_000 {
             rows += usize::from(failures.count_at(ACTION, Err(&format!("n{number}")), None, now).is_some());
             rows += usize::from(failures.count_at(ACTION, Ok(&format!("u{number}")), None, now).is_some());
         }
         assert!((100..=102).contains(&rows), "{rows}");
-        assert!(failures.take(now, true).len() <= 2);
+        assert!(failures.drain_rows(now, true).len() <= 2);
     }
 }

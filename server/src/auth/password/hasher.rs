@@ -1,5 +1,5 @@
-//! Passwords as hashes (Argon2id). Hashing is made to be slow, so it runs on a pool of few threads of low priority: a hundred sign-ins at
-//! the same time must not stall the streams of others.
+//! Password hashing (Argon2id). It is slow by design, so it runs on a small pool of low-priority
+//! threads: a hundred simultaneous sign-ins must not stall the streams of other users.
 
 use anyhow::anyhow;
 use argon2::Argon2;
@@ -8,23 +8,23 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use offload::{Busy, Pool};
 use std::sync::LazyLock;
 
-/// Passwords that wait or are hashed; more are turned away.
+/// The limit on passwords that are hashed or waiting; more are refused.
 const MAX_WAITING: usize = 64;
-/// The stack of a thread that hashes, in bytes.
+/// The stack size of a hashing thread in bytes.
 const STACK: usize = 1 << 20;
 
-/// What the password of an unknown user is compared with, so that it takes as long.
-static NOBODY: LazyLock<String> = LazyLock::new(|| hash("nobody").unwrap_or_default());
+/// The hash that is verified for unknown users, so that it takes as long.
+static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| hash("nobody").unwrap_or_default());
 
-/// Hashes and compares passwords; a cheap handle. Its threads end with the last one.
+/// Hashes and verifies passwords. Clones share the threads, which end with the last clone.
 #[derive(Clone)]
 pub(crate) struct Hasher(Pool);
 
-/// Too many wait already.
+/// Too many passwords are waiting already.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Crowded;
+pub(crate) struct HasherBusy;
 
-impl From<Busy> for Crowded {
+impl From<Busy> for HasherBusy {
     fn from(Busy: Busy) -> Self {
         Self
     }
@@ -37,14 +37,15 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    /// The hash of a password, to be kept.
-    pub(crate) async fn hash(&self, password: String) -> Result<anyhow::Result<String>, Crowded> {
+    /// Returns the hash of a password for storage.
+    pub(crate) async fn hash(&self, password: String) -> Result<anyhow::Result<String>, HasherBusy> {
         Ok(self.0.run(move |_| hash(&password)).await?)
     }
 
-    /// Whether this is the password of that hash. Without a hash it is not, and takes as long.
-    pub(crate) async fn is_right(&self, password: String, kept: Option<String>) -> Result<bool, Crowded> {
-        Ok(self.0.run(move |_| is_right(&password, kept.as_deref(), verify)).await?)
+    /// Returns whether a password matches a hash. Without a hash it returns false after the same
+    /// time.
+    pub(crate) async fn matches(&self, password: String, kept: Option<String>) -> Result<bool, HasherBusy> {
+        Ok(self.0.run(move |_| verify_or_dummy(&password, kept.as_deref(), verify)).await?)
     }
 }
 
@@ -53,9 +54,9 @@ fn hash(password: &str) -> anyhow::Result<String> {
     Ok(hash.to_string())
 }
 
-/// Verifies the password once, for an unknown user with a hash of the same cost.
-fn is_right(password: &str, kept: Option<&str>, verify: impl FnOnce(&str, &str) -> bool) -> bool {
-    let nobody = &*NOBODY;
+/// Verifies the password once, for an unknown user against a hash of the same cost.
+fn verify_or_dummy(password: &str, kept: Option<&str>, verify: impl FnOnce(&str, &str) -> bool) -> bool {
+    let nobody = &*DUMMY_HASH;
     let is_right = verify(password, kept.unwrap_or(nobody));
     kept.is_some() && is_right
 }
@@ -70,13 +71,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn passwords() {
+    async fn passwords_are_hashed_and_verified() {
         let hasher = Hasher::default();
         let kept = hasher.hash("correct horse".to_owned()).await.unwrap().unwrap();
         assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{kept}");
         assert_ne!(hasher.hash("correct horse".to_owned()).await.unwrap().unwrap(), kept);
         let check = async |password: &str, kept: Option<&str>, expected: bool| {
-            let is_right = hasher.is_right(password.to_owned(), kept.map(str::to_owned)).await;
+            let is_right = hasher.matches(password.to_owned(), kept.map(str::to_owned)).await;
             assert_eq!(is_right, Ok(expected), "{password}");
         };
         check("correct horse", Some(&kept), true).await;
@@ -86,19 +87,20 @@ mod tests {
         check("x", Some("no hash"), false).await;
     }
 
-    /// What a verification costs: the algorithm, its version and parameters, and the lengths of salt and hash.
+    /// Returns what the cost of a verification depends on: algorithm, version and parameters, and
+    /// the lengths of salt and hash.
     fn cost(hash: &str) -> (Vec<&str>, Vec<usize>) {
         let parts: Vec<_> = hash.split('$').collect();
         (parts[..4].to_vec(), parts[4..].iter().map(|part| part.len()).collect())
     }
 
-    /// Nobody learns from the time whether there is a user, because the same work is done for both.
+    /// The time must not reveal whether a user exists, so the same work is done in both cases.
     #[test]
     fn unknown_and_known_users_cost_the_same_hashing() {
         let kept = hash("correct horse").unwrap();
         let check = |password: &str, kept: Option<&str>, expected: bool| {
             let mut verified = Vec::new();
-            let seen = is_right(password, kept, |password, kept| {
+            let seen = verify_or_dummy(password, kept, |password, kept| {
                 verified.push((password.to_owned(), kept.to_owned()));
                 verify(password, kept)
             });
@@ -114,17 +116,17 @@ mod tests {
             assert_eq!(cost(hash), cost(&kept));
         }
         assert_eq!(known[0].0, unknown[0].0);
-        // The hash of the unknown user can be met, so that all of the comparison runs, and does not let anyone in.
-        assert!(verify("nobody", &NOBODY));
+        // The dummy hash can match, so that the whole comparison runs, but does not sign anyone in.
+        assert!(verify("nobody", &DUMMY_HASH));
         check("nobody", None, false);
     }
 
     #[tokio::test]
-    async fn a_crowd_is_turned_away() {
+    async fn requests_over_the_queue_limit_are_refused() {
         let hasher = Hasher::default();
-        let all = (0..100).map(|_| hasher.is_right("x".to_owned(), None));
+        let all = (0..100).map(|_| hasher.matches("x".to_owned(), None));
         let answers = futures::future::join_all(all).await;
-        let turned = answers.iter().filter(|answer| **answer == Err(Crowded)).count();
+        let turned = answers.iter().filter(|answer| **answer == Err(HasherBusy)).count();
         assert_eq!(turned, 100 - MAX_WAITING);
     }
 }

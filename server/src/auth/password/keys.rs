@@ -1,8 +1,8 @@
-//! Keys of users' programs. A key is its user's, with less rights: it opens only what its scopes name.
+//! API keys. A key belongs to a user and has a part of the user's rights, limited by its scopes.
 
-use super::{Accounts, Caller, caller, hash, now};
+use super::{Accounts, Caller, caller, hash_token, now_millis};
 use crate::auth::AccountAction;
-use crate::auth::visitors::random;
+use crate::auth::visitors::random_bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -10,32 +10,32 @@ use serde_json::Map;
 use store::{AuditEntry, NewApiKey, StoreError};
 use uuid::Uuid;
 
-/// How a key begins, so that it is known for one wherever it turns up.
+/// The prefix of keys, so that they are recognized wherever they appear.
 const PREFIX: &str = "cw_";
 /// A day in milliseconds.
 const DAY: i64 = 86_400_000;
-/// For how long a key may be good.
+/// The maximum lifetime of a key in days.
 pub(crate) const MAX_DAYS: u32 = 366;
 
-/// What a key is for.
+/// A scope of API keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Scope {
-    /// Asking agents, and reading what they answer.
+pub(crate) enum KeyScope {
+    /// Using agents and reading their answers.
     Agents,
-    /// Conversations and their order: reading, searching, changing, sharing and deleting them.
+    /// Reading, searching, organizing, changing, sharing and deleting conversations.
     Conversations,
     /// Calling endpoints.
     Endpoints,
-    /// What administrators do, for those who are.
+    /// The admin API, for users with the role `admin`.
     Admin,
 }
 
-impl Scope {
-    /// All of them.
+impl KeyScope {
+    /// All scopes.
     pub(crate) const ALL: [Self; 4] = [Self::Agents, Self::Conversations, Self::Endpoints, Self::Admin];
 
-    /// As it is written.
+    /// The name of the scope in requests and in the database.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Agents => "agents",
@@ -45,8 +45,8 @@ impl Scope {
         }
     }
 
-    /// The scope that opens a path; what none opens is not for programs.
-    pub(crate) fn of_path(path: &str) -> Option<Self> {
+    /// Returns the scope that a path requires; `None` if API keys cannot be used for it.
+    pub(crate) fn for_path(path: &str) -> Option<Self> {
         let mut parts = path.strip_prefix("/api/")?.split('/');
         match parts.next()? {
             "agent" | "runs" => Some(Self::Agents),
@@ -58,44 +58,45 @@ impl Scope {
     }
 }
 
-/// A key that was just made, the only time that it can be read.
+/// A new key. It is shown only once.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct NewKey {
     pub(crate) id: String,
     pub(crate) key: String,
-    /// Unix time, milliseconds.
+    /// When the key expires, in Unix milliseconds.
     pub(crate) expires_at: i64,
 }
 
 impl Accounts {
-    /// Whose key this is, and what it is for; none when it does not count.
-    pub(in crate::auth) async fn key(&self, key: &str) -> Result<Option<(Caller, Vec<Scope>)>, StoreError> {
+    /// Returns the user and the scopes of a valid key.
+    pub(in crate::auth) async fn find_key(&self, key: &str) -> Result<Option<(Caller, Vec<KeyScope>)>, StoreError> {
         if !is_key(key) {
             return Ok(None);
         }
-        let found = self.store.api_key(hash(key), now()).await?;
-        Ok(found.map(|(user, names)| (caller(&user), scopes(&names))))
+        let found = self.store.api_key(hash_token(key), now_millis()).await?;
+        Ok(found.map(|(user, names)| (caller(&user), parse_scopes(&names))))
     }
 
-    /// Makes a key, and enters that in the audit log with the user's address, as far as it is recorded; none when the user has too
-    /// many.
-    pub(crate) async fn make_key(
+    /// Creates a key and records that in the audit log, with the user's address as recorded there.
+    /// `None` if the user has too many keys.
+    pub(crate) async fn create_key(
         &self,
         user_id: &str,
         name: &str,
-        scopes: &[Scope],
+        scopes: &[KeyScope],
         days: u32,
         address: Option<&str>,
     ) -> Result<Option<NewKey>, StoreError> {
-        let (kept, key) = new(user_id, name, scopes, days);
-        let entry = entry(AccountAction::AddKey, user_id, &kept.id, address, Some(&kept));
+        let (kept, key) = new_key(user_id, name, scopes, days);
+        let entry = audit_entry(AccountAction::AddKey, user_id, &kept.id, address, Some(&kept));
         Ok(self.store.add_api_key(kept, Some(entry)).await?.then_some(key))
     }
 }
 
-/// The row for a key that is made or deleted; `address` is the user's, as far as it is recorded.
-pub(in crate::auth) fn entry(
+/// Returns the audit entry for a created or deleted key; `address` is the user's address as
+/// recorded in the log.
+pub(in crate::auth) fn audit_entry(
     action: AccountAction,
     user_id: &str,
     id: &str,
@@ -108,19 +109,19 @@ pub(in crate::auth) fn entry(
         about.insert("scopes".to_owned(), key.scopes.clone().into());
         about.insert("expiresAt".to_owned(), key.expires_at.into());
     }
-    action.done(user_id, address, about)
+    action.success_entry(user_id, address, about)
 }
 
-/// What is kept of a new key, and what its user gets.
-pub(in crate::auth) fn new(user_id: &str, name: &str, scopes: &[Scope], days: u32) -> (NewApiKey, NewKey) {
-    let (id, key) = (Uuid::now_v7().to_string(), format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random::<32>())));
-    let now = now();
+/// Creates a key; returns what is stored and what its user gets.
+pub(in crate::auth) fn new_key(user_id: &str, name: &str, scopes: &[KeyScope], days: u32) -> (NewApiKey, NewKey) {
+    let (id, key) = (Uuid::now_v7().to_string(), format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random_bytes::<32>())));
+    let now = now_millis();
     let expires_at = now + i64::from(days) * DAY;
     let kept = NewApiKey {
         id: id.clone(),
         user_id: user_id.to_owned(),
         name: name.to_owned(),
-        key_hash: hash(&key),
+        key_hash: hash_token(&key),
         scopes: scopes.iter().map(|scope| scope.name().to_owned()).collect(),
         now,
         expires_at,
@@ -128,14 +129,14 @@ pub(in crate::auth) fn new(user_id: &str, name: &str, scopes: &[Scope], days: u3
     (kept, NewKey { id, key, expires_at })
 }
 
-/// Whether this looks like a key of ours, and is nobody else's token.
+/// Returns whether a text has the form of an API key rather than another token.
 pub(in crate::auth) fn is_key(text: &str) -> bool {
     text.starts_with(PREFIX)
 }
 
-/// What a key is for, as it is kept.
-pub(in crate::auth) fn scopes(names: &[String]) -> Vec<Scope> {
-    Scope::ALL.into_iter().filter(|scope| names.iter().any(|name| name == scope.name())).collect()
+/// Parses stored scope names; unknown ones are ignored.
+pub(in crate::auth) fn parse_scopes(names: &[String]) -> Vec<KeyScope> {
+    KeyScope::ALL.into_iter().filter(|scope| names.iter().any(|name| name == scope.name())).collect()
 }
 
 #[cfg(test)]
@@ -143,18 +144,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scopes_of_paths() {
-        let check = |path: &str, expected: Option<Scope>| assert_eq!(Scope::of_path(path), expected, "{path}");
-        check("/api/agent/p/a", Some(Scope::Agents));
-        check("/api/runs", Some(Scope::Agents));
-        check("/api/runs/invoke", Some(Scope::Agents));
-        check("/api/conversations/c", Some(Scope::Conversations));
-        check("/api/search", Some(Scope::Conversations));
-        check("/api/folders/f", Some(Scope::Conversations));
-        check("/api/shares/s", Some(Scope::Conversations));
+    fn paths_require_their_scope() {
+        let check = |path: &str, expected: Option<KeyScope>| assert_eq!(KeyScope::for_path(path), expected, "{path}");
+        check("/api/agent/p/a", Some(KeyScope::Agents));
+        check("/api/runs", Some(KeyScope::Agents));
+        check("/api/runs/invoke", Some(KeyScope::Agents));
+        check("/api/conversations/c", Some(KeyScope::Conversations));
+        check("/api/search", Some(KeyScope::Conversations));
+        check("/api/folders/f", Some(KeyScope::Conversations));
+        check("/api/shares/s", Some(KeyScope::Conversations));
         check("/api/grants", None);
-        check("/api/endpoints/p/e", Some(Scope::Endpoints));
-        check("/api/admin/users", Some(Scope::Admin));
+        check("/api/endpoints/p/e", Some(KeyScope::Endpoints));
+        check("/api/admin/users", Some(KeyScope::Admin));
         check("/admin/users", None);
         check("/api/keys", None);
         check("/api/conversationsx", None);

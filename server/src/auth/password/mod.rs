@@ -1,91 +1,93 @@
-//! Users who sign in here, with a name and a password.
+//! Users with accounts on this server, who sign in with name and password.
 
+pub(crate) mod credential_rules;
 mod failures;
 mod hasher;
 pub(in crate::auth) mod keys;
-mod names;
+mod lookalikes;
 mod setup;
 mod tally;
 mod throttle;
-pub(crate) mod words;
 
-pub(crate) use failures::Failures;
-pub(crate) use hasher::{Crowded, Hasher};
-pub(crate) use keys::{MAX_DAYS, NewKey, Scope};
-pub(crate) use setup::Setup;
+pub(crate) use failures::FailedAttempts;
+pub(crate) use hasher::{Hasher, HasherBusy};
+pub(crate) use keys::{KeyScope, MAX_DAYS, NewKey};
+pub(crate) use setup::SetupToken;
 pub(crate) use tally::Subject;
-pub(crate) use throttle::{Refused, Throttle};
+pub(crate) use throttle::{Throttle, Throttled};
 
 use super::AccountAction;
 use super::budgets::Budgets;
 use super::credentials::Credentials;
-use super::visitors::random;
+use super::visitors::random_bytes;
 use super::{cookies, user};
 use axum::http::HeaderValue;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::Caller;
 use config::PasswordAuth;
-use failures::enter as enter_failures;
+use failures::append_rows as enter_failures;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use store::{AuditEntry, NewSession, SessionLife, Store, StoreError, User};
+use store::{AuditEntry, NewSession, SessionLifetime, Store, StoreError, User};
 use uuid::Uuid;
 
-/// The cookie, without its prefix.
+/// The cookie name without its prefix.
 const COOKIE: &str = "cw_session";
-/// Characters of what a browser says of itself.
-const MAX_AGENT: usize = 200;
+/// The limit on a stored `User-Agent` in characters.
+const MAX_USER_AGENT: usize = 200;
 
-/// What stays while the config changes: who tries how often and fails, what waits to be hashed, the token of the first user.
+/// The in-memory state of sign-ins, kept across reloads of the config.
 #[derive(Clone, Default)]
-pub(crate) struct Desk {
+pub(crate) struct SignInState {
     pub(crate) hasher: Hasher,
     pub(crate) throttle: Arc<Throttle>,
-    pub(crate) failures: Arc<Failures>,
+    pub(crate) failures: Arc<FailedAttempts>,
     pub(crate) budgets: Arc<Budgets>,
-    pub(crate) setup: Arc<Setup>,
+    pub(crate) setup: Arc<SetupToken>,
 }
 
-/// The users, and how they sign in.
+/// The accounts and their settings.
 pub(crate) struct Accounts {
     pub(crate) store: Store,
     pub(crate) settings: PasswordAuth,
-    pub(crate) desk: Desk,
+    pub(crate) sign_in: SignInState,
 }
 
-/// A session as its token says.
+/// A valid session.
 pub(super) struct Session {
     pub(super) id: String,
     pub(super) caller: Caller,
 }
 
 impl Accounts {
+    /// Opens the accounts; creates the setup token if there is no user.
+    ///
     /// # Errors
     /// The database failed.
-    pub(super) async fn open(settings: &PasswordAuth, store: Store, desk: Desk) -> Result<Self, StoreError> {
+    pub(super) async fn open(settings: &PasswordAuth, store: Store, desk: SignInState) -> Result<Self, StoreError> {
         match store.has_users().await? {
-            true => desk.setup.close(),
-            false => desk.setup.open(),
+            true => desk.setup.clear(),
+            false => desk.setup.create(),
         }
-        Ok(Self { store, settings: settings.clone(), desk })
+        Ok(Self { store, settings: settings.clone(), sign_in: desk })
     }
 
-    /// When sessions end.
-    pub(crate) fn life(&self) -> SessionLife {
+    /// Returns the lifetime of sessions.
+    pub(crate) fn session_lifetime(&self) -> SessionLifetime {
         let millis = |time: std::time::Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4);
-        SessionLife { idle: millis(self.settings.session_idle), most: millis(self.settings.session_most) }
+        SessionLifetime { idle: millis(self.settings.session_idle), max_age: millis(self.settings.session_max) }
     }
 
-    /// The session that a token stands for, if it counts.
-    pub(super) async fn session(&self, token: &str) -> Result<Option<Session>, StoreError> {
-        let found = self.store.session(hash(token), now(), self.life()).await?;
+    /// Returns the session of a token, if it is valid.
+    pub(super) async fn find_session(&self, token: &str) -> Result<Option<Session>, StoreError> {
+        let found = self.store.session(hash_token(token), now_millis(), self.session_lifetime()).await?;
         Ok(found.map(|(user, id)| Session { id, caller: caller(&user) }))
     }
 
-    /// Begins a session in the place of the one that the browser had, and enters it in the audit log if `entry` says how; gives the
-    /// cookie. None when the user is disabled.
+    /// Starts a session that replaces the browser's current one, and records `entry` in the audit
+    /// log if there is one. Returns the cookie; `None` if the user is disabled.
     pub(crate) async fn begin_session(
         &self,
         user_id: &str,
@@ -93,51 +95,52 @@ impl Accounts {
         is_https: bool,
         entry: Option<AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
-        let token = URL_SAFE_NO_PAD.encode(random::<32>());
+        let token = URL_SAFE_NO_PAD.encode(random_bytes::<32>());
         let agent = sent.header("user-agent").ok().flatten().unwrap_or_default();
         let session = NewSession {
             id: Uuid::now_v7().to_string(),
             user_id: user_id.to_owned(),
-            token_hash: hash(&token),
-            agent: agent.chars().take(MAX_AGENT).collect(),
-            now: now(),
+            token_hash: hash_token(&token),
+            agent: agent.chars().take(MAX_USER_AGENT).collect(),
+            now: now_millis(),
         };
-        let instead = sent.cookie(&cookie_name(is_https)).ok().flatten().map(|token| hash(&token));
-        let is_begun = self.store.begin_session(session, instead, self.life(), entry).await?;
-        let seconds = i64::try_from(self.settings.session_most.as_secs()).unwrap_or(i64::MAX);
+        let instead = sent.cookie(&cookie_name(is_https)).ok().flatten().map(|token| hash_token(&token));
+        let is_begun = self.store.begin_session(session, instead, self.session_lifetime(), entry).await?;
+        let seconds = i64::try_from(self.settings.session_max.as_secs()).unwrap_or(i64::MAX);
         Ok(is_begun.then(|| cookies::set(COOKIE, &token, seconds, is_https)).flatten())
     }
 
-    /// Counts a failed attempt at the account of a user, or at a name that nobody has. Its row, if it has one, is written in the
-    /// background: the time of an answer must not tell which names exist.
+    /// Counts a failed attempt at the account of a user, or with a name that nobody has. An audit
+    /// entry is written in the background, so that the response time does not reveal which names
+    /// exist.
     pub(crate) fn record_failure(&self, action: AccountAction, user: Result<&str, &String>, address: Option<&str>) {
-        let Some(row) = self.desk.failures.count(action, user.map_err(String::as_str), address) else { return };
+        let Some(row) = self.sign_in.failures.count(action, user.map_err(String::as_str), address) else { return };
         let store = self.store.clone();
         tokio::spawn(async move { enter_failures(&store, vec![row]).await });
     }
 
-    /// What takes the cookie away.
-    pub(crate) fn no_cookie(is_https: bool) -> Option<HeaderValue> {
+    /// Returns the header that deletes the cookie.
+    pub(crate) fn expired_cookie(is_https: bool) -> Option<HeaderValue> {
         cookies::set(COOKIE, "", 0, is_https)
     }
 }
 
-/// The cookie's name.
+/// The name of the session cookie.
 pub(super) fn cookie_name(is_https: bool) -> String {
     cookies::name(COOKIE, is_https)
 }
 
-/// A user as a caller.
+/// Converts a user to a caller.
 fn caller(found: &User) -> Caller {
     user::signed_in(&found.id, Some(&found.name), found.roles.iter().map(String::as_str))
 }
 
-/// What is kept of a token.
-pub(super) fn hash(token: &str) -> [u8; 32] {
+/// Returns the hash under which a token is stored.
+pub(super) fn hash_token(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// Unix time in milliseconds.
-pub(crate) fn now() -> i64 {
+/// Returns the Unix time in milliseconds.
+pub(crate) fn now_millis() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

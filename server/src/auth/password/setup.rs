@@ -1,44 +1,45 @@
-//! The first user (A11). He becomes an administrator, so only who can read the server's console can make himself one: by a token
-//! that is shown there, and is good once.
+//! The setup token for the first account. Its user becomes an administrator, so only someone who
+//! can read the server's console may create it: the token is printed there and can be used once.
 
-use crate::auth::visitors::random;
+use crate::auth::visitors::random_bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
-/// The token, while there is no user.
+/// The setup token, while there is no user.
 #[derive(Default)]
-pub(crate) struct Setup {
-    token: Mutex<Option<Token>>,
+pub(crate) struct SetupToken {
+    token: Mutex<Option<PendingToken>>,
 }
 
-struct Token {
+struct PendingToken {
     text: String,
     is_shown: bool,
 }
 
-impl Setup {
-    /// There is no user: a token is needed, unless there is one.
-    pub(super) fn open(&self) {
-        let make = || Token { text: URL_SAFE_NO_PAD.encode(random::<18>()), is_shown: false };
+impl SetupToken {
+    /// Creates a token, unless there is one.
+    pub(super) fn create(&self) {
+        let make = || PendingToken { text: URL_SAFE_NO_PAD.encode(random_bytes::<18>()), is_shown: false };
         self.token.lock().get_or_insert_with(make);
     }
 
-    /// There is a user: no token is any good.
-    pub(crate) fn close(&self) {
+    /// Removes the token, because there is a user.
+    pub(crate) fn clear(&self) {
         *self.token.lock() = None;
     }
 
-    /// Shows the token to who reads the console, once.
-    pub(crate) fn announce(&self) {
+    /// Prints the token to the console, once.
+    pub(crate) fn print_once(&self) {
         if let Some(token) = self.token.lock().as_mut().filter(|token| !token.is_shown) {
             token.is_shown = true;
-            println!("no account exists yet: make the first one at /auth/first-admin, with the token {}", token.text);
+            println!("no account exists yet: create the first one at /auth/first-admin with the token {}", token.text);
         }
     }
 
-    /// Whether this is the token. Digests are compared, so the time that it takes tells nothing about it.
+    /// Returns whether this is the token. Hashes are compared, so that the time reveals nothing
+    /// about it.
     pub(crate) fn accepts(&self, text: &str) -> bool {
         let token = self.token.lock();
         token.as_ref().is_some_and(|token| Sha256::digest(&token.text) == Sha256::digest(text.trim()))

@@ -1,4 +1,5 @@
-//! How often somebody may try (A36). Tries are counted before the password is looked at, so that many at once do not slip through.
+//! Limits attempts to sign in. They are counted before the password is verified, so that concurrent
+//! attempts do not exceed the limit.
 
 use crate::auth::forwarded::network;
 use parking_lot::Mutex;
@@ -6,109 +7,110 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Tries are counted for as long.
+/// The window for counting attempts.
 const WINDOW: Duration = Duration::from_secs(15 * 60);
-/// With one name from one address, with one name, from one address. The second is higher than the first, so that others can hardly
-/// lock a user out; the third, so that an office can sign in.
-const MOST: [u32; 3] = [10, 50, 200];
-/// What is counted at once; beyond it, what began first is forgotten.
+/// The limits for a name from one address, for a name, and for an address. The second is higher
+/// than the first, so that others can hardly lock a user out; the third is higher for offices with
+/// a shared address.
+const LIMITS: [u32; 3] = [10, 50, 200];
+/// The limit on counts; beyond it, the oldest are removed.
 const MAX_COUNTS: usize = 20_000;
 
-/// Counts tries.
+/// Counts attempts.
 #[derive(Default)]
 pub(crate) struct Throttle {
-    counts: Mutex<HashMap<Counted, Count>>,
+    counts: Mutex<HashMap<ThrottleKey, AttemptCount>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Counted {
+enum ThrottleKey {
     NameFrom(String, Option<IpAddr>),
     Name(String),
     Address(IpAddr),
 }
 
-struct Count {
-    tries: u32,
+struct AttemptCount {
+    attempts: u32,
     began: Instant,
 }
 
-/// A try that is refused.
+/// A refused attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
-    /// In how many seconds to come again.
+pub(crate) struct Throttled {
+    /// The number of seconds after which to try again.
     pub(crate) seconds: u64,
-    /// What was tried too often: a `name`, or anything from one `address`.
+    /// The exceeded limit: `name` or `address`.
     pub(crate) limit: &'static str,
 }
 
-/// A try that counts, unless it succeeds.
+/// A counted attempt.
 #[derive(Debug)]
-pub(crate) struct Try {
+pub(crate) struct SignInAttempt {
     name: String,
     address: Option<IpAddr>,
 }
 
 impl Throttle {
-    /// Counts a try.
+    /// Counts an attempt.
     ///
     /// # Errors
-    /// There were too many.
-    pub(crate) fn begin(&self, name: &str, address: Option<IpAddr>) -> Result<Try, Refused> {
+    /// A limit is exceeded.
+    pub(crate) fn begin(&self, name: &str, address: Option<IpAddr>) -> Result<SignInAttempt, Throttled> {
         self.begin_at(name, address, Instant::now())
     }
 
-    fn begin_at(&self, name: &str, address: Option<IpAddr>, now: Instant) -> Result<Try, Refused> {
-        let one = Try { name: name.to_owned(), address };
+    fn begin_at(&self, name: &str, address: Option<IpAddr>, now: Instant) -> Result<SignInAttempt, Throttled> {
+        let one = SignInAttempt { name: name.to_owned(), address };
         let mut counts = self.counts.lock();
-        let left = |count: &Count| WINDOW.saturating_sub(now.duration_since(count.began));
-        let full = one.counted().filter_map(|(counted, most)| {
-            let count = counts.get(&counted).filter(|count| count.tries >= most)?;
-            let limit = if matches!(counted, Counted::Address(_)) { "address" } else { "name" };
+        let left = |count: &AttemptCount| WINDOW.saturating_sub(now.duration_since(count.began));
+        let full = one.limits().filter_map(|(counted, most)| {
+            let count = counts.get(&counted).filter(|count| count.attempts >= most)?;
+            let limit = if matches!(counted, ThrottleKey::Address(_)) { "address" } else { "name" };
             Some((left(count), limit)).filter(|(left, _)| !left.is_zero())
         });
         if let Some((wait, limit)) = full.max() {
-            return Err(Refused { seconds: wait.as_secs() + 1, limit });
+            return Err(Throttled { seconds: wait.as_secs() + 1, limit });
         }
-        if counts.len() + MOST.len() > MAX_COUNTS {
-            make_room(&mut counts, now);
+        if counts.len() + LIMITS.len() > MAX_COUNTS {
+            evict(&mut counts, now);
         }
-        for (counted, _) in one.counted() {
-            let count = counts.entry(counted).or_insert(Count { tries: 0, began: now });
+        for (counted, _) in one.limits() {
+            let count = counts.entry(counted).or_insert(AttemptCount { attempts: 0, began: now });
             if left(count).is_zero() {
-                *count = Count { tries: 0, began: now };
+                *count = AttemptCount { attempts: 0, began: now };
             }
-            count.tries += 1;
+            count.attempts += 1;
         }
         Ok(one)
     }
 
-    /// It was the right one: only those that fail count.
-    pub(crate) fn succeeded(&self, one: &Try) {
+    /// Uncounts a successful attempt.
+    pub(crate) fn succeeded(&self, one: &SignInAttempt) {
         let mut counts = self.counts.lock();
-        for (counted, _) in one.counted() {
+        for (counted, _) in one.limits() {
             if let Some(count) = counts.get_mut(&counted) {
-                count.tries = count.tries.saturating_sub(1);
+                count.attempts = count.attempts.saturating_sub(1);
             }
         }
     }
 }
 
-impl Try {
-    /// What it counts for, and how many are allowed there. An address is counted as its network, so that nobody
-    /// escapes with another address of their own; loopback is not counted, as for rates.
-    fn counted(&self) -> impl Iterator<Item = (Counted, u32)> {
+impl SignInAttempt {
+    /// Returns the counts of the attempt, with their limits. An address counts as its network, so
+    /// that a client cannot switch to another of its addresses; loopback is not counted.
+    fn limits(&self) -> impl Iterator<Item = (ThrottleKey, u32)> {
         let address = self.address.and_then(network);
         let counted = [
-            Some(Counted::NameFrom(self.name.clone(), address)),
-            Some(Counted::Name(self.name.clone())),
-            address.map(Counted::Address),
+            Some(ThrottleKey::NameFrom(self.name.clone(), address)),
+            Some(ThrottleKey::Name(self.name.clone())),
+            address.map(ThrottleKey::Address),
         ];
-        counted.into_iter().zip(MOST).filter_map(|(counted, most)| Some((counted?, most)))
+        counted.into_iter().zip(LIMITS).filter_map(|(counted, most)| Some((counted?, most)))
     }
 }
 
-/// Forgets what is over; if that is not enough, the older half.
-fn make_room(counts: &mut HashMap<Counted, Count>, now: Instant) {
+/// Removes expired counts; if that is not enough, also the older half.
+fn evict(counts: &mut HashMap<ThrottleKey, AttemptCount>, now: Instant) {
     counts.retain(|_, count| now.duration_since(count.began) < WINDOW);
     if counts.len() > MAX_COUNTS / 2 {
         let mut began: Vec<_> = counts.values().map(|count| count.began).collect();
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn tries_are_bounded() {
+    fn attempts_are_limited_by_name_and_address() {
         let (throttle, now) = (Throttle::default(), Instant::now());
         let one = |name: &str, from, seconds: u64| {
             throttle.begin_at(name, from, now + Duration::from_secs(seconds)).map(drop)
@@ -135,7 +137,7 @@ mod tests {
         for _ in 0..10 {
             assert_eq!(one("ada", address(1), 0), Ok(()));
         }
-        assert_eq!(one("ada", address(1), 60), Err(Refused { seconds: 14 * 60 + 1, limit: "name" }));
+        assert_eq!(one("ada", address(1), 60), Err(Throttled { seconds: 14 * 60 + 1, limit: "name" }));
         assert_eq!(one("ada", address(2), 60), Ok(()), "not from elsewhere");
         assert_eq!(one("bob", address(1), 60), Ok(()), "not others");
         assert_eq!(one("ada", address(1), 15 * 60), Ok(()), "not for ever");
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_succeeds_does_not_count() {
+    fn successful_attempts_do_not_count() {
         let throttle = Throttle::default();
         for _ in 0..100 {
             let one = throttle.begin("ada", address(1)).unwrap();
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_bounded() {
+    fn number_of_counts_is_limited() {
         let throttle = Throttle::default();
         for number in 0..30_000 {
             let _ = throttle

@@ -1,10 +1,11 @@
-//! `chatwright doctor`: checks the environment of a server. It changes nothing and sends no prompt to a model.
+//! `chatwright doctor`: checks the environment of a server. It changes nothing and sends no prompt
+//! to a model.
 
 mod connections;
 mod storage;
 
 use super::{ConfigArgument, DatabaseArgument, probe};
-use crate::auth::ground;
+use crate::auth::auth_state;
 use crate::compose;
 use crate::telemetry::traces::Collector;
 use config::{Config, Diagnostic};
@@ -16,9 +17,9 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::net::TcpListener;
 
-/// What the server would be started with.
+/// The arguments of `chatwright doctor`: those of the server to check, and options.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct DoctorArguments {
     #[command(flatten)]
     config: ConfigArgument,
     #[command(flatten)]
@@ -34,162 +35,166 @@ pub(crate) struct Arguments {
     offline: bool,
 }
 
-/// How something is.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Verdict {
+enum CheckOutcome {
     Ok,
-    /// It works, and should be looked at.
+    /// It works, but the operator should look at it.
     Note,
     Wrong,
 }
 
-/// Something that was looked at.
+/// The result of a check.
 #[derive(Clone, Debug, Serialize)]
-struct Finding {
-    /// What.
+struct CheckResult {
+    /// What was checked.
     check: String,
-    verdict: Verdict,
-    /// How it is, and what to do; no secret.
+    verdict: CheckOutcome,
+    /// The details and what to do about them; never contains a secret.
     text: String,
 }
 
-impl Finding {
-    fn new(check: impl Into<String>, verdict: Verdict, text: impl Into<String>) -> Self {
+impl CheckResult {
+    fn new(check: impl Into<String>, verdict: CheckOutcome, text: impl Into<String>) -> Self {
         Self { check: check.into(), verdict, text: text.into() }
     }
 
     fn ok(check: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::new(check, Verdict::Ok, text)
+        Self::new(check, CheckOutcome::Ok, text)
     }
 
     fn note(check: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::new(check, Verdict::Note, text)
+        Self::new(check, CheckOutcome::Note, text)
     }
 
     fn wrong(check: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::new(check, Verdict::Wrong, text)
+        Self::new(check, CheckOutcome::Wrong, text)
     }
 }
 
-/// Looks at everything and tells; fails when something is wrong.
-pub(crate) async fn run(arguments: Arguments) -> ExitCode {
-    let findings = examine(&arguments).await;
-    let is_well = findings.iter().all(|finding| finding.verdict != Verdict::Wrong);
-    // Whoever closed the output reads the exit code.
-    let _ = tell(&mut stdout().lock(), &findings, is_well, arguments.json);
+/// Runs all checks and prints the report; fails if something is wrong.
+pub(crate) async fn run(arguments: DoctorArguments) -> ExitCode {
+    let findings = run_checks(&arguments).await;
+    let is_well = findings.iter().all(|finding| finding.verdict != CheckOutcome::Wrong);
+    // An error here means that the reader closed the pipe; the exit code still tells the result.
+    let _ = print_report(&mut stdout().lock(), &findings, is_well, arguments.json);
     if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-async fn examine(arguments: &Arguments) -> Vec<Finding> {
-    let (mut findings, config) = read(arguments);
+async fn run_checks(arguments: &DoctorArguments) -> Vec<CheckResult> {
+    let (mut findings, config) = check_config(arguments);
     let own = config.as_ref().and_then(|config| config.store.as_ref());
     let database = own.map_or(arguments.database.url.as_str(), |url| url.expose_secret());
-    findings.extend(storage::examine(database).await);
-    findings.push(clock(SystemTime::now()));
-    findings.extend(port(arguments.addr).await);
-    findings.extend(traces(arguments.offline).await);
+    findings.extend(storage::check_storage(database).await);
+    findings.push(check_clock(SystemTime::now()));
+    findings.extend(check_port(arguments.addr).await);
+    findings.extend(check_traces(arguments.offline).await);
     if let Some(config) = &config {
         findings.extend(
-            ground::allows(Some(arguments.addr), &config.auth.mode)
+            auth_state::check_listen_address(Some(arguments.addr), &config.auth.mode)
                 .err()
-                .map(|error| Finding::wrong("address", error.to_string())),
+                .map(|error| CheckResult::wrong("address", error.to_string())),
         );
         if !arguments.offline {
-            findings.extend(connections::examine(config).await);
+            findings.extend(connections::check_connections(config).await);
         }
     }
     findings
 }
 
-/// Whether traces arrive, where some are sent.
-async fn traces(offline: bool) -> Option<Finding> {
-    let collector = match Collector::of_environment() {
+/// Checks that the collector accepts traces, if one is configured.
+async fn check_traces(offline: bool) -> Option<CheckResult> {
+    let collector = match Collector::from_environment() {
         Ok(collector) => collector?,
-        Err(error) => return Some(Finding::wrong("traces", error)),
+        Err(error) => return Some(CheckResult::wrong("traces", error)),
     };
     let at = collector.url().origin().ascii_serialization();
     if offline {
-        return Some(Finding::ok("traces", format!("they are sent to {at}")));
+        return Some(CheckResult::ok("traces", format!("sent to {at}")));
     }
-    Some(match collector.try_it().await {
-        Ok(()) => Finding::ok("traces", format!("{at} takes them")),
-        Err(problem) => Finding::note("traces", format!("{at} does not take them: {problem}; the server runs without")),
+    Some(match collector.probe().await {
+        Ok(()) => CheckResult::ok("traces", format!("{at} accepts traces")),
+        Err(problem) => {
+            CheckResult::note("traces", format!("{at} does not accept traces: {problem}; the server runs without them"))
+        }
     })
 }
 
-/// The config, secrets included: one that is not set is an error of the config.
-fn read(arguments: &Arguments) -> (Vec<Finding>, Option<Config>) {
+/// Checks the config. A secret that is not set is an error of the config.
+fn check_config(arguments: &DoctorArguments) -> (Vec<CheckResult>, Option<Config>) {
     let shown = arguments.config.path.as_ref().map_or("the demo".to_owned(), |path| path.display().to_string());
-    match compose::read(arguments.config.path.as_deref()).outcome {
+    match compose::load_config(arguments.config.path.as_deref()).outcome {
         Ok((config, warnings)) => {
             let mut findings: Vec<_> =
-                warnings.iter().map(|warning| Finding::note("config", without_excerpt(warning))).collect();
+                warnings.iter().map(|warning| CheckResult::note("config", without_excerpt(warning))).collect();
             let (agents, connections) = (config.agents.len(), config.connections.len());
             let text = format!("{shown}: {agents} agent(s), {connections} connection(s), every secret is set");
-            findings.insert(0, Finding::ok("config", text));
+            findings.insert(0, CheckResult::ok("config", text));
             (findings, Some(config))
         }
         Err(problems) => {
-            (problems.iter().map(|problem| Finding::wrong("config", without_excerpt(problem))).collect(), None)
+            (problems.iter().map(|problem| CheckResult::wrong("config", without_excerpt(problem))).collect(), None)
         }
     }
 }
 
-/// A report is passed on, and a line of the config may hold a key.
+/// Formats a diagnostic without its excerpt: reports are passed on, and a line of the config may
+/// contain an API key.
 fn without_excerpt(problem: &Diagnostic) -> String {
     Diagnostic { excerpt: None, ..problem.clone() }.to_string().trim_end().to_owned()
 }
 
-/// When this version was made, or a little earlier: 2026-11-01.
-const MADE: Duration = Duration::from_secs(1_793_491_200);
+/// A time shortly before this version was released: 2026-11-01.
+const BUILT_AFTER: Duration = Duration::from_secs(1_793_491_200);
 
-/// Sessions, tokens and certificates end by the clock.
-fn clock(now: SystemTime) -> Finding {
+/// Checks the clock, which sessions, tokens and certificates depend on.
+fn check_clock(now: SystemTime) -> CheckResult {
     let told = jiff::Timestamp::try_from(now).map_or_else(|_| "out of range".to_owned(), |now| now.to_string());
     match now.duration_since(UNIX_EPOCH) {
-        Ok(since) if since >= MADE => Finding::ok("clock", told),
-        _ => Finding::wrong("clock", format!("{told} is before this version was made; set the clock")),
+        Ok(since) if since >= BUILT_AFTER => CheckResult::ok("clock", told),
+        _ => CheckResult::wrong("clock", format!("{told} is before this version was released; set the clock")),
     }
 }
 
-/// Whether the server can listen there. A server that already runs there says in `/readyz` what should be looked at.
-async fn port(address: SocketAddr) -> Vec<Finding> {
+/// Checks that the server can listen on the address. If a server already runs there, its warnings
+/// in `/readyz` are included.
+async fn check_port(address: SocketAddr) -> Vec<CheckResult> {
     match TcpListener::bind(address).await {
-        Ok(_) => vec![Finding::ok("port", format!("{address} is free"))],
-        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => match probe::ask(address, "/healthz").await {
+        Ok(_) => vec![CheckResult::ok("port", format!("{address} is free"))],
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => match probe::get(address, "/healthz").await {
             Ok((200, _)) => {
-                let text = format!("{address} is in use, by a server that answers as this one does");
-                let ready = probe::ask(address, "/readyz").await.map(|(_, text)| text).unwrap_or_default();
+                let text = format!("{address} is in use, apparently by a running Chatwright server");
+                let ready = probe::get(address, "/readyz").await.map(|(_, text)| text).unwrap_or_default();
                 let warnings = ready.lines().filter_map(|line| line.strip_prefix("warning: "));
-                let warnings = warnings.map(|warning| Finding::note("server", warning));
-                std::iter::once(Finding::note("port", text)).chain(warnings).collect()
+                let warnings = warnings.map(|warning| CheckResult::note("server", warning));
+                std::iter::once(CheckResult::note("port", text)).chain(warnings).collect()
             }
             _ => {
-                let text = format!("{address} is in use by another program; choose another with --addr");
-                vec![Finding::wrong("port", text)]
+                let text = format!("{address} is in use by another program; choose another address with --addr");
+                vec![CheckResult::wrong("port", text)]
             }
         },
-        Err(error) => vec![Finding::wrong("port", format!("cannot listen on {address}: {error}"))],
+        Err(error) => vec![CheckResult::wrong("port", format!("cannot listen on {address}: {error}"))],
     }
 }
 
-fn tell(out: &mut impl Write, findings: &[Finding], is_well: bool, as_json: bool) -> std::io::Result<()> {
+fn print_report(out: &mut impl Write, findings: &[CheckResult], is_well: bool, as_json: bool) -> std::io::Result<()> {
     if as_json {
         return writeln!(out, "{:#}", serde_json::json!({ "ok": is_well, "checks": findings }));
     }
-    for Finding { check, verdict, text } in findings {
+    for CheckResult { check, verdict, text } in findings {
         let verdict = match verdict {
-            Verdict::Ok => "ok",
-            Verdict::Note => "note",
-            Verdict::Wrong => "wrong",
+            CheckOutcome::Ok => "ok",
+            CheckOutcome::Note => "note",
+            CheckOutcome::Wrong => "wrong",
         };
-        // A diagnostic of the config has several lines.
+        // A config diagnostic has several lines.
         writeln!(out, "{verdict:<6}{check}: {}", text.replace('\n', "\n      "))?;
     }
-    match findings.iter().filter(|finding| finding.verdict == Verdict::Wrong).count() {
-        0 => writeln!(out, "nothing is wrong"),
-        1 => writeln!(out, "1 thing is wrong"),
-        wrong => writeln!(out, "{wrong} things are wrong"),
+    match findings.iter().filter(|finding| finding.verdict == CheckOutcome::Wrong).count() {
+        0 => writeln!(out, "no problems found"),
+        1 => writeln!(out, "1 problem found"),
+        wrong => writeln!(out, "{wrong} problems found"),
     }
 }

@@ -1,8 +1,8 @@
-//! The page of an account.
+//! The account page.
 
-use super::forms::{Field, done, problem};
+use super::forms::{Field, error_message, success_message};
 use super::layout;
-use crate::auth::password::now;
+use crate::auth::password::now_millis;
 use crate::routes::times::{day, minute};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -10,52 +10,52 @@ use chat::Caller;
 use leptos::prelude::*;
 use store::{ApiKeyRow, SessionRow};
 
-/// For how long a key may be good: days, and in words.
-const LIVES: [(u32, &str); 4] = [(7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "a year")];
+/// The lifetimes that a key can have: days, and their label.
+const KEY_LIFETIMES: [(u32, &str); 4] = [(7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "a year")];
 
-/// What is on the page.
-pub(super) struct Shown {
+/// The content of the account page.
+pub(super) struct AccountView {
     pub(super) caller: Caller,
-    /// None where users are kept elsewhere.
-    pub(super) signed_in: Option<SignedIn>,
+    /// The user's sessions; none for users of an external identity provider.
+    pub(super) signed_in: Option<UserSessions>,
     pub(super) keys: Vec<ApiKeyRow>,
-    pub(super) notice: Notice,
+    pub(super) notice: FormNotice,
 }
 
-/// Where a user is signed in.
-pub(super) struct SignedIn {
+/// The sessions of a user.
+pub(super) struct UserSessions {
     /// The session of this browser.
     pub(super) session_id: String,
     pub(super) sessions: Vec<SessionRow>,
 }
 
-/// What came of a form, shown where the form is.
+/// The result of a form, shown next to it.
 #[derive(PartialEq, Eq)]
-pub(super) enum Notice {
+pub(super) enum FormNotice {
     None,
-    /// The password is another one.
+    /// The password was changed.
     PasswordChanged,
     /// The password could not be changed.
     Password(String),
     /// The key could not be made.
     Key(String),
-    /// A key, for the only time.
+    /// A new key, which is shown only once.
     NewKey(String),
 }
 
-pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
-    let Shown { caller, signed_in, keys, notice } = shown;
+pub(super) fn show(status: StatusCode, shown: AccountView) -> Response {
+    let AccountView { caller, signed_in, keys, notice } = shown;
     let roles = match caller.roles.as_slice() {
         [] => "No roles".to_owned(),
         roles => format!("Roles: {}", roles.join(", ")),
     };
-    let changed = (notice == Notice::PasswordChanged)
+    let changed = (notice == FormNotice::PasswordChanged)
         .then_some("Your password was changed. You were signed out everywhere else.");
     let (wrong_password, wrong_key, new_key) = match notice {
-        Notice::None | Notice::PasswordChanged => (None, None, None),
-        Notice::Password(text) => (Some(text), None, None),
-        Notice::Key(text) => (None, Some(text), None),
-        Notice::NewKey(key) => (None, None, Some(key)),
+        FormNotice::None | FormNotice::PasswordChanged => (None, None, None),
+        FormNotice::Password(text) => (Some(text), None, None),
+        FormNotice::Key(text) => (None, Some(text), None),
+        FormNotice::NewKey(key) => (None, None, Some(key)),
     };
     let is_admin = crate::routes::admin::is_admin(&caller);
     let has_account = signed_in.is_some();
@@ -74,8 +74,8 @@ pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
                     </form>
                 })}
             </header>
-            {done(changed)}
-            {signed_in.map(|SignedIn { session_id, sessions }| sessions_view(sessions, &session_id))}
+            {success_message(changed)}
+            {signed_in.map(|UserSessions { session_id, sessions }| sessions_view(sessions, &session_id))}
             {keys_view(keys, new_key, wrong_key, is_admin)}
             {has_account.then(|| password_view(&caller, wrong_password))}
         </div>
@@ -89,7 +89,7 @@ fn password_view(caller: &Caller, wrong: Option<String>) -> impl IntoView + use<
         <section class="cw-account-part" aria-labelledby="password">
             <h2 id="password">"Password"</h2>
             <p class="cw-account-note">"Changing your password signs you out everywhere else."</p>
-            {problem(wrong)}
+            {error_message(wrong)}
             <form class="cw-account-form" method="post" action="/auth/password">
                 <input class="cw-visually-hidden" name="username" value=name autocomplete="username" tabindex="-1" aria-hidden="true" readonly />
                 {Field::password("current", "Current password", false).view()}
@@ -104,7 +104,7 @@ fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> 
     let own = own.to_owned();
     let line = move |session: SessionRow| {
         let is_own = session.id == own;
-        let browser = browser(&session.agent);
+        let browser = browser_name(&session.agent);
         let label = format!("Sign out {browser}");
         let end = (!is_own).then(|| {
             view! {
@@ -134,7 +134,7 @@ fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> 
 
 fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, is_admin: bool) -> impl IntoView {
     let line = |key: ApiKeyRow| {
-        let ends = if key.expires_at <= now() { "expired on" } else { "valid until" };
+        let ends = if key.expires_at <= now_millis() { "expired on" } else { "valid until" };
         let used = key.used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {} UTC", minute(at)));
         let about = format!("Scopes: {}; {ends} {}, {used}", key.scopes.join(", "), day(key.expires_at));
         let label = format!("Delete the key {}", key.name);
@@ -152,18 +152,18 @@ fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, i
     };
     let new = new.map(|key| {
         view! {
-            {done(Some("The key was created. Copy it now: it will not be shown again."))}
+            {success_message(Some("The key was created. Copy it now: it will not be shown again."))}
             <input class="cw-account-key" readonly aria-label="New key" value=key />
         }
     });
-    let lives = LIVES.map(|(days, name)| view! { <option value=days selected=days == 30>{name}</option> });
+    let lives = KEY_LIFETIMES.map(|(days, name)| view! { <option value=days selected=days == 30>{name}</option> });
     view! {
         <section class="cw-account-part" aria-labelledby="keys">
             <h2 id="keys">"API keys"</h2>
             <p class="cw-account-note">"A program sends its key as " <code>"Authorization: Bearer …"</code> " and can then do what you can do, within the scopes of the key."</p>
             {new}
             <ul class="cw-account-list">{keys.into_iter().map(line).collect_view()}</ul>
-            {problem(wrong)}
+            {error_message(wrong)}
             <form class="cw-account-form" method="post" action="/auth/keys">
                 <label class="cw-account-field">
                     <span>"Key name"</span>
@@ -188,8 +188,8 @@ fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, i
     }
 }
 
-/// A browser and its system, by what it says of itself.
-fn browser(agent: &str) -> String {
+/// Returns the browser and the operating system that a `User-Agent` names.
+fn browser_name(agent: &str) -> String {
     let first =
         |names: &[(&str, &'static str)]| names.iter().find(|(sign, _)| agent.contains(sign)).map(|(_, name)| *name);
     let browser = first(&[
@@ -219,8 +219,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browsers() {
-        let check = |agent: &str, expected: &str| assert_eq!(browser(agent), expected);
+    fn browser_names_are_detected() {
+        let check = |agent: &str, expected: &str| assert_eq!(browser_name(agent), expected);
         check("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "Firefox on Linux");
         check(
             "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/142.0 Safari/537.36 Edg/142.0",

@@ -1,13 +1,13 @@
-//! API keys over HTTP. A user makes them who is signed in; a key makes no key.
+//! The API for API keys. A signed-in user can create keys; an API key cannot.
 
-use super::Trouble;
-use super::account::{KeyProblem, new_key};
-use crate::auth::password::{NewKey, Scope};
-use crate::auth::rates::too_often_text;
-use crate::auth::{Asker, Keys, Via};
+use super::AccountError;
+use super::account::{NewKeyError, create_key};
+use crate::auth::password::{KeyScope, NewKey};
+use crate::auth::rates::rate_limit_message;
+use crate::auth::{ApiKeys, AuthMethod, RequestContext};
 use crate::error::HttpError;
 use crate::router::AppState;
-use crate::routes::agent::unreadable;
+use crate::routes::agent::json_error;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -16,19 +16,19 @@ use chat::Caller;
 use serde::{Deserialize, Serialize};
 use wire::{ErrorCode, UserError};
 
-/// The key that is asked for.
+/// The request for a new key.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct KeyRequest {
     name: String,
-    scopes: Vec<Scope>,
+    scopes: Vec<KeyScope>,
     expires_in_days: u32,
 }
 
-/// A key without its text.
+/// An API key without its secret.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Listed {
+pub(crate) struct ApiKeyItem {
     id: String,
     name: String,
     scopes: Vec<String>,
@@ -41,11 +41,11 @@ pub(crate) struct Listed {
 pub(crate) async fn list_keys(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Extension(asker): Extension<Asker>,
-) -> Result<Json<Vec<Listed>>, HttpError> {
-    let keys = keys(&state, &caller, &asker)?;
-    let keys = keys.of(&caller.user_id).await.map_err(|error| of_trouble(error.into()))?;
-    let listed = keys.into_iter().map(|key| Listed {
+    Extension(asker): Extension<RequestContext>,
+) -> Result<Json<Vec<ApiKeyItem>>, HttpError> {
+    let keys = keys_for_caller(&state, &caller, &asker)?;
+    let keys = keys.list(&caller.user_id).await.map_err(|error| from_account_error(error.into()))?;
+    let listed = keys.into_iter().map(|key| ApiKeyItem {
         id: key.id,
         name: key.name,
         scopes: key.scopes,
@@ -60,22 +60,22 @@ pub(crate) async fn list_keys(
 pub(crate) async fn make_key(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestContext>,
     request: Result<Json<KeyRequest>, JsonRejection>,
 ) -> Result<(StatusCode, Json<NewKey>), HttpError> {
-    let keys = keys(&state, &caller, &asker)?;
-    let Json(request) = request.map_err(|rejection| unreadable(&rejection))?;
+    let keys = keys_for_caller(&state, &caller, &asker)?;
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
     let wanted = (request.name.as_str(), request.scopes.as_slice(), request.expires_in_days);
-    let made = new_key(&keys, &caller, wanted, asker.recorded.as_deref()).await;
-    let made = made.map_err(of_trouble)?.map_err(of_problem)?;
+    let made = create_key(&keys, &caller, wanted, asker.audit_address.as_deref()).await;
+    let made = made.map_err(from_account_error)?.map_err(from_new_key_error)?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-fn of_problem(problem: KeyProblem) -> UserError {
+fn from_new_key_error(problem: NewKeyError) -> UserError {
     match problem {
-        KeyProblem::Wrong(problem) => UserError::invalid("/", problem),
-        KeyProblem::TooMany(seconds) => {
-            let error = UserError::new(ErrorCode::RateLimited, too_often_text(seconds));
+        NewKeyError::Invalid(problem) => UserError::invalid("/", problem),
+        NewKeyError::TooMany(seconds) => {
+            let error = UserError::new(ErrorCode::RateLimited, rate_limit_message(seconds));
             UserError { retry_after: Some(seconds), ..error }
         }
     }
@@ -85,26 +85,28 @@ fn of_problem(problem: KeyProblem) -> UserError {
 pub(crate) async fn delete_key(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestContext>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, HttpError> {
-    let keys = keys(&state, &caller, &asker)?;
-    let done =
-        keys.delete(&caller.user_id, &id, asker.recorded.as_deref()).await.map_err(|error| of_trouble(error.into()))?;
+    let keys = keys_for_caller(&state, &caller, &asker)?;
+    let done = keys
+        .delete(&caller.user_id, &id, asker.audit_address.as_deref())
+        .await
+        .map_err(|error| from_account_error(error.into()))?;
     if done { Ok(StatusCode::NO_CONTENT) } else { Err(UserError::not_found().into()) }
 }
 
-fn keys(state: &AppState, caller: &Caller, asker: &Asker) -> Result<Keys, HttpError> {
-    let keys = state.composition.current.authentication().keys().ok_or_else(UserError::not_found)?;
-    match (&asker.via, caller.is_authenticated) {
-        (Via::Session(_) | Via::Whole, true) => Ok(keys),
+fn keys_for_caller(state: &AppState, caller: &Caller, asker: &RequestContext) -> Result<ApiKeys, HttpError> {
+    let keys = state.composition.current.authentication().api_keys().ok_or_else(UserError::not_found)?;
+    match (&asker.auth_method, caller.is_authenticated) {
+        (AuthMethod::Session(_) | AuthMethod::Primary, true) => Ok(keys),
         _ => Err(UserError::unauthenticated().into()),
     }
 }
 
-fn of_trouble(trouble: Trouble) -> HttpError {
-    if let Trouble::Broken(error) = trouble {
+fn from_account_error(trouble: AccountError) -> HttpError {
+    if let AccountError::Failed(error) = trouble {
         tracing::error!(%error, "an API key could not be read or written");
     }
-    UserError::new(ErrorCode::Unavailable, "This is not possible right now. Try again in a moment.").into()
+    UserError::new(ErrorCode::Unavailable, "API keys are not available right now. Try again in a moment.").into()
 }

@@ -1,8 +1,8 @@
-//! The parts of forms.
+//! Form fields and messages.
 
 use leptos::prelude::*;
 
-/// A line of text that is asked for.
+/// An input field.
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) label: &'static str,
@@ -11,11 +11,11 @@ pub(super) struct Field {
     pub(super) autocomplete: &'static str,
     pub(super) hint: Option<&'static str>,
     pub(super) value: String,
-    pub(super) takes_focus: bool,
+    pub(super) autofocus: bool,
 }
 
 impl Field {
-    /// A user's name.
+    /// The field for a user's name.
     pub(super) fn name(value: &str, takes_focus: bool) -> Self {
         Self {
             name: "name",
@@ -24,25 +24,25 @@ impl Field {
             autocomplete: "username",
             hint: None,
             value: value.to_owned(),
-            takes_focus,
+            autofocus: takes_focus,
         }
     }
 
-    /// A password that there is already.
+    /// The field for an existing password.
     pub(super) fn password(name: &'static str, label: &'static str, takes_focus: bool) -> Self {
         let (kind, autocomplete) = ("password", "current-password");
-        Self { name, label, kind, autocomplete, hint: None, value: String::new(), takes_focus }
+        Self { name, label, kind, autocomplete, hint: None, value: String::new(), autofocus: takes_focus }
     }
 
-    /// A password that is chosen now.
+    /// The field for a new password.
     pub(super) fn new_password(label: &'static str) -> Self {
         let hint = Some("At least 10 characters. Several words are easier to remember than symbols.");
         Self { autocomplete: "new-password", hint, ..Self::password("password", label, false) }
     }
 
-    /// The field with its label and its hint.
+    /// Renders the field with its label and hint.
     pub(super) fn view(self) -> impl IntoView {
-        let Self { name, label, kind, autocomplete, hint, value, takes_focus } = self;
+        let Self { name, label, kind, autocomplete, hint, value, autofocus: takes_focus } = self;
         let hint_id = format!("hint-{name}-{autocomplete}");
         let described = hint.map(|_| hint_id.clone());
         view! {
@@ -66,18 +66,18 @@ impl Field {
     }
 }
 
-/// What went wrong, read out at once.
-pub(in crate::routes) fn problem(text: Option<String>) -> impl IntoView {
+/// Renders an error, which screen readers announce at once.
+pub(in crate::routes) fn error_message(text: Option<String>) -> impl IntoView {
     text.map(|text| view! { <p class="cw-account-problem" role="alert">{text}</p> })
 }
 
-/// What went well.
-pub(in crate::routes) fn done(text: Option<&'static str>) -> impl IntoView {
+/// Renders a success message.
+pub(in crate::routes) fn success_message(text: Option<&'static str>) -> impl IntoView {
     text.map(|text| view! { <p class="cw-account-done" role="status">{text}</p> })
 }
 
-/// After how long to try again, in words.
-pub(super) fn wait(seconds: u64) -> String {
+/// The text for a client that must wait.
+pub(super) fn too_many_attempts_text(seconds: u64) -> String {
     let minutes = seconds.div_ceil(60);
     let unit = if minutes == 1 { "minute" } else { "minutes" };
     format!("Too many attempts. Try again in {minutes} {unit}.")

@@ -1,20 +1,20 @@
-//! What stands around the pages of accounts.
+//! The layout of the account pages.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use leptos::prelude::*;
 
-/// No script but the one that sets the theme, and forms go nowhere else.
+/// Allows no script but the one that sets the theme, and forms to this server only.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
-/// A page. Its own `Referrer-Policy`, because browsers that know no other way tell by `Origin` where a form comes from, and leave
-/// that out, too, where no referrer may be told.
+/// Renders a page. It has its own `Referrer-Policy`, since browsers without `Sec-Fetch-Site` report
+/// the source of a form in `Origin`, and omit that as well under `no-referrer`.
 pub(super) fn page(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
     document(status, title, view! { <main class="cw-account-page">{content}</main> })
 }
 
-/// A document with this body.
+/// Renders a document with this body.
 pub(in crate::routes) fn document(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
     let title = format!("{title} · Chatwright");
     let document = view! {
@@ -41,8 +41,8 @@ pub(in crate::routes) fn document(status: StatusCode, title: &str, content: impl
     response
 }
 
-/// A page that is one form in the middle.
-pub(super) fn sheet(status: StatusCode, title: &'static str, content: impl IntoView + 'static) -> Response {
+/// Renders a page with a single form.
+pub(super) fn form_page(status: StatusCode, title: &'static str, content: impl IntoView + 'static) -> Response {
     let content = view! {
         <div class="cw-account-sheet">
             <a class="cw-home" href="/" aria-label="Start page">
@@ -61,18 +61,18 @@ pub(super) fn sheet(status: StatusCode, title: &'static str, content: impl IntoV
     page(status, title, content)
 }
 
-/// A page that says one thing.
-pub(in crate::routes) fn message(status: StatusCode, title: &'static str, text: &'static str) -> Response {
+/// Renders a page with a single message.
+pub(in crate::routes) fn message_page(status: StatusCode, title: &'static str, text: &'static str) -> Response {
     let content = view! {
         <p class="cw-account-note">{text}</p>
         <a class="cw-button" href="/">
             "Go to the start page"
         </a>
     };
-    sheet(status, title, content)
+    form_page(status, title, content)
 }
 
-/// There is nothing here.
-pub(in crate::routes) fn nothing() -> Response {
-    message(StatusCode::NOT_FOUND, "There is no page here", "The address may be mistyped.")
+/// Renders the page for an unknown path.
+pub(in crate::routes) fn not_found_page() -> Response {
+    message_page(StatusCode::NOT_FOUND, "Page not found", "Check the address.")
 }

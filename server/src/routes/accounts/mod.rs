@@ -1,5 +1,6 @@
-//! Signing in and out, and the account page: plain pages with plain forms, which need no script. They exist in the mode
-//! `password`; the account page, with API keys only, also where users are kept elsewhere.
+//! Sign-in, sign-out and the account page: plain pages with plain forms, which need no script. They
+//! exist in the auth mode `password`; in other modes that support API keys, the account page
+//! manages only these.
 
 mod account;
 mod account_page;
@@ -14,8 +15,8 @@ pub(crate) use api::{delete_key as delete_key_api, list_keys, make_key as make_k
 pub(crate) use new_account::{first_admin, first_admin_form, sign_up, sign_up_form};
 pub(crate) use sign_in::{sign_in, sign_in_form, sign_out};
 
-use crate::auth::password::{Accounts, Crowded};
-use crate::auth::{Asker, Keys, Via};
+use crate::auth::password::{Accounts, HasherBusy};
+use crate::auth::{ApiKeys, AuthMethod, RequestContext};
 use crate::router::AppState;
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
@@ -25,160 +26,169 @@ use chat::Caller;
 use std::sync::Arc;
 use store::StoreError;
 
-/// Where users sign in.
-pub(crate) const SIGN_IN: &str = "/auth/sign-in";
-/// Where a form signs users out.
-pub(crate) const SIGN_OUT: &str = "/auth/sign-out";
-/// The account page.
-pub(crate) const ACCOUNT: &str = "/auth/account";
+/// The path of the sign-in page.
+pub(crate) const SIGN_IN_PATH: &str = "/auth/sign-in";
+/// The path of the form that signs users out.
+pub(crate) const SIGN_OUT_PATH: &str = "/auth/sign-out";
+/// The path of the account page.
+pub(crate) const ACCOUNT_PATH: &str = "/auth/account";
 
-/// The accounts of this server; 404 where it keeps none.
-pub(crate) struct Door(Arc<Accounts>);
+/// Extracts the accounts of this server; responds with 404 where it has none.
+pub(crate) struct LocalAccounts(Arc<Accounts>);
 
-impl FromRequestParts<AppState> for Door {
+impl FromRequestParts<AppState> for LocalAccounts {
     type Rejection = Response;
 
     async fn from_request_parts(_: &mut Parts, state: &AppState) -> Result<Self, Response> {
-        state.composition.current.authentication().accounts().map(Self).ok_or_else(layout::nothing)
+        state.composition.current.authentication().accounts().map(Self).ok_or_else(layout::not_found_page)
     }
 }
 
-/// The user who is signed in in this browser.
-pub(crate) struct Member {
+/// Extracts the signed-in user of this browser's session.
+pub(crate) struct SignedInUser {
     caller: Caller,
     session_id: String,
-    /// From where, as the audit log records it.
+    /// The client's address, as the audit log records it.
     recorded: Option<String>,
 }
 
-impl FromRequestParts<AppState> for Member {
+impl FromRequestParts<AppState> for SignedInUser {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
         let found = <Self as OptionalFromRequestParts<AppState>>::from_request_parts(parts, state).await;
-        found.ok().flatten().ok_or_else(|| see_other(&format!("{SIGN_IN}?next={ACCOUNT}"), None))
+        found.ok().flatten().ok_or_else(|| see_other(&format!("{SIGN_IN_PATH}?next={ACCOUNT_PATH}"), None))
     }
 }
 
-impl OptionalFromRequestParts<AppState> for Member {
+impl OptionalFromRequestParts<AppState> for SignedInUser {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Option<Self>, Self::Rejection> {
-        let (asker, caller) = (parts.extensions.get::<Asker>(), parts.extensions.get::<Caller>());
-        let (Some(Asker { via: Via::Session(session_id), recorded, .. }), Some(caller)) = (asker, caller) else {
+        let (asker, caller) = (parts.extensions.get::<RequestContext>(), parts.extensions.get::<Caller>());
+        let (
+            Some(RequestContext { auth_method: AuthMethod::Session(session_id), audit_address: recorded, .. }),
+            Some(caller),
+        ) = (asker, caller)
+        else {
             return Ok(None);
         };
         Ok(Some(Self { caller: caller.clone(), session_id: session_id.clone(), recorded: recorded.clone() }))
     }
 }
 
-/// A user who may have API keys, and where these are kept.
-pub(crate) struct Holder {
+/// Extracts a user who may have API keys, with the storage of these keys.
+pub(crate) struct KeyOwner {
     caller: Caller,
-    keys: Keys,
-    /// With an account here, and in which session.
-    member: Option<(Arc<Accounts>, String)>,
-    /// From where, as the audit log records it.
+    keys: ApiKeys,
+    /// The accounts and the session id, for a user with an account on this server.
+    session: Option<(Arc<Accounts>, String)>,
+    /// The client's address, as the audit log records it.
     recorded: Option<String>,
 }
 
-impl Holder {
-    /// Who is signed in in this browser.
-    fn of(accounts: &Arc<Accounts>, member: &Member) -> Self {
-        let Member { caller, session_id, recorded } = member;
+impl KeyOwner {
+    /// Returns the owner of keys for a user who is signed in.
+    fn from_session(accounts: &Arc<Accounts>, member: &SignedInUser) -> Self {
+        let SignedInUser { caller, session_id, recorded } = member;
         let member = Some((accounts.clone(), session_id.clone()));
-        Self { caller: caller.clone(), keys: Keys::Accounts(accounts.clone()), member, recorded: recorded.clone() }
+        Self {
+            caller: caller.clone(),
+            keys: ApiKeys::Accounts(accounts.clone()),
+            session: member,
+            recorded: recorded.clone(),
+        }
     }
 }
 
-impl FromRequestParts<AppState> for Holder {
+impl FromRequestParts<AppState> for KeyOwner {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
-        let keys = state.composition.current.authentication().keys().ok_or_else(layout::nothing)?;
-        if let Keys::Accounts(accounts) = &keys {
-            let member = <Member as FromRequestParts<AppState>>::from_request_parts(parts, state).await?;
-            return Ok(Self::of(accounts, &member));
+        let keys = state.composition.current.authentication().api_keys().ok_or_else(layout::not_found_page)?;
+        if let ApiKeys::Accounts(accounts) = &keys {
+            let member = <SignedInUser as FromRequestParts<AppState>>::from_request_parts(parts, state).await?;
+            return Ok(Self::from_session(accounts, &member));
         }
-        let asker = parts.extensions.get::<Asker>().filter(|asker| asker.via == Via::Whole);
-        let recorded = asker.and_then(|asker| asker.recorded.clone());
+        let asker = parts.extensions.get::<RequestContext>().filter(|asker| asker.auth_method == AuthMethod::Primary);
+        let recorded = asker.and_then(|asker| asker.audit_address.clone());
         let is_user = |caller: &&Caller| asker.is_some() && caller.is_authenticated;
         let caller = parts.extensions.get::<Caller>().filter(is_user).cloned();
         let nobody = || {
             let text = "Sign in with the application that you use, then come back to this page.";
-            layout::message(StatusCode::UNAUTHORIZED, "You are not signed in", text)
+            layout::message_page(StatusCode::UNAUTHORIZED, "You are not signed in", text)
         };
-        Ok(Self { caller: caller.ok_or_else(nobody)?, keys, member: None, recorded })
+        Ok(Self { caller: caller.ok_or_else(nobody)?, keys, session: None, recorded })
     }
 }
 
-/// Why a form could not be processed, whatever the form.
-pub(crate) enum Trouble {
-    /// Too many at once.
+/// A failure that can happen in every form.
+pub(crate) enum AccountError {
+    /// Too many passwords are being hashed.
     Busy,
-    /// The database, or what hashes.
-    Broken(String),
+    /// The database or the hashing failed.
+    Failed(String),
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for AccountError {
     fn from(error: StoreError) -> Self {
-        Self::Broken(error.to_string())
+        Self::Failed(error.to_string())
     }
 }
 
-impl From<anyhow::Error> for Trouble {
+impl From<anyhow::Error> for AccountError {
     fn from(error: anyhow::Error) -> Self {
-        Self::Broken(error.to_string())
+        Self::Failed(error.to_string())
     }
 }
 
-impl From<Crowded> for Trouble {
-    fn from(_: Crowded) -> Self {
+impl From<HasherBusy> for AccountError {
+    fn from(_: HasherBusy) -> Self {
         Self::Busy
     }
 }
 
-/// After how many seconds to try again.
-const TROUBLE_LASTS: u32 = 3;
+/// The seconds after which a client may try again.
+const RETRY_SECONDS: u32 = 3;
 
-impl IntoResponse for Trouble {
+impl IntoResponse for AccountError {
     fn into_response(self) -> Response {
         let mut response = match self {
-            Self::Busy => layout::message(
+            Self::Busy => layout::message_page(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "The server is busy",
                 "Many users are signing in right now. Go back and try again in a moment.",
             ),
-            Self::Broken(error) => {
-                tracing::error!(%error, "an account's page failed");
-                layout::message(
+            Self::Failed(error) => {
+                tracing::error!(%error, "an account page failed");
+                layout::message_page(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "This is not possible right now",
                     "Go back and try again in a moment.",
                 )
             }
         };
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(TROUBLE_LASTS));
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_SECONDS));
         response
     }
 }
 
-/// An answer with 429 that says when to try again.
-fn retry_after(mut response: Response, seconds: u64) -> Response {
+/// Adds `Retry-After` to a response with status 429.
+fn with_retry_after(mut response: Response, seconds: u64) -> Response {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
 
-/// The page for a client that sends too many requests.
-pub(crate) fn too_many() -> Response {
-    layout::message(
+/// Renders the page for a client that sends too many requests.
+pub(crate) fn too_many_requests_page() -> Response {
+    layout::message_page(
         StatusCode::TOO_MANY_REQUESTS,
         "Too many requests",
         "Wait for a moment, then go back and try again.",
     )
 }
 
-/// Leads on to another page, perhaps with a cookie.
+/// Redirects to another page, optionally with a cookie.
 pub(crate) fn see_other(to: &str, cookie: Option<HeaderValue>) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();
     let headers = response.headers_mut();
@@ -190,31 +200,32 @@ pub(crate) fn see_other(to: &str, cookie: Option<HeaderValue>) -> Response {
     response
 }
 
-/// A value in a query string.
-pub(crate) fn encoded(value: &str) -> String {
+/// Encodes a value for a query string.
+pub(crate) fn query_encoded(value: &str) -> String {
     url::form_urlencoded::byte_serialize(value.as_bytes()).collect()
 }
 
-/// Where to go after signing in: a page of this server, and nowhere else (A39).
-pub(crate) fn own_path(next: Option<&str>) -> &str {
+/// Returns the path to open after sign-in: only a page of this server, so that a link cannot
+/// redirect to another site.
+pub(crate) fn local_path(next: Option<&str>) -> &str {
     let is_own = |path: &&str| {
         path.starts_with('/')
             && !path.starts_with("//")
             && path.len() <= 2_000
-            // Browsers read a backslash as a slash and leave out tabs and line breaks.
+            // Browsers read a backslash as a slash and ignore tabs and line breaks.
             && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
-            && (!path.starts_with("/auth/") || *path == ACCOUNT)
+            && (!path.starts_with("/auth/") || *path == ACCOUNT_PATH)
     };
     next.filter(is_own).unwrap_or("/")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::own_path;
+    use super::local_path;
 
     #[test]
-    fn only_own_paths_are_gone_to() {
-        let check = |next: &str, expected: &str| assert_eq!(own_path(Some(next)), expected, "{next}");
+    fn only_local_paths_are_followed() {
+        let check = |next: &str, expected: &str| assert_eq!(local_path(Some(next)), expected, "{next}");
         check("/support?conversation=a%20b", "/support?conversation=a%20b");
         check("/", "/");
         check("/auth/account", "/auth/account");

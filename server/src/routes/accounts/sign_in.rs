@@ -1,9 +1,9 @@
-//! Signing in and out.
+//! Sign-in and sign-out.
 
-use super::forms::{Field, problem, wait};
-use super::{Door, Member, SIGN_IN, Trouble, layout, own_path, see_other};
-use crate::auth::password::{Accounts, Refused, Subject, words};
-use crate::auth::{AccountAction, Asker};
+use super::forms::{Field, error_message, too_many_attempts_text};
+use super::{AccountError, LocalAccounts, SIGN_IN_PATH, SignedInUser, layout, local_path, see_other};
+use crate::auth::password::{Accounts, Subject, Throttled, credential_rules};
+use crate::auth::{AccountAction, RequestContext};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -13,15 +13,15 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
 
-/// Where to go afterwards.
+/// The query of the sign-in page: the path to open afterwards.
 #[derive(Deserialize)]
-pub(crate) struct After {
+pub(crate) struct NextQuery {
     next: Option<String>,
 }
 
-/// The form.
+/// The sign-in form.
 #[derive(Default, Deserialize)]
-pub(crate) struct SignIn {
+pub(crate) struct SignInForm {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -31,57 +31,60 @@ pub(crate) struct SignIn {
 
 /// `GET /auth/sign-in`
 pub(crate) async fn sign_in_form(
-    Door(accounts): Door,
-    member: Option<Member>,
-    Query(After { next }): Query<After>,
-) -> Result<Response, Trouble> {
+    LocalAccounts(accounts): LocalAccounts,
+    member: Option<SignedInUser>,
+    Query(NextQuery { next }): Query<NextQuery>,
+) -> Result<Response, AccountError> {
     if member.is_some() {
-        return Ok(see_other(own_path(next.as_deref()), None));
+        return Ok(see_other(local_path(next.as_deref()), None));
     }
     if !accounts.store.has_users().await? {
         return Ok(see_other("/auth/first-admin", None));
     }
-    Ok(form(&accounts, StatusCode::OK, &SignIn { next, ..SignIn::default() }, None))
+    Ok(form(&accounts, StatusCode::OK, &SignInForm { next, ..SignInForm::default() }, None))
 }
 
-/// `POST /auth/sign-in`. Takes as long and says the same whether the name or the password is wrong; the row of the audit
-/// log is written after the answer.
+/// `POST /auth/sign-in`. Takes as long and responds the same whether the name or the password is
+/// wrong; the audit row is written after the response.
 pub(crate) async fn sign_in(
-    Door(accounts): Door,
-    Extension(asker): Extension<Asker>,
-    sent: Result<Form<SignIn>, FormRejection>,
-) -> Result<Response, Trouble> {
+    LocalAccounts(accounts): LocalAccounts,
+    Extension(asker): Extension<RequestContext>,
+    sent: Result<Form<SignInForm>, FormRejection>,
+) -> Result<Response, AccountError> {
     let Ok(Form(sent)) = sent else {
         let problem = "The form could not be read. Try again.".to_owned();
-        return Ok(form(&accounts, StatusCode::BAD_REQUEST, &SignIn::default(), Some(problem)));
+        return Ok(form(&accounts, StatusCode::BAD_REQUEST, &SignInForm::default(), Some(problem)));
     };
-    let key = words::key(&sent.name);
-    // Nobody has a longer name, and what is counted is kept for a while.
+    let key = credential_rules::name_key(&sent.name);
+    // No user name is longer, and counted names stay in memory for a while.
     let counted: String = key.chars().take(64).collect();
-    let address = asker.recorded.as_deref();
-    let one = match accounts.desk.throttle.begin(&counted, asker.address) {
+    let address = asker.audit_address.as_deref();
+    let one = match accounts.sign_in.throttle.begin(&counted, asker.address) {
         Ok(one) => one,
-        Err(Refused { seconds, limit }) => {
+        Err(Throttled { seconds, limit }) => {
             let subject = match limit {
-                "address" => Subject::Client(asker.recorded.clone()),
+                "address" => Subject::Client(asker.audit_address.clone()),
                 _ => Subject::name(&counted),
             };
             accounts.record_limited(AccountAction::SignIn, (limit, subject), address);
-            let mut response = form(&accounts, StatusCode::TOO_MANY_REQUESTS, &sent, Some(wait(seconds)));
+            let mut response =
+                form(&accounts, StatusCode::TOO_MANY_REQUESTS, &sent, Some(too_many_attempts_text(seconds)));
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             return Ok(response);
         }
     };
     let found = accounts.store.user_by_name(&key).await?;
     let kept = found.as_ref().map(|(_, password)| password.clone());
-    let is_right =
-        words::may_be_password(&sent.password) && accounts.desk.hasher.is_right(sent.password.clone(), kept).await?;
+    let is_right = credential_rules::is_possible_password(&sent.password)
+        && accounts.sign_in.hasher.matches(sent.password.clone(), kept).await?;
     let user_id = found.map(|(user, _)| user.id);
     if let Some(id) = user_id.as_deref().filter(|_| is_right) {
-        let row = accounts.desk.own_row(AccountAction::SignIn, AccountAction::SignIn.done(id, address, Map::new()));
-        if let Some(cookie) = accounts.begin_session(id, &asker.sent, asker.is_https, row).await? {
-            accounts.desk.throttle.succeeded(&one);
-            return Ok(see_other(own_path(sent.next.as_deref()), Some(cookie)));
+        let row = accounts
+            .sign_in
+            .row_within_budget(AccountAction::SignIn, AccountAction::SignIn.success_entry(id, address, Map::new()));
+        if let Some(cookie) = accounts.begin_session(id, &asker.credentials, asker.is_https, row).await? {
+            accounts.sign_in.throttle.succeeded(&one);
+            return Ok(see_other(local_path(sent.next.as_deref()), Some(cookie)));
         }
     }
     tracing::info!(?address, "a sign-in failed");
@@ -92,31 +95,31 @@ pub(crate) async fn sign_in(
 
 /// `POST /auth/sign-out`
 pub(crate) async fn sign_out(
-    Door(accounts): Door,
-    Extension(asker): Extension<Asker>,
-    member: Option<Member>,
-) -> Result<Response, Trouble> {
-    if let Some(Member { caller, session_id, recorded }) = member {
-        let row = AccountAction::SignOut.done(&caller.user_id, recorded.as_deref(), Map::new());
-        let row = accounts.desk.own_row(AccountAction::SignOut, row);
+    LocalAccounts(accounts): LocalAccounts,
+    Extension(asker): Extension<RequestContext>,
+    member: Option<SignedInUser>,
+) -> Result<Response, AccountError> {
+    if let Some(SignedInUser { caller, session_id, recorded }) = member {
+        let row = AccountAction::SignOut.success_entry(&caller.user_id, recorded.as_deref(), Map::new());
+        let row = accounts.sign_in.row_within_budget(AccountAction::SignOut, row);
         accounts.store.end_session(&caller.user_id, &session_id, row).await?;
     }
-    Ok(see_other(SIGN_IN, Accounts::no_cookie(asker.is_https)))
+    Ok(see_other(SIGN_IN_PATH, Accounts::expired_cookie(asker.is_https)))
 }
 
-fn form(accounts: &Accounts, status: StatusCode, sent: &SignIn, text: Option<String>) -> Response {
-    let next = own_path(sent.next.as_deref()).to_owned();
+fn form(accounts: &Accounts, status: StatusCode, sent: &SignInForm, text: Option<String>) -> Response {
+    let next = local_path(sent.next.as_deref()).to_owned();
     let has_name = !sent.name.is_empty();
     let sign_up = accounts.settings.open_sign_up.then(|| {
         view! {
             <p class="cw-account-note">
-                "No account yet? " <a href=format!("/auth/sign-up?next={}", super::encoded(&next))>"Sign up"</a>
+                "No account yet? " <a href=format!("/auth/sign-up?next={}", super::query_encoded(&next))>"Sign up"</a>
             </p>
         }
     });
     let content = view! {
-        {problem(text)}
-        <form class="cw-account-form" method="post" action=SIGN_IN>
+        {error_message(text)}
+        <form class="cw-account-form" method="post" action=SIGN_IN_PATH>
             <input type="hidden" name="next" value=next />
             {Field::name(&sent.name, !has_name).view()}
             {Field::password("password", "Password", has_name).view()}
@@ -124,5 +127,5 @@ fn form(accounts: &Accounts, status: StatusCode, sent: &SignIn, text: Option<Str
         </form>
         {sign_up}
     };
-    layout::sheet(status, "Sign in", content)
+    layout::form_page(status, "Sign in", content)
 }

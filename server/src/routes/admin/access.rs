@@ -1,14 +1,15 @@
-//! The sessions and API keys of all users, also of users who are kept elsewhere, and how one is revoked.
+//! The page of the sessions and API keys of all users, including external users, which can be
+//! revoked there.
 
 use super::csv::{self, Csv};
-use super::layout::{Tab, page};
-use super::lists::{PAGE, as_table, choice, field, filled, paged, pager, place};
+use super::layout::{ConsoleTab, page};
+use super::lists::{PAGE_SIZE, csv_link, field, non_empty, pager, parse_cursor, select_field, split_page};
 use super::table::Column::Text;
 use super::table::{link, table, text};
-use super::{Admin, PageError, of_store};
-use crate::auth::password::now;
+use super::{Admin, PageError, from_store_error};
+use crate::auth::password::now_millis;
 use crate::router::AppState;
-use crate::routes::accounts::{encoded, see_other};
+use crate::routes::accounts::{query_encoded, see_other};
 use crate::routes::times::minute;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::StatusCode;
@@ -16,23 +17,23 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{AccessFilter, AccessKind, AccessSort, AdminAccess, Place};
+use store::{AccessFilter, AccessKind, AccessSort, AdminAccess, ListCursor};
 use wire::UserError;
 
-/// Which of them, in an address.
+/// The query of the list.
 #[derive(Default, Deserialize)]
 pub(crate) struct AccessQuery {
     user: Option<String>,
     #[serde(default)]
-    kind: KindQuery,
+    kind: AccessKindQuery,
     #[serde(default)]
-    sort: SortQuery,
+    sort: AccessSortQuery,
     after: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum KindQuery {
+enum AccessKindQuery {
     #[default]
     Any,
     Session,
@@ -40,7 +41,7 @@ enum KindQuery {
     Outside,
 }
 
-impl KindQuery {
+impl AccessKindQuery {
     fn kind(self) -> (Option<AccessKind>, &'static str) {
         let kind = match self {
             Self::Any => return (None, "any"),
@@ -54,14 +55,14 @@ impl KindQuery {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum SortQuery {
+enum AccessSortQuery {
     #[default]
     Newest,
     Oldest,
     Used,
 }
 
-impl SortQuery {
+impl AccessSortQuery {
     fn sort(self) -> (AccessSort, &'static str) {
         match self {
             Self::Newest => (AccessSort::Newest, "newest"),
@@ -71,25 +72,33 @@ impl SortQuery {
     }
 }
 
-pub(super) async fn found(state: &AppState, query: &AccessQuery) -> Result<Vec<(AdminAccess, Place)>, UserError> {
-    let filter = AccessFilter { user_id: filled(query.user.as_deref()), kind: query.kind.kind().0, id: None };
-    let after = place(query.after.as_deref())?;
-    state.composition.store.all_access(filter, query.sort.sort().0, PAGE + 1, after).await.map_err(of_store)
+pub(super) async fn fetch_page(
+    state: &AppState,
+    query: &AccessQuery,
+) -> Result<Vec<(AdminAccess, ListCursor)>, UserError> {
+    let filter = AccessFilter { user_id: non_empty(query.user.as_deref()), kind: query.kind.kind().0, id: None };
+    let after = parse_cursor(query.after.as_deref())?;
+    state
+        .composition
+        .store
+        .all_access(filter, query.sort.sort().0, PAGE_SIZE + 1, after)
+        .await
+        .map_err(from_store_error)
 }
 
 /// Revokes a session or an API key.
-pub(super) async fn take_away(
+pub(super) async fn revoke_access(
     state: &AppState,
     admin: &Admin,
     (kind, id): (AccessKind, &str),
 ) -> Result<(), UserError> {
     let store = &state.composition.store;
     let filter = AccessFilter { kind: Some(kind), id: Some(id.to_owned()), ..AccessFilter::default() };
-    let found = store.all_access(filter, AccessSort::default(), 1, None).await.map_err(of_store)?;
+    let found = store.all_access(filter, AccessSort::default(), 1, None).await.map_err(from_store_error)?;
     let (access, _) = found.into_iter().next().ok_or_else(UserError::not_found)?;
     let about = json!({ "userId": access.user_id, "kind": kind, "id": id, "name": access.name, "mode": access.mode });
-    let entry = admin.entry("revoke_access", "", about);
-    match store.revoke_access(kind, id, entry).await.map_err(of_store)? {
+    let entry = admin.audit_entry("revoke_access", "", about);
+    match store.revoke_access(kind, id, entry).await.map_err(from_store_error)? {
         true => Ok(()),
         false => Err(UserError::not_found()),
     }
@@ -102,7 +111,7 @@ pub(crate) async fn list(
     Query(query): Query<AccessQuery>,
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
-    let (lines, next) = paged(found(&state, &query).await?);
+    let (lines, next) = split_page(fetch_page(&state, &query).await?);
     let kinds = [
         ("any", "All"),
         ("session", "Sessions"),
@@ -116,15 +125,15 @@ pub(crate) async fn list(
         </p>
         <form class="cw-admin-filter" method="get" role="search" aria-label="Sessions and API keys">
             {field("user", "User (id)", "text", query.user.as_deref())}
-            {choice("kind", "Type", &kinds, query.kind.kind().1)}
-            {choice("sort", "Order", &orders, query.sort.sort().1)}
+            {select_field("kind", "Type", &kinds, query.kind.kind().1)}
+            {select_field("sort", "Order", &orders, query.sort.sort().1)}
             <button class="cw-button">"Show"</button>
         </form>
-        <p class="cw-admin-links">{as_table("/admin/access.csv", raw.as_deref())}</p>
-        {lines_of(lines)}
+        <p class="cw-admin-links">{csv_link("/admin/access.csv", raw.as_deref())}</p>
+        {access_table(lines)}
         {pager("/admin/access", raw.as_deref(), next)}
     };
-    Ok(page(&admin, Tab::Access, StatusCode::OK, "Sessions and API keys", content))
+    Ok(page(&admin, ConsoleTab::Access, StatusCode::OK, "Sessions and API keys", content))
 }
 
 /// `GET /admin/access.csv`
@@ -133,12 +142,12 @@ pub(crate) async fn export(
     State(state): State<AppState>,
     Query(mut query): Query<AccessQuery>,
 ) -> Result<Response, PageError> {
-    state.composition.store.enter_audit(admin.entry("export_access", "", Value::Null)).await?;
-    let mut file = Csv::new("id,kind,user,userName,mode,name,scopes,made,expires,used");
+    state.composition.store.record_audit(admin.audit_entry("export_access", "", Value::Null)).await?;
+    let mut file = Csv::new("id,kind,user,userName,mode,name,scopes,created,expires,used");
     loop {
-        query.after = file.add_page(found(&state, &query).await?, cells);
+        query.after = file.add_page(fetch_page(&state, &query).await?, cells);
         if query.after.is_none() {
-            return Ok(file.file("access.csv"));
+            return Ok(file.into_file("access.csv"));
         }
     }
 }
@@ -152,13 +161,13 @@ fn cells(access: &AdminAccess) -> [String; 10] {
         csv::cell(access.mode.as_deref().unwrap_or_default()),
         csv::cell(&access.name),
         csv::cell(&access.scopes.join(" ")),
-        csv::time(access.created_at),
-        access.expires_at.map(csv::time).unwrap_or_default(),
-        access.used_at.map(csv::time).unwrap_or_default(),
+        csv::time_cell(access.created_at),
+        access.expires_at.map(csv::time_cell).unwrap_or_default(),
+        access.used_at.map(csv::time_cell).unwrap_or_default(),
     ]
 }
 
-fn lines_of(lines: Vec<AdminAccess>) -> AnyView {
+fn access_table(lines: Vec<AdminAccess>) -> AnyView {
     let columns = [
         Text("Name"),
         Text("Type"),
@@ -173,17 +182,17 @@ fn lines_of(lines: Vec<AdminAccess>) -> AnyView {
         let owner = access.user_name.clone().unwrap_or_else(|| access.user_id.clone());
         let label = format!("Revoke {} of {owner}", access.name);
         let revoke = view! {
-            <form method="post" action=format!("/admin/access/{}/{}/revoke", access.kind.name(), encoded(&access.id))>
+            <form method="post" action=format!("/admin/access/{}/{}/revoke", access.kind.name(), query_encoded(&access.id))>
                 <button class="cw-button" aria-label=label>"Revoke"</button>
             </form>
         };
         [
             text(access.name.clone()),
-            text(what(&access)),
-            link(format!("?user={}", encoded(&access.user_id)), owner),
+            text(type_text(&access)),
+            link(format!("?user={}", query_encoded(&access.user_id)), owner),
             text(access.scopes.join(", ")),
             text(minute(access.created_at)),
-            text(access.expires_at.map(until).unwrap_or_default()),
+            text(access.expires_at.map(expiry_text).unwrap_or_default()),
             text(access.used_at.map(minute).unwrap_or_default()),
             revoke.into_any(),
         ]
@@ -191,7 +200,7 @@ fn lines_of(lines: Vec<AdminAccess>) -> AnyView {
     table(columns, lines.into_iter().map(line), "No sessions or keys match.")
 }
 
-fn what(access: &AdminAccess) -> String {
+fn type_text(access: &AdminAccess) -> String {
     match (access.kind, &access.mode) {
         (AccessKind::Session, _) => "Session".to_owned(),
         (AccessKind::Key, _) => "Key".to_owned(),
@@ -199,8 +208,8 @@ fn what(access: &AdminAccess) -> String {
     }
 }
 
-fn until(at: i64) -> String {
-    let expired = if at <= now() { " (expired)" } else { "" };
+fn expiry_text(at: i64) -> String {
+    let expired = if at <= now_millis() { " (expired)" } else { "" };
     minute(at) + expired
 }
 
@@ -210,6 +219,6 @@ pub(crate) async fn revoke(
     State(state): State<AppState>,
     Path((kind, id)): Path<(AccessKind, String)>,
 ) -> Result<Response, PageError> {
-    take_away(&state, &admin, (kind, &id)).await?;
+    revoke_access(&state, &admin, (kind, &id)).await?;
     Ok(see_other("/admin/access", None))
 }

@@ -1,49 +1,50 @@
-//! The agents of the config: what each is made of, without secrets, and how it does. And one of them asked by an administrator.
+//! The agents of the config: their settings without secrets, their usage, and questions that an
+//! administrator asks them.
 
-use super::lists::{DAY, filled, numbered};
-use super::{Admin, of_store};
-use crate::auth::password::now;
+use super::lists::{DAY_MS, non_empty, paginate};
+use super::{Admin, from_store_error};
+use crate::auth::password::now_millis;
 use crate::compose::CUSTOM_PREFIX;
 use crate::router::AppState;
-use chat::Agents;
+use chat::AgentSource;
 use config::{Agent, Config, PolicyAction};
-use contract::{Execution, Tool};
+use contract::{Execution, RunScope, Tool};
 use futures::StreamExt;
 use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Place, RecentRun, Used};
+use store::{ListCursor, RecentRun, UsageTotals};
 use wire::api::{SendRequest, Submission};
-use wire::order::ConversationChange;
+use wire::organize::ConversationChange;
 use wire::{UiMessage, UserError};
 
-/// Days whose use is shown.
-const DAYS: i64 = 7;
-/// For the servers behind an agent's tools.
-const LOOK: Duration = Duration::from_secs(15);
-/// For an answer, before the administrator is shown how far it has come.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Characters of a test's title.
+/// The number of days whose usage is shown.
+const USAGE_DAYS: i64 = 7;
+/// The timeout for listing the tools of an agent's servers.
+const TOOL_LIST_TIMEOUT: Duration = Duration::from_secs(15);
+/// The time to wait for an answer before the page shows the conversation.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+/// The maximum length of a test conversation's title, in characters.
 const MAX_TITLE: usize = 60;
-/// What a test's title begins with.
-const TEST: &str = "Test: ";
+/// The prefix of a test conversation's title.
+const TEST_PREFIX: &str = "Test: ";
 
-/// Which agents, in an address.
+/// The query of the list.
 #[derive(Default, Deserialize)]
 pub(crate) struct AgentQuery {
     pub(super) text: Option<String>,
     #[serde(default)]
-    pub(super) sort: SortQuery,
+    pub(super) sort: AgentSortQuery,
     pub(super) after: Option<String>,
 }
 
 /// The order of the list.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum SortQuery {
-    /// As in the config.
+pub(super) enum AgentSortQuery {
+    /// The order in the config.
     #[default]
     Config,
     Name,
@@ -53,8 +54,8 @@ pub(super) enum SortQuery {
     Cost,
 }
 
-impl SortQuery {
-    /// Each with its name, in an address and on a page.
+impl AgentSortQuery {
+    /// Each order with its name in a URL and its label.
     pub(super) const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::Config, "config", "Config order"),
         (Self::Name, "name", "By name"),
@@ -64,9 +65,9 @@ impl SortQuery {
         (Self::Cost, "cost", "Most expensive first"),
     ];
 
-    /// What is the same stays as in the config.
-    fn sort(self, lines: &mut [AgentLine]) {
-        let most = |of: fn(&Used) -> f64| move |a: &AgentLine, b: &AgentLine| of(&b.used).total_cmp(&of(&a.used));
+    /// Sorts stably: agents that compare as equal keep the config's order.
+    fn sort(self, lines: &mut [AgentRow]) {
+        let most = |of: fn(&UsageTotals) -> f64| move |a: &AgentRow, b: &AgentRow| of(&b.used).total_cmp(&of(&a.used));
         match self {
             Self::Config => {}
             Self::Name => lines.sort_by_cached_key(|line| line.name.as_ref().unwrap_or(&line.id).to_lowercase()),
@@ -78,82 +79,83 @@ impl SortQuery {
     }
 }
 
-/// A line of the list.
+/// An agent in the list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct AgentLine {
+pub(super) struct AgentRow {
     pub(super) id: String,
-    /// What an administrator called it who made it.
+    /// The name of a custom agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
     pub(super) model: String,
     /// The type of its connection.
     pub(super) provider: &'static str,
-    /// Who may ask it, as the end of a sentence.
+    /// Who may chat with it, as the end of a sentence.
     pub(super) auth: String,
-    /// What was used in the last seven days, today included.
-    pub(super) used: Used,
+    /// The usage of the last seven days, including today.
+    pub(super) used: UsageTotals,
 }
 
-/// A page of the list, each line with the place after it: its number.
-pub(super) async fn found(state: &AppState, query: &AgentQuery) -> Result<Vec<(AgentLine, Place)>, UserError> {
-    let (config, text) = (state.composition.current.config(), filled(query.text.as_deref()));
-    let used = used(state).await?;
+/// Returns a page of the list.
+pub(super) async fn fetch_page(state: &AppState, query: &AgentQuery) -> Result<Vec<(AgentRow, ListCursor)>, UserError> {
+    let (config, text) = (state.composition.current.config(), non_empty(query.text.as_deref()));
+    let used = usage_by_agent(state).await?;
     let fits = |agent: &&Agent| text.as_ref().is_none_or(|text| agent.id.contains(text) || agent.model.contains(text));
-    let mut lines: Vec<_> = config.agents.values().filter(fits).map(|agent| line(&config, agent, &used)).collect();
+    let mut lines: Vec<_> = config.agents.values().filter(fits).map(|agent| agent_row(&config, agent, &used)).collect();
     query.sort.sort(&mut lines);
-    numbered(lines, query.after.as_deref())
+    paginate(lines, query.after.as_deref())
 }
 
-fn line(config: &Config, agent: &Agent, used: &[(String, Used)]) -> AgentLine {
+fn agent_row(config: &Config, agent: &Agent, used: &[(String, UsageTotals)]) -> AgentRow {
     let of = used.iter().find(|(id, _)| *id == agent.id);
-    AgentLine {
+    AgentRow {
         id: agent.id.clone(),
         name: custom_name(config, &agent.id),
-        model: if agent.model.is_empty() { "by operator".to_owned() } else { agent.model.clone() },
+        model: if agent.model.is_empty() { "dynamic".to_owned() } else { agent.model.clone() },
         provider: config.connections.get(&agent.connection_id).map_or("", |connection| connection.kind.name()),
         auth: agent.auth.to_string(),
         used: of.map(|(_, used)| *used).unwrap_or_default(),
     }
 }
 
-/// A custom agent is called like its page, and marked.
+/// Returns the name of a custom agent: the title of its page, with a mark.
 fn custom_name(config: &Config, id: &str) -> Option<String> {
     let page = config.pages.iter().find(|page| id.starts_with(CUSTOM_PREFIX) && page.definition.id == id)?;
     page.definition.title.as_ref().map(|title| format!("{title} (custom)"))
 }
 
-async fn used(state: &AppState) -> Result<Vec<(String, Used)>, UserError> {
-    let today = now().div_euclid(DAY);
-    let used = state.composition.store.used_by_agent(today - DAYS + 1, today).await.map_err(of_store)?;
-    Ok(used.into_iter().map(|used| (used.agent_id, used.used)).collect())
+async fn usage_by_agent(state: &AppState) -> Result<Vec<(String, UsageTotals)>, UserError> {
+    let today = now_millis().div_euclid(DAY_MS);
+    let used = state.composition.store.usage_by_agent(today - USAGE_DAYS + 1, today).await.map_err(from_store_error)?;
+    Ok(used.into_iter().map(|used| (used.agent_id, used.totals)).collect())
 }
 
-/// An agent with its last runs.
+/// An agent with its settings and last runs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentDetail {
     #[serde(flatten)]
-    pub(super) line: AgentLine,
-    /// What it is told first: a text, or an operator that is evaluated for each turn.
+    pub(super) line: AgentRow,
+    /// The instructions: a text, or an operator that is evaluated for each turn.
     pub(super) instructions: Option<Value>,
-    /// What else the config says of it, by name.
+    /// The other settings of the config, by name.
     pub(super) settings: Vec<(&'static str, String)>,
     pub(super) runs: Vec<RecentRun>,
 }
 
-pub(super) async fn one(state: &AppState, id: &str) -> Result<AgentDetail, UserError> {
+pub(super) async fn agent_detail(state: &AppState, id: &str) -> Result<AgentDetail, UserError> {
     let config = state.composition.current.config();
     let agent = config.agents.get(id).ok_or_else(UserError::not_found)?;
     Ok(AgentDetail {
-        line: line(&config, agent, &used(state).await?),
+        line: agent_row(&config, agent, &usage_by_agent(state).await?),
         instructions: agent.instructions.clone(),
         settings: settings(agent, &config),
-        runs: state.composition.store.recent_runs(id).await.map_err(of_store)?,
+        runs: state.composition.store.recent_runs(id).await.map_err(from_store_error)?,
     })
 }
 
-/// Nothing of a connection but its name, and of options for providers only for whom they are: both may hold secrets.
+/// Returns the settings to show. Of a connection only the name and of provider options only the
+/// provider's name, since both may contain secrets.
 fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     let mut settings = Vec::new();
     let mut add = |name, value: Option<String>| {
@@ -161,9 +163,9 @@ fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     };
     let list = |texts: &[String]| texts.join(", ");
     let limits = &agent.limits;
-    let later = agent.later.iter().flat_map(|later| &later.properties);
-    add("Set for each turn", Some(later.map(|property| property.name.clone()).collect::<Vec<_>>().join(", ")));
-    add("Declared at", Some(place(&agent.at.to_string(), config)));
+    let later = agent.dynamic_properties.iter().flat_map(|later| &later.properties);
+    add("Dynamic properties", Some(later.map(|property| property.name.clone()).collect::<Vec<_>>().join(", ")));
+    add("Declared at", Some(config_location(&agent.at.to_string(), config)));
     add("Connection", Some(agent.connection_id.clone()));
     let fallbacks =
         agent.fallback_models.iter().map(|fallback| format!("{} ({})", fallback.model, fallback.connection_id));
@@ -183,7 +185,7 @@ fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     let remote = agent.remote_agents.iter().map(|remote| remote.connection_id.clone());
     add("Remote agents", Some(remote.collect::<Vec<_>>().join(", ")));
     add("Sub-agents", Some(agent.agents.iter().map(|below| below.agent_id.clone()).collect::<Vec<_>>().join(", ")));
-    add("Policy", agent.policy.as_ref().map(policy));
+    add("Policy", agent.policy.as_ref().map(policy_text));
     add("File access", agent.file_system.is_some().then(|| "yes".to_owned()));
     add("Can ask the user", agent.ask_user.then(|| "yes".to_owned()));
     add("Page context", agent.page_context.then(|| "yes".to_owned()));
@@ -192,13 +194,13 @@ fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     settings
 }
 
-/// A place in the config, as it stands in the config's folder.
-fn place(at: &str, config: &Config) -> String {
+/// Returns a location in the config, relative to the config's folder.
+fn config_location(at: &str, config: &Config) -> String {
     let folder = config.folder.as_ref().map(|folder| folder.join("").display().to_string());
     folder.and_then(|folder| at.strip_prefix(&folder).map(str::to_owned)).unwrap_or_else(|| at.to_owned())
 }
 
-fn policy(policy: &config::Policy) -> String {
+fn policy_text(policy: &config::Policy) -> String {
     let action = |action| match action {
         PolicyAction::Allow => "allow",
         PolicyAction::Ask => "ask",
@@ -209,38 +211,39 @@ fn policy(policy: &config::Policy) -> String {
     format!("{} rules, else {}{endpoint}", policy.rules.len(), action(policy.default))
 }
 
-/// A tool as it is offered now.
+/// A tool that an agent has now.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LiveTool {
     pub(super) name: String,
     pub(super) description: String,
-    /// The server that it comes from.
+    /// The MCP server or remote agent that offers it; none for tools of the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<String>,
-    /// Whether the user is asked before each call, as far as the tool says so.
+    /// Whether the tool asks for approval before each call.
     pub(super) asks: bool,
     /// Whether it runs in the user's browser.
     pub(super) in_browser: bool,
     pub(super) input_schema: Value,
 }
 
-/// The tools that an agent has for an administrator at this moment, and what is wrong with the servers that have none. The servers are
-/// asked.
+/// Returns the tools that an agent has for an administrator now, and the errors of servers that did
+/// not list their tools. Requests the lists from the servers.
 pub(super) async fn tools(
     state: &AppState,
     admin: &Admin,
     id: &str,
 ) -> Result<(Vec<LiveTool>, Vec<String>), UserError> {
     let agent = state.composition.current.by_id(&admin.0, id).await?;
-    let mut tools: Vec<_> = agent.tools.iter().map(|tool| live(tool, None)).collect();
+    let mut tools: Vec<_> = agent.tools.iter().map(|tool| live_tool(tool, None)).collect();
+    let scope = RunScope { user_id: admin.0.user_id.clone(), agent_id: agent.id.clone(), ..RunScope::default() };
     let asked = join_all(agent.sources.iter().map(|source| async {
-        (source.name().to_owned(), tokio::time::timeout(LOOK, source.tools(&admin.0.user_id)).await)
+        (source.name().to_owned(), tokio::time::timeout(TOOL_LIST_TIMEOUT, source.tools(&scope)).await)
     }));
     let mut problems = Vec::new();
     for (name, answer) in asked.await {
         match answer {
-            Ok(Ok(sourced)) => tools.extend(sourced.tools.iter().map(|tool| live(tool, Some(&name)))),
+            Ok(Ok(sourced)) => tools.extend(sourced.tools.iter().map(|tool| live_tool(tool, Some(&name)))),
             Ok(Err(error)) => problems.push(error.message),
             Err(_) => problems.push(format!("`{name}` did not list its tools in time.")),
         }
@@ -248,7 +251,7 @@ pub(super) async fn tools(
     Ok((tools, problems))
 }
 
-fn live(tool: &Arc<dyn Tool>, source: Option<&str>) -> LiveTool {
+fn live_tool(tool: &Arc<dyn Tool>, source: Option<&str>) -> LiveTool {
     let spec = tool.spec();
     LiveTool {
         name: spec.name.clone(),
@@ -260,8 +263,8 @@ fn live(tool: &Arc<dyn Tool>, source: Option<&str>) -> LiveTool {
     }
 }
 
-/// Asks an agent as the administrator, in a conversation of his own that says so and goes after a while; its id. Answers when the
-/// answer has ended, or takes long.
+/// Asks an agent as the administrator, in a temporary conversation that is marked as a test, and
+/// returns its id. Waits until the answer has ended, or for [`ANSWER_TIMEOUT`] at most.
 pub(super) async fn ask(state: &AppState, admin: &Admin, id: &str, question: &str) -> Result<String, UserError> {
     let current = &state.composition.current;
     if !current.config().agents.contains_key(id) {
@@ -271,7 +274,7 @@ pub(super) async fn ask(state: &AppState, admin: &Admin, id: &str, question: &st
     if question.is_empty() {
         return Err(UserError::invalid("/text", "The question is empty."));
     }
-    let page_id = current.page_for(&admin.0, id).ok_or_else(|| {
+    let page_id = current.page_for_agent(&admin.0, id).ok_or_else(|| {
         UserError::invalid(
             "/id",
             "You cannot chat with this agent: no page has it, or your roles do not allow the page or the agent. See `auth` in the config.",
@@ -279,8 +282,8 @@ pub(super) async fn ask(state: &AppState, admin: &Admin, id: &str, question: &st
     })?;
     let (store, chat) = (&state.composition.store, &state.composition.chat);
     let conversation_id = uuid::Uuid::now_v7().simple().to_string();
-    let entry = admin.entry("ask_agent", &conversation_id, json!({ "agentId": id }));
-    store.enter_audit(entry).await.map_err(of_store)?;
+    let entry = admin.audit_entry("ask_agent", &conversation_id, json!({ "agentId": id }));
+    store.record_audit(entry).await.map_err(from_store_error)?;
     let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), question);
     let request = SendRequest {
         page_id,
@@ -293,11 +296,12 @@ pub(super) async fn ask(state: &AppState, admin: &Admin, id: &str, question: &st
         switches: Map::new(),
     };
     let sent = chat.send(&admin.0, request).await?;
-    let title = Some(question.chars().take(MAX_TITLE).fold(TEST.to_owned(), |title, sign| format!("{title}{sign}")));
+    let title =
+        Some(question.chars().take(MAX_TITLE).fold(TEST_PREFIX.to_owned(), |title, sign| format!("{title}{sign}")));
     let change = ConversationChange { title, temporary: Some(true), ..ConversationChange::default() };
     chat.change(&admin.0, vec![conversation_id.clone()], change).await?;
-    // An answer that takes longer goes on, and is there when the page is loaded again.
-    let _ = tokio::time::timeout(PATIENCE, sent.frames.for_each(|_| std::future::ready(()))).await;
+    // A longer answer continues, and is on the page when it is reloaded.
+    let _ = tokio::time::timeout(ANSWER_TIMEOUT, sent.frames.for_each(|_| std::future::ready(()))).await;
     Ok(conversation_id)
 }
 
@@ -306,16 +310,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders() {
-        let line = |id: &str, steps: i64, failures: i64, whole_ms: f64, cost_usd: f64| AgentLine {
+    fn agents_are_sorted_by_the_chosen_order() {
+        let line = |id: &str, steps: i64, failures: i64, whole_ms: f64, cost_usd: f64| AgentRow {
             id: id.to_owned(),
             name: (id == "c").then(|| "Assistant".to_owned()),
             model: String::new(),
             provider: "",
             auth: String::new(),
-            used: Used { steps, failures, whole_ms, cost_usd, ..Used::default() },
+            used: UsageTotals { steps, failures, whole_ms, cost_usd, ..UsageTotals::default() },
         };
-        let check = |sort: SortQuery, expected: &str| {
+        let check = |sort: AgentSortQuery, expected: &str| {
             let mut lines = vec![
                 line("b", 2, 0, 200.0, 0.5),
                 line("c", 9, 0, 300.0, 0.1),
@@ -325,11 +329,11 @@ mod tests {
             sort.sort(&mut lines);
             assert_eq!(lines.iter().map(|line| line.id.as_str()).collect::<String>(), expected);
         };
-        check(SortQuery::Config, "bcaD");
-        check(SortQuery::Name, "acbD");
-        check(SortQuery::Requests, "cbDa");
-        check(SortQuery::Errors, "Dbca");
-        check(SortQuery::Slowest, "bDca");
-        check(SortQuery::Cost, "bcDa");
+        check(AgentSortQuery::Config, "bcaD");
+        check(AgentSortQuery::Name, "acbD");
+        check(AgentSortQuery::Requests, "cbDa");
+        check(AgentSortQuery::Errors, "Dbca");
+        check(AgentSortQuery::Slowest, "bDca");
+        check(AgentSortQuery::Cost, "bcDa");
     }
 }

@@ -1,16 +1,16 @@
-//! The pages of agents.
+//! The agent pages.
 
-use super::agents::{self, AgentDetail, AgentLine, AgentQuery, LiveTool, SortQuery};
+use super::agents::{self, AgentDetail, AgentQuery, AgentRow, AgentSortQuery, LiveTool};
 use super::csv::{self, Csv};
-use super::layout::{Tab, dollars, number, page, seconds};
-use super::lists::{as_table, choice, field, orders, paged, pager};
+use super::layout::{ConsoleTab, dollars, number, page, seconds};
+use super::lists::{csv_link, field, pager, select_field, sort_options, split_page};
 use super::reasons::reason_text;
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::{Admin, PageError};
 use crate::router::AppState;
-use crate::routes::accounts::forms::problem;
-use crate::routes::accounts::{encoded, see_other};
+use crate::routes::accounts::forms::error_message;
+use crate::routes::accounts::{query_encoded, see_other};
 use crate::routes::times::minute;
 use axum::Form;
 use axum::extract::{Path, Query, RawQuery, State};
@@ -19,7 +19,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
-use store::{RecentRun, Used};
+use store::{RecentRun, UsageTotals};
 use wire::{EndReason, ErrorCode, UserError};
 
 /// `GET /admin/agents`
@@ -29,23 +29,23 @@ pub(crate) async fn list(
     Query(query): Query<AgentQuery>,
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
-    let (lines, next) = paged(agents::found(&state, &query).await?);
-    let (orders, chosen) = orders(&SortQuery::ALL, &query.sort);
+    let (lines, next) = split_page(agents::fetch_page(&state, &query).await?);
+    let (orders, chosen) = sort_options(&AgentSortQuery::ALL, &query.sort);
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Agents">
             {field("text", "Name or model", "search", query.text.as_deref())}
-            {choice("sort", "Order", &orders, chosen)}
+            {select_field("sort", "Order", &orders, chosen)}
             <button class="cw-button">"Show"</button>
         </form>
         <p class="cw-admin-links">
             <a href="/admin/custom-agents">"Custom agents"</a>
-            {as_table("/admin/agents.csv", raw.as_deref())}
+            {csv_link("/admin/agents.csv", raw.as_deref())}
         </p>
-        {lines_of(lines)}
+        {agents_table(lines)}
         {pager("/admin/agents", raw.as_deref(), next)}
         <p class="cw-account-note">"Usage of the last 7 days."</p>
     };
-    Ok(page(&admin, Tab::Agents, StatusCode::OK, "Agents", content))
+    Ok(page(&admin, ConsoleTab::Agents, StatusCode::OK, "Agents", content))
 }
 
 /// `GET /admin/agents.csv`
@@ -54,17 +54,17 @@ pub(crate) async fn export(
     State(state): State<AppState>,
     Query(mut query): Query<AgentQuery>,
 ) -> Result<Response, PageError> {
-    state.composition.store.enter_audit(admin.entry("export_agents", "", Value::Null)).await?;
-    let mut file = Csv::new("id,name,model,provider,whoMayAsk,requests,errors,replyMs,costUsd");
+    state.composition.store.record_audit(admin.audit_entry("export_agents", "", Value::Null)).await?;
+    let mut file = Csv::new("id,name,model,provider,access,requests,errors,replyMs,costUsd");
     loop {
-        query.after = file.add_page(agents::found(&state, &query).await?, cells);
+        query.after = file.add_page(agents::fetch_page(&state, &query).await?, cells);
         if query.after.is_none() {
-            return Ok(file.file("agents.csv"));
+            return Ok(file.into_file("agents.csv"));
         }
     }
 }
 
-fn cells(line: &AgentLine) -> [String; 9] {
+fn cells(line: &AgentRow) -> [String; 9] {
     let used = &line.used;
     let reply = if used.steps == 0 { String::new() } else { format!("{:.0}", used.whole_ms / used.steps as f64) };
     [
@@ -80,7 +80,7 @@ fn cells(line: &AgentLine) -> [String; 9] {
     ]
 }
 
-fn lines_of(lines: Vec<AgentLine>) -> AnyView {
+fn agents_table(lines: Vec<AgentRow>) -> AnyView {
     let columns = [
         Text("Agent"),
         Text("Model"),
@@ -90,24 +90,24 @@ fn lines_of(lines: Vec<AgentLine>) -> AnyView {
         Number("Reply time"),
         Number("Cost"),
     ];
-    let line = |line: AgentLine| {
-        let path = format!("/admin/agents/{}", encoded(&line.id));
-        let failed = format!("/admin/conversations?agent={}&errors=1", encoded(&line.id));
+    let line = |line: AgentRow| {
+        let path = format!("/admin/agents/{}", query_encoded(&line.id));
+        let failed = format!("/admin/conversations?agent={}&errors=1", query_encoded(&line.id));
         [
             link(path, line.name.unwrap_or(line.id)),
             text(format!("{} ({})", line.model, line.provider)),
             text(line.auth),
             text(number(line.used.steps as f64)),
             link(failed, number(line.used.failures as f64)),
-            text(reply(&line.used)),
+            text(reply_time(&line.used)),
             text(dollars(line.used.cost_usd)),
         ]
     };
     table(columns, lines.into_iter().map(line), "No agents match.")
 }
 
-/// How long a reply takes, on average.
-fn reply(used: &Used) -> String {
+/// Returns the average reply time.
+fn reply_time(used: &UsageTotals) -> String {
     if used.steps == 0 { String::new() } else { seconds(used.whole_ms / used.steps as f64) }
 }
 
@@ -117,10 +117,10 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
-    shown(&admin, &state, &id, None).await
+    render(&admin, &state, &id, None).await
 }
 
-/// What is asked.
+/// The form with the question.
 #[derive(Deserialize)]
 pub(crate) struct AskForm {
     #[serde(default)]
@@ -137,26 +137,26 @@ pub(crate) async fn ask(
     match agents::ask(&state, &admin, &id, &sent.text).await {
         Ok(conversation_id) => Ok(see_other(&format!("/admin/conversations/{conversation_id}"), None)),
         Err(error) if error.code == ErrorCode::NotFound => Err(error.into()),
-        Err(error) => shown(&admin, &state, &id, Some((sent.text, error))).await,
+        Err(error) => render(&admin, &state, &id, Some((sent.text, error))).await,
     }
 }
 
-async fn shown(
+async fn render(
     admin: &Admin,
     state: &AppState,
     id: &str,
     refused: Option<(String, UserError)>,
 ) -> Result<Response, PageError> {
-    let AgentDetail { line, instructions, settings, runs } = agents::one(state, id).await?;
+    let AgentDetail { line, instructions, settings, runs } = agents::agent_detail(state, id).await?;
     let status = refused.as_ref().map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
     let (asked, wrong) = refused.map(|(asked, error)| (asked, error.message)).unzip();
-    let path = format!("/admin/agents/{}", encoded(id));
-    let custom = line.name.as_ref().map(|_| link(format!("/admin/custom-agents/{}", encoded(id)), "Edit"));
+    let path = format!("/admin/agents/{}", query_encoded(id));
+    let custom = line.name.as_ref().map(|_| link(format!("/admin/custom-agents/{}", query_encoded(id)), "Edit"));
     let title = line.name.clone().unwrap_or_else(|| id.to_owned());
     let health = [
         ("Requests", text(number(line.used.steps as f64))),
         ("Errors", text(number(line.used.failures as f64))),
-        ("Reply time", text(reply(&line.used))),
+        ("Reply time", text(reply_time(&line.used))),
         ("Cost", text(dollars(line.used.cost_usd))),
     ];
     let about = [("Model", text(line.model)), ("Provider", text(line.provider)), ("Access", text(line.auth))];
@@ -170,15 +170,15 @@ async fn shown(
             <h2 id="health">"Last 7 days"</h2>
             {facts(health)}
             <p class="cw-admin-links">
-                <a href=format!("/admin/conversations?agent={}", encoded(id))>"Conversations"</a>
-                <a href=format!("/admin/audit?agent={}", encoded(id))>"Audit log"</a>
+                <a href=format!("/admin/conversations?agent={}", query_encoded(id))>"Conversations"</a>
+                <a href=format!("/admin/audit?agent={}", query_encoded(id))>"Audit log"</a>
                 <a href=format!("{path}/tools")>"Current tools"</a>
                 {custom}
             </p>
         </section>
         <section class="cw-account-part" aria-labelledby="runs">
             <h2 id="runs">"Last answers"</h2>
-            {runs_of(runs)}
+            {runs_table(runs)}
         </section>
         <section class="cw-account-part" aria-labelledby="config">
             <h2 id="config">"Config"</h2>
@@ -195,7 +195,7 @@ async fn shown(
             <p class="cw-account-note">
                 "You ask as yourself, in your own conversation, which is marked as a test and is deleted after a while. Tools run for real, and the model request costs as usual."
             </p>
-            {problem(wrong)}
+            {error_message(wrong)}
             <form class="cw-account-form" method="post" action=format!("{path}/ask")>
                 <label class="cw-account-field">
                     <span>"Question"</span>
@@ -205,10 +205,10 @@ async fn shown(
             </form>
         </section>
     };
-    Ok(page(admin, Tab::Agents, status, &title, content))
+    Ok(page(admin, ConsoleTab::Agents, status, &title, content))
 }
 
-fn runs_of(runs: Vec<RecentRun>) -> AnyView {
+fn runs_table(runs: Vec<RecentRun>) -> AnyView {
     let columns = [
         Text("Conversation"),
         Text("Outcome"),
@@ -229,7 +229,7 @@ fn runs_of(runs: Vec<RecentRun>) -> AnyView {
             text(run.error.unwrap_or_default()),
         ]
     };
-    table(columns, runs.into_iter().map(line), "Nobody has chatted with it yet.")
+    table(columns, runs.into_iter().map(line), "This agent has not answered yet.")
 }
 
 /// `GET /admin/agents/{id}/tools`
@@ -239,17 +239,17 @@ pub(crate) async fn tools(
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
     let (tools, problems) = agents::tools(&state, &admin, &id).await?;
-    let problems = problems.into_iter().map(|text| problem(Some(text))).collect_view();
+    let problems = problems.into_iter().map(|text| error_message(Some(text))).collect_view();
     let content = view! {
         {problems}
-        {tools_of(&id, tools)}
+        {tools_table(&id, tools)}
     };
-    Ok(page(&admin, Tab::Tools, StatusCode::OK, &format!("Tools of {id}"), content))
+    Ok(page(&admin, ConsoleTab::Tools, StatusCode::OK, &format!("Tools of {id}"), content))
 }
 
-fn tools_of(agent: &str, tools: Vec<LiveTool>) -> AnyView {
+fn tools_table(agent: &str, tools: Vec<LiveTool>) -> AnyView {
     let columns = [Text("Tool"), Text("Source"), Text("Description"), Text("Asks for approval")];
-    let agent = encoded(agent);
+    let agent = query_encoded(agent);
     let line = |tool: LiveTool| {
         let asks = match (tool.in_browser, tool.asks) {
             (true, _) => "runs in the browser",
@@ -257,7 +257,7 @@ fn tools_of(agent: &str, tools: Vec<LiveTool>) -> AnyView {
             (_, false) => "no",
         };
         [
-            link(format!("/admin/agents/{agent}/tools/{}", encoded(&tool.name)), tool.name),
+            link(format!("/admin/agents/{agent}/tools/{}", query_encoded(&tool.name)), tool.name),
             text(tool.source.unwrap_or_else(|| "config".to_owned())),
             text(tool.description),
             text(asks),

@@ -1,17 +1,17 @@
-//! The console for programs, as JSON.
+//! The API of the admin console for users, conversations, feedback and the audit log.
 
 use super::Admin;
 use super::audit::{self, AuditQuery};
-use super::conversations::{self, ConversationQuery, Opened};
+use super::conversations::{self, ConversationDetail, ConversationQuery};
 use super::feedback::{self, FeedbackQuery};
-use super::lists::paged;
-use super::names;
+use super::lists::split_page;
 use super::overview::{self, Overview, OverviewQuery};
-use super::users::{UserQuery, Users};
-use crate::auth::password::now;
+use super::user_names;
+use super::users::{UserAdmin, UserQuery};
+use crate::auth::password::now_millis;
 use crate::error::HttpError;
 use crate::router::AppState;
-use crate::routes::agent::unreadable;
+use crate::routes::agent::json_error;
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -22,19 +22,19 @@ use store::{AuditRow, UserRow};
 
 /// A page of a list.
 #[derive(Serialize)]
-pub(crate) struct Listed<T> {
+pub(crate) struct ListPage<T> {
     items: Vec<T>,
-    /// For `after`, where there is more.
+    /// The cursor for `after`; none on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
 
-pub(super) fn listed<T>((items, next): (Vec<T>, Option<String>)) -> Json<Listed<T>> {
-    Json(Listed { items, next })
+pub(super) fn list_page<T>((items, next): (Vec<T>, Option<String>)) -> Json<ListPage<T>> {
+    Json(ListPage { items, next })
 }
 
-pub(super) fn asked<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, HttpError> {
-    query.map(|Query(query)| query).map_err(|_| HttpError::malformed("The query is not one of this list."))
+pub(super) fn valid_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, HttpError> {
+    query.map(|Query(query)| query).map_err(|_| HttpError::malformed("A query parameter is not valid."))
 }
 
 /// `GET /api/admin/overview?days=7|30`
@@ -43,7 +43,7 @@ pub(crate) async fn overview(
     State(state): State<AppState>,
     query: Result<Query<OverviewQuery>, QueryRejection>,
 ) -> Result<Json<Overview>, HttpError> {
-    Ok(Json(overview::overview(&state, &asked(query)?, now()).await?))
+    Ok(Json(overview::overview(&state, &valid_query(query)?, now_millis()).await?))
 }
 
 /// `GET /api/admin/users`
@@ -51,18 +51,18 @@ pub(crate) async fn users(
     admin: Admin,
     State(state): State<AppState>,
     query: Result<Query<UserQuery>, QueryRejection>,
-) -> Result<Json<Listed<UserRow>>, HttpError> {
-    Ok(listed(paged(Users::of(&state, &admin)?.list(&asked(query)?).await?)))
+) -> Result<Json<ListPage<UserRow>>, HttpError> {
+    Ok(list_page(split_page(UserAdmin::new(&state, &admin)?.list(&valid_query(query)?).await?)))
 }
 
-/// A new user.
+/// The body that adds a user.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewUser {
+pub(crate) struct NewUserBody {
     name: String,
     #[serde(default)]
     roles: Vec<String>,
-    /// Also roles that the config does not name.
+    /// Also accepts roles that the config does not name.
     #[serde(default, rename = "allowUnknownRoles")]
     allow_unknown_roles: bool,
 }
@@ -71,10 +71,10 @@ pub(crate) struct NewUser {
 pub(crate) async fn add_user(
     admin: Admin,
     State(state): State<AppState>,
-    sent: Result<Json<NewUser>, JsonRejection>,
+    sent: Result<Json<NewUserBody>, JsonRejection>,
 ) -> Result<(StatusCode, Json<Value>), HttpError> {
-    let Json(sent) = sent.map_err(|rejection| unreadable(&rejection))?;
-    let (id, password) = Users::of(&state, &admin)?.add(&sent.name, sent.roles, sent.allow_unknown_roles).await?;
+    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let (id, password) = UserAdmin::new(&state, &admin)?.add(&sent.name, sent.roles, sent.allow_unknown_roles).await?;
     Ok((StatusCode::CREATED, Json(json!({ "id": id, "password": password }))))
 }
 
@@ -84,16 +84,16 @@ pub(crate) async fn user(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Json<UserRow>, HttpError> {
-    Ok(Json(Users::of(&state, &admin)?.one(&id).await?))
+    Ok(Json(UserAdmin::new(&state, &admin)?.get(&id).await?))
 }
 
-/// What may be changed about a user.
+/// The body that changes a user.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct UserPatch {
+pub(crate) struct UserChangeBody {
     roles: Option<Vec<String>>,
     disabled: Option<bool>,
-    /// Also roles that the config does not name.
+    /// Also accepts roles that the config does not name.
     #[serde(default, rename = "allowUnknownRoles")]
     allow_unknown_roles: bool,
 }
@@ -103,17 +103,17 @@ pub(crate) async fn change_user(
     admin: Admin,
     State(state): State<AppState>,
     Path(id): Path<String>,
-    sent: Result<Json<UserPatch>, JsonRejection>,
+    sent: Result<Json<UserChangeBody>, JsonRejection>,
 ) -> Result<Json<UserRow>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| unreadable(&rejection))?;
-    let users = Users::of(&state, &admin)?;
+    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let users = UserAdmin::new(&state, &admin)?;
     if let Some(roles) = sent.roles {
         users.set_roles(&id, roles, sent.allow_unknown_roles).await?;
     }
     if let Some(disabled) = sent.disabled {
         users.set_disabled(&id, disabled).await?;
     }
-    Ok(Json(users.one(&id).await?))
+    Ok(Json(users.get(&id).await?))
 }
 
 /// `POST /api/admin/users/{id}/password`
@@ -122,7 +122,7 @@ pub(crate) async fn reset_password(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, HttpError> {
-    Ok(Json(json!({ "password": Users::of(&state, &admin)?.reset_password(&id).await? })))
+    Ok(Json(json!({ "password": UserAdmin::new(&state, &admin)?.reset_password(&id).await? })))
 }
 
 /// `DELETE /api/admin/users/{id}/sessions`
@@ -131,11 +131,11 @@ pub(crate) async fn end_sessions(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, HttpError> {
-    Users::of(&state, &admin)?.end_sessions(&id).await?;
+    UserAdmin::new(&state, &admin)?.end_sessions(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The name of the user who is deleted, as a confirmation.
+/// The query of a deletion: the name of the user, as a confirmation.
 #[derive(Deserialize)]
 pub(crate) struct DeleteQuery {
     #[serde(default)]
@@ -149,7 +149,7 @@ pub(crate) async fn delete_user(
     Path(id): Path<String>,
     query: Result<Query<DeleteQuery>, QueryRejection>,
 ) -> Result<StatusCode, HttpError> {
-    Users::of(&state, &admin)?.delete(&id, &asked(query)?.name).await?;
+    UserAdmin::new(&state, &admin)?.delete(&id, &valid_query(query)?.name).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -158,8 +158,8 @@ pub(crate) async fn conversations(
     _: Admin,
     State(state): State<AppState>,
     query: Result<Query<ConversationQuery>, QueryRejection>,
-) -> Result<Json<Listed<store::AdminConversation>>, HttpError> {
-    Ok(listed(paged(conversations::found(&state, &asked(query)?).await?)))
+) -> Result<Json<ListPage<store::AdminConversation>>, HttpError> {
+    Ok(list_page(split_page(conversations::fetch_page(&state, &valid_query(query)?).await?)))
 }
 
 /// `GET /api/admin/conversations/{id}`
@@ -168,9 +168,9 @@ pub(crate) async fn conversation(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, HttpError> {
-    let opened: Opened = conversations::open(&state, &admin, &id, "read_conversation").await?;
-    let calls: Vec<_> = opened.calls.iter().map(row).collect();
-    let Opened { conversation, view, usage, .. } = opened;
+    let opened: ConversationDetail = conversations::open_conversation(&state, &admin, &id, "read_conversation").await?;
+    let calls: Vec<_> = opened.calls.iter().map(audit_json).collect();
+    let ConversationDetail { conversation, view, usage, .. } = opened;
     Ok(Json(json!({ "conversation": conversation, "view": view, "usage": usage, "calls": calls })))
 }
 
@@ -180,7 +180,7 @@ pub(crate) async fn delete_conversation(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, HttpError> {
-    conversations::remove(&state, &admin, &id).await?;
+    conversations::delete_conversation(&state, &admin, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -189,8 +189,8 @@ pub(crate) async fn feedback(
     _: Admin,
     State(state): State<AppState>,
     query: Result<Query<FeedbackQuery>, QueryRejection>,
-) -> Result<Json<Listed<store::FeedbackRow>>, HttpError> {
-    Ok(listed(paged(feedback::found(&state, &asked(query)?).await?)))
+) -> Result<Json<ListPage<store::FeedbackRow>>, HttpError> {
+    Ok(list_page(split_page(feedback::fetch_page(&state, &valid_query(query)?).await?)))
 }
 
 /// `GET /api/admin/audit`
@@ -198,26 +198,26 @@ pub(crate) async fn audit(
     _: Admin,
     State(state): State<AppState>,
     query: Result<Query<AuditQuery>, QueryRejection>,
-) -> Result<Json<Listed<Value>>, HttpError> {
-    let (rows, next) = audit::found(&state, &asked(query)?).await?;
-    let names = names::of(&state, rows.iter().map(|row| row.user_id.as_str())).await?;
+) -> Result<Json<ListPage<Value>>, HttpError> {
+    let (rows, next) = audit::fetch_page(&state, &valid_query(query)?).await?;
+    let names = user_names::load(&state, rows.iter().map(|row| row.user_id.as_str())).await?;
     let named = |audit_row: &AuditRow| {
-        let mut line = row(audit_row);
+        let mut line = audit_json(audit_row);
         line["userName"] = names.get(&audit_row.user_id).into();
         line
     };
-    Ok(listed((rows.iter().map(named).collect(), next)))
+    Ok(list_page((rows.iter().map(named).collect(), next)))
 }
 
 /// `GET /api/admin/audit/verify`
 pub(crate) async fn verify(_: Admin, State(state): State<AppState>) -> Result<Json<Value>, HttpError> {
-    Ok(Json(match audit::verified(&state).await? {
+    Ok(Json(match audit::verify_chain(&state).await? {
         Ok((rows, head)) => json!({ "holds": true, "rows": rows, "head": head }),
         Err(fault) => json!({ "holds": false, "fault": fault }),
     }))
 }
 
-/// A row of the audit log, as `chatwright audit export` prints it.
-fn row(row: &AuditRow) -> Value {
+/// Returns an audit row in the format of `chatwright audit export`.
+fn audit_json(row: &AuditRow) -> Value {
     crate::cli::audit_line(row)
 }

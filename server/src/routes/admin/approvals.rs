@@ -1,13 +1,13 @@
-//! The standing approvals of all users, and how one is revoked.
+//! The page of the standing approvals of all users, which can be revoked there.
 
 use super::csv::{self, Csv};
-use super::layout::{Tab, page};
-use super::lists::{PAGE, as_table, choice, field, filled, paged, pager, place};
+use super::layout::{ConsoleTab, page};
+use super::lists::{PAGE_SIZE, csv_link, field, non_empty, pager, parse_cursor, select_field, split_page};
 use super::table::Column::Text;
 use super::table::{link, table, text};
-use super::{Admin, PageError, of_store};
+use super::{Admin, PageError, from_store_error};
 use crate::router::AppState;
-use crate::routes::accounts::{encoded, see_other};
+use crate::routes::accounts::{query_encoded, see_other};
 use crate::routes::times::minute;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::StatusCode;
@@ -15,30 +15,30 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{AdminGrant, GrantFilter, GrantSort, Place};
+use store::{AdminGrant, GrantFilter, GrantSort, ListCursor};
 use wire::UserError;
 
-/// Which standing approvals, in an address.
+/// The query of the list.
 #[derive(Default, Deserialize)]
 pub(crate) struct ApprovalQuery {
     user: Option<String>,
     agent: Option<String>,
     tool: Option<String>,
     #[serde(default)]
-    sort: SortQuery,
+    sort: ApprovalSortQuery,
     after: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum SortQuery {
+enum ApprovalSortQuery {
     #[default]
     Newest,
     Oldest,
     Tool,
 }
 
-impl SortQuery {
+impl ApprovalSortQuery {
     fn sort(self) -> (GrantSort, &'static str) {
         match self {
             Self::Newest => (GrantSort::Newest, "newest"),
@@ -48,26 +48,34 @@ impl SortQuery {
     }
 }
 
-pub(super) async fn found(state: &AppState, query: &ApprovalQuery) -> Result<Vec<(AdminGrant, Place)>, UserError> {
+pub(super) async fn fetch_page(
+    state: &AppState,
+    query: &ApprovalQuery,
+) -> Result<Vec<(AdminGrant, ListCursor)>, UserError> {
     let filter = GrantFilter {
-        owner: filled(query.user.as_deref()),
-        agent_id: filled(query.agent.as_deref()),
-        tool: filled(query.tool.as_deref()),
+        owner: non_empty(query.user.as_deref()),
+        agent_id: non_empty(query.agent.as_deref()),
+        tool: non_empty(query.tool.as_deref()),
         id: None,
     };
-    let after = place(query.after.as_deref())?;
-    state.composition.store.all_grants(filter, query.sort.sort().0, PAGE + 1, after).await.map_err(of_store)
+    let after = parse_cursor(query.after.as_deref())?;
+    state
+        .composition
+        .store
+        .all_grants(filter, query.sort.sort().0, PAGE_SIZE + 1, after)
+        .await
+        .map_err(from_store_error)
 }
 
-/// Revokes a standing approval: its user is asked again before the next call.
-pub(super) async fn take_back(state: &AppState, admin: &Admin, id: &str) -> Result<(), UserError> {
+/// Revokes a standing approval, so that its user is asked again before the next call.
+pub(super) async fn revoke_approval(state: &AppState, admin: &Admin, id: &str) -> Result<(), UserError> {
     let store = &state.composition.store;
     let filter = GrantFilter { id: Some(id.to_owned()), ..GrantFilter::default() };
-    let found = store.all_grants(filter, GrantSort::default(), 1, None).await.map_err(of_store)?;
+    let found = store.all_grants(filter, GrantSort::default(), 1, None).await.map_err(from_store_error)?;
     let (grant, _) = found.into_iter().next().ok_or_else(UserError::not_found)?;
     let about = json!({ "userId": grant.owner, "agentId": grant.agent_id, "tool": grant.tool });
-    let entry = admin.entry("revoke_approval", grant.conversation_id.as_deref().unwrap_or_default(), about);
-    match store.revoke_any_grant(id, entry).await.map_err(of_store)? {
+    let entry = admin.audit_entry("revoke_approval", grant.conversation_id.as_deref().unwrap_or_default(), about);
+    match store.revoke_any_grant(id, entry).await.map_err(from_store_error)? {
         true => Ok(()),
         false => Err(UserError::not_found()),
     }
@@ -80,7 +88,7 @@ pub(crate) async fn list(
     Query(query): Query<ApprovalQuery>,
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
-    let (lines, next) = paged(found(&state, &query).await?);
+    let (lines, next) = split_page(fetch_page(&state, &query).await?);
     let orders = [("newest", "Newest first"), ("oldest", "Oldest first"), ("tool", "By tool")];
     let content = view! {
         <p class="cw-account-note">
@@ -90,14 +98,14 @@ pub(crate) async fn list(
             {field("user", "User (id)", "text", query.user.as_deref())}
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("tool", "Tool", "text", query.tool.as_deref())}
-            {choice("sort", "Order", &orders, query.sort.sort().1)}
+            {select_field("sort", "Order", &orders, query.sort.sort().1)}
             <button class="cw-button">"Show"</button>
         </form>
-        <p class="cw-admin-links">{as_table("/admin/approvals.csv", raw.as_deref())}</p>
-        {lines_of(lines)}
+        <p class="cw-admin-links">{csv_link("/admin/approvals.csv", raw.as_deref())}</p>
+        {approvals_table(lines)}
         {pager("/admin/approvals", raw.as_deref(), next)}
     };
-    Ok(page(&admin, Tab::Approvals, StatusCode::OK, "Standing approvals", content))
+    Ok(page(&admin, ConsoleTab::Approvals, StatusCode::OK, "Standing approvals", content))
 }
 
 /// `GET /admin/approvals.csv`
@@ -106,12 +114,12 @@ pub(crate) async fn export(
     State(state): State<AppState>,
     Query(mut query): Query<ApprovalQuery>,
 ) -> Result<Response, PageError> {
-    state.composition.store.enter_audit(admin.entry("export_approvals", "", Value::Null)).await?;
-    let mut file = Csv::new("id,user,userName,agent,tool,conversation,given");
+    state.composition.store.record_audit(admin.audit_entry("export_approvals", "", Value::Null)).await?;
+    let mut file = Csv::new("id,user,userName,agent,tool,conversation,granted");
     loop {
-        query.after = file.add_page(found(&state, &query).await?, cells);
+        query.after = file.add_page(fetch_page(&state, &query).await?, cells);
         if query.after.is_none() {
-            return Ok(file.file("approvals.csv"));
+            return Ok(file.into_file("approvals.csv"));
         }
     }
 }
@@ -124,12 +132,13 @@ fn cells(grant: &AdminGrant) -> [String; 7] {
         csv::cell(&grant.agent_id),
         csv::cell(&grant.tool),
         csv::cell(grant.conversation_id.as_deref().unwrap_or_default()),
-        csv::time(grant.created_at),
+        csv::time_cell(grant.created_at),
     ]
 }
 
-fn lines_of(lines: Vec<AdminGrant>) -> AnyView {
-    let columns = [Text("Tool"), Text("Agent"), Text("User"), Text("Applies to"), Text("Given (UTC)"), Text("Action")];
+fn approvals_table(lines: Vec<AdminGrant>) -> AnyView {
+    let columns =
+        [Text("Tool"), Text("Agent"), Text("User"), Text("Applies to"), Text("Granted (UTC)"), Text("Action")];
     let line = |grant: AdminGrant| {
         let owner = grant.owner_name.unwrap_or_else(|| grant.owner.clone());
         let label = format!("Revoke {} of {owner}", grant.tool);
@@ -145,7 +154,7 @@ fn lines_of(lines: Vec<AdminGrant>) -> AnyView {
         [
             text(grant.tool),
             text(grant.agent_id),
-            link(format!("?user={}", encoded(&grant.owner)), owner),
+            link(format!("?user={}", query_encoded(&grant.owner)), owner),
             place,
             text(minute(grant.created_at)),
             revoke.into_any(),
@@ -160,6 +169,6 @@ pub(crate) async fn revoke(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
-    take_back(&state, &admin, &id).await?;
+    revoke_approval(&state, &admin, &id).await?;
     Ok(see_other("/admin/approvals", None))
 }

@@ -1,12 +1,14 @@
-//! The audit log, newest first: filtered, as CSV, and with a check of its chain.
+//! The audit log, newest first: filtered, as CSV, and with a verification of its hash chain.
 
 use super::csv::{self, Csv};
-use super::layout::{Tab, page};
-use super::lists::{PAGE, as_table, begin_of, choice, end_of, field, field_with, filled, pager};
-use super::names::{self, Names};
+use super::layout::{ConsoleTab, page};
+use super::lists::{
+    PAGE_SIZE, csv_link, day_end, day_start, field, field_with_suggestions, non_empty, pager, select_field,
+};
 use super::table::Column::Text;
 use super::table::{link, table, text};
-use super::{Admin, PageError, of_store};
+use super::user_names::{self, UserNames};
+use super::{Admin, PageError, from_store_error};
 use crate::auth::AccountAction;
 use crate::router::AppState;
 use crate::routes::times::minute;
@@ -19,10 +21,10 @@ use serde_json::Value;
 use store::{AuditFilter, AuditKind, AuditRow, MAX_AUDIT_ROWS};
 use wire::{ErrorCode, UserError};
 
-/// Rows of the CSV file. `chatwright audit export` has no bound.
-const MAX_CSV: usize = 50_000;
+/// The maximum number of rows in the CSV file. `chatwright audit export` has no limit.
+const MAX_CSV_ROWS: usize = 50_000;
 
-/// What administrators do, as the log names it.
+/// The actions of administrators, as the log names them.
 const ADMIN_ACTIONS: [&str; 27] = [
     "admin:add_agent",
     "admin:add_user",
@@ -53,13 +55,13 @@ const ADMIN_ACTIONS: [&str; 27] = [
     "admin:try_tool",
 ];
 
-/// Which rows, in an address.
+/// The query of the list.
 #[derive(Default, Deserialize)]
 pub(crate) struct AuditQuery {
-    /// An id, or a name.
+    /// A user's id or name.
     user: Option<String>,
     #[serde(default)]
-    kind: KindQuery,
+    kind: AuditKindQuery,
     tool: Option<String>,
     agent: Option<String>,
     conversation: Option<String>,
@@ -83,10 +85,10 @@ enum OutcomeQuery {
     Interrupted,
 }
 
-/// What rows are about.
+/// The kind of rows to show.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum KindQuery {
+enum AuditKindQuery {
     #[default]
     Any,
     Tools,
@@ -94,8 +96,8 @@ enum KindQuery {
     Administration,
 }
 
-impl KindQuery {
-    /// Each with its name in an address, and on a page.
+impl AuditKindQuery {
+    /// Each kind with its name in a URL and its label.
     const ALL: [(&'static str, &'static str); 4] = [
         ("any", "All"),
         ("tools", "Tool calls"),
@@ -128,38 +130,42 @@ impl OutcomeQuery {
 
 fn filter(query: &AuditQuery) -> Result<AuditFilter, UserError> {
     Ok(AuditFilter {
-        user: filled(query.user.as_deref()),
+        user: non_empty(query.user.as_deref()),
         kind: query.kind.kind().0,
-        tool: filled(query.tool.as_deref()),
-        agent_id: filled(query.agent.as_deref()),
-        conversation_id: filled(query.conversation.as_deref()),
+        tool: non_empty(query.tool.as_deref()),
+        agent_id: non_empty(query.agent.as_deref()),
+        conversation_id: non_empty(query.conversation.as_deref()),
         outcome: (query.outcome != OutcomeQuery::Any).then(|| query.outcome.name().to_owned()),
-        from: begin_of(query.from.as_deref())?,
-        to: end_of(query.to.as_deref())?,
+        from: day_start(query.from.as_deref())?,
+        to: day_end(query.to.as_deref())?,
     })
 }
 
-/// A page of rows, and the number before which the next page begins.
-pub(super) async fn found(state: &AppState, query: &AuditQuery) -> Result<(Vec<AuditRow>, Option<String>), UserError> {
-    let foreign = || UserError::new(ErrorCode::Malformed, "This is not a place in the list.");
-    let before = filled(query.after.as_deref()).map(|after| after.parse().map_err(|_| foreign())).transpose()?;
-    let rows = state.composition.store.audit_list(filter(query)?, PAGE + 1, before).await;
-    let mut rows = rows.map_err(of_store)?;
-    let more = rows.len() > PAGE as usize;
-    rows.truncate(PAGE as usize);
+/// Returns a page of rows, and the row number that the next page continues before.
+pub(super) async fn fetch_page(
+    state: &AppState,
+    query: &AuditQuery,
+) -> Result<(Vec<AuditRow>, Option<String>), UserError> {
+    let foreign =
+        || UserError::new(ErrorCode::Malformed, "The cursor in `after` is not valid. Use `next` of the previous page.");
+    let before = non_empty(query.after.as_deref()).map(|after| after.parse().map_err(|_| foreign())).transpose()?;
+    let rows = state.composition.store.audit_list(filter(query)?, PAGE_SIZE + 1, before).await;
+    let mut rows = rows.map_err(from_store_error)?;
+    let more = rows.len() > PAGE_SIZE as usize;
+    rows.truncate(PAGE_SIZE as usize);
     let next = rows.last().filter(|_| more).map(|row| row.number.to_string());
     Ok((rows, next))
 }
 
-/// The last row's number and hash; none of an empty log.
-async fn head(state: &AppState) -> Result<Option<String>, UserError> {
-    let last = state.composition.store.audit_list(AuditFilter::default(), 1, None).await.map_err(of_store)?;
+/// Returns the number and hash of the last row; none for an empty log.
+async fn chain_head(state: &AppState) -> Result<Option<String>, UserError> {
+    let last = state.composition.store.audit_list(AuditFilter::default(), 1, None).await.map_err(from_store_error)?;
     Ok(last.first().map(|row| format!("{}:{}", row.number, row.hash)))
 }
 
-/// Whether the chain is intact: the number of rows and the head, or the fault.
-pub(super) async fn verified(state: &AppState) -> Result<Result<(u64, String), String>, UserError> {
-    let report = state.composition.store.verify_audit(None).await.map_err(of_store)?;
+/// Verifies the chain. Returns the number of rows and the head, or the fault.
+pub(super) async fn verify_chain(state: &AppState) -> Result<Result<(u64, String), String>, UserError> {
+    let report = state.composition.store.verify_audit(None).await.map_err(from_store_error)?;
     Ok(report.map(|report| (report.rows, report.head.to_string())).map_err(|fault| fault.to_string()))
 }
 
@@ -170,9 +176,9 @@ pub(crate) async fn list(
     Query(query): Query<AuditQuery>,
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
-    let (rows, next) = found(&state, &query).await?;
+    let (rows, next) = fetch_page(&state, &query).await?;
     let verdict = match query.verify {
-        Some(_) => Some(verified(&state).await?),
+        Some(_) => Some(verify_chain(&state).await?),
         None => None,
     };
     let verdict = verdict.map(|verdict| match verdict {
@@ -185,7 +191,8 @@ pub(crate) async fn list(
             view! { <p class="cw-account-problem" role="alert">{text}</p> }.into_any()
         }
     });
-    let (head, names) = (head(&state).await?, names::of(&state, rows.iter().map(|row| row.user_id.as_str())).await?);
+    let (head, names) =
+        (chain_head(&state).await?, user_names::load(&state, rows.iter().map(|row| row.user_id.as_str())).await?);
     let outcomes = [
         ("any", "Any"),
         ("ok", "Ok"),
@@ -197,33 +204,34 @@ pub(crate) async fn list(
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Audit log">
             {field("user", "User (name or id)", "text", query.user.as_deref())}
-            {choice("kind", "About", &KindQuery::ALL, query.kind.kind().1)}
-            {field_with("tool", "Tool or action", query.tool.as_deref(), actions())}
+            {select_field("kind", "About", &AuditKindQuery::ALL, query.kind.kind().1)}
+            {field_with_suggestions("tool", "Tool or action", query.tool.as_deref(), actions())}
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("conversation", "Conversation (id)", "text", query.conversation.as_deref())}
-            {choice("outcome", "Outcome", &outcomes, query.outcome.name())}
+            {select_field("outcome", "Outcome", &outcomes, query.outcome.name())}
             {field("from", "From", "date", query.from.as_deref())}
             {field("to", "To", "date", query.to.as_deref())}
             <button class="cw-button">"Show"</button>
         </form>
         <p class="cw-admin-links">
-            {as_table("/admin/audit.csv", raw.as_deref())}
+            {csv_link("/admin/audit.csv", raw.as_deref())}
             <a href="/admin/audit?verify=1">"Verify the chain"</a>
         </p>
-        {head.map(|head| view! { <p class="cw-account-note cw-admin-head">{format!("Head {head}: note it where nobody who can write to the database can change it.")}</p> })}
+        {head.map(|head| view! { <p class="cw-account-note cw-admin-head">{format!("Head {head}: keep a copy where nobody who can write to the database can change it.")}</p> })}
         {verdict}
-        {lines_of(rows, &names)}
+        {audit_table(rows, &names)}
         {pager("/admin/audit", raw.as_deref(), next)}
     };
-    Ok(page(&admin, Tab::Audit, StatusCode::OK, "Audit log", content))
+    Ok(page(&admin, ConsoleTab::Audit, StatusCode::OK, "Audit log", content))
 }
 
-/// What administrators and users do, for the filter; tools have the names that agents know them by.
+/// Returns the actions of administrators and users, as suggestions for the filter. Tools are not
+/// among them.
 fn actions() -> Vec<&'static str> {
     AccountAction::ALL.into_iter().map(|(_, name)| name).chain(ADMIN_ACTIONS).collect()
 }
 
-fn lines_of(rows: Vec<AuditRow>, names: &Names) -> AnyView {
+fn audit_table(rows: Vec<AuditRow>, names: &UserNames) -> AnyView {
     let columns = [
         Text("No."),
         Text("Time (UTC)"),
@@ -250,10 +258,10 @@ fn lines_of(rows: Vec<AuditRow>, names: &Names) -> AnyView {
             row.number.into_any(),
             text(minute(row.at)),
             text(row.tool),
-            names.shown(&row.user_id),
+            names.view(&row.user_id),
             text(row.agent_id),
             text(row.outcome),
-            text(gates(&row.gates)),
+            text(gates_text(&row.gates)),
             arguments.into_any(),
             conversation,
         ]
@@ -261,8 +269,8 @@ fn lines_of(rows: Vec<AuditRow>, names: &Names) -> AnyView {
     table(columns, rows.into_iter().map(line), "No rows match.")
 }
 
-/// The decisions about a call, in a line.
-pub(super) fn gates(gates: &str) -> String {
+/// Formats the decisions about a call in one line.
+pub(super) fn gates_text(gates: &str) -> String {
     let gates: Vec<Value> = serde_json::from_str(gates).unwrap_or_default();
     let decision = |gate: &Value| {
         let text = |name: &str| gate[name].as_str().unwrap_or_default().to_owned();
@@ -283,20 +291,20 @@ pub(crate) async fn export(
 ) -> Result<Response, PageError> {
     let filter = filter(&query)?;
     let store = &state.composition.store;
-    store.enter_audit(admin.entry("export_audit", "", Value::Null)).await?;
+    store.record_audit(admin.audit_entry("export_audit", "", Value::Null)).await?;
     let mut file = Csv::new(
         "number,time,user,userName,agent,conversation,message,run,call,tool,arguments,gates,outcome,durationMs",
     );
     let (mut before, mut rows) = (None, 0);
-    while rows < MAX_CSV {
+    while rows < MAX_CSV_ROWS {
         let page = store.audit_list(filter.clone(), MAX_AUDIT_ROWS, before).await?;
         let Some(last) = page.last() else { break };
         before = Some(last.number);
         rows += page.len();
-        let names = names::of(&state, page.iter().map(|row| row.user_id.as_str())).await?;
+        let names = user_names::load(&state, page.iter().map(|row| row.user_id.as_str())).await?;
         page.iter().for_each(|row| file.add(cells(row, names.get(&row.user_id).unwrap_or_default())));
     }
-    Ok(file.file("audit.csv"))
+    Ok(file.into_file("audit.csv"))
 }
 
 fn cells(row: &AuditRow, user_name: &str) -> Vec<String> {
@@ -314,7 +322,7 @@ fn cells(row: &AuditRow, user_name: &str) -> Vec<String> {
         row.outcome.as_str(),
     ];
     let duration = row.duration_ms.map(|ms| ms.to_string()).unwrap_or_default();
-    let before = [row.number.to_string(), csv::time(row.at)];
+    let before = [row.number.to_string(), csv::time_cell(row.at)];
     before.into_iter().chain(texts.map(csv::cell)).chain([duration]).collect()
 }
 
@@ -323,8 +331,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gates_in_a_line() {
-        let check = |text: &str, expected: &str| assert_eq!(gates(text), expected, "{text}");
+    fn gates_are_formatted_in_one_line() {
+        let check = |text: &str, expected: &str| assert_eq!(gates_text(text), expected, "{text}");
         check("[]", "–");
         check("not json", "–");
         let two = r#"[{"gate":"approval","decision":"asked"},{"gate":"approval","decision":"denied","by":"ada","reason":"No."}]"#;

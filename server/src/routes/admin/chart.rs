@@ -1,12 +1,13 @@
-//! Bar charts, drawn by the server. A label says in words what they show, and the table below them has the numbers.
+//! Server-rendered bar charts. A label describes each chart in words, and the tables below contain
+//! the numbers.
 
 use leptos::prelude::*;
 
-/// The size of a drawing, in its own units.
+/// The size of the SVG's view box.
 const WIDTH: f64 = 300.0;
 const HEIGHT: f64 = 64.0;
 
-/// A bar for each day, the highest one filling the chart. A day without data has no value, and no bar.
+/// Renders a bar for each day; the highest bar fills the chart. A day without data has no bar.
 pub(super) fn bars(title: &'static str, values: &[Option<f64>], shown: fn(f64) -> String) -> impl IntoView + use<> {
     let most = values.iter().copied().flatten().reduce(f64::max);
     let shown = |value: Option<f64>| value.map_or_else(|| "no data".to_owned(), shown);

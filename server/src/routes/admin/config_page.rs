@@ -1,7 +1,7 @@
-//! The config page: what is in use, errors in the current text, and the last reloads.
+//! The config page: the config in use, the errors of the current files, and the last reloads.
 
 use super::Admin;
-use super::layout::{Tab, page};
+use super::layout::{ConsoleTab, page};
 use super::table::Column::Text;
 use super::table::{facts, table, text};
 use crate::compose::{ConfigState, Reload};
@@ -27,11 +27,11 @@ pub(crate) async fn show(admin: Admin, State(state): State<AppState>) -> Respons
         {warnings(&seen)}
         <section class="cw-account-part" aria-labelledby="reloads">
             <h2 id="reloads">"Last reloads"</h2>
-            <p class="cw-account-note">"Since the server started. The texts themselves are not shown: they may hold secrets."</p>
+            <p class="cw-account-note">"Since the server started. The config itself is not shown, since it may contain secrets."</p>
             {reloads(seen.reloads)}
         </section>
     };
-    page(&admin, Tab::Config, StatusCode::OK, "Config", content)
+    page(&admin, ConsoleTab::Config, StatusCode::OK, "Config", content)
 }
 
 fn problems(seen: &ConfigState) -> impl IntoView + use<> {

@@ -1,29 +1,31 @@
-//! The page of a conversation: its messages, tool calls with the decisions about them, and model requests.
+//! The page of a conversation: its messages, its tool calls with the decisions about them, and its
+//! model requests.
 
 use super::Admin;
-use super::conversations::Opened;
-use super::layout::{Tab, dollars, number, page, seconds};
-use super::names::Names;
+use super::conversations::ConversationDetail;
+use super::layout::{ConsoleTab, dollars, number, page, seconds};
 use super::reasons::reason_text;
 use super::table::Column::{Number, Text};
 use super::table::{self, link, table, text};
-use crate::routes::accounts::encoded;
+use super::user_names::UserNames;
+use crate::routes::accounts::query_encoded;
 use crate::routes::times::minute;
 use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde_json::Value;
-use store::{AuditRow, Step};
+use store::{AuditRow, StepRecord};
 use wire::{CONTEXT_EDITS, ContextEdit, EndReason, Role, ToolPart, ToolState, UiMessage, UiPart, locale};
 
-/// Characters of a call's arguments or result that are shown; the export has all of them.
+/// The maximum length of a call's arguments or result, in characters; the export contains them in
+/// full.
 const MAX_SHOWN: usize = 4_000;
 
-pub(super) fn show(admin: &Admin, opened: Opened, names: &Names) -> Response {
-    let Opened { conversation, view, usage, calls } = opened;
+pub(super) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames) -> Response {
+    let ConversationDetail { conversation, view, usage, calls } = opened;
     let owner = conversation.owner_name.clone().unwrap_or_else(|| conversation.owner.clone());
     let is_others = conversation.owner != admin.0.user_id;
-    let of_owner = format!("/admin/conversations?owner={}", encoded(&conversation.owner));
+    let of_owner = format!("/admin/conversations?owner={}", query_encoded(&conversation.owner));
     let path = format!("/admin/conversations/{}", conversation.id);
     let facts = [
         ("User", link(of_owner, owner)),
@@ -33,7 +35,7 @@ pub(super) fn show(admin: &Admin, opened: Opened, names: &Names) -> Response {
         ("Tokens", text(number(conversation.tokens))),
         ("Cost", text(dollars(conversation.cost_usd))),
         ("Errors", conversation.failures.into_any()),
-        ("Feedback", text(super::conversations::judged(conversation.liked, conversation.disliked))),
+        ("Feedback", text(super::conversations::rating_text(conversation.liked, conversation.disliked))),
     ];
     let content = view! {
         {is_others.then(|| view! { <p class="cw-account-note">"The audit log records that you opened this conversation."</p> })}
@@ -46,7 +48,7 @@ pub(super) fn show(admin: &Admin, opened: Opened, names: &Names) -> Response {
         </section>
         <section class="cw-account-part" aria-labelledby="messages">
             <h2 id="messages">"Messages"</h2>
-            {view.messages.iter().map(message).collect_view()}
+            {view.messages.iter().map(message_view).collect_view()}
         </section>
         <section class="cw-account-part" aria-labelledby="calls">
             <h2 id="calls">"Tool calls and access"</h2>
@@ -57,29 +59,29 @@ pub(super) fn show(admin: &Admin, opened: Opened, names: &Names) -> Response {
             {steps_table(usage.steps)}
         </section>
     };
-    page(admin, Tab::Conversations, StatusCode::OK, &conversation.title, content)
+    page(admin, ConsoleTab::Conversations, StatusCode::OK, &conversation.title, content)
 }
 
-fn message(message: &UiMessage) -> impl IntoView + use<> {
+fn message_view(message: &UiMessage) -> impl IntoView + use<> {
     let who = if message.role == Role::User { "User" } else { "Agent" };
-    let parts = message.parts.iter().map(part).collect_view();
+    let parts = message.parts.iter().map(part_view).collect_view();
     view! {
         <article class="cw-admin-message" aria-label=who id=format!("m-{}", message.id)>
             <h3>{who}</h3>
             {parts}
-            {why_it_ended(message).map(|why| view! { <p class="cw-account-note">{why}</p> })}
+            {end_reason_text(message).map(|why| view! { <p class="cw-account-note">{why}</p> })}
         </article>
     }
 }
 
-/// Why an answer ended, unless the model just finished.
-fn why_it_ended(message: &UiMessage) -> Option<&'static str> {
+/// Returns why an answer ended; none if the model just finished.
+fn end_reason_text(message: &UiMessage) -> Option<&'static str> {
     let reason = message.metadata.as_ref()?.get("reason")?.as_str()?;
     let reason = EndReason::named(reason);
     (reason != EndReason::Done).then(|| reason_text(reason))
 }
 
-fn part(part: &UiPart) -> AnyView {
+fn part_view(part: &UiPart) -> AnyView {
     match part {
         UiPart::Text(text) => view! { <p class="cw-admin-text" dir="auto">{text.text.clone()}</p> }.into_any(),
         UiPart::Reasoning(text) => view! {
@@ -89,7 +91,7 @@ fn part(part: &UiPart) -> AnyView {
             </details>
         }
         .into_any(),
-        UiPart::Tool(tool) => call(tool).into_any(),
+        UiPart::Tool(tool) => call_view(tool).into_any(),
         UiPart::File(file) => {
             let name = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
             view! { <p class="cw-account-note">{format!("File: {name}")}</p> }.into_any()
@@ -106,19 +108,19 @@ fn part(part: &UiPart) -> AnyView {
     }
 }
 
-fn call(tool: &ToolPart) -> impl IntoView + use<> {
-    let input = tool.input.as_ref().or(tool.raw_input.as_ref()).map(shown);
-    let output = tool.output.as_ref().map(shown).or_else(|| tool.error_text.clone());
+fn call_view(tool: &ToolPart) -> impl IntoView + use<> {
+    let input = tool.input.as_ref().or(tool.raw_input.as_ref()).map(json_excerpt);
+    let output = tool.output.as_ref().map(json_excerpt).or_else(|| tool.error_text.clone());
     view! {
         <details class="cw-admin-call">
-            <summary>{format!("{}: {}", tool.tool_name, state(tool.state))}</summary>
+            <summary>{format!("{}: {}", tool.tool_name, state_text(tool.state))}</summary>
             {input.map(|input| view! { <pre tabindex="0" aria-label="Arguments">{input}</pre> })}
             {output.map(|output| view! { <pre tabindex="0" aria-label="Result">{output}</pre> })}
         </details>
     }
 }
 
-fn state(state: ToolState) -> &'static str {
+fn state_text(state: ToolState) -> &'static str {
     match state {
         ToolState::OutputAvailable => "done",
         ToolState::OutputError => "failed",
@@ -128,7 +130,7 @@ fn state(state: ToolState) -> &'static str {
     }
 }
 
-fn shown(value: &Value) -> String {
+fn json_excerpt(value: &Value) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -136,24 +138,24 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn calls_table(calls: Vec<AuditRow>, names: &Names) -> AnyView {
+fn calls_table(calls: Vec<AuditRow>, names: &UserNames) -> AnyView {
     let columns =
         [Text("Tool or action"), Text("User"), Text("Ended (UTC)"), Text("Outcome"), Text("Gates"), Number("Time")];
     let line = |row: AuditRow| {
         [
             text(row.tool),
-            names.shown(&row.user_id),
+            names.view(&row.user_id),
             text(minute(row.at)),
             text(row.outcome),
-            text(super::audit::gates(&row.gates)),
+            text(super::audit::gates_text(&row.gates)),
             text(row.duration_ms.map(|ms| seconds(ms as f64)).unwrap_or_default()),
         ]
     };
     table(columns, calls.into_iter().map(line), "The audit log has no entries for this conversation.")
 }
 
-/// Requests to models.
-pub(super) fn steps_table(steps: Vec<Step>) -> AnyView {
+/// Renders the table of model requests.
+pub(super) fn steps_table(steps: Vec<StepRecord>) -> AnyView {
     let columns = [
         Text("Model"),
         Text("Agent"),
@@ -164,7 +166,7 @@ pub(super) fn steps_table(steps: Vec<Step>) -> AnyView {
         Number("Cost"),
         Number("Time"),
     ];
-    let line = |step: Step| {
+    let line = |step: StepRecord| {
         [
             text(step.model),
             text(step.agent_id),

@@ -1,15 +1,18 @@
-//! The conversations of all users: the list, one of them, export and deletion. An administrator who opens another user's
-//! leaves a row in the audit log before they see anything.
+//! The conversations of all users: the list, a single conversation, export and deletion. An
+//! administrator's access to another user's conversation is recorded in the audit log before
+//! anything is shown.
 
 use super::csv::{self, Csv};
-use super::layout::{Tab, dollars, number, page};
-use super::lists::{PAGE, as_table, begin_of, choice, end_of, field, filled, paged, pager, place};
+use super::layout::{ConsoleTab, dollars, number, page};
+use super::lists::{
+    PAGE_SIZE, csv_link, day_end, day_start, field, non_empty, pager, parse_cursor, select_field, split_page,
+};
 use super::table::Column::{Number, Text};
 use super::table::{link, table, text};
-use super::{Admin, PageError, conversation_page, names, of_store};
+use super::{Admin, PageError, conversation_page, from_store_error, user_names};
 use crate::router::AppState;
-use crate::routes::accounts::{encoded, see_other};
-use crate::routes::download::disposition;
+use crate::routes::accounts::{query_encoded, see_other};
+use crate::routes::download::conversation_disposition;
 use crate::routes::times::minute;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -18,11 +21,11 @@ use chat::{Caller, ConversationUsage};
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{AdminConversation, AdminSort, AuditFilter, AuditRow, ConversationFilter, Judged, Place};
+use store::{AdminConversation, AuditFilter, AuditRow, ConversationFilter, ConversationSort, ListCursor, RatingFilter};
 use wire::api::ConversationView;
 use wire::{ErrorCode, UserError};
 
-/// Which conversations, in an address.
+/// The query of the list.
 #[derive(Default, Deserialize)]
 pub(crate) struct ConversationQuery {
     text: Option<String>,
@@ -31,29 +34,29 @@ pub(crate) struct ConversationQuery {
     from: Option<String>,
     to: Option<String>,
     #[serde(default)]
-    judged: JudgedQuery,
+    judged: RatingQuery,
     errors: Option<String>,
     cost: Option<String>,
     #[serde(default)]
-    sort: SortQuery,
+    sort: ConversationSortQuery,
     after: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum JudgedQuery {
+pub(super) enum RatingQuery {
     #[default]
     Any,
     Up,
     Down,
 }
 
-impl JudgedQuery {
-    pub(super) fn judged(self) -> Option<Judged> {
+impl RatingQuery {
+    pub(super) fn filter(self) -> Option<RatingFilter> {
         match self {
             Self::Any => None,
-            Self::Up => Some(Judged::Up),
-            Self::Down => Some(Judged::Down),
+            Self::Up => Some(RatingFilter::Up),
+            Self::Down => Some(RatingFilter::Down),
         }
     }
 
@@ -68,85 +71,99 @@ impl JudgedQuery {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum SortQuery {
+enum ConversationSortQuery {
     #[default]
     Newest,
     Oldest,
     Cost,
 }
 
-impl SortQuery {
-    fn sort(self) -> (AdminSort, &'static str) {
+impl ConversationSortQuery {
+    fn sort(self) -> (ConversationSort, &'static str) {
         match self {
-            Self::Newest => (AdminSort::Newest, "newest"),
-            Self::Oldest => (AdminSort::Oldest, "oldest"),
-            Self::Cost => (AdminSort::Cost, "cost"),
+            Self::Newest => (ConversationSort::Newest, "newest"),
+            Self::Oldest => (ConversationSort::Oldest, "oldest"),
+            Self::Cost => (ConversationSort::Cost, "cost"),
         }
     }
 }
 
-/// A conversation with its whole run.
-pub(super) struct Opened {
+/// A conversation with its messages, usage and tool calls.
+pub(super) struct ConversationDetail {
     pub(super) conversation: AdminConversation,
     pub(super) view: ConversationView,
     pub(super) usage: ConversationUsage,
     pub(super) calls: Vec<AuditRow>,
 }
 
-pub(super) async fn found(
+pub(super) async fn fetch_page(
     state: &AppState,
     query: &ConversationQuery,
-) -> Result<Vec<(AdminConversation, Place)>, UserError> {
-    let cost = filled(query.cost.as_deref()).map(|cost| cost.parse::<f64>().ok().filter(|cost| cost.is_finite()));
+) -> Result<Vec<(AdminConversation, ListCursor)>, UserError> {
+    let cost = non_empty(query.cost.as_deref()).map(|cost| cost.parse::<f64>().ok().filter(|cost| cost.is_finite()));
     let min_cost = match cost {
-        Some(None) => return Err(UserError::new(ErrorCode::Malformed, "Write a cost as a number of US dollars.")),
+        Some(None) => {
+            return Err(UserError::new(ErrorCode::Malformed, "The cost must be a number of US dollars, such as 0.5."));
+        }
         Some(cost) => cost,
         None => None,
     };
     let filter = ConversationFilter {
         text: query.text.clone().unwrap_or_default(),
-        owner: filled(query.owner.as_deref()),
-        agent_id: filled(query.agent.as_deref()),
-        from: begin_of(query.from.as_deref())?,
-        to: end_of(query.to.as_deref())?,
-        judged: query.judged.judged(),
+        owner: non_empty(query.owner.as_deref()),
+        agent_id: non_empty(query.agent.as_deref()),
+        from: day_start(query.from.as_deref())?,
+        to: day_end(query.to.as_deref())?,
+        rating: query.judged.filter(),
         failed: query.errors.is_some(),
         min_cost,
     };
-    let after = place(query.after.as_deref())?;
-    let list = state.composition.store.all_conversations(filter, query.sort.sort().0, PAGE + 1, after);
-    list.await.map_err(of_store)
+    let after = parse_cursor(query.after.as_deref())?;
+    let list = state.composition.store.all_conversations(filter, query.sort.sort().0, PAGE_SIZE + 1, after);
+    list.await.map_err(from_store_error)
 }
 
-/// Opens one, for an administrator who has left a row by then if it is another's.
-pub(super) async fn open(state: &AppState, admin: &Admin, id: &str, what: &str) -> Result<Opened, UserError> {
-    let conversation = enter(state, admin, id, what).await?;
-    let owner = owner(&conversation);
+/// Reads a conversation. Access to another user's conversation is recorded before.
+pub(super) async fn open_conversation(
+    state: &AppState,
+    admin: &Admin,
+    id: &str,
+    what: &str,
+) -> Result<ConversationDetail, UserError> {
+    let conversation = find_and_record(state, admin, id, what).await?;
+    let owner = owner_as_caller(&conversation);
     let chat = &state.composition.chat;
     let (view, usage) = (chat.conversation(&owner, id).await?, chat.usage(&owner, id).await?);
     let filter = AuditFilter { conversation_id: Some(id.to_owned()), ..AuditFilter::default() };
-    let calls = state.composition.store.audit_list(filter, store::MAX_AUDIT_ROWS, None).await.map_err(of_store)?;
-    Ok(Opened { conversation, view, usage, calls })
+    let calls =
+        state.composition.store.audit_list(filter, store::MAX_AUDIT_ROWS, None).await.map_err(from_store_error)?;
+    Ok(ConversationDetail { conversation, view, usage, calls })
 }
 
-/// Looks a conversation up, and enters what is about to be done with it.
-async fn enter(state: &AppState, admin: &Admin, id: &str, what: &str) -> Result<AdminConversation, UserError> {
+/// Finds a conversation, and records the action `what` in the audit log if it belongs to another
+/// user.
+async fn find_and_record(
+    state: &AppState,
+    admin: &Admin,
+    id: &str,
+    what: &str,
+) -> Result<AdminConversation, UserError> {
     let store = &state.composition.store;
-    let found = store.any_conversation(id).await.map_err(of_store)?.ok_or_else(UserError::not_found)?;
+    let found = store.any_conversation(id).await.map_err(from_store_error)?.ok_or_else(UserError::not_found)?;
     if found.owner != admin.0.user_id {
-        let entry = admin.entry(what, id, json!({ "userId": found.owner }));
-        store.enter_audit(entry).await.map_err(of_store)?;
+        let entry = admin.audit_entry(what, id, json!({ "userId": found.owner }));
+        store.record_audit(entry).await.map_err(from_store_error)?;
     }
     Ok(found)
 }
 
-pub(super) async fn remove(state: &AppState, admin: &Admin, id: &str) -> Result<(), UserError> {
-    let conversation = enter(state, admin, id, "delete_conversation").await?;
-    state.composition.chat.delete(&owner(&conversation), id).await
+pub(super) async fn delete_conversation(state: &AppState, admin: &Admin, id: &str) -> Result<(), UserError> {
+    let conversation = find_and_record(state, admin, id, "delete_conversation").await?;
+    state.composition.chat.delete(&owner_as_caller(&conversation), id).await
 }
 
-/// Whose conversation it is, for the chat, which shows each his own.
-fn owner(conversation: &AdminConversation) -> Caller {
+/// Returns the owner as a caller, since the chat shows conversations only to their owner.
+fn owner_as_caller(conversation: &AdminConversation) -> Caller {
     Caller::visitor(&conversation.owner)
 }
 
@@ -157,7 +174,7 @@ pub(crate) async fn list(
     Query(query): Query<ConversationQuery>,
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
-    let (lines, next) = paged(found(&state, &query).await?);
+    let (lines, next) = split_page(fetch_page(&state, &query).await?);
     let judged = [("any", "Any"), ("up", "Liked"), ("down", "Disliked")];
     let sorts = [("newest", "Newest first"), ("oldest", "Oldest first"), ("cost", "Most expensive first")];
     let errors = query.errors.is_some();
@@ -169,30 +186,30 @@ pub(crate) async fn list(
             {field("from", "From", "date", query.from.as_deref())}
             {field("to", "To", "date", query.to.as_deref())}
             {field("cost", "Minimum cost ($)", "text", query.cost.as_deref())}
-            {choice("judged", "Feedback", &judged, query.judged.name())}
-            {choice("sort", "Order", &sorts, query.sort.sort().1)}
+            {select_field("judged", "Feedback", &judged, query.judged.name())}
+            {select_field("sort", "Order", &sorts, query.sort.sort().1)}
             <label class="cw-admin-check"><input type="checkbox" name="errors" value="1" checked=errors />"With errors"</label>
             <button class="cw-button">"Show"</button>
         </form>
-        <p class="cw-admin-links">{as_table("/admin/conversations.csv", raw.as_deref())}</p>
-        {lines_of(lines)}
+        <p class="cw-admin-links">{csv_link("/admin/conversations.csv", raw.as_deref())}</p>
+        {conversations_table(lines)}
         {pager("/admin/conversations", raw.as_deref(), next)}
     };
-    Ok(page(&admin, Tab::Conversations, StatusCode::OK, "Conversations", content))
+    Ok(page(&admin, ConsoleTab::Conversations, StatusCode::OK, "Conversations", content))
 }
 
-/// `GET /admin/conversations.csv`: the list, without what was said.
+/// `GET /admin/conversations.csv`: the list, without messages.
 pub(crate) async fn export_list(
     admin: Admin,
     State(state): State<AppState>,
     Query(mut query): Query<ConversationQuery>,
 ) -> Result<Response, PageError> {
-    state.composition.store.enter_audit(admin.entry("export_conversations", "", Value::Null)).await?;
-    let mut file = Csv::new("id,title,user,userName,agent,begun,changed,tokens,costUsd,errors,liked,disliked");
+    state.composition.store.record_audit(admin.audit_entry("export_conversations", "", Value::Null)).await?;
+    let mut file = Csv::new("id,title,user,userName,agent,created,changed,tokens,costUsd,errors,liked,disliked");
     loop {
-        query.after = file.add_page(found(&state, &query).await?, cells);
+        query.after = file.add_page(fetch_page(&state, &query).await?, cells);
         if query.after.is_none() {
-            return Ok(file.file("conversations.csv"));
+            return Ok(file.into_file("conversations.csv"));
         }
     }
 }
@@ -204,8 +221,8 @@ fn cells(line: &AdminConversation) -> [String; 12] {
         csv::cell(&line.owner),
         csv::cell(line.owner_name.as_deref().unwrap_or_default()),
         csv::cell(&line.agent_id),
-        csv::time(line.created_at),
-        csv::time(line.updated_at),
+        csv::time_cell(line.created_at),
+        csv::time_cell(line.updated_at),
         line.tokens.to_string(),
         line.cost_usd.to_string(),
         line.failures.to_string(),
@@ -214,7 +231,7 @@ fn cells(line: &AdminConversation) -> [String; 12] {
     ]
 }
 
-fn lines_of(lines: Vec<AdminConversation>) -> AnyView {
+fn conversations_table(lines: Vec<AdminConversation>) -> AnyView {
     let columns = [
         Text("Title"),
         Text("User"),
@@ -229,20 +246,20 @@ fn lines_of(lines: Vec<AdminConversation>) -> AnyView {
         let owner = line.owner_name.unwrap_or_else(|| line.owner.clone());
         [
             link(format!("/admin/conversations/{}", line.id), line.title),
-            link(format!("?owner={}", encoded(&line.owner)), owner),
+            link(format!("?owner={}", query_encoded(&line.owner)), owner),
             text(line.agent_id),
             text(minute(line.updated_at)),
             text(number(line.tokens)),
             text(dollars(line.cost_usd)),
             line.failures.into_any(),
-            text(judged(line.liked, line.disliked)),
+            text(rating_text(line.liked, line.disliked)),
         ]
     };
     table(columns, lines.into_iter().map(line), "No conversations match.")
 }
 
-/// How many answers were liked.
-pub(super) fn judged(liked: i64, disliked: i64) -> String {
+/// Formats the numbers of ratings.
+pub(super) fn rating_text(liked: i64, disliked: i64) -> String {
     if liked + disliked == 0 { "–".to_owned() } else { format!("{liked} liked, {disliked} disliked") }
 }
 
@@ -252,8 +269,8 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
-    let opened = open(&state, &admin, &id, "read_conversation").await?;
-    let names = names::of(&state, opened.calls.iter().map(|row| row.user_id.as_str())).await?;
+    let opened = open_conversation(&state, &admin, &id, "read_conversation").await?;
+    let names = user_names::load(&state, opened.calls.iter().map(|row| row.user_id.as_str())).await?;
     Ok(conversation_page::show(&admin, opened, &names))
 }
 
@@ -263,9 +280,9 @@ pub(crate) async fn export(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
-    let conversation = enter(&state, &admin, &id, "export_conversation").await?;
-    let file = state.composition.chat.export(&owner(&conversation), &id).await?;
-    let name = disposition(&file.title, file.created_at, "json");
+    let conversation = find_and_record(&state, &admin, &id, "export_conversation").await?;
+    let file = state.composition.chat.export(&owner_as_caller(&conversation), &id).await?;
+    let name = conversation_disposition(&file.title, file.created_at, "json");
     let file = serde_json::to_vec_pretty(&file);
     let file = file.map_err(|_| UserError::new(ErrorCode::Internal, "The conversation cannot be exported."))?;
     let headers = [
@@ -282,6 +299,6 @@ pub(crate) async fn delete(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
-    remove(&state, &admin, &id).await?;
+    delete_conversation(&state, &admin, &id).await?;
     Ok(see_other("/admin/conversations", None))
 }

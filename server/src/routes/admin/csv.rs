@@ -1,15 +1,16 @@
-//! Lists as tables for spreadsheets.
+//! CSV exports of lists.
 
-use super::lists::paged;
+use super::lists::split_page;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use store::Place;
+use store::ListCursor;
 use unicode_normalization::UnicodeNormalization;
 
-/// Rows of one, but for the audit log, which has a bound of its own. Programs read the same in pages, without one.
+/// The maximum number of rows, except in the audit log, which has its own limit. The API pages
+/// through the same lists without a limit.
 const MAX_ROWS: usize = 10_000;
 
-/// A table that is being written.
+/// A CSV file that is being written.
 pub(super) struct Csv {
     text: String,
     rows: usize,
@@ -20,12 +21,13 @@ impl Csv {
         Self { text: format!("{columns}\r\n"), rows: 0 }
     }
 
-    /// Adds a page of a list, each line with its place; answers where to go on, until there is no more or [`MAX_ROWS`] are there.
-    pub(super) fn add_page<T, C>(&mut self, found: Vec<(T, Place)>, cells: impl Fn(&T) -> C) -> Option<String>
+    /// Adds a page of a list, each row with its cursor. Returns the cursor of the next page; none
+    /// at the end of the list or after [`MAX_ROWS`] rows.
+    pub(super) fn add_page<T, C>(&mut self, found: Vec<(T, ListCursor)>, cells: impl Fn(&T) -> C) -> Option<String>
     where
         C: IntoIterator<Item = String>,
     {
-        let (lines, next) = paged(found);
+        let (lines, next) = split_page(found);
         lines.iter().for_each(|line| self.add(cells(line)));
         next.filter(|_| self.rows < MAX_ROWS)
     }
@@ -42,8 +44,8 @@ impl Csv {
         self.text.push_str("\r\n");
     }
 
-    /// The file, under this name.
-    pub(super) fn file(self, name: &str) -> Response {
+    /// Returns the file as a download with this name.
+    pub(super) fn into_file(self, name: &str) -> Response {
         let headers = [
             (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
             (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
@@ -53,14 +55,16 @@ impl Csv {
     }
 }
 
-/// A text as a cell that no spreadsheet takes for a formula: what begins like one gets an apostrophe before it.
+/// Formats a text as a cell. Texts that spreadsheets would run as a formula get an apostrophe
+/// before them.
 pub(super) fn cell(text: &str) -> String {
     let guard = if is_formula(text) { "'" } else { "" };
     format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
 
-/// Whether a spreadsheet may take a text for a formula. Spreadsheets look behind white space and quotes, and some read
-/// full-width and other forms of the signs (`＝`, `﹢`, `⁻`) as the signs.
+/// Returns whether a spreadsheet may interpret a text as a formula. Spreadsheets skip white space
+/// and quotes, and some treat full-width and other forms of the signs (`＝`, `﹢`, `⁻`) like the
+/// signs.
 fn is_formula(text: &str) -> bool {
     if text.starts_with(['\t', '\r', '\n']) {
         return true;
@@ -71,8 +75,8 @@ fn is_formula(text: &str) -> bool {
     plain.is_some_and(|sign| "=+-@\u{2212}".contains(sign))
 }
 
-/// A time as a cell; Unix time, milliseconds.
-pub(super) fn time(at: i64) -> String {
+/// Formats a time as a cell; Unix time in milliseconds.
+pub(super) fn time_cell(at: i64) -> String {
     cell(&jiff::Timestamp::from_millisecond(at).map_or_else(|_| at.to_string(), |at| at.to_string()))
 }
 
@@ -81,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells() {
+    fn cells_are_escaped_and_formulas_are_guarded() {
         let check = |text: &str, expected: &str| assert_eq!(cell(text), expected, "{text:?}");
         check("search", "\"search\"");
         check("a \"b\", c\r\nd", "\"a \"\"b\"\", c\r\nd\"");
@@ -96,7 +100,7 @@ mod tests {
         check("\"=1\"", "\"'\"\"=1\"\"\"");
         check("'tis so", "\"'tis so\"");
         check("東京＝Tokyo", "\"東京＝Tokyo\"");
-        assert_eq!(time(0), "\"1970-01-01T00:00:00Z\"");
+        assert_eq!(time_cell(0), "\"1970-01-01T00:00:00Z\"");
         let mut csv = Csv::new("a,b");
         csv.add([cell("x"), 7.to_string()]);
         assert_eq!(csv.text, "a,b\r\n\"x\",7\r\n");

@@ -1,12 +1,12 @@
-//! What users think of answers.
+//! The page of users' feedback on answers.
 
-use super::conversations::JudgedQuery;
+use super::conversations::RatingQuery;
 use super::csv::{self, Csv};
-use super::layout::{Tab, page};
-use super::lists::{PAGE, as_table, choice, paged, pager, place};
+use super::layout::{ConsoleTab, page};
+use super::lists::{PAGE_SIZE, csv_link, pager, parse_cursor, select_field, split_page};
 use super::table::Column::Text;
 use super::table::{link, table, text};
-use super::{Admin, PageError, of_store};
+use super::{Admin, PageError, from_store_error};
 use crate::router::AppState;
 use crate::routes::times::minute;
 use axum::extract::{Query, RawQuery, State};
@@ -15,28 +15,28 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
-use store::{FeedbackRow, FeedbackSort, Place};
+use store::{FeedbackRow, FeedbackSort, ListCursor};
 use wire::UserError;
 
-/// Which judgements, in an address.
+/// The query of the list.
 #[derive(Default, Deserialize)]
 pub(crate) struct FeedbackQuery {
     #[serde(default)]
-    judged: JudgedQuery,
+    judged: RatingQuery,
     #[serde(default)]
-    sort: SortQuery,
+    sort: FeedbackSortQuery,
     after: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum SortQuery {
+enum FeedbackSortQuery {
     #[default]
     Newest,
     Oldest,
 }
 
-impl SortQuery {
+impl FeedbackSortQuery {
     fn sort(self) -> (FeedbackSort, &'static str) {
         match self {
             Self::Newest => (FeedbackSort::Newest, "newest"),
@@ -45,10 +45,13 @@ impl SortQuery {
     }
 }
 
-pub(super) async fn found(state: &AppState, query: &FeedbackQuery) -> Result<Vec<(FeedbackRow, Place)>, UserError> {
-    let after = place(query.after.as_deref())?;
-    let (judged, sort) = (query.judged.judged(), query.sort.sort().0);
-    state.composition.store.all_feedback(judged, sort, PAGE + 1, after).await.map_err(of_store)
+pub(super) async fn fetch_page(
+    state: &AppState,
+    query: &FeedbackQuery,
+) -> Result<Vec<(FeedbackRow, ListCursor)>, UserError> {
+    let after = parse_cursor(query.after.as_deref())?;
+    let (judged, sort) = (query.judged.filter(), query.sort.sort().0);
+    state.composition.store.all_feedback(judged, sort, PAGE_SIZE + 1, after).await.map_err(from_store_error)
 }
 
 /// `GET /admin/feedback`
@@ -58,19 +61,19 @@ pub(crate) async fn list(
     Query(query): Query<FeedbackQuery>,
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
-    let (lines, next) = paged(found(&state, &query).await?);
+    let (lines, next) = split_page(fetch_page(&state, &query).await?);
     let judged = [("any", "Any"), ("up", "Liked"), ("down", "Disliked")];
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Feedback">
-            {choice("judged", "Feedback", &judged, query.judged.name())}
-            {choice("sort", "Order", &[("newest", "Newest first"), ("oldest", "Oldest first")], query.sort.sort().1)}
+            {select_field("judged", "Feedback", &judged, query.judged.name())}
+            {select_field("sort", "Order", &[("newest", "Newest first"), ("oldest", "Oldest first")], query.sort.sort().1)}
             <button class="cw-button">"Show"</button>
         </form>
-        <p class="cw-admin-links">{as_table("/admin/feedback.csv", raw.as_deref())}</p>
-        {lines_of(lines)}
+        <p class="cw-admin-links">{csv_link("/admin/feedback.csv", raw.as_deref())}</p>
+        {feedback_table(lines)}
         {pager("/admin/feedback", raw.as_deref(), next)}
     };
-    Ok(page(&admin, Tab::Feedback, StatusCode::OK, "Feedback", content))
+    Ok(page(&admin, ConsoleTab::Feedback, StatusCode::OK, "Feedback", content))
 }
 
 /// `GET /admin/feedback.csv`
@@ -79,12 +82,12 @@ pub(crate) async fn export(
     State(state): State<AppState>,
     Query(mut query): Query<FeedbackQuery>,
 ) -> Result<Response, PageError> {
-    state.composition.store.enter_audit(admin.entry("export_feedback", "", Value::Null)).await?;
-    let mut file = Csv::new("conversation,title,agent,message,user,userName,feedback,why,time");
+    state.composition.store.record_audit(admin.audit_entry("export_feedback", "", Value::Null)).await?;
+    let mut file = Csv::new("conversation,title,agent,message,user,userName,feedback,reason,time");
     loop {
-        query.after = file.add_page(found(&state, &query).await?, cells);
+        query.after = file.add_page(fetch_page(&state, &query).await?, cells);
         if query.after.is_none() {
-            return Ok(file.file("feedback.csv"));
+            return Ok(file.into_file("feedback.csv"));
         }
     }
 }
@@ -99,11 +102,11 @@ fn cells(row: &FeedbackRow) -> [String; 9] {
         csv::cell(row.owner_name.as_deref().unwrap_or_default()),
         csv::cell(&row.rating),
         csv::cell(row.reason.as_deref().unwrap_or_default()),
-        csv::time(row.updated_at),
+        csv::time_cell(row.updated_at),
     ]
 }
 
-fn lines_of(lines: Vec<FeedbackRow>) -> AnyView {
+fn feedback_table(lines: Vec<FeedbackRow>) -> AnyView {
     let columns =
         [Text("Conversation"), Text("Feedback"), Text("Reason"), Text("User"), Text("Agent"), Text("Time (UTC)")];
     let line = |row: FeedbackRow| {

@@ -1,4 +1,4 @@
-//! The layout of the console's pages.
+//! The layout of the console's pages, and number formats.
 
 use super::Admin;
 use crate::routes::accounts::layout::document;
@@ -7,9 +7,9 @@ use axum::response::Response;
 use leptos::prelude::*;
 use wire::UserError;
 
-/// The pages, in the order of the menu.
+/// The pages of the menu, in its order.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tab {
+pub(super) enum ConsoleTab {
     Overview,
     Users,
     Access,
@@ -23,7 +23,7 @@ pub(super) enum Tab {
     Audit,
 }
 
-impl Tab {
+impl ConsoleTab {
     const ALL: [(Self, &'static str, &'static str); 11] = [
         (Self::Overview, "/admin", "Overview"),
         (Self::Users, "/admin/users", "Users"),
@@ -39,16 +39,16 @@ impl Tab {
     ];
 }
 
-/// A page with the menu.
+/// Renders a page with the menu.
 pub(super) fn page(
     admin: &Admin,
-    tab: Tab,
+    tab: ConsoleTab,
     status: StatusCode,
     title: &str,
     content: impl IntoView + 'static,
 ) -> Response {
     let who = admin.0.name.clone().unwrap_or_else(|| "Owner".to_owned());
-    let link = |(of, path, name): (Tab, &'static str, &'static str)| {
+    let link = |(of, path, name): (ConsoleTab, &'static str, &'static str)| {
         let current = (of == tab).then_some("page");
         view! { <li><a href=path aria-current=current>{name}</a></li> }
     };
@@ -57,7 +57,7 @@ pub(super) fn page(
         <header class="cw-admin-bar">
             <strong>"Admin console"</strong>
             <nav aria-label="Admin console">
-                <ul class="cw-admin-menu">{Tab::ALL.map(link).collect_view()}</ul>
+                <ul class="cw-admin-menu">{ConsoleTab::ALL.map(link).collect_view()}</ul>
             </nav>
             <span class="cw-admin-who">{who}</span>
             <a href="/">"Back to the app"</a>
@@ -70,8 +70,8 @@ pub(super) fn page(
     document(status, title, body)
 }
 
-/// A failure, with the way back.
-pub(super) fn failed(error: &UserError) -> Response {
+/// Renders an error, with a link to the overview.
+pub(super) fn error_page(error: &UserError) -> Response {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = view! {
         <main class="cw-account-page">
@@ -85,7 +85,7 @@ pub(super) fn failed(error: &UserError) -> Response {
     document(status, "Something went wrong", body)
 }
 
-/// A whole number with its thousands apart.
+/// Formats a whole number with thousands separators.
 pub(super) fn number(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::new();
@@ -98,12 +98,12 @@ pub(super) fn number(value: f64) -> String {
     text
 }
 
-/// US dollars.
+/// Formats an amount in US dollars.
 pub(super) fn dollars(value: f64) -> String {
     if value == 0.0 || value >= 0.01 { format!("${value:.2}") } else { "<$0.01".to_owned() }
 }
 
-/// Milliseconds as seconds.
+/// Formats milliseconds as seconds.
 pub(super) fn seconds(ms: f64) -> String {
     format!("{:.1} s", ms / 1_000.0)
 }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers() {
+    fn numbers_amounts_and_times_are_formatted() {
         let check = |value: f64, expected: &str| assert_eq!(number(value), expected);
         check(0.0, "0");
         check(999.0, "999");

@@ -1,73 +1,80 @@
-//! What all lists share: filters in the address, pages, and the filter form.
+//! Shared parts of all lists: filters in the URL, pagination, and the filter form.
 
 use super::UserError;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use leptos::prelude::*;
-use store::{MAX_LISTED, Place};
+use store::{ListCursor, MAX_LISTED};
 use wire::ErrorCode;
 
-/// Lines of a page.
-pub(super) const PAGE: u32 = MAX_LISTED - 1;
+/// The number of rows per page.
+pub(super) const PAGE_SIZE: u32 = MAX_LISTED - 1;
 
-/// A day in milliseconds.
-pub(super) const DAY: i64 = 86_400_000;
+/// The milliseconds of a day.
+pub(super) const DAY_MS: i64 = 86_400_000;
 
-/// The text of a field; none for one that was left empty.
-pub(super) fn filled(text: Option<&str>) -> Option<String> {
+/// Returns the text of a field; none for an empty one.
+pub(super) fn non_empty(text: Option<&str>) -> Option<String> {
     text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// The beginning of a day in UTC; Unix time, milliseconds.
+/// Returns the start of a day in UTC as Unix time in milliseconds.
 ///
 /// # Errors
-/// 400 for what is no date.
-pub(super) fn begin_of(day: Option<&str>) -> Result<Option<i64>, UserError> {
-    let Some(day) = filled(day) else { return Ok(None) };
+/// 400 for an invalid date.
+pub(super) fn day_start(day: Option<&str>) -> Result<Option<i64>, UserError> {
+    let Some(day) = non_empty(day) else { return Ok(None) };
     let begin = day.parse::<Date>().ok().and_then(|date| date.to_zoned(TimeZone::UTC).ok());
     let begin = begin.map(|begin| Some(begin.timestamp().as_millisecond()));
-    begin.ok_or_else(|| UserError::new(ErrorCode::Malformed, "Write a day as 2026-11-21."))
+    begin.ok_or_else(|| UserError::new(ErrorCode::Malformed, "A date must have the form 2026-11-21."))
 }
 
-/// The end of a day.
+/// Returns the end of a day in UTC as Unix time in milliseconds.
 ///
 /// # Errors
-/// As [`begin_of`].
-pub(super) fn end_of(day: Option<&str>) -> Result<Option<i64>, UserError> {
-    Ok(begin_of(day)?.map(|begin| begin + DAY))
+/// As [`day_start`].
+pub(super) fn day_end(day: Option<&str>) -> Result<Option<i64>, UserError> {
+    Ok(day_start(day)?.map(|begin| begin + DAY_MS))
 }
 
-/// A place in a list as an address has it.
-pub(super) fn place(text: Option<&str>) -> Result<Option<Place>, UserError> {
-    let Some(text) = filled(text) else { return Ok(None) };
+/// Parses a cursor from a URL.
+pub(super) fn parse_cursor(text: Option<&str>) -> Result<Option<ListCursor>, UserError> {
+    let Some(text) = non_empty(text) else { return Ok(None) };
     let parts = text.split_once('~');
-    let place = parts.map(|(key, id)| Some(Place { key: key.to_owned(), id: id.to_owned() }));
-    place.ok_or_else(|| UserError::new(ErrorCode::Malformed, "This is not a place in the list."))
+    let place = parts.map(|(key, id)| Some(ListCursor { key: key.to_owned(), id: id.to_owned() }));
+    place.ok_or_else(|| {
+        UserError::new(ErrorCode::Malformed, "The cursor in `after` is not valid. Use `next` of the previous page.")
+    })
 }
 
-/// A page of a list that is whole in memory, each line with the place after it: its number.
+/// Returns a page of a list that is completely in memory, each row with its number as the cursor.
 ///
 /// # Errors
-/// 400 for a place that is none.
-pub(super) fn numbered<T>(lines: Vec<T>, after: Option<&str>) -> Result<Vec<(T, Place)>, UserError> {
-    let begin = match place(after)?.map(|place| place.key.parse::<usize>()) {
+/// 400 for an invalid cursor.
+pub(super) fn paginate<T>(lines: Vec<T>, after: Option<&str>) -> Result<Vec<(T, ListCursor)>, UserError> {
+    let begin = match parse_cursor(after)?.map(|place| place.key.parse::<usize>()) {
         Some(Ok(number)) => number,
-        Some(Err(_)) => return Err(UserError::new(ErrorCode::Malformed, "This is not a place in the list.")),
+        Some(Err(_)) => {
+            return Err(UserError::new(
+                ErrorCode::Malformed,
+                "The cursor in `after` is not valid. Use `next` of the previous page.",
+            ));
+        }
         None => 0,
     };
-    let lines = lines.into_iter().enumerate().skip(begin).take(PAGE as usize + 1);
-    Ok(lines.map(|(i, line)| (line, Place { key: (i + 1).to_string(), id: String::new() })).collect())
+    let lines = lines.into_iter().enumerate().skip(begin).take(PAGE_SIZE as usize + 1);
+    Ok(lines.map(|(i, line)| (line, ListCursor { key: (i + 1).to_string(), id: String::new() })).collect())
 }
 
-/// The lines of a page, and where the next one begins, if there is one.
-pub(super) fn paged<T>(mut found: Vec<(T, Place)>) -> (Vec<T>, Option<String>) {
-    let more = found.len() > PAGE as usize;
-    found.truncate(PAGE as usize);
+/// Splits the rows of a page from the cursor of the next page; no cursor on the last page.
+pub(super) fn split_page<T>(mut found: Vec<(T, ListCursor)>) -> (Vec<T>, Option<String>) {
+    let more = found.len() > PAGE_SIZE as usize;
+    found.truncate(PAGE_SIZE as usize);
     let next = found.last().filter(|_| more).map(|(_, place)| format!("{}~{}", place.key, place.id));
     (found.into_iter().map(|(line, _)| line).collect(), next)
 }
 
-/// The way to the next page: the same filters, another place.
+/// Renders the links to the first and the next page, which keep the filters.
 pub(super) fn pager(path: &str, query: Option<&str>, next: Option<String>) -> impl IntoView + use<> {
     let kept = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()).filter(|(name, _)| name != "after");
     let kept: Vec<_> = kept.collect();
@@ -90,13 +97,13 @@ pub(super) fn pager(path: &str, query: Option<&str>, next: Option<String>) -> im
     })
 }
 
-/// The link to the same list as CSV.
-pub(super) fn as_table(path: &'static str, query: Option<&str>) -> impl IntoView + use<> {
+/// Renders the link to the list as CSV.
+pub(super) fn csv_link(path: &'static str, query: Option<&str>) -> impl IntoView + use<> {
     let path = format!("{path}?{}", query.unwrap_or_default());
     view! { <a href=path>"Download as CSV"</a> }
 }
 
-/// A field of a filter.
+/// Renders an input field of a filter.
 pub(super) fn field(
     name: &'static str,
     label: &'static str,
@@ -112,8 +119,8 @@ pub(super) fn field(
     }
 }
 
-/// A field of a filter with suggestions.
-pub(super) fn field_with(
+/// Renders an input field of a filter with suggestions.
+pub(super) fn field_with_suggestions(
     name: &'static str,
     label: &'static str,
     value: Option<&str>,
@@ -130,8 +137,9 @@ pub(super) fn field_with(
     }
 }
 
-/// What a list can be sorted by, out of `all` with their names and words, and the name of the one that is `chosen`.
-pub(super) fn orders<S: PartialEq, const N: usize>(
+/// Returns the options of a sort field (name and label) from `all`, and the name of the `chosen`
+/// one.
+pub(super) fn sort_options<S: PartialEq, const N: usize>(
     all: &[(S, &'static str, &'static str); N],
     chosen: &S,
 ) -> ([(&'static str, &'static str); N], &'static str) {
@@ -139,8 +147,8 @@ pub(super) fn orders<S: PartialEq, const N: usize>(
     (all.each_ref().map(|(_, name, text)| (*name, *text)), name)
 }
 
-/// A choice of a filter.
-pub(super) fn choice(
+/// Renders a select field of a filter.
+pub(super) fn select_field(
     name: &'static str,
     label: &'static str,
     options: &[(&'static str, &'static str)],
@@ -165,18 +173,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days() {
+    fn days_are_parsed_as_utc() {
         let check =
-            |text: &str, expected: Option<Option<i64>>| assert_eq!(begin_of(Some(text)).ok(), expected, "{text}");
-        check("1970-01-02", Some(Some(DAY)));
+            |text: &str, expected: Option<Option<i64>>| assert_eq!(day_start(Some(text)).ok(), expected, "{text}");
+        check("1970-01-02", Some(Some(DAY_MS)));
         check(" ", Some(None));
         check("yesterday", None);
         check("2026-02-30", None);
-        assert_eq!(end_of(Some("1970-01-01")).unwrap(), Some(DAY));
+        assert_eq!(day_end(Some("1970-01-01")).unwrap(), Some(DAY_MS));
     }
 
     #[test]
-    fn addresses_of_pages() {
+    fn page_links_keep_filters() {
         let check = |query: Option<&str>, next: Option<&str>, expected: &[&str]| {
             let html = pager("/admin/x", query, next.map(str::to_owned)).to_html();
             let found: Vec<_> = html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();

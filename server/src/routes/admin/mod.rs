@@ -1,5 +1,5 @@
-//! The admin console: plain pages under `/admin`, which need no script, and the same for programs under `/api/admin`. Users
-//! without the role `admin` get 404.
+//! The admin console: plain pages under `/admin`, which need no script, and the same functions as
+//! an API under `/api/admin`. Users without the role `admin` get 404.
 
 mod access;
 mod agents;
@@ -12,12 +12,11 @@ mod config_page;
 mod conversation_page;
 mod conversations;
 mod csv;
-mod custom;
-mod custom_page;
+mod custom_agents;
+mod custom_agents_page;
 mod feedback;
 mod layout;
 mod lists;
-mod names;
 mod operation_api;
 mod overview;
 mod reasons;
@@ -25,14 +24,15 @@ mod retention;
 mod roles;
 mod table;
 mod tools;
+mod user_names;
 mod user_page;
 mod users;
 mod users_page;
 
-use crate::auth::{Asker, audit_row};
+use crate::auth::{RequestContext, audit_row};
 use crate::error::HttpError;
 use crate::router::AppState;
-use crate::routes::accounts::{self, SIGN_IN, encoded, see_other};
+use crate::routes::accounts::{self, SIGN_IN_PATH, query_encoded, see_other};
 use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::Method;
@@ -44,14 +44,14 @@ use serde_json::Value;
 use store::{AuditEntry, StoreError};
 use wire::{ErrorCode, UserError};
 
-/// The routes of the console.
+/// Returns the routes of the console.
 pub(crate) fn routes() -> Router<AppState> {
     let pages = Router::new()
         .route("/admin", get(overview::show))
         .route("/admin/users", get(users_page::list).post(users_page::add))
         .route("/admin/users.csv", get(users_page::export))
         .route("/admin/users/{id}", get(user_page::show))
-        .route("/admin/users/{id}/{act}", post(user_page::act))
+        .route("/admin/users/{id}/{act}", post(user_page::apply_action))
         .route("/admin/access", get(access::list))
         .route("/admin/access.csv", get(access::export))
         .route("/admin/access/{kind}/{id}/revoke", post(access::revoke))
@@ -68,11 +68,11 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/admin/agents/{id}/ask", post(agents_page::ask))
         .route("/admin/agents/{id}/tools", get(agents_page::tools))
         .route("/admin/agents/{id}/tools/{tool}", get(tools::show).post(tools::call))
-        .route("/admin/custom-agents", get(custom_page::list).post(custom_page::add))
-        .route("/admin/custom-agents.csv", get(custom_page::export))
-        .route("/admin/custom-agents/new", get(custom_page::new))
-        .route("/admin/custom-agents/{id}", get(custom_page::show).post(custom_page::change))
-        .route("/admin/custom-agents/{id}/delete", post(custom_page::delete))
+        .route("/admin/custom-agents", get(custom_agents_page::list).post(custom_agents_page::add))
+        .route("/admin/custom-agents.csv", get(custom_agents_page::export))
+        .route("/admin/custom-agents/new", get(custom_agents_page::new))
+        .route("/admin/custom-agents/{id}", get(custom_agents_page::show).post(custom_agents_page::change))
+        .route("/admin/custom-agents/{id}/delete", post(custom_agents_page::delete))
         .route("/admin/tools", get(tools::list))
         .route("/admin/tools.csv", get(tools::export))
         .route("/admin/approvals", get(approvals::list))
@@ -115,12 +115,13 @@ pub(crate) fn routes() -> Router<AppState> {
     pages.merge(programs)
 }
 
-/// Whether a caller has the role `admin`.
+/// Returns whether a caller has the role `admin`.
 pub(crate) fn is_admin(caller: &Caller) -> bool {
     caller.is_authenticated && caller.roles.iter().any(|role| role == store::ADMIN)
 }
 
-/// An administrator. It is the first extractor of every route, so that nobody else learns anything.
+/// Extracts an administrator. It is the first extractor of every route, so that nobody else learns
+/// anything from errors.
 pub(crate) struct Admin(pub(super) Caller);
 
 impl FromRequestParts<AppState> for Admin {
@@ -135,40 +136,43 @@ impl FromRequestParts<AppState> for Admin {
         if path.starts_with("/api/") {
             return Err(HttpError(UserError::not_found()).into_response());
         }
-        // The session may have ended: the sign-in page is for everybody, and tells nothing.
+        // The session may have expired. The sign-in page is public and reveals nothing.
         let may_sign_in = caller.is_some_and(|caller| !caller.is_authenticated)
-            && parts.extensions.get::<Asker>().is_some()
+            && parts.extensions.get::<RequestContext>().is_some()
             && state.composition.current.authentication().accounts().is_some();
         let asked = parts.uri.path_and_query().map_or(path, |asked| asked.as_str());
         Err(match may_sign_in && parts.method == Method::GET {
-            true => see_other(&format!("{SIGN_IN}?next={}", encoded(asked)), None),
-            false => accounts::layout::nothing(),
+            true => see_other(&format!("{SIGN_IN_PATH}?next={}", query_encoded(asked)), None),
+            false => accounts::layout::not_found_page(),
         })
     }
 }
 
 impl Admin {
-    /// The row of the audit log for something that an administrator does. No tool of an agent has a colon in its name.
-    fn entry(&self, what: &str, conversation_id: &str, about: Value) -> AuditEntry {
+    /// Builds the audit row of an administrator's action. Names of tools contain no colon, so they
+    /// cannot be confused with it.
+    fn audit_entry(&self, what: &str, conversation_id: &str, about: Value) -> AuditEntry {
         audit_row(&self.0.user_id, &format!("admin:{what}"), conversation_id, about)
     }
 }
 
-/// The error that an administrator reads when the store failed.
-fn of_store(error: StoreError) -> UserError {
+/// Converts an error of the store to the message for the administrator.
+fn from_store_error(error: StoreError) -> UserError {
     match error {
         StoreError::NotFound => UserError::not_found(),
-        StoreError::Invalid(_) => UserError::new(ErrorCode::Malformed, "This is not a place in the list."),
+        StoreError::Invalid(_) => {
+            UserError::new(ErrorCode::Malformed, "The cursor in `after` is not valid. Use `next` of the previous page.")
+        }
         error => {
             if !error.is_reported() {
-                tracing::error!(%error, "the console cannot reach the database");
+                tracing::error!(%error, "a request of the admin console failed in the database");
             }
-            UserError::new(ErrorCode::Unavailable, "This cannot be read or saved right now. Try again in a moment.")
+            UserError::new(ErrorCode::Unavailable, "The database is not available right now. Try again in a moment.")
         }
     }
 }
 
-/// A failure as a page.
+/// An error that is rendered as a page.
 pub(crate) struct PageError(UserError);
 
 impl From<UserError> for PageError {
@@ -179,12 +183,12 @@ impl From<UserError> for PageError {
 
 impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
-        Self(of_store(error))
+        Self(from_store_error(error))
     }
 }
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        layout::failed(&self.0)
+        layout::error_page(&self.0)
     }
 }

@@ -1,23 +1,23 @@
-//! Agents, tools, approvals, retention and the config for programs, as JSON.
+//! The API of the admin console for agents, tools, access, approvals, retention and the config.
 
 use super::Admin;
 use super::access::{self, AccessQuery};
-use super::agents::{self, AgentDetail, AgentLine, AgentQuery};
-use super::api::{Listed, asked, listed};
+use super::agents::{self, AgentDetail, AgentQuery, AgentRow};
+use super::api::{ListPage, list_page, valid_query};
 use super::approvals::{self, ApprovalQuery};
-use super::custom::{self, CustomAgentBody, CustomAgentDetail, CustomQuery};
-use super::lists::paged;
-use super::retention::{self, Plan};
-use super::tools::{self, Health, ToolQuery};
+use super::custom_agents::{self, CustomAgentBody, CustomAgentDetail, CustomAgentQuery};
+use super::lists::split_page;
+use super::retention::{self, RetentionPlan};
+use super::tools::{self, ToolQuery, ToolsHealth};
 use crate::compose::ConfigState;
 use crate::error::HttpError;
 use crate::router::AppState;
-use crate::routes::agent::unreadable;
+use crate::routes::agent::json_error;
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use chat::{Swept, Trial, TrialRequest};
+use chat::{SweepResult, TrialRequest, TrialResult};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -26,8 +26,8 @@ pub(crate) async fn agents(
     _: Admin,
     State(state): State<AppState>,
     query: Result<Query<AgentQuery>, QueryRejection>,
-) -> Result<Json<Listed<AgentLine>>, HttpError> {
-    Ok(listed(paged(agents::found(&state, &asked(query)?).await?)))
+) -> Result<Json<ListPage<AgentRow>>, HttpError> {
+    Ok(list_page(split_page(agents::fetch_page(&state, &valid_query(query)?).await?)))
 }
 
 /// `GET /api/admin/agents/{id}`
@@ -36,13 +36,13 @@ pub(crate) async fn agent(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Json<AgentDetail>, HttpError> {
-    Ok(Json(agents::one(&state, &id).await?))
+    Ok(Json(agents::agent_detail(&state, &id).await?))
 }
 
-/// A question for an agent.
+/// The body with the question for an agent.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Question {
+pub(crate) struct QuestionBody {
     text: String,
 }
 
@@ -51,9 +51,9 @@ pub(crate) async fn ask(
     admin: Admin,
     State(state): State<AppState>,
     Path(id): Path<String>,
-    sent: Result<Json<Question>, JsonRejection>,
+    sent: Result<Json<QuestionBody>, JsonRejection>,
 ) -> Result<Json<Value>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| unreadable(&rejection))?;
+    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
     let id = agents::ask(&state, &admin, &id, &sent.text).await?;
     let view = state.composition.chat.conversation(&admin.0, &id).await?;
     Ok(Json(json!({ "conversationId": id, "view": view })))
@@ -69,13 +69,13 @@ pub(crate) async fn tools_of(
     Ok(Json(json!({ "items": items, "problems": problems })))
 }
 
-/// A call to try.
+/// The body of a tool's test run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Attempt {
+pub(crate) struct ToolTrialBody {
     #[serde(default)]
     arguments: Map<String, Value>,
-    /// What is said where the call asks first.
+    /// Whether the administrator approves the call if it needs approval.
     #[serde(default)]
     approved: bool,
 }
@@ -85,20 +85,20 @@ pub(crate) async fn try_tool(
     admin: Admin,
     State(state): State<AppState>,
     Path((agent_id, tool)): Path<(String, String)>,
-    sent: Result<Json<Attempt>, JsonRejection>,
-) -> Result<Json<Trial>, HttpError> {
-    let Json(Attempt { arguments, approved }) = sent.map_err(|rejection| unreadable(&rejection))?;
+    sent: Result<Json<ToolTrialBody>, JsonRejection>,
+) -> Result<Json<TrialResult>, HttpError> {
+    let Json(ToolTrialBody { arguments, approved }) = sent.map_err(|rejection| json_error(&rejection))?;
     let arguments = Value::Object(arguments).to_string();
-    Ok(Json(tools::attempt(&state, &admin, TrialRequest { agent_id, tool, arguments, approved }).await?))
+    Ok(Json(tools::run_trial(&state, &admin, TrialRequest { agent_id, tool, arguments, approved }).await?))
 }
 
 /// `GET /api/admin/custom-agents`
 pub(crate) async fn custom_agents(
     _: Admin,
     State(state): State<AppState>,
-    query: Result<Query<CustomQuery>, QueryRejection>,
-) -> Result<Json<Listed<store::CustomAgentRow>>, HttpError> {
-    Ok(listed(paged(custom::found(&state, &asked(query)?).await?)))
+    query: Result<Query<CustomAgentQuery>, QueryRejection>,
+) -> Result<Json<ListPage<store::CustomAgentRow>>, HttpError> {
+    Ok(list_page(split_page(custom_agents::fetch_page(&state, &valid_query(query)?).await?)))
 }
 
 /// `POST /api/admin/custom-agents`
@@ -107,8 +107,8 @@ pub(crate) async fn add_custom_agent(
     State(state): State<AppState>,
     sent: Result<Json<CustomAgentBody>, JsonRejection>,
 ) -> Result<(StatusCode, Json<Value>), HttpError> {
-    let Json(sent) = sent.map_err(|rejection| unreadable(&rejection))?;
-    Ok((StatusCode::CREATED, Json(json!({ "id": custom::save(&state, &admin, None, sent).await? }))))
+    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    Ok((StatusCode::CREATED, Json(json!({ "id": custom_agents::save(&state, &admin, None, sent).await? }))))
 }
 
 /// `GET /api/admin/custom-agents/{id}`
@@ -117,7 +117,7 @@ pub(crate) async fn custom_agent(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<Json<CustomAgentDetail>, HttpError> {
-    Ok(Json(custom::one(&state, &id).await?))
+    Ok(Json(custom_agents::custom_agent_detail(&state, &id).await?))
 }
 
 /// `PUT /api/admin/custom-agents/{id}`
@@ -127,9 +127,9 @@ pub(crate) async fn change_custom_agent(
     Path(id): Path<String>,
     sent: Result<Json<CustomAgentBody>, JsonRejection>,
 ) -> Result<Json<CustomAgentDetail>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| unreadable(&rejection))?;
-    custom::save(&state, &admin, Some(&id), sent).await?;
-    Ok(Json(custom::one(&state, &id).await?))
+    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    custom_agents::save(&state, &admin, Some(&id), sent).await?;
+    Ok(Json(custom_agents::custom_agent_detail(&state, &id).await?))
 }
 
 /// `DELETE /api/admin/custom-agents/{id}`
@@ -138,7 +138,7 @@ pub(crate) async fn delete_custom_agent(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, HttpError> {
-    custom::delete(&state, &admin, &id).await?;
+    custom_agents::delete(&state, &admin, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -147,8 +147,8 @@ pub(crate) async fn tools(
     _: Admin,
     State(state): State<AppState>,
     query: Result<Query<ToolQuery>, QueryRejection>,
-) -> Result<Json<Health>, HttpError> {
-    Ok(Json(tools::health(&state, &asked(query)?).await?))
+) -> Result<Json<ToolsHealth>, HttpError> {
+    Ok(Json(tools::health(&state, &valid_query(query)?).await?))
 }
 
 /// `GET /api/admin/access`
@@ -156,8 +156,8 @@ pub(crate) async fn access(
     _: Admin,
     State(state): State<AppState>,
     query: Result<Query<AccessQuery>, QueryRejection>,
-) -> Result<Json<Listed<store::AdminAccess>>, HttpError> {
-    Ok(listed(paged(access::found(&state, &asked(query)?).await?)))
+) -> Result<Json<ListPage<store::AdminAccess>>, HttpError> {
+    Ok(list_page(split_page(access::fetch_page(&state, &valid_query(query)?).await?)))
 }
 
 /// `DELETE /api/admin/access/{kind}/{id}`
@@ -166,7 +166,7 @@ pub(crate) async fn revoke_access(
     State(state): State<AppState>,
     Path((kind, id)): Path<(store::AccessKind, String)>,
 ) -> Result<StatusCode, HttpError> {
-    access::take_away(&state, &admin, (kind, &id)).await?;
+    access::revoke_access(&state, &admin, (kind, &id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -175,8 +175,8 @@ pub(crate) async fn approvals(
     _: Admin,
     State(state): State<AppState>,
     query: Result<Query<ApprovalQuery>, QueryRejection>,
-) -> Result<Json<Listed<store::AdminGrant>>, HttpError> {
-    Ok(listed(paged(approvals::found(&state, &asked(query)?).await?)))
+) -> Result<Json<ListPage<store::AdminGrant>>, HttpError> {
+    Ok(list_page(split_page(approvals::fetch_page(&state, &valid_query(query)?).await?)))
 }
 
 /// `DELETE /api/admin/approvals/{id}`
@@ -185,17 +185,17 @@ pub(crate) async fn revoke(
     State(state): State<AppState>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, HttpError> {
-    approvals::take_back(&state, &admin, &id).await?;
+    approvals::revoke_approval(&state, &admin, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /api/admin/retention`
-pub(crate) async fn retention(_: Admin, State(state): State<AppState>) -> Result<Json<Plan>, HttpError> {
+pub(crate) async fn retention(_: Admin, State(state): State<AppState>) -> Result<Json<RetentionPlan>, HttpError> {
     Ok(Json(retention::plan(&state).await?))
 }
 
 /// `POST /api/admin/retention`
-pub(crate) async fn sweep(admin: Admin, State(state): State<AppState>) -> Result<Json<Swept>, HttpError> {
+pub(crate) async fn sweep(admin: Admin, State(state): State<AppState>) -> Result<Json<SweepResult>, HttpError> {
     Ok(Json(retention::apply(&state, &admin).await?))
 }
 

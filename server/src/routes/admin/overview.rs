@@ -1,11 +1,11 @@
-//! Usage over the last days. Every number links to the rows behind it.
+//! The overview of the usage in the last days. Every number links to the conversations behind it.
 
-use super::layout::{Tab, dollars, number, page, seconds};
-use super::lists::DAY;
+use super::layout::{ConsoleTab, dollars, number, page, seconds};
+use super::lists::DAY_MS;
 use super::table::Column::{Number, Text};
 use super::table::{link, table, text};
-use super::{Admin, PageError, chart, of_store};
-use crate::auth::password::now;
+use super::{Admin, PageError, chart, from_store_error};
+use crate::auth::password::now_millis;
 use crate::router::AppState;
 use crate::routes::times::iso_day;
 use axum::extract::{Query, State};
@@ -13,10 +13,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
-use store::{AgentUsage, DayUsage, Used};
+use store::{AgentUsage, DayUsage, UsageTotals};
 use wire::UserError;
 
-/// How far back, in an address.
+/// The query of the overview: the period.
 #[derive(Deserialize)]
 pub(crate) struct OverviewQuery {
     #[serde(default)]
@@ -32,35 +32,35 @@ enum Days {
     Thirty,
 }
 
-/// What was used.
+/// The usage of a period.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Overview {
-    /// Days since 1970, UTC; the last one is today.
+    /// The first day of the period. Days are counted from 1970 in UTC; the last day is today.
     pub(super) first_day: i64,
     pub(super) last_day: i64,
-    pub(super) total: Used,
-    /// Every day, also those on which nothing was used.
+    pub(super) total: UsageTotals,
+    /// Every day, including those without usage.
     pub(super) days: Vec<DayUsage>,
     pub(super) agents: Vec<AgentUsage>,
 }
 
 pub(super) async fn overview(state: &AppState, query: &OverviewQuery, now: i64) -> Result<Overview, UserError> {
     let count = if query.days == Days::Seven { 7 } else { 30 };
-    let last_day = now.div_euclid(DAY);
+    let last_day = now.div_euclid(DAY_MS);
     let first_day = last_day - count + 1;
     let store = &state.composition.store;
-    let used = store.used_by_day(first_day, last_day).await.map_err(of_store)?;
+    let used = store.usage_by_day(first_day, last_day).await.map_err(from_store_error)?;
     let of_day = |day: i64| DayUsage {
         day,
-        used: used.iter().find(|used| used.day == day).map(|used| used.used).unwrap_or_default(),
+        totals: used.iter().find(|used| used.day == day).map(|used| used.totals).unwrap_or_default(),
     };
     Ok(Overview {
         first_day,
         last_day,
-        total: store.used(first_day, last_day).await.map_err(of_store)?,
+        total: store.total_usage(first_day, last_day).await.map_err(from_store_error)?,
         days: (first_day..=last_day).map(of_day).collect(),
-        agents: store.used_by_agent(first_day, last_day).await.map_err(of_store)?,
+        agents: store.usage_by_agent(first_day, last_day).await.map_err(from_store_error)?,
     })
 }
 
@@ -70,10 +70,11 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     Query(query): Query<OverviewQuery>,
 ) -> Result<Response, PageError> {
-    let seen = overview(&state, &query, now()).await?;
-    let range = format!("from={}&to={}", iso_day(seen.first_day * DAY), iso_day(seen.last_day * DAY));
-    let values = |value: fn(&Used) -> f64| seen.days.iter().map(|day| Some(value(&day.used))).collect::<Vec<_>>();
-    let replies: Vec<_> = seen.days.iter().map(|day| reply(&day.used)).collect();
+    let seen = overview(&state, &query, now_millis()).await?;
+    let range = format!("from={}&to={}", iso_day(seen.first_day * DAY_MS), iso_day(seen.last_day * DAY_MS));
+    let values =
+        |value: fn(&UsageTotals) -> f64| seen.days.iter().map(|day| Some(value(&day.totals))).collect::<Vec<_>>();
+    let replies: Vec<_> = seen.days.iter().map(|day| reply_time(&day.totals)).collect();
     let charts = view! {
         {chart::bars("Messages", &values(|used| used.messages as f64), number)}
         {chart::bars("Users", &values(|used| used.users as f64), number)}
@@ -87,12 +88,12 @@ pub(crate) async fn show(
         view! { <a class="cw-button" href=format!("/admin?days={days}") aria-current=current>{name}</a> }
     });
     let days = seen.days.iter().rev().map(|day| {
-        let date = iso_day(day.day * DAY);
-        line(date.clone(), &format!("from={date}&to={date}"), &day.used)
+        let date = iso_day(day.day * DAY_MS);
+        usage_row(date.clone(), &format!("from={date}&to={date}"), &day.totals)
     });
     let agents = seen.agents.iter().map(|agent| {
-        let query = format!("{range}&agent={}", crate::routes::accounts::encoded(&agent.agent_id));
-        line(agent.agent_id.clone(), &query, &agent.used)
+        let query = format!("{range}&agent={}", crate::routes::accounts::query_encoded(&agent.agent_id));
+        usage_row(agent.agent_id.clone(), &query, &agent.totals)
     });
     let content = view! {
         <nav class="cw-admin-pager" aria-label="Period">{spans}</nav>
@@ -100,36 +101,37 @@ pub(crate) async fn show(
         <div class="cw-admin-charts">{charts}</div>
         <section class="cw-account-part" aria-labelledby="agents">
             <h2 id="agents">"By agent"</h2>
-            {sums("Agent", agents)}
+            {usage_table("Agent", agents)}
         </section>
         <section class="cw-account-part" aria-labelledby="days">
             <h2 id="days">"By day (UTC)"</h2>
-            {sums("Day", days)}
+            {usage_table("Day", days)}
         </section>
     };
-    Ok(page(&admin, Tab::Overview, StatusCode::OK, "Overview", content))
+    Ok(page(&admin, ConsoleTab::Overview, StatusCode::OK, "Overview", content))
 }
 
-fn tokens(used: &Used) -> f64 {
+fn tokens(used: &UsageTotals) -> f64 {
     used.input_tokens + used.output_tokens
 }
 
-/// How long a reply takes on average, in milliseconds; none where no model was asked.
-fn reply(used: &Used) -> Option<f64> {
+/// Returns the average reply time in milliseconds; none without model requests.
+fn reply_time(used: &UsageTotals) -> Option<f64> {
     (used.steps > 0).then(|| used.whole_ms / used.steps as f64)
 }
 
-/// How long it takes to the first word of a reply.
-fn first_part(used: &Used) -> Option<f64> {
+/// Returns the average time to the first part of a reply in milliseconds; none without model
+/// requests.
+fn first_part_time(used: &UsageTotals) -> Option<f64> {
     (used.steps > 0).then(|| used.first_part_ms / used.steps as f64)
 }
 
-/// A time, or a dash where there is none.
+/// Formats a duration; a dash for none.
 fn time(ms: Option<f64>) -> String {
     ms.map_or_else(|| "–".to_owned(), seconds)
 }
 
-fn totals(used: &Used, range: &str) -> impl IntoView + use<> {
+fn totals(used: &UsageTotals, range: &str) -> impl IntoView + use<> {
     let of = |more: &str| format!("/admin/conversations?{range}{more}");
     let figures = [
         ("Messages", number(used.messages as f64), of("")),
@@ -137,8 +139,8 @@ fn totals(used: &Used, range: &str) -> impl IntoView + use<> {
         ("Tokens", number(tokens(used)), of("")),
         ("Cost", dollars(used.cost_usd), of("&sort=cost")),
         ("Errors", number(used.failures as f64), of("&errors=1")),
-        ("Time to first word", time(first_part(used)), of("")),
-        ("Reply time", time(reply(used)), of("")),
+        ("Time to first word", time(first_part_time(used)), of("")),
+        ("Reply time", time(reply_time(used)), of("")),
     ];
     let figure = |(name, value, path): (&'static str, String, String)| {
         view! { <div><dt>{name}</dt><dd><a href=path>{value}</a></dd></div> }
@@ -146,8 +148,8 @@ fn totals(used: &Used, range: &str) -> impl IntoView + use<> {
     view! { <dl class="cw-admin-figures">{figures.map(figure).collect_view()}</dl> }
 }
 
-/// The sums of a day or of an agent, each leading to the conversations behind it.
-fn line(name: String, query: &str, used: &Used) -> [AnyView; 7] {
+/// Renders the totals of a day or an agent, each with a link to the conversations behind it.
+fn usage_row(name: String, query: &str, used: &UsageTotals) -> [AnyView; 7] {
     let of = |more: &str| format!("/admin/conversations?{query}{more}");
     [
         text(name),
@@ -156,11 +158,11 @@ fn line(name: String, query: &str, used: &Used) -> [AnyView; 7] {
         link(of(""), number(tokens(used))),
         link(of("&sort=cost"), dollars(used.cost_usd)),
         link(of("&errors=1"), number(used.failures as f64)),
-        reply(used).map_or_else(|| text(""), |reply| link(of(""), seconds(reply))),
+        reply_time(used).map_or_else(|| text(""), |reply| link(of(""), seconds(reply))),
     ]
 }
 
-fn sums(first: &'static str, lines: impl Iterator<Item = [AnyView; 7]>) -> AnyView {
+fn usage_table(first: &'static str, lines: impl Iterator<Item = [AnyView; 7]>) -> AnyView {
     let columns = [
         Text(first),
         Number("Messages"),
@@ -178,12 +180,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_without_a_reply_are_blank() {
-        let none = Used::default();
-        assert_eq!((time(reply(&none)), time(first_part(&none))), ("–".to_owned(), "–".to_owned()));
-        let used = Used { steps: 2, whole_ms: 3_000.0, first_part_ms: 400.0, ..Used::default() };
-        assert_eq!((time(reply(&used)), time(first_part(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
-        let html = line("2026-11-23".to_owned(), "", &none).map(|cell| cell.to_html()).join("|");
+    fn times_without_a_reply_are_dashes() {
+        let none = UsageTotals::default();
+        assert_eq!((time(reply_time(&none)), time(first_part_time(&none))), ("–".to_owned(), "–".to_owned()));
+        let used = UsageTotals { steps: 2, whole_ms: 3_000.0, first_part_ms: 400.0, ..UsageTotals::default() };
+        assert_eq!((time(reply_time(&used)), time(first_part_time(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
+        let html = usage_row("2026-11-23".to_owned(), "", &none).map(|cell| cell.to_html()).join("|");
         assert!(html.ends_with("|–") && !html.contains("0.0 s"), "{html}");
     }
 }

@@ -1,129 +1,134 @@
 //! The retention page: how long data is kept, and what is deleted next.
 
-use super::layout::{Tab, number, page};
+use super::layout::{ConsoleTab, number, page};
 use super::table::Column::{Number, Text};
 use super::table::{link, table, text};
-use super::{Admin, PageError, of_store};
-use crate::auth::password::now;
+use super::{Admin, PageError, from_store_error};
+use crate::auth::password::now_millis;
 use crate::router::AppState;
 use crate::routes::times::minute;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use chat::Swept;
+use chat::SweepResult;
 use leptos::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
-use store::{Due, DueConversation, MAX_DUE};
+use store::{DueConversation, DueFilter, MAX_DUE};
 use wire::UserError;
 
-/// How far ahead is looked, in milliseconds.
-const AHEAD: i64 = 7 * 24 * 60 * 60 * 1_000;
+/// How far ahead deletions are listed, in milliseconds.
+const LOOKAHEAD_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
-/// What is kept for how long.
+/// The retention rules with the next deletions.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Plan {
-    rules: Vec<Rule>,
-    /// Whether conversations stay that their owners have pinned.
+pub(super) struct RetentionPlan {
+    rules: Vec<RuleStatus>,
+    /// Whether pinned conversations are kept.
     keeps_pinned: bool,
-    /// Conversations that go within a week, the next ones first.
-    next: Vec<Going>,
+    /// Conversations that are deleted within a week, the next ones first.
+    next: Vec<UpcomingDeletion>,
 }
 
-/// What one rule keeps.
+/// A retention rule, and how much data is due by it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Rule {
-    /// `conversations`, `temporary` or `questions`.
+struct RuleStatus {
+    /// The kind of data: `conversations`, `temporary` or `questions`.
     what: &'static str,
-    /// Of this agent only.
+    /// The agent that the rule is limited to; none for all agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<String>,
     kept_hours: u64,
-    /// So many are to go now.
+    /// The number of items that are due now.
     due: i64,
-    /// So many will have to within a week, those included, if nobody touches them.
+    /// The number of items that are due within a week, including those due now, unless they are
+    /// used again.
     due_in_a_week: i64,
 }
 
-/// A conversation that goes.
+/// A conversation that will be deleted.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Going {
+struct UpcomingDeletion {
     #[serde(flatten)]
     conversation: DueConversation,
-    /// When, at the earliest; Unix time, milliseconds.
+    /// The earliest time of its deletion; Unix time in milliseconds.
     goes_at: i64,
 }
 
-pub(super) async fn plan(state: &AppState) -> Result<Plan, UserError> {
-    let (store, kept, now) = (&state.composition.store, state.composition.chat.retention(), now());
+pub(super) async fn plan(state: &AppState) -> Result<RetentionPlan, UserError> {
+    let (store, kept, now) = (&state.composition.store, state.composition.chat.retention(), now_millis());
     let (mut rules, mut next) = (Vec::new(), Vec::new());
-    let later = kept.rules(now + AHEAD);
+    let later = kept.rules(now + LOOKAHEAD_MS);
     for (rule, later) in kept.rules(now).into_iter().zip(later) {
         let life = millis(rule.kept);
-        let found = store.show_due(&later.due).await.map_err(of_store)?;
-        next.extend(found.into_iter().map(|found| Going { goes_at: found.updated_at + life, conversation: found }));
-        rules.push(Rule {
+        let found = store.preview_due(&later.due).await.map_err(from_store_error)?;
+        next.extend(
+            found.into_iter().map(|found| UpcomingDeletion { goes_at: found.updated_at + life, conversation: found }),
+        );
+        rules.push(RuleStatus {
             what: "conversations",
             agent_id: rule.agent_id,
             kept_hours: rule.kept.as_secs() / 3_600,
-            due: store.count_due(&rule.due).await.map_err(of_store)?,
-            due_in_a_week: store.count_due(&later.due).await.map_err(of_store)?,
+            due: store.count_due(&rule.due).await.map_err(from_store_error)?,
+            due_in_a_week: store.count_due(&later.due).await.map_err(from_store_error)?,
         });
     }
-    let temporary = store.show_due(&Due::Temporary(now + AHEAD)).await.map_err(of_store)?;
+    let temporary = store.preview_due(&DueFilter::Temporary(now + LOOKAHEAD_MS)).await.map_err(from_store_error)?;
     next.extend(
-        temporary.into_iter().map(|found| Going { goes_at: found.expires_at.unwrap_or(now), conversation: found }),
+        temporary
+            .into_iter()
+            .map(|found| UpcomingDeletion { goes_at: found.expires_at.unwrap_or(now), conversation: found }),
     );
-    rules.push(Rule {
+    rules.push(RuleStatus {
         what: "temporary",
         agent_id: None,
         kept_hours: kept.temporary.as_secs() / 3_600,
-        due: store.count_due(&Due::Temporary(now)).await.map_err(of_store)?,
-        due_in_a_week: store.count_due(&Due::Temporary(now + AHEAD)).await.map_err(of_store)?,
+        due: store.count_due(&DueFilter::Temporary(now)).await.map_err(from_store_error)?,
+        due_in_a_week: store.count_due(&DueFilter::Temporary(now + LOOKAHEAD_MS)).await.map_err(from_store_error)?,
     });
     if let (Some(life), Some(before)) = (kept.questions, kept.questions_before(now)) {
-        rules.push(Rule {
+        rules.push(RuleStatus {
             what: "questions",
             agent_id: None,
             kept_hours: life.as_secs() / 3_600,
-            due: store.count_questions(before).await.map_err(of_store)?,
-            due_in_a_week: store.count_questions(before + AHEAD).await.map_err(of_store)?,
+            due: store.count_ended_invocations(before).await.map_err(from_store_error)?,
+            due_in_a_week: store.count_ended_invocations(before + LOOKAHEAD_MS).await.map_err(from_store_error)?,
         });
     }
-    next.sort_by_key(|going: &Going| going.goes_at);
+    next.sort_by_key(|going: &UpcomingDeletion| going.goes_at);
     next.truncate(MAX_DUE as usize);
-    Ok(Plan { rules, keeps_pinned: kept.keeps_pinned, next })
+    Ok(RetentionPlan { rules, keeps_pinned: kept.keeps_pinned, next })
 }
 
 fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
 }
 
-/// Deletes what is due now.
-pub(super) async fn apply(state: &AppState, admin: &Admin) -> Result<Swept, UserError> {
-    let entry = admin.entry("apply_retention", "", Value::Null);
-    state.composition.store.enter_audit(entry).await.map_err(of_store)?;
+/// Deletes the data that is due now.
+pub(super) async fn apply(state: &AppState, admin: &Admin) -> Result<SweepResult, UserError> {
+    let entry = admin.audit_entry("apply_retention", "", Value::Null);
+    state.composition.store.record_audit(entry).await.map_err(from_store_error)?;
     state.composition.chat.sweep().await
 }
 
 /// `GET /admin/retention`
 pub(crate) async fn show(admin: Admin, State(state): State<AppState>) -> Result<Response, PageError> {
-    shown(&admin, &state, None).await
+    render(&admin, &state, None).await
 }
 
 /// `POST /admin/retention`
 pub(crate) async fn sweep(admin: Admin, State(state): State<AppState>) -> Result<Response, PageError> {
     let swept = apply(&state, &admin).await?;
-    shown(&admin, &state, Some(swept)).await
+    render(&admin, &state, Some(swept)).await
 }
 
-async fn shown(admin: &Admin, state: &AppState, swept: Option<Swept>) -> Result<Response, PageError> {
+async fn render(admin: &Admin, state: &AppState, swept: Option<SweepResult>) -> Result<Response, PageError> {
     let plan = plan(state).await?;
-    let swept = swept.map(|Swept { conversations, temporary, questions }| {
+    let swept = swept.map(|SweepResult { conversations, temporary, questions }| {
         let text = format!(
             "Deleted: {conversations} conversations, {temporary} temporary conversations, {questions} API questions."
         );
@@ -142,7 +147,7 @@ async fn shown(admin: &Admin, state: &AppState, swept: Option<Swept>) -> Result<
                 "They are set in the config, at "<code>"store.retention"</code>". "{pinned}
                 " The audit log and usage figures are not deleted."
             </p>
-            {rules(plan.rules)}
+            {rules_table(plan.rules)}
             {due.then(|| view! {
                 <form class="cw-admin-acts" method="post" action="/admin/retention">
                     <button class="cw-button cw-danger">"Delete due data now"</button>
@@ -152,15 +157,15 @@ async fn shown(admin: &Admin, state: &AppState, swept: Option<Swept>) -> Result<
         <section class="cw-account-part" aria-labelledby="next">
             <h2 id="next">"Deleted within a week"</h2>
             <p class="cw-account-note">"Unless a user continues the conversation. Deletion is permanent."</p>
-            {next(plan.next)}
+            {upcoming_table(plan.next)}
         </section>
     };
-    Ok(page(admin, Tab::Retention, StatusCode::OK, "Retention", content))
+    Ok(page(admin, ConsoleTab::Retention, StatusCode::OK, "Retention", content))
 }
 
-fn rules(rules: Vec<Rule>) -> AnyView {
+fn rules_table(rules: Vec<RuleStatus>) -> AnyView {
     let columns = [Text("Data"), Text("Kept for"), Number("Due now"), Number("Within a week")];
-    let line = |rule: Rule| {
+    let line = |rule: RuleStatus| {
         let what = match (rule.what, rule.agent_id) {
             ("temporary", _) => "Temporary conversations".to_owned(),
             ("questions", _) => "API questions".to_owned(),
@@ -177,9 +182,9 @@ fn rules(rules: Vec<Rule>) -> AnyView {
     table(columns, rules.into_iter().map(line), "Everything is kept forever.")
 }
 
-fn next(next: Vec<Going>) -> AnyView {
+fn upcoming_table(next: Vec<UpcomingDeletion>) -> AnyView {
     let columns = [Text("Conversation"), Text("User"), Text("Agent"), Text("Changed (UTC)"), Text("Deleted (UTC)")];
-    let line = |Going { conversation, goes_at }: Going| {
+    let line = |UpcomingDeletion { conversation, goes_at }: UpcomingDeletion| {
         [
             link(format!("/admin/conversations/{}", conversation.id), conversation.title),
             text(conversation.owner_name.unwrap_or(conversation.owner)),

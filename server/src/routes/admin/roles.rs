@@ -1,16 +1,16 @@
-//! Roles of users as an administrator enters them, held against those that the config names: a role that it does not
-//! name opens nothing, escapes the quotas of the role that was meant, and is probably misspelt.
+//! Validates the roles that an administrator assigns. A role that the config does not name grants
+//! nothing, is not subject to the quotas of the intended role, and is probably misspelled.
 
 use crate::router::AppState;
 use leptos::prelude::*;
 use wire::UserError;
 
-/// Roles of one user, and the bytes of one.
+/// The maximum number of roles of a user, and the maximum length of a role in bytes.
 const MAX_ROLES: usize = 20;
 const MAX_ROLE: usize = 100;
 
-/// Roles out of one field.
-pub(super) fn roles_of(text: &str) -> Vec<String> {
+/// Parses the roles in a field, which are separated by commas or white space.
+pub(super) fn parse_roles(text: &str) -> Vec<String> {
     let mut roles: Vec<String> = Vec::new();
     for role in text.split(|sign: char| sign == ',' || sign.is_whitespace()).filter(|role| !role.is_empty()) {
         if !roles.iter().any(|known| known == role) {
@@ -20,23 +20,23 @@ pub(super) fn roles_of(text: &str) -> Vec<String> {
     roles
 }
 
-/// Roles out of a form: those that are ticked, and those that are written.
-pub(super) fn roles_of_form(form: &[(String, String)]) -> Vec<String> {
+/// Parses the roles of a form: the checked ones and those in the text field.
+pub(super) fn parse_role_fields(form: &[(String, String)]) -> Vec<String> {
     let all = form.iter().filter(|(name, _)| name == "role" || name == "roles");
-    roles_of(&all.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(","))
+    parse_roles(&all.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(","))
 }
 
-/// The roles that the config names.
-pub(super) fn named(state: &AppState) -> Vec<String> {
+/// Returns the roles that the config names.
+pub(super) fn config_roles(state: &AppState) -> Vec<String> {
     state.composition.current.config().roles().into_iter().map(str::to_owned).collect()
 }
 
-/// Checks the roles that a user is to have.
+/// Validates the roles for a user.
 ///
 /// # Errors
-/// 422 for too many or too long ones, and for one that the config does not name, unless `allow_unknown` or the user had
-/// it `before`.
-pub(super) fn check(
+/// 422 for too many or too long roles, and for a role that the config does not name, unless
+/// `allow_unknown` is set or the user had it `before`.
+pub(super) fn check_roles(
     state: &AppState,
     roles: &[String],
     before: &[String],
@@ -55,21 +55,23 @@ pub(super) fn check(
     match unknown.filter(|_| !allow_unknown) {
         Some(role) => {
             let hint = config.nearest_role(role).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
-            Err(UserError::invalid(UNKNOWN, format!("The config does not name the role `{role}`.{hint}")))
+            Err(UserError::invalid(UNKNOWN_ROLE_PATH, format!("The config does not name the role `{role}`.{hint}")))
         }
         None => Ok(()),
     }
 }
 
-/// The path of an error about a role that the config does not name.
-const UNKNOWN: &str = "/allowUnknownRoles";
+/// The path of the error about a role that the config does not name.
+const UNKNOWN_ROLE_PATH: &str = "/allowUnknownRoles";
 
-/// Whether an error is about a role that the config does not name, so that the administrator may insist.
-pub(super) fn is_unknown(error: &UserError) -> bool {
-    error.path.as_deref() == Some(UNKNOWN)
+/// Returns whether an error is about a role that the config does not name, which the administrator
+/// may then confirm.
+pub(super) fn is_unknown_role(error: &UserError) -> bool {
+    error.path.as_deref() == Some(UNKNOWN_ROLE_PATH)
 }
 
-/// The fields for roles: a box for each that the config names, a line for others, and where one is not known, a box to insist.
+/// Renders the fields for roles: a checkbox for each role of the config, a text field for others,
+/// and after an unknown role a checkbox to confirm it.
 pub(super) fn fields(named: Vec<String>, chosen: &[String], insist: bool) -> impl IntoView + use<> {
     let others: Vec<_> = chosen.iter().filter(|role| !named.contains(role)).cloned().collect();
     let choice = |role: String| {
@@ -95,8 +97,8 @@ pub(super) fn fields(named: Vec<String>, chosen: &[String], insist: bool) -> imp
     }
 }
 
-/// Roles in a line; those that the config does not name are marked.
-pub(super) fn shown(roles: &[String], named: &[String]) -> AnyView {
+/// Formats roles in one line; roles that the config does not name are marked.
+pub(super) fn roles_text(roles: &[String], named: &[String]) -> AnyView {
     if roles.is_empty() {
         return "–".into_any();
     }
@@ -112,24 +114,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roles_in_one_field() {
-        let check = |text: &str, expected: &[&str]| assert_eq!(roles_of(text), expected, "{text}");
+    fn roles_in_a_field_are_parsed() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(parse_roles(text), expected, "{text}");
         check("", &[]);
         check("editor, admin", &["editor", "admin"]);
         check(" editor\nadmin ,editor", &["editor", "admin"]);
     }
 
     #[test]
-    fn roles_out_of_a_form() {
+    fn roles_of_a_form_are_merged() {
         let form = [("name", "ada"), ("role", "admin"), ("roles", "editor, x"), ("role", "editor")];
         let form = form.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(roles_of_form(&form), ["admin", "editor", "x"]);
+        assert_eq!(parse_role_fields(&form), ["admin", "editor", "x"]);
     }
 
     #[test]
-    fn unnamed_roles_are_marked() {
+    fn roles_missing_in_the_config_are_marked() {
         let texts = |roles: &[&str]| roles.iter().map(|role| (*role).to_owned()).collect::<Vec<_>>();
-        let html = shown(&texts(&["editor", "editr"]), &texts(&["admin", "editor"])).to_html();
+        let html = roles_text(&texts(&["editor", "editr"]), &texts(&["admin", "editor"])).to_html();
         assert_eq!(html, "editor, editr (not in the config)");
     }
 }

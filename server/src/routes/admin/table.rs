@@ -1,26 +1,27 @@
-//! What is shown in lines under columns, and facts with their names. On a narrow screen a line becomes a card, where each value says by its
-//! `data-label` what it is.
+//! Tables and lists of facts. On a narrow screen a row becomes a card, in which `data-label` labels
+//! each value.
 
 use leptos::prelude::*;
 
-/// A column by its name.
+/// A column with its name.
 #[derive(Clone, Copy)]
 pub(super) enum Column {
     Text(&'static str),
-    /// Digits stand below digits.
+    /// A right-aligned number.
     Number(&'static str),
 }
 
-/// Lines under their columns, the first cell of each being its name; `none` is said where there are no lines.
+/// Renders a table; the first cell of each row is its header. Without rows, `none` is shown
+/// instead.
 pub(super) fn table<const N: usize>(
     columns: [Column; N],
     lines: impl IntoIterator<Item = [AnyView; N]>,
     none: &'static str,
 ) -> AnyView {
-    whole(&columns, lines.into_iter().map(|cells| line(&columns, cells.into())).collect(), none)
+    table_view(&columns, lines.into_iter().map(|cells| row_view(&columns, cells.into())).collect(), none)
 }
 
-fn whole(columns: &[Column], lines: Vec<AnyView>, none: &'static str) -> AnyView {
+fn table_view(columns: &[Column], lines: Vec<AnyView>, none: &'static str) -> AnyView {
     if lines.is_empty() {
         return view! { <p class="cw-account-note">{none}</p> }.into_any();
     }
@@ -39,7 +40,7 @@ fn whole(columns: &[Column], lines: Vec<AnyView>, none: &'static str) -> AnyView
     .into_any()
 }
 
-fn line(columns: &[Column], cells: Vec<AnyView>) -> AnyView {
+fn row_view(columns: &[Column], cells: Vec<AnyView>) -> AnyView {
     let cell = |(i, (cell, column)): (usize, (AnyView, &Column))| match *column {
         _ if i == 0 => view! { <th scope="row">{cell}</th> }.into_any(),
         Column::Text(name) => view! { <td data-label=name>{cell}</td> }.into_any(),
@@ -48,18 +49,18 @@ fn line(columns: &[Column], cells: Vec<AnyView>) -> AnyView {
     view! { <tr>{cells.into_iter().zip(columns).enumerate().map(cell).collect_view()}</tr> }.into_any()
 }
 
-/// A text as a cell, or a dash where there is none.
+/// Renders a text cell; a dash for an empty text.
 pub(super) fn text(text: impl Into<String>) -> AnyView {
     let text = text.into();
     if text.is_empty() { "–".into_any() } else { text.into_any() }
 }
 
-/// A cell that leads to what it names.
+/// Renders a cell with a link.
 pub(super) fn link(path: impl Into<String>, text: impl Into<String>) -> AnyView {
     view! { <a href=path.into()>{text.into()}</a> }.into_any()
 }
 
-/// What is known of one thing.
+/// Renders a list of names and values.
 pub(super) fn facts(facts: impl IntoIterator<Item = (&'static str, AnyView)>) -> impl IntoView {
     let fact = |(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> };
     view! { <dl class="cw-admin-facts">{facts.into_iter().map(fact).collect_view()}</dl> }
@@ -70,9 +71,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_none() {
+    fn tables_show_rows_or_the_empty_text() {
         let shown = |lines: Vec<[AnyView; 2]>| {
-            table([Column::Text("Name"), Column::Number("Tokens")], lines, "Nothing fits.").to_html()
+            table([Column::Text("Name"), Column::Number("Tokens")], lines, "No rows match.").to_html()
         };
         let html = shown(vec![[link("/x?a=1&b=2", "<b>"), 7.into_any()]]);
         for expected in [
@@ -83,6 +84,6 @@ mod tests {
             assert!(html.contains(expected), "{html}");
         }
         let html = shown(Vec::new());
-        assert!(html.contains("Nothing fits.") && !html.contains("<table"), "{html}");
+        assert!(html.contains("No rows match.") && !html.contains("<table"), "{html}");
     }
 }

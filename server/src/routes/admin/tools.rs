@@ -1,54 +1,54 @@
-//! Tools: the servers behind them, what came of the last calls, and a call that an administrator tries.
+//! The tool pages: MCP servers, statistics of the last calls, and test runs of a tool.
 
 use super::agents::{self, LiveTool};
 use super::csv::{self, Csv};
-use super::layout::{Tab, number, page, seconds};
-use super::lists::{as_table, choice, field, filled, numbered, orders, paged, pager};
+use super::layout::{ConsoleTab, number, page, seconds};
+use super::lists::{csv_link, field, non_empty, pager, paginate, select_field, sort_options, split_page};
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
-use super::{Admin, PageError, of_store};
+use super::{Admin, PageError, from_store_error};
 use crate::router::AppState;
-use crate::routes::accounts::encoded;
-use crate::routes::accounts::forms::problem;
+use crate::routes::accounts::forms::error_message;
+use crate::routes::accounts::query_encoded;
 use crate::routes::times::minute;
 use ::tools::mcp::McpStatus;
 use axum::Form;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use chat::{Trial, TrialRequest};
+use chat::{TrialRequest, TrialResult};
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use store::{MAX_RECENT_CALLS, Place, ToolHealth};
+use store::{ListCursor, MAX_RECENT_CALLS, ToolHealth};
 use wire::{ErrorCode, UserError};
 
-/// How tools do.
+/// The state of MCP servers and tools.
 #[derive(Serialize)]
-pub(super) struct Health {
+pub(super) struct ToolsHealth {
     servers: Vec<McpStatus>,
-    /// Of the last calls, by agent and tool.
+    /// Statistics of the last calls, by agent and tool.
     calls: Vec<ToolHealth>,
-    /// For `after`, where there is more.
+    /// The cursor for `after`; none on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
 
-/// Which tools, in an address.
+/// The query of the list.
 #[derive(Default, Deserialize)]
 pub(crate) struct ToolQuery {
     text: Option<String>,
     agent: Option<String>,
     #[serde(default)]
-    sort: SortQuery,
+    sort: ToolSortQuery,
     after: Option<String>,
 }
 
 /// The order of the list.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum SortQuery {
+enum ToolSortQuery {
     #[default]
     Errors,
     Calls,
@@ -57,8 +57,8 @@ enum SortQuery {
     Name,
 }
 
-impl SortQuery {
-    /// Each with its name, in an address and on a page.
+impl ToolSortQuery {
+    /// Each order with its name in a URL and its label.
     const ALL: [(Self, &'static str, &'static str); 5] = [
         (Self::Errors, "errors", "Most errors first"),
         (Self::Calls, "calls", "Most calls first"),
@@ -67,7 +67,7 @@ impl SortQuery {
         (Self::Name, "name", "By name"),
     ];
 
-    /// What is the same stays by its errors.
+    /// Sorts stably: tools that compare as equal stay sorted by errors.
     fn sort(self, lines: &mut [ToolHealth]) {
         let time = |of: &ToolHealth| of.average_ms.unwrap_or(-1.0);
         match self {
@@ -80,26 +80,30 @@ impl SortQuery {
     }
 }
 
-pub(super) async fn health(state: &AppState, query: &ToolQuery) -> Result<Health, UserError> {
-    let (calls, next) = paged(found(state, query).await?);
-    Ok(Health { servers: state.composition.current.mcp(), calls, next })
+pub(super) async fn health(state: &AppState, query: &ToolQuery) -> Result<ToolsHealth, UserError> {
+    let (calls, next) = split_page(fetch_page(state, query).await?);
+    Ok(ToolsHealth { servers: state.composition.current.mcp(), calls, next })
 }
 
-async fn found(state: &AppState, query: &ToolQuery) -> Result<Vec<(ToolHealth, Place)>, UserError> {
-    let (text, agent) = (filled(query.text.as_deref()), filled(query.agent.as_deref()));
-    let mut calls = state.composition.store.tool_health().await.map_err(of_store)?;
+async fn fetch_page(state: &AppState, query: &ToolQuery) -> Result<Vec<(ToolHealth, ListCursor)>, UserError> {
+    let (text, agent) = (non_empty(query.text.as_deref()), non_empty(query.agent.as_deref()));
+    let mut calls = state.composition.store.tool_health().await.map_err(from_store_error)?;
     calls.retain(|of| {
         text.as_ref().is_none_or(|text| of.tool.contains(text))
             && agent.as_ref().is_none_or(|agent| of.agent_id == *agent)
     });
     query.sort.sort(&mut calls);
-    numbered(calls, query.after.as_deref())
+    paginate(calls, query.after.as_deref())
 }
 
-/// Makes a call, after a row that says who tries it. The call has a row of its own.
-pub(super) async fn attempt(state: &AppState, admin: &Admin, request: TrialRequest) -> Result<Trial, UserError> {
+/// Runs a tool as a test. The administrator's action and the call each have a row in the audit log.
+pub(super) async fn run_trial(
+    state: &AppState,
+    admin: &Admin,
+    request: TrialRequest,
+) -> Result<TrialResult, UserError> {
     let about = json!({ "agentId": request.agent_id, "tool": request.tool });
-    state.composition.store.enter_audit(admin.entry("try_tool", "", about)).await.map_err(of_store)?;
+    state.composition.store.record_audit(admin.audit_entry("try_tool", "", about)).await.map_err(from_store_error)?;
     state.composition.chat.try_tool(&admin.0, request).await
 }
 
@@ -110,12 +114,12 @@ pub(crate) async fn list(
     Query(query): Query<ToolQuery>,
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
-    let Health { servers, calls, next } = health(&state, &query).await?;
-    let (orders, chosen) = orders(&SortQuery::ALL, &query.sort);
+    let ToolsHealth { servers, calls, next } = health(&state, &query).await?;
+    let (orders, chosen) = sort_options(&ToolSortQuery::ALL, &query.sort);
     let content = view! {
         <section class="cw-account-part" aria-labelledby="servers">
             <h2 id="servers">"MCP servers"</h2>
-            {servers_of(servers)}
+            {servers_table(servers)}
         </section>
         <section class="cw-account-part" aria-labelledby="calls">
             <h2 id="calls">"Last calls"</h2>
@@ -123,15 +127,15 @@ pub(crate) async fn list(
             <form class="cw-admin-filter" method="get" role="search" aria-label="Tools">
                 {field("text", "Tool", "search", query.text.as_deref())}
                 {field("agent", "Agent", "text", query.agent.as_deref())}
-                {choice("sort", "Order", &orders, chosen)}
+                {select_field("sort", "Order", &orders, chosen)}
                 <button class="cw-button">"Show"</button>
             </form>
-            <p class="cw-admin-links">{as_table("/admin/tools.csv", raw.as_deref())}</p>
-            {calls_of(calls)}
+            <p class="cw-admin-links">{csv_link("/admin/tools.csv", raw.as_deref())}</p>
+            {calls_table(calls)}
             {pager("/admin/tools", raw.as_deref(), next)}
         </section>
     };
-    Ok(page(&admin, Tab::Tools, StatusCode::OK, "Tools", content))
+    Ok(page(&admin, ConsoleTab::Tools, StatusCode::OK, "Tools", content))
 }
 
 /// `GET /admin/tools.csv`
@@ -140,12 +144,12 @@ pub(crate) async fn export(
     State(state): State<AppState>,
     Query(mut query): Query<ToolQuery>,
 ) -> Result<Response, PageError> {
-    state.composition.store.enter_audit(admin.entry("export_tools", "", Value::Null)).await?;
-    let mut file = Csv::new("tool,agent,calls,errors,notLetRun,averageMs,last");
+    state.composition.store.record_audit(admin.audit_entry("export_tools", "", Value::Null)).await?;
+    let mut file = Csv::new("tool,agent,calls,errors,notAllowed,averageMs,last");
     loop {
-        query.after = file.add_page(found(&state, &query).await?, cells);
+        query.after = file.add_page(fetch_page(&state, &query).await?, cells);
         if query.after.is_none() {
-            return Ok(file.file("tools.csv"));
+            return Ok(file.into_file("tools.csv"));
         }
     }
 }
@@ -158,15 +162,15 @@ fn cells(of: &ToolHealth) -> [String; 7] {
         of.errors.to_string(),
         of.refused.to_string(),
         of.average_ms.map(|time| format!("{time:.0}")).unwrap_or_default(),
-        csv::time(of.last_at),
+        csv::time_cell(of.last_at),
     ]
 }
 
-fn servers_of(servers: Vec<McpStatus>) -> AnyView {
+fn servers_table(servers: Vec<McpStatus>) -> AnyView {
     let columns =
         [Text("Server"), Text("Transport"), Number("Users"), Number("Connected"), Text("Tools"), Text("State")];
     let line = |server: McpStatus| {
-        let tools = tools_of(&server);
+        let tools = server_tools_text(&server);
         let state = match (server.error, server.failed_at) {
             (Some(error), Some(at)) => format!("{error} ({} UTC)", minute(at)),
             (Some(error), None) => error,
@@ -186,13 +190,13 @@ fn servers_of(servers: Vec<McpStatus>) -> AnyView {
     table(columns, servers.into_iter().map(line), "No agent uses an MCP server.")
 }
 
-/// The tools of a server; those that agents are not given with the reason.
-fn tools_of(server: &McpStatus) -> String {
+/// Formats the tools of a server, with the reason for those that agents do not get.
+fn server_tools_text(server: &McpStatus) -> String {
     let left_out = server.left_out.iter().map(|tool| format!("{} (left out: {})", tool.name, tool.reason));
     server.tools.iter().cloned().chain(left_out).collect::<Vec<_>>().join(", ")
 }
 
-fn calls_of(calls: Vec<ToolHealth>) -> AnyView {
+fn calls_table(calls: Vec<ToolHealth>) -> AnyView {
     let columns = [
         Text("Tool"),
         Text("Agent"),
@@ -204,10 +208,17 @@ fn calls_of(calls: Vec<ToolHealth>) -> AnyView {
     ];
     let line = |of: ToolHealth| {
         let log = |outcome: &str| {
-            format!("/admin/audit?agent={}&tool={}&outcome={outcome}", encoded(&of.agent_id), encoded(&of.tool))
+            format!(
+                "/admin/audit?agent={}&tool={}&outcome={outcome}",
+                query_encoded(&of.agent_id),
+                query_encoded(&of.tool)
+            )
         };
         [
-            link(format!("/admin/agents/{}/tools/{}", encoded(&of.agent_id), encoded(&of.tool)), of.tool.clone()),
+            link(
+                format!("/admin/agents/{}/tools/{}", query_encoded(&of.agent_id), query_encoded(&of.tool)),
+                of.tool.clone(),
+            ),
             text(of.agent_id.clone()),
             link(log("any"), number(of.calls as f64)),
             link(log("error"), number(of.errors as f64)),
@@ -216,12 +227,12 @@ fn calls_of(calls: Vec<ToolHealth>) -> AnyView {
             text(minute(of.last_at)),
         ]
     };
-    table(columns, calls.into_iter().map(line), "No matching tool was called yet.")
+    table(columns, calls.into_iter().map(line), "No matching tool has been called yet.")
 }
 
-/// What is tried.
+/// The form of a test run.
 #[derive(Default, Deserialize)]
-pub(crate) struct TryForm {
+pub(crate) struct TrialForm {
     #[serde(default)]
     arguments: String,
     approved: Option<String>,
@@ -233,9 +244,9 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     Path((agent_id, tool)): Path<(String, String)>,
 ) -> Result<Response, PageError> {
-    let tool = find(&state, &admin, &agent_id, &tool).await?;
-    let form = TryForm { arguments: example(&tool.input_schema), approved: None };
-    Ok(shown(&admin, &agent_id, tool, form, None))
+    let tool = find_tool(&state, &admin, &agent_id, &tool).await?;
+    let form = TrialForm { arguments: example_arguments(&tool.input_schema), approved: None };
+    Ok(render(&admin, &agent_id, tool, form, None))
 }
 
 /// `POST /admin/agents/{id}/tools/{tool}`
@@ -243,25 +254,25 @@ pub(crate) async fn call(
     admin: Admin,
     State(state): State<AppState>,
     Path((agent_id, tool)): Path<(String, String)>,
-    Form(sent): Form<TryForm>,
+    Form(sent): Form<TrialForm>,
 ) -> Result<Response, PageError> {
-    let tool = find(&state, &admin, &agent_id, &tool).await?;
+    let tool = find_tool(&state, &admin, &agent_id, &tool).await?;
     let request = TrialRequest {
         agent_id: agent_id.clone(),
         tool: tool.name.clone(),
         arguments: sent.arguments.clone(),
         approved: sent.approved.is_some(),
     };
-    let came = attempt(&state, &admin, request).await;
+    let came = run_trial(&state, &admin, request).await;
     if let Err(error) = &came
         && matches!(error.code, ErrorCode::NotFound | ErrorCode::Unavailable)
     {
         return Err(error.clone().into());
     }
-    Ok(shown(&admin, &agent_id, tool, sent, Some(came)))
+    Ok(render(&admin, &agent_id, tool, sent, Some(came)))
 }
 
-async fn find(state: &AppState, admin: &Admin, agent_id: &str, name: &str) -> Result<LiveTool, UserError> {
+async fn find_tool(state: &AppState, admin: &Admin, agent_id: &str, name: &str) -> Result<LiveTool, UserError> {
     let (tools, problems) = agents::tools(state, admin, agent_id).await?;
     let found = tools.into_iter().find(|tool| tool.name == name);
     found.ok_or_else(|| match problems.into_iter().next() {
@@ -270,8 +281,8 @@ async fn find(state: &AppState, admin: &Admin, agent_id: &str, name: &str) -> Re
     })
 }
 
-/// Arguments to begin with: what must be there, empty.
-fn example(schema: &Value) -> String {
+/// Returns initial arguments for the form: the required properties, empty.
+fn example_arguments(schema: &Value) -> String {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let value = |name: &str| match schema["properties"][name]["type"].as_str() {
         Some("integer" | "number") => json!(0),
@@ -284,12 +295,12 @@ fn example(schema: &Value) -> String {
     serde_json::to_string_pretty(&arguments).unwrap_or_default()
 }
 
-fn shown(
+fn render(
     admin: &Admin,
     agent_id: &str,
     tool: LiveTool,
-    sent: TryForm,
-    came: Option<Result<Trial, UserError>>,
+    sent: TrialForm,
+    came: Option<Result<TrialResult, UserError>>,
 ) -> Response {
     let status = match &came {
         Some(Err(error)) => StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY),
@@ -297,14 +308,14 @@ fn shown(
     };
     let asks = if tool.asks { "yes" } else { "only if the policy says so" };
     let about = [
-        ("Agent", link(format!("/admin/agents/{}", encoded(agent_id)), agent_id)),
+        ("Agent", link(format!("/admin/agents/{}", query_encoded(agent_id)), agent_id)),
         ("Source", text(tool.source.unwrap_or_else(|| "config".to_owned()))),
         ("Asks for approval", text(asks)),
     ];
-    let path = format!("/admin/agents/{}/tools/{}", encoded(agent_id), encoded(&tool.name));
+    let path = format!("/admin/agents/{}/tools/{}", query_encoded(agent_id), query_encoded(&tool.name));
     let schema = serde_json::to_string_pretty(&tool.input_schema).unwrap_or_default();
     let content = view! {
-        {came.map(result)}
+        {came.map(result_view)}
         <section class="cw-account-part" aria-label="About">
             {facts(about)}
             <p class="cw-admin-text">{tool.description}</p>
@@ -331,18 +342,18 @@ fn shown(
             </form>
         </section>
     };
-    page(admin, Tab::Tools, status, &tool.name, content)
+    page(admin, ConsoleTab::Tools, status, &tool.name, content)
 }
 
-fn result(came: Result<Trial, UserError>) -> AnyView {
+fn result_view(came: Result<TrialResult, UserError>) -> AnyView {
     let trial = match came {
         Ok(trial) => trial,
-        Err(error) => return problem(Some(error.message)).into_any(),
+        Err(error) => return error_message(Some(error.message)).into_any(),
     };
     let gates = serde_json::to_string(&trial.gates).unwrap_or_default();
     let about = [
         ("Outcome", text(trial.outcome.name())),
-        ("Gates", text(super::audit::gates(&gates))),
+        ("Gates", text(super::audit::gates_text(&gates))),
         ("Time", text(trial.duration_ms.map(|ms| seconds(ms as f64)).unwrap_or_default())),
     ];
     let output = trial.output.map(|output| serde_json::to_string_pretty(&output).unwrap_or_default());
@@ -361,12 +372,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_to_begin_with() {
+    fn example_arguments_contain_required_properties() {
         let schema = json!({
             "properties": { "n": { "type": "integer" }, "text": { "type": "string" }, "more": {} },
             "required": ["n", "text"],
         });
-        assert_eq!(example(&schema), "{\n  \"n\": 0,\n  \"text\": \"\"\n}");
-        assert_eq!(example(&json!({ "type": "object" })), "{}");
+        assert_eq!(example_arguments(&schema), "{\n  \"n\": 0,\n  \"text\": \"\"\n}");
+        assert_eq!(example_arguments(&json!({ "type": "object" })), "{}");
     }
 }

@@ -1,11 +1,11 @@
-//! The page of a user, with what can be done.
+//! The page of a user, and the actions on it.
 
-use super::layout::{Tab, page};
+use super::layout::{ConsoleTab, page};
 use super::table::{self, text};
-use super::users::Users;
+use super::users::UserAdmin;
 use super::{Admin, PageError, roles};
 use crate::router::AppState;
-use crate::routes::accounts::forms::{done, problem};
+use crate::routes::accounts::forms::{error_message, success_message};
 use crate::routes::accounts::see_other;
 use crate::routes::times::{day, minute};
 use axum::Form;
@@ -22,22 +22,22 @@ pub(crate) async fn show(
     admin: Admin,
     State(state): State<AppState>,
     Path(id): Path<String>,
-    Query(what): Query<What>,
+    Query(what): Query<DoneQuery>,
 ) -> Result<Response, PageError> {
-    let told = if what.done.is_some() { Told::Done } else { Told::Nothing };
-    shown(&admin, &state, &id, told).await
+    let told = if what.done.is_some() { UserNotice::Done } else { UserNotice::Nothing };
+    render(&admin, &state, &id, told).await
 }
 
-/// What was done just now.
+/// The query of the page: set after a change.
 #[derive(Deserialize)]
-pub(crate) struct What {
+pub(crate) struct DoneQuery {
     done: Option<String>,
 }
 
-/// What can be done with a user.
+/// An action on a user.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Act {
+pub(crate) enum UserAction {
     Roles,
     Disable,
     Enable,
@@ -47,67 +47,67 @@ pub(crate) enum Act {
 }
 
 /// `POST /admin/users/{id}/{act}`
-pub(crate) async fn act(
+pub(crate) async fn apply_action(
     admin: Admin,
     State(state): State<AppState>,
-    Path((id, act)): Path<(String, Act)>,
+    Path((id, act)): Path<(String, UserAction)>,
     Form(form): Form<Vec<(String, String)>>,
 ) -> Result<Response, PageError> {
-    let users = Users::of(&state, &admin)?;
+    let users = UserAdmin::new(&state, &admin)?;
     let field = |wanted: &str| form.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value);
     let did = match act {
-        Act::Roles => {
-            let (roles, allow_unknown) = (roles::roles_of_form(&form), !field("allowUnknownRoles").is_empty());
+        UserAction::Roles => {
+            let (roles, allow_unknown) = (roles::parse_role_fields(&form), !field("allowUnknownRoles").is_empty());
             match users.set_roles(&id, roles.clone(), allow_unknown).await {
-                Err(error) if roles::is_unknown(&error) => {
-                    return shown(&admin, &state, &id, Told::UnknownRoles(roles, error)).await;
+                Err(error) if roles::is_unknown_role(&error) => {
+                    return render(&admin, &state, &id, UserNotice::UnknownRoles(roles, error)).await;
                 }
                 did => did,
             }
         }
-        Act::Disable => users.set_disabled(&id, true).await,
-        Act::Enable => users.set_disabled(&id, false).await,
-        Act::EndSessions => users.end_sessions(&id).await,
-        Act::ResetPassword => match users.reset_password(&id).await {
-            Ok(password) => return shown(&admin, &state, &id, Told::Password(password)).await,
+        UserAction::Disable => users.set_disabled(&id, true).await,
+        UserAction::Enable => users.set_disabled(&id, false).await,
+        UserAction::EndSessions => users.end_sessions(&id).await,
+        UserAction::ResetPassword => match users.reset_password(&id).await {
+            Ok(password) => return render(&admin, &state, &id, UserNotice::Password(password)).await,
             Err(error) => Err(error),
         },
-        Act::Delete => match users.delete(&id, field("name")).await {
+        UserAction::Delete => match users.delete(&id, field("name")).await {
             Ok(()) => return Ok(see_other("/admin/users", None)),
             Err(error) => Err(error),
         },
     };
     match did {
         Ok(()) => Ok(see_other(&format!("/admin/users/{id}?done=1"), None)),
-        Err(error) => shown(&admin, &state, &id, Told::Problem(error)).await,
+        Err(error) => render(&admin, &state, &id, UserNotice::Problem(error)).await,
     }
 }
 
-/// What came of a form.
-pub(super) enum Told {
+/// The result of a form, shown on the page.
+pub(super) enum UserNotice {
     Nothing,
     Done,
     Password(String),
     Problem(UserError),
-    /// The roles that were entered, of which the config does not name one.
+    /// The roles that were entered, of which the config does not name at least one.
     UnknownRoles(Vec<String>, UserError),
 }
 
-pub(super) async fn shown(admin: &Admin, state: &AppState, id: &str, told: Told) -> Result<Response, PageError> {
-    let user = Users::of(state, admin)?.one(id).await?;
-    let named = roles::named(state);
+pub(super) async fn render(admin: &Admin, state: &AppState, id: &str, told: UserNotice) -> Result<Response, PageError> {
+    let user = UserAdmin::new(state, admin)?.get(id).await?;
+    let named = roles::config_roles(state);
     let is_self = user.id == admin.0.user_id;
     let title = user.name.clone();
     let (mut chosen, mut insist) = (user.roles.clone(), false);
     let (status, refused, password, is_done) = match told {
-        Told::Nothing => (StatusCode::OK, None, None, false),
-        Told::Done => (StatusCode::OK, None, None, true),
-        Told::Password(password) => (StatusCode::OK, None, Some(password), false),
-        Told::UnknownRoles(roles, error) => {
+        UserNotice::Nothing => (StatusCode::OK, None, None, false),
+        UserNotice::Done => (StatusCode::OK, None, None, true),
+        UserNotice::Password(password) => (StatusCode::OK, None, Some(password), false),
+        UserNotice::UnknownRoles(roles, error) => {
             (chosen, insist) = (roles, true);
             (StatusCode::UNPROCESSABLE_ENTITY, Some(error.message), None, false)
         }
-        Told::Problem(error) => {
+        UserNotice::Problem(error) => {
             let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
             if error.code == ErrorCode::NotFound {
                 return Err(error.into());
@@ -117,13 +117,13 @@ pub(super) async fn shown(admin: &Admin, state: &AppState, id: &str, told: Told)
     };
     let password = password.map(|password| {
         view! {
-            {done(Some("Give this password to the user now: it will not be shown again."))}
+            {success_message(Some("Give this password to the user now: it will not be shown again."))}
             <input class="cw-account-key" readonly aria-label="Password" value=password />
         }
     });
     let facts = [
-        ("Roles", roles::shown(&user.roles, &named)),
-        ("State", text(state_of(&user))),
+        ("Roles", roles::roles_text(&user.roles, &named)),
+        ("State", text(state_text(&user))),
         ("Created", text(day(user.created_at))),
         ("Last seen (UTC)", text(user.seen_at.map(minute).unwrap_or_default())),
         ("Sessions", user.sessions.into_any()),
@@ -131,8 +131,8 @@ pub(super) async fn shown(admin: &Admin, state: &AppState, id: &str, told: Told)
     let conversations = format!("/admin/conversations?owner={}", user.id);
     let log = format!("/admin/audit?user={}", user.id);
     let content = view! {
-        {problem(refused)}
-        {done(is_done.then_some("Done."))}
+        {error_message(refused)}
+        {success_message(is_done.then_some("Done."))}
         {password}
         <section class="cw-account-part" aria-label="About">
             {table::facts(facts)}
@@ -147,13 +147,13 @@ pub(super) async fn shown(admin: &Admin, state: &AppState, id: &str, told: Told)
                 view! { <p class="cw-account-note">"This is your own account: change your password on "<a href="/auth/account">"your account page"</a>"."</p> }
                     .into_any()
             }
-            (false, false) => acts(user, roles::fields(named, &chosen, insist)).into_any(),
+            (false, false) => actions_view(user, roles::fields(named, &chosen, insist)).into_any(),
         }}
     };
-    Ok(page(admin, Tab::Users, status, &title, content))
+    Ok(page(admin, ConsoleTab::Users, status, &title, content))
 }
 
-fn acts(user: UserRow, roles: impl IntoView) -> impl IntoView {
+fn actions_view(user: UserRow, roles: impl IntoView) -> impl IntoView {
     let to = |act: &str| format!("/admin/users/{}/{act}", user.id);
     let (switch, switch_name, note) = match user.disabled_at {
         None => ("disable", "Disable", "Disabling signs the user out everywhere and stops their running answers."),
@@ -189,8 +189,8 @@ fn acts(user: UserRow, roles: impl IntoView) -> impl IntoView {
     }
 }
 
-/// Whether a user may sign in.
-pub(super) fn state_of(user: &UserRow) -> &'static str {
+/// Formats whether a user may sign in.
+pub(super) fn state_text(user: &UserRow) -> &'static str {
     match (user.deleted_at, user.disabled_at) {
         (Some(_), _) => "Being deleted",
         (None, Some(_)) => "Disabled",

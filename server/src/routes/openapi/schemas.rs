@@ -1,14 +1,15 @@
-//! The schemas that the document names. What a client only reads is described as far as it can rely on it; more may stand in it.
+//! The schemas of the document. Responses are described as far as clients can rely on them; they
+//! may contain more fields.
 
 use serde_json::{Value, json};
 use wire::EndReason;
 
-/// The names of the reasons for which runs end.
-fn reasons() -> Vec<&'static str> {
+/// Returns the names of all reasons why a run can end.
+fn end_reasons() -> Vec<&'static str> {
     EndReason::ALL.iter().map(|reason| reason.name()).collect()
 }
 
-/// All of them, by name.
+/// Returns all schemas by name.
 pub(super) fn all() -> Value {
     let text = json!({ "type": "string" });
     let flag = json!({ "type": "boolean" });
@@ -30,16 +31,16 @@ pub(super) fn all() -> Value {
                     "model_credentials", "model_limit", "model_refused", "model_away", "answer_broken", "not_saved", "server_busy",
                     "server_failed",
                 ],
-                "description": "Which of the things behind the code it was. There may be others later.",
+                "description": "The cause, in more detail than the code. More values may be added.",
             },
             "message": text,
-            "path": { "type": "string", "description": "The field that is wrong." },
+            "path": { "type": "string", "description": "The invalid field, as a JSON pointer." },
             "retryAfter": { "type": "integer", "description": "Seconds." },
             "traceId": text,
         })) })),
         "Page": object(&["items"], json!({
             "items": { "type": "array", "items": { "type": "object" } },
-            "next": { "type": "string", "description": "For `after`; absent on the last page." },
+            "next": { "type": "string", "description": "The cursor for `after`; absent on the last page." },
         })),
         "Message": object(&["id", "role", "parts"], json!({
             "id": text,
@@ -49,7 +50,7 @@ pub(super) fn all() -> Value {
                 "type": "object",
                 "properties": {
                     "outcome": { "enum": ["done", "waiting", "stopped", "limit", "failed", "interrupted"] },
-                    "reason": { "enum": reasons(), "description": "Why the newest run ended. There may be others later." },
+                    "reason": { "enum": end_reasons(), "description": "Why the newest run ended. More values may be added." },
                 },
             },
         })),
@@ -58,7 +59,7 @@ pub(super) fn all() -> Value {
             "messages": list("Message"),
             "trigger": { "enum": ["submit-message", "regenerate-message"] },
             "messageId": text,
-            "blockId": { "type": "string", "description": "The chat on the page, where the page has several with this agent." },
+            "blockId": { "type": "string", "description": "The id of the chat block, if the page has several with this agent." },
             "sharedState": { "type": "object" },
             "urlQuery": { "type": "object" },
             "switches": { "type": "object" },
@@ -75,7 +76,7 @@ pub(super) fn all() -> Value {
             "status": { "enum": ["running", "succeeded", "failed", "timeout"] },
             "output": {},
             "error": { "type": ["string", "null"] },
-            "reason": { "enum": reasons(), "description": "Why it ended; absent while it runs. There may be others later." },
+            "reason": { "enum": end_reasons(), "description": "Why the invocation ended; absent while it runs. More values may be added." },
             "created_at": time,
         })),
         "InvocationList": object(&["items"], json!({ "items": list("Invocation") })),
@@ -87,7 +88,7 @@ pub(super) fn all() -> Value {
             "createdAt": time,
             "updatedAt": time,
             "running": flag,
-            "waiting": { "type": "boolean", "description": "The newest answer waits for a decision or an answer of its user." },
+            "waiting": { "type": "boolean", "description": "Whether the newest answer waits for an approval or an answer of the user." },
             "pinned": flag,
             "archived": flag,
             "unread": flag,
@@ -98,7 +99,7 @@ pub(super) fn all() -> Value {
         "Conversation": {
             "allOf": [super::reference("ConversationSummary"), object(&["messages"], json!({ "messages": list("Message") }))],
         },
-        "ConversationChange": closed(&[], json!({
+        "ConversationChange": strict_object(&[], json!({
             "title": text,
             "pinned": flag,
             "archived": flag,
@@ -107,7 +108,7 @@ pub(super) fn all() -> Value {
             "deleted": flag,
             "temporary": flag,
         })),
-        "ExportedConversation": closed(&["format", "title", "pageId", "agentId", "createdAt", "head", "messages"], json!({
+        "ExportedConversation": strict_object(&["format", "title", "pageId", "agentId", "createdAt", "head", "messages"], json!({
             "format": text,
             "title": text,
             "pageId": text,
@@ -116,45 +117,45 @@ pub(super) fn all() -> Value {
             "head": { "type": "string", "description": "The newest message of the active branch." },
             "messages": { "type": "array", "items": { "type": "object" } },
         })),
-        "ShareRequest": closed(&[], json!({ "toolResults": flag })),
+        "ShareRequest": strict_object(&[], json!({ "toolResults": flag })),
         "Share": object(&["id"], json!({ "id": text, "createdAt": time })),
         "ShareList": object(&["items"], json!({ "items": list("Share") })),
-        "Name": closed(&["name"], json!({ "name": text })),
+        "Name": strict_object(&["name"], json!({ "name": text })),
         "Folder": object(&["id", "name"], json!({ "id": text, "name": text })),
         "FolderList": object(&["items"], json!({ "items": list("Folder") })),
         "File": object(&["id", "url", "mediaType", "filename", "size"], json!({
             "id": text,
-            "url": { "type": "string", "description": "For the part `file` of a message." },
+            "url": { "type": "string", "description": "The URL for a `file` part of a message." },
             "mediaType": text,
             "filename": text,
             "size": { "type": "integer", "description": "Bytes." },
         })),
-        "KeyRequest": closed(&["name", "scopes", "expiresInDays"], json!({
+        "KeyRequest": strict_object(&["name", "scopes", "expiresInDays"], json!({
             "name": text,
             "scopes": { "type": "array", "items": { "enum": ["agents", "conversations", "endpoints", "admin"] } },
             "expiresInDays": { "type": "integer", "minimum": 1, "maximum": 366 },
         })),
-        "NewUser": closed(&["name"], json!({ "name": text, "roles": texts, "allowUnknownRoles": flag })),
-        "UserChange": closed(&[], json!({ "roles": texts, "disabled": flag, "allowUnknownRoles": flag })),
-        "CustomAgent": closed(&["name", "from", "instructions"], json!({
+        "NewUser": strict_object(&["name"], json!({ "name": text, "roles": texts, "allowUnknownRoles": flag })),
+        "UserChange": strict_object(&[], json!({ "roles": texts, "disabled": flag, "allowUnknownRoles": flag })),
+        "CustomAgent": strict_object(&["name", "from", "instructions"], json!({
             "name": text,
             "description": text,
-            "from": { "type": "string", "description": "An agent of the config." },
+            "from": { "type": "string", "description": "The base agent: an agent of the config." },
             "instructions": text,
             "tools": texts,
-            "version": { "type": "integer", "description": "The version that is changed; not of a new one." },
+            "version": { "type": "integer", "description": "The version that the change is based on; absent for a new agent." },
         })),
-        "Text": closed(&["text"], json!({ "text": text })),
-        "Attempt": closed(&[], json!({ "arguments": { "type": "object" }, "approved": flag })),
+        "Text": strict_object(&["text"], json!({ "text": text })),
+        "Attempt": strict_object(&[], json!({ "arguments": { "type": "object" }, "approved": flag })),
     })
 }
 
-/// More may stand in it.
+/// Creates an object schema that allows other properties.
 fn object(required: &[&str], properties: Value) -> Value {
     json!({ "type": "object", "required": required, "properties": properties })
 }
 
-/// Anything else is refused.
-fn closed(required: &[&str], properties: Value) -> Value {
+/// Creates an object schema that forbids other properties.
+fn strict_object(required: &[&str], properties: Value) -> Value {
     json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
 }

@@ -1,4 +1,4 @@
-//! Where spans are sent: over HTTP, by the client that all requests of the server use.
+//! The OTLP collector, to which spans are sent over HTTP by the server's egress client.
 
 use async_trait::async_trait;
 use egress::{Egress, EgressError};
@@ -11,17 +11,17 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use url::Url;
 
-/// For one batch, the answer included.
-const TIME: Duration = Duration::from_secs(10);
-/// Bytes of an answer.
-const MAX_ANSWER: usize = 64 * 1024;
+/// Timeout for a batch, with its response.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The limit on the size of a response in bytes.
+const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 
-/// A collector of traces. The operator names it, so it may be on this machine.
+/// A collector of traces. The operator configures it, so private addresses are allowed.
 #[derive(Clone)]
 pub(crate) struct Collector {
     egress: Egress,
     url: Url,
-    /// Batches are made on a thread of their own.
+    /// The runtime on which batches are sent; the SDK creates them on its own thread.
     runtime: Handle,
 }
 
@@ -31,31 +31,32 @@ impl std::fmt::Debug for Collector {
     }
 }
 
-/// Why it did not take what it was sent.
+/// Why the collector did not accept a batch.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Problem {
-    /// It was not reached.
+pub(crate) enum CollectorError {
+    /// The collector could not be reached.
     #[error("{0}")]
     Egress(#[from] EgressError),
-    /// What stands in the environment cannot be used.
+    /// An environment variable is invalid.
     #[error("{0}")]
     Settings(String),
-    /// It was, and said no.
-    #[error("it answers with the status {0}")]
+    /// The collector returned an error status.
+    #[error("it returned status {0}")]
     Status(u16),
 }
 
-/// A variable that is set to something.
+/// Returns the value of an environment variable that is set and not blank.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
 impl Collector {
-    /// The one that the environment names: `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, or `/v1/traces` below `OTEL_EXPORTER_OTLP_ENDPOINT`.
+    /// Returns the collector of the environment: `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, or
+    /// `/v1/traces` below `OTEL_EXPORTER_OTLP_ENDPOINT`.
     ///
     /// # Errors
-    /// One line for the operator.
-    pub(crate) fn of_environment() -> Result<Option<Self>, String> {
+    /// An environment variable is invalid.
+    pub(crate) fn from_environment() -> Result<Option<Self>, String> {
         let (whole, base) = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT");
         let is_off = variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
             || variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none");
@@ -67,45 +68,53 @@ impl Collector {
             variable("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL").or_else(|| variable("OTEL_EXPORTER_OTLP_PROTOCOL"));
         if let Some(protocol) = protocol.filter(|protocol| protocol != "http/protobuf") {
             return Err(format!(
-                "OTEL_EXPORTER_OTLP_PROTOCOL is `{protocol}`; traces are sent by `http/protobuf` alone"
+                "OTEL_EXPORTER_OTLP_PROTOCOL is `{protocol}`; only `http/protobuf` is supported for traces"
             ));
         }
         let url = Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
-        let url = url.ok_or_else(|| format!("{name} is not an address such as http://127.0.0.1:4318"))?;
+        let url = url.ok_or_else(|| format!("{name} is not a URL such as http://127.0.0.1:4318"))?;
         Ok(Some(Self { egress: Egress::new(true)?, url, runtime: Handle::current() }))
     }
 
-    /// Where it is.
+    /// The URL of the collector.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Sends it nothing, to see whether it takes anything: as batches are sent, with the headers of the environment.
-    pub(crate) async fn try_it(&self) -> Result<(), Problem> {
-        let trial = Trial { collector: self.clone(), outcome: Arc::default() };
-        let exporter = super::exporter(trial.clone(), &self.url).map_err(Problem::Settings)?;
+    /// Sends an empty batch, with the headers of the environment, to check that the collector
+    /// accepts batches.
+    pub(crate) async fn probe(&self) -> Result<(), CollectorError> {
+        let trial = ProbeClient { collector: self.clone(), outcome: Arc::default() };
+        let exporter = super::exporter(trial.clone(), &self.url).map_err(CollectorError::Settings)?;
         let sent = exporter.export(Vec::new()).await;
         let outcome = trial.outcome.lock().take();
-        outcome.unwrap_or_else(|| sent.map_err(|error| Problem::Settings(error.to_string())))
+        outcome.unwrap_or_else(|| sent.map_err(|error| CollectorError::Settings(error.to_string())))
     }
 
-    async fn post(&self, headers: HeaderMap, body: Vec<u8>) -> Result<egress::Answer, Problem> {
+    async fn post(&self, headers: HeaderMap, body: Vec<u8>) -> Result<egress::EgressResponse, CollectorError> {
         let (method, url) = (http::Method::POST, self.url.clone());
-        let request = egress::Request { method, url, headers, body: Some(body), time: TIME, max_bytes: MAX_ANSWER };
+        let request = egress::EgressRequest {
+            method,
+            url,
+            headers,
+            body: Some(body),
+            timeout: TIMEOUT,
+            max_bytes: MAX_RESPONSE_BYTES,
+        };
         let answer = self.egress.send(request).await?;
-        if (200..300).contains(&answer.status) { Ok(answer) } else { Err(Problem::Status(answer.status)) }
+        if (200..300).contains(&answer.status) { Ok(answer) } else { Err(CollectorError::Status(answer.status)) }
     }
 }
 
-/// A batch that tells of nothing but whether it was taken.
+/// An HTTP client that records whether an empty batch was accepted.
 #[derive(Clone, Debug)]
-struct Trial {
+struct ProbeClient {
     collector: Collector,
-    outcome: Arc<Mutex<Option<Result<(), Problem>>>>,
+    outcome: Arc<Mutex<Option<Result<(), CollectorError>>>>,
 }
 
 #[async_trait]
-impl HttpClient for Trial {
+impl HttpClient for ProbeClient {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (parts, body) = request.into_parts();
         let outcome = self.collector.post(parts.headers, body.to_vec()).await.map(drop);

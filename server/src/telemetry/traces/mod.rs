@@ -1,5 +1,6 @@
-//! Traces for whoever gathers them by OpenTelemetry: spans of requests, runs, replies of models and calls of tools, by the names of its
-//! conventions for generative AI. They tell who, how long, how much and how it ended, and never what was said.
+//! OpenTelemetry traces: spans of requests, runs, model replies and tool calls, named by the
+//! semantic conventions for generative AI. They contain ids, durations, usage and outcomes, but no
+//! content.
 
 mod collector;
 mod spans;
@@ -16,35 +17,36 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use std::sync::{Arc, OnceLock};
 use url::Url;
 
-/// What a collector sees the server as, unless the environment says otherwise.
-const SERVICE: &str = "chatwright";
+/// The service name, unless the environment sets another one.
+const SERVICE_NAME: &str = "chatwright";
 
 static TRACES: OnceLock<Arc<Traces>> = OnceLock::new();
 
-/// Begins to trace, where the environment names a collector, by the variables that OpenTelemetry defines.
+/// Starts tracing if the environment names a collector, by the variables that OpenTelemetry
+/// defines.
 ///
 /// # Errors
-/// One line for the operator: a variable is wrong.
-pub(crate) fn begin() -> Result<Option<Arc<Traces>>, String> {
-    let Some(collector) = Collector::of_environment()? else { return Ok(None) };
+/// An environment variable is invalid.
+pub(crate) fn start() -> Result<Option<Arc<Traces>>, String> {
+    let Some(collector) = Collector::from_environment()? else { return Ok(None) };
     let url = collector.url().clone();
     let exporter = exporter(collector, &url)?;
     let resource = Resource::builder().with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
     let is_named = std::env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty())
         || std::env::var("OTEL_RESOURCE_ATTRIBUTES").is_ok_and(|all| all.contains("service.name="));
-    let resource = if is_named { resource } else { resource.with_service_name(SERVICE) };
+    let resource = if is_named { resource } else { resource.with_service_name(SERVICE_NAME) };
     let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build();
-    let tracer = provider.tracer(SERVICE);
+    let tracer = provider.tracer(SERVICE_NAME);
     Ok(Some(TRACES.get_or_init(|| Arc::new(Traces::new(provider, tracer))).clone()))
 }
 
-/// Sends spans there, with the headers of the environment.
+/// Returns an exporter to the URL, with the headers of the environment.
 fn exporter(client: impl HttpClient + 'static, url: &Url) -> Result<SpanExporter, String> {
     let exporter = SpanExporter::builder().with_http().with_http_client(client).with_endpoint(url.to_string());
     exporter.build().map_err(|error| error.to_string())
 }
 
-/// What is traced with, if anything is.
+/// Returns the process-wide traces, if tracing is on.
 pub(super) fn current() -> Option<&'static Arc<Traces>> {
     TRACES.get()
 }

@@ -1,4 +1,5 @@
-//! The spans themselves. Names and attributes are those of OpenTelemetry's semantic conventions for HTTP and for generative AI.
+//! Creates the spans. Names and attributes follow OpenTelemetry's semantic conventions for HTTP and
+//! for generative AI.
 
 use chat::{RunFacts, Telemetry, ToolEnd, Trace};
 use opentelemetry::trace::{
@@ -9,51 +10,51 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
-use store::{AuditOutcome, Step};
+use store::{AuditOutcome, StepRecord};
 use wire::EndReason;
 
-/// Makes spans, and has them sent.
+/// Creates spans and exports them.
 pub(crate) struct Traces {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
-    /// What has not ended, by the ids of runs.
-    runs: Mutex<HashMap<String, OpenRun>>,
+    /// The runs in progress, by id.
+    runs: Mutex<HashMap<String, RunSpans>>,
 }
 
-struct OpenRun {
+struct RunSpans {
     span: Span,
-    /// Calls that are running, by their ids.
-    calls: HashMap<String, OpenCall>,
+    /// The tool calls in progress, by id.
+    calls: HashMap<String, CallSpan>,
 }
 
-struct OpenCall {
+struct CallSpan {
     span: Span,
     since: SystemTime,
-    /// Of the agent that is asked by the call, once something of it is known.
+    /// The span of the sub-agent that the call runs, created with its first event.
     agent: Option<Span>,
 }
 
-impl OpenRun {
-    /// What stands above that which an agent does: the run or, for an agent below, its own part of it, within the call by which it was
-    /// asked.
-    fn above(&mut self, tracer: &SdkTracer, call: Option<&str>, agent_id: &str) -> Context {
+impl RunSpans {
+    /// Returns the parent of what an agent does: the span of the run, or for a sub-agent its own
+    /// span below the call that started it.
+    fn parent_context(&mut self, tracer: &SdkTracer, call: Option<&str>, agent_id: &str) -> Context {
         let call = call.and_then(|id| self.calls.get_mut(id));
         let span = match call {
             None => &self.span,
-            Some(OpenCall { span, since, agent }) => agent.get_or_insert_with(|| {
-                invoke_agent(agent_id).with_start_time(*since).start_with_context(tracer, &below(span))
+            Some(CallSpan { span, since, agent }) => agent.get_or_insert_with(|| {
+                invoke_agent(agent_id).with_start_time(*since).start_with_context(tracer, &child_context(span))
             }),
         };
-        below(span)
+        child_context(span)
     }
 }
 
-/// The call by which the agent was asked that made this one.
-fn caller(call_id: &str) -> Option<&str> {
+/// Returns the id of the call that started the sub-agent that made this call.
+fn calling_call(call_id: &str) -> Option<&str> {
     call_id.rsplit_once('/').map(|(above, _)| above)
 }
 
-fn below(span: &Span) -> Context {
+fn child_context(span: &Span) -> Context {
     Context::new().with_remote_span_context(span.span_context().clone())
 }
 
@@ -77,7 +78,7 @@ fn execute_tool(tool: &str, call_id: &str, agent_id: &str) -> SpanBuilder {
     SpanBuilder::from_name(format!("execute_tool {tool}")).with_kind(SpanKind::Internal).with_attributes(attributes)
 }
 
-/// A request that is being answered.
+/// The span of a request in progress.
 pub(crate) struct RequestSpan(Span);
 
 impl Traces {
@@ -85,39 +86,41 @@ impl Traces {
         Self { provider, tracer, runs: Mutex::default() }
     }
 
-    /// Sends what there is, and ends. It waits for the collector, so no task may do it.
-    pub(crate) fn end(&self) {
+    /// Exports the remaining spans and shuts down. It blocks until the collector responds, so call
+    /// it on a blocking thread.
+    pub(crate) fn shutdown(&self) {
         if let Err(error) = self.provider.shutdown() {
             tracing::warn!(%error, "the last traces could not be sent");
         }
     }
 
-    /// A request begins, perhaps in its client's trace.
-    pub(crate) fn request(&self, method: &'static str, route: &str, client: Option<&Trace>) -> RequestSpan {
+    /// Starts the span of a request, in the client's trace if there is one.
+    pub(crate) fn start_request(&self, method: &'static str, route: &str, client: Option<&Trace>) -> RequestSpan {
         let attributes = [text("http.request.method", method), text("http.route", route)];
         let builder = SpanBuilder::from_name(format!("{method} {route}")).with_kind(SpanKind::Server);
-        RequestSpan(builder.with_attributes(attributes).start_with_context(&self.tracer, &within(client)))
+        RequestSpan(builder.with_attributes(attributes).start_with_context(&self.tracer, &remote_context(client)))
     }
 
-    /// What stands above that which an agent does in a run; `call` is the call by which it was asked, for an agent below.
-    fn above(&self, run: &RunFacts, call: Option<&str>, agent_id: &str) -> Context {
+    /// Returns the parent of what an agent does in a run. `call` is the call that started it, for a
+    /// sub-agent.
+    fn parent_context(&self, run: &RunFacts, call: Option<&str>, agent_id: &str) -> Context {
         match self.runs.lock().get_mut(&run.run_id) {
-            Some(open) => open.above(&self.tracer, call, agent_id),
-            None => within(run.trace.as_ref()),
+            Some(open) => open.parent_context(&self.tracer, call, agent_id),
+            None => remote_context(run.trace.as_ref()),
         }
     }
 }
 
 impl RequestSpan {
-    /// The trace that it is in; what it brings about stands below it.
+    /// Returns the trace context of the request, the parent of all spans that it causes.
     pub(crate) fn trace(&self) -> Trace {
         let context = self.0.span_context();
         let (trace_id, span_id) = (context.trace_id().to_string(), context.span_id().to_string());
         Trace { trace_id, span_id, is_sampled: context.is_sampled() }
     }
 
-    /// The head of its answer is there.
-    pub(crate) fn answered(mut self, status: u16) {
+    /// Ends the span when the response headers are sent.
+    pub(crate) fn finish(mut self, status: u16) {
         self.0.set_attribute(KeyValue::new("http.response.status_code", i64::from(status)));
         if status >= 500 {
             self.0.set_attribute(text("error.type", &status.to_string()));
@@ -127,8 +130,8 @@ impl RequestSpan {
     }
 }
 
-/// What stands below a span of somebody else's.
-fn within(trace: Option<&Trace>) -> Context {
+/// Returns the context of a remote parent span.
+fn remote_context(trace: Option<&Trace>) -> Context {
     let ids = trace.and_then(|trace| {
         let ids = (TraceId::from_hex(&trace.trace_id).ok()?, SpanId::from_hex(&trace.span_id).ok()?);
         Some((ids, if trace.is_sampled { TraceFlags::SAMPLED } else { TraceFlags::default() }))
@@ -145,7 +148,7 @@ fn count(key: &'static str, value: u64) -> KeyValue {
     KeyValue::new(key, i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// A provider in the conventions' words.
+/// Maps a provider's name to that of the conventions.
 fn provider(name: &str) -> &str {
     match name {
         "google" => "gcp.gemini",
@@ -155,14 +158,14 @@ fn provider(name: &str) -> &str {
 
 impl Telemetry for Traces {
     fn run_began(&self, run: &RunFacts) {
-        let context = within(run.trace.as_ref());
+        let context = remote_context(run.trace.as_ref());
         let mut span = invoke_agent(&run.agent_id).start_with_context(&self.tracer, &context);
         span.set_attribute(text("chatwright.run.id", &run.run_id));
         span.set_attributes(run.conversation_id.as_deref().map(|id| text("gen_ai.conversation.id", id)));
-        self.runs.lock().insert(run.run_id.clone(), OpenRun { span, calls: HashMap::new() });
+        self.runs.lock().insert(run.run_id.clone(), RunSpans { span, calls: HashMap::new() });
     }
 
-    fn model_replied(&self, run: &RunFacts, step: &Step) {
+    fn model_replied(&self, run: &RunFacts, step: &StepRecord) {
         let usage = &step.usage;
         let reasons = Value::Array(Array::String(vec![StringValue::from(step.finish_reason.clone())]));
         let attributes = [
@@ -179,7 +182,7 @@ impl Telemetry for Traces {
         ];
         let builder = SpanBuilder::from_name(format!("chat {}", step.model)).with_kind(SpanKind::Client);
         let took = Duration::from_millis(u64::try_from(step.whole_ms).unwrap_or_default());
-        let context = self.above(run, step.call_id.as_deref(), &step.agent_id);
+        let context = self.parent_context(run, step.call_id.as_deref(), &step.agent_id);
         let now = SystemTime::now();
         let builder = builder.with_attributes(attributes).with_start_time(now.checked_sub(took).unwrap_or(now));
         builder.start_with_context(&self.tracer, &context).end_with_timestamp(now);
@@ -188,23 +191,23 @@ impl Telemetry for Traces {
     fn tool_started(&self, run: &RunFacts, agent_id: &str, call_id: &str, tool: &str) {
         let mut runs = self.runs.lock();
         let Some(open) = runs.get_mut(&run.run_id) else { return };
-        let (context, since) = (open.above(&self.tracer, caller(call_id), agent_id), SystemTime::now());
+        let (context, since) = (open.parent_context(&self.tracer, calling_call(call_id), agent_id), SystemTime::now());
         let span = execute_tool(tool, call_id, agent_id).with_start_time(since);
         let span = span.start_with_context(&self.tracer, &context);
-        open.calls.insert(call_id.to_owned(), OpenCall { span, since, agent: None });
+        open.calls.insert(call_id.to_owned(), CallSpan { span, since, agent: None });
     }
 
     fn tool_ended(&self, run: &RunFacts, call: ToolEnd<'_>) {
         let open = self.runs.lock().get_mut(&run.run_id).and_then(|open| open.calls.remove(call.call_id));
         let mut span = match open {
-            Some(OpenCall { span, agent, .. }) => {
-                // Before the call that it belongs to.
+            Some(CallSpan { span, agent, .. }) => {
+                // The sub-agent's span ends before the span of its call.
                 drop(agent);
                 span
             }
-            // It did not run. What a model invents is the name of nothing.
+            // The call did not run. A tool name that the model invented is not recorded.
             None => execute_tool(call.tool.unwrap_or("unknown"), call.call_id, call.agent_id)
-                .start_with_context(&self.tracer, &self.above(run, caller(call.call_id), call.agent_id)),
+                .start_with_context(&self.tracer, &self.parent_context(run, calling_call(call.call_id), call.agent_id)),
         };
         let outcome = call.outcome.name();
         span.set_attribute(text("chatwright.outcome", outcome));
@@ -216,9 +219,9 @@ impl Telemetry for Traces {
     }
 
     fn run_ended(&self, run: &RunFacts, outcome: &'static str, reason: EndReason, _: Duration) {
-        // Calls that wait for the user end with it: they go on in a run of their own.
-        let Some(OpenRun { mut span, calls }) = self.runs.lock().remove(&run.run_id) else { return };
-        for OpenCall { mut span, .. } in calls.into_values() {
+        // Calls that wait for the user end with the run; they continue in another run.
+        let Some(RunSpans { mut span, calls }) = self.runs.lock().remove(&run.run_id) else { return };
+        for CallSpan { mut span, .. } in calls.into_values() {
             span.set_attribute(text("chatwright.outcome", outcome));
             span.end();
         }

@@ -1,81 +1,90 @@
-//! What went wrong, for the caller, and whether the connection can go on.
+//! Errors of statements, for the caller, and whether the connection can still be used.
 
 use sqlx::postgres::PgDatabaseError;
 
-/// A statement that failed.
-pub(super) struct Fault {
-    /// For the caller.
-    pub(super) text: String,
-    pub(super) then: Then,
+/// A failed statement.
+pub(super) struct StatementFault {
+    /// The message for the caller.
+    pub(super) message: String,
+    pub(super) connection: ConnectionAction,
 }
 
-/// What becomes of the connection.
+/// What has to be done with the connection after an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
-    /// It is ready for the next command.
-    GoOn,
-    /// It is, when it has forgotten the statements that it prepared; nothing has run yet.
-    Forget,
-    /// It is not.
+pub(super) enum ConnectionAction {
+    /// It can be used for the next statement.
+    Keep,
+    /// It can be used again once its prepared statements are cleared. Nothing was run.
+    ClearStatements,
+    /// It has to be closed.
     Close,
 }
 
-impl Fault {
-    /// Something that was found before the statement was sent.
-    pub(super) fn before(text: String) -> Self {
-        Self { text, then: Then::GoOn }
+impl StatementFault {
+    /// Creates an error that was found before the statement was sent.
+    pub(super) fn before_execution(message: String) -> Self {
+        Self { message, connection: ConnectionAction::Keep }
     }
 
-    /// Something that was found while rows came.
-    pub(super) fn amid(text: String) -> Self {
-        Self { text, then: Then::Close }
+    /// Creates an error that was found while rows were received.
+    pub(super) fn during_fetch(message: String) -> Self {
+        Self { message, connection: ConnectionAction::Close }
     }
 
-    /// A `COMMIT` that failed. Without an answer nobody knows whether it was heard.
-    pub(super) fn of_commit(error: sqlx::Error) -> Self {
+    /// Converts an error of `COMMIT`. Without a response, the outcome is unknown.
+    pub(super) fn from_commit(error: sqlx::Error) -> Self {
         match error {
             sqlx::Error::Database(_) => Self::from(error),
             error => {
-                tracing::warn!(%error, "a transaction may or may not have been kept");
-                Self::amid("the connection to the database broke; whether the change was kept is not known".to_owned())
+                tracing::warn!(%error, "the outcome of a transaction is unknown");
+                Self::during_fetch(
+                    "the connection to the database broke; the change may or may not have been saved".to_owned(),
+                )
             }
         }
     }
 }
 
-impl From<sqlx::Error> for Fault {
-    /// What PostgreSQL says about a statement is about the config's text and the caller's values; the rest is for the log.
+impl From<sqlx::Error> for StatementFault {
+    /// Keeps PostgreSQL's message if it concerns the statement or the caller's values; other
+    /// messages are only logged.
     fn from(error: sqlx::Error) -> Self {
         tracing::warn!(%error, "a statement failed");
         match &error {
-            sqlx::Error::Database(database) => of_database(database.downcast_ref::<PgDatabaseError>()),
-            _ => Self::amid("the database failed".to_owned()),
+            sqlx::Error::Database(database) => from_database_error(database.downcast_ref::<PgDatabaseError>()),
+            _ => Self::during_fetch("the database failed".to_owned()),
         }
     }
 }
 
-/// By the code: <https://www.postgresql.org/docs/current/errcodes-appendix.html>
-fn of_database(error: &PgDatabaseError) -> Fault {
-    let told = match error.code() {
-        // Feature_not_supported: a statement was prepared for a table that has changed since.
+/// Classifies an error by its code:
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
+fn from_database_error(error: &PgDatabaseError) -> StatementFault {
+    let message = match error.code() {
+        // feature_not_supported: a table has changed since the statement was prepared.
         "0A000" if error.message().starts_with("cached plan") => {
-            return Fault { text: "the tables have changed; try again".to_owned(), then: Then::Forget };
+            return StatementFault {
+                message: "the tables have changed; try again".to_owned(),
+                connection: ConnectionAction::ClearStatements,
+            };
         }
-        // query_canceled: by its time, or by an administrator.
-        "57014" => "the statement was cancelled by the database: it took too long, or was ended there".to_owned(),
-        // Serialization, deadlock, lock_not_available, resources.
+        // query_canceled: by the statement timeout, or by an administrator.
+        "57014" => {
+            "the statement was cancelled by the database: it took too long, or an administrator cancelled it".to_owned()
+        }
+        // serialization_failure, deadlock_detected, lock_not_available.
         "40001" | "40P01" | "55P03" => "the database is busy; try again".to_owned(),
         code => match code.get(..2).unwrap_or_default() {
-            // Unknown functions and types are told with what to do about it.
+            // The hint says what to do about an unknown function or type.
             "42" => with_hint(error),
-            // Features, cardinality, data, constraints, transactions that only read, schemas, `WITH CHECK OPTION`, what a function
-            // raises.
+            // Features, cardinality, data, constraints, read-only transactions, schemas, `WITH
+            // CHECK OPTION`, and errors raised by functions.
             "0A" | "21" | "22" | "23" | "25" | "3F" | "44" | "P0" => error.message().to_owned(),
             "53" => "the database is busy; try again".to_owned(),
             _ => "the database failed".to_owned(),
         },
     };
-    Fault::before(told)
+    StatementFault::before_execution(message)
 }
 
 fn with_hint(error: &PgDatabaseError) -> String {

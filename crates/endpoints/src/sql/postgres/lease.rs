@@ -1,33 +1,34 @@
-//! A connection for one statement, in a transaction of its own.
+//! A pooled connection for one statement, which runs in its own transaction.
 //!
-//! The transaction makes a statement that is refused leave nothing behind, says what it may do, and ends with it, so that the next
-//! one finds nothing open. A connection whose statement did not come to its end is closed: the driver would wait for the rest.
+//! The transaction sets the access mode, and makes sure that a failed statement changes nothing and
+//! that the next one finds no open transaction. A connection whose statement did not finish is
+//! closed, because the driver would wait for the remaining rows.
 
-use super::fault::{Fault, Then};
-use super::{CONNECTIONS, Postgres, WAIT};
-use crate::sql::Access;
+use super::fault::{ConnectionAction, StatementFault};
+use super::{ACQUIRE_TIMEOUT, MAX_CONNECTIONS, Postgres};
+use crate::sql::SqlAccess;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// What the caller learns when there is no connection; the log learns why.
+/// The caller's error if there is no connection; the reason is only logged.
 const UNREACHABLE: &str = "the database cannot be reached; try again later";
 const BUSY: &str = "the database is busy; try again";
 
-/// How long to ask once more, for the reason.
-const ASK: Duration = Duration::from_secs(1);
+/// The time limit of the additional connection attempt that determines the reason.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A connection that is closed unless it is given back.
-pub(super) struct Lease {
+/// A connection that is closed when dropped, unless it is idle again.
+pub(super) struct LeasedConnection {
     connection: PoolConnection<sqlx::Postgres>,
     is_idle: bool,
-    /// Free when the connection is back, or on its way.
-    _turn: OwnedSemaphorePermit,
+    /// Released when the connection is back in the pool or closed.
+    _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Lease {
+impl Drop for LeasedConnection {
     fn drop(&mut self) {
         if !self.is_idle {
             self.connection.close_on_drop();
@@ -35,14 +36,14 @@ impl Drop for Lease {
     }
 }
 
-impl Lease {
-    /// Begins a transaction whose statements may run for `time` each.
-    pub(super) async fn begin(&mut self, access: Access, time: Duration) -> Result<(), Fault> {
+impl LeasedConnection {
+    /// Begins a transaction with this time limit for each statement.
+    pub(super) async fn begin(&mut self, access: SqlAccess, time: Duration) -> Result<(), StatementFault> {
         let access = match access {
-            Access::Read => "READ ONLY",
-            Access::Write => "READ WRITE",
+            SqlAccess::Read => "READ ONLY",
+            SqlAccess::Write => "READ WRITE",
         };
-        // Zero would be no limit.
+        // Zero would mean no limit.
         let time = time.as_millis().clamp(1, i32::MAX as u128);
         let begin = format!("BEGIN {access}; SET LOCAL statement_timeout = {time}");
         self.is_idle = false;
@@ -54,27 +55,27 @@ impl Lease {
         &mut self.connection
     }
 
-    /// Keeps what was done, or undoes it if something failed. The connection can go back if it can still be used.
-    pub(super) async fn end<T>(&mut self, done: Result<T, Fault>) -> Result<T, Fault> {
+    /// Commits, or rolls back after an error. Marks the connection as idle if it can still be used.
+    pub(super) async fn end<T>(&mut self, done: Result<T, StatementFault>) -> Result<T, StatementFault> {
         match done {
             Ok(value) => {
-                self.connection.execute("COMMIT").await.map_err(Fault::of_commit)?;
+                self.connection.execute("COMMIT").await.map_err(StatementFault::from_commit)?;
                 self.is_idle = true;
                 Ok(value)
             }
             Err(fault) => {
-                self.is_idle = self.roll_back(fault.then).await;
+                self.is_idle = self.roll_back(fault.connection).await;
                 Err(fault)
             }
         }
     }
 
-    /// Whether the connection can still be used.
-    async fn roll_back(&mut self, then: Then) -> bool {
-        match then {
-            Then::Close => false,
-            Then::GoOn => self.connection.execute("ROLLBACK").await.is_ok(),
-            Then::Forget => {
+    /// Rolls back and returns whether the connection can still be used.
+    async fn roll_back(&mut self, action: ConnectionAction) -> bool {
+        match action {
+            ConnectionAction::Close => false,
+            ConnectionAction::Keep => self.connection.execute("ROLLBACK").await.is_ok(),
+            ConnectionAction::ClearStatements => {
                 let undone = self.connection.execute("ROLLBACK").await.is_ok();
                 undone && self.connection.clear_cached_statements().await.is_ok()
             }
@@ -83,27 +84,28 @@ impl Lease {
 }
 
 impl Postgres {
-    /// A connection, when it is one's turn.
+    /// Waits for a free connection.
     ///
     /// # Errors
-    /// For the caller: that the database is busy, or cannot be reached.
-    pub(super) async fn lease(&self) -> Result<Lease, String> {
-        let Ok(Ok(turn)) = tokio::time::timeout(WAIT, self.turns.clone().acquire_owned()).await else {
-            tracing::warn!(connections = CONNECTIONS, waited = ?WAIT, "every connection to the database is busy");
+    /// A message for the caller: the database is busy or unreachable.
+    pub(super) async fn lease_connection(&self) -> Result<LeasedConnection, String> {
+        let Ok(Ok(permit)) = tokio::time::timeout(ACQUIRE_TIMEOUT, self.permits.clone().acquire_owned()).await else {
+            tracing::warn!(connections = MAX_CONNECTIONS, waited = ?ACQUIRE_TIMEOUT, "every connection to the database is busy");
             return Err(BUSY.to_owned());
         };
         match self.pool.acquire().await {
-            Ok(connection) => Ok(Lease { connection, is_idle: false, _turn: turn }),
-            Err(error) => Err(self.unreachable(error).await),
+            Ok(connection) => Ok(LeasedConnection { connection, is_idle: false, _permit: permit }),
+            Err(error) => Err(self.log_unreachable(error).await),
         }
     }
 
-    /// Tells the log why there is no connection. The pool asks again while it is refused, and says only that it took too long.
-    async fn unreachable(&self, error: sqlx::Error) -> String {
+    /// Logs why there is no connection. The pool retries refused connections and reports only a
+    /// timeout, so one more attempt determines the reason.
+    async fn log_unreachable(&self, error: sqlx::Error) -> String {
         let reason = match error {
             sqlx::Error::PoolTimedOut => {
                 let options = self.pool.connect_options();
-                match tokio::time::timeout(ASK, options.connect()).await {
+                match tokio::time::timeout(PROBE_TIMEOUT, options.connect()).await {
                     Ok(Err(reason)) => reason,
                     Ok(Ok(_)) | Err(_) => error,
                 }

@@ -1,4 +1,4 @@
-//! PostgreSQL.
+//! PostgreSQL databases.
 
 mod array;
 mod bind;
@@ -11,7 +11,7 @@ mod time;
 mod value;
 
 use super::SqlSettings;
-use init::Init;
+use init::DatabaseInit;
 use secrecy::ExposeSecret;
 use sqlx::Executor;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
@@ -20,36 +20,38 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Connections to a database. The next statement waits for one that is free.
-const CONNECTIONS: u32 = 8;
-/// How long a statement waits for a free connection, and then for a new one to stand.
-const WAIT: Duration = Duration::from_secs(5);
-/// How soon the database notices that a connection whose statement runs is closed. Since version 14; before it, and on systems
-/// that cannot tell, the statement ends with its time.
-const NOTICES_ITS_END: &str = "SET client_connection_check_interval = 250";
+/// The maximum number of connections to a database. Further statements wait.
+const MAX_CONNECTIONS: u32 = 8;
+/// The time limit of a statement's wait for a free connection, and then for a new connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Makes the database check every 250 ms whether the client of an active statement is still
+/// connected. Before version 14, and on systems without support for the check, an abandoned
+/// statement ends with its timeout.
+const CHECK_CLIENT_CONNECTION: &str = "SET client_connection_check_interval = 250";
 
-/// A database, connected to when a statement needs it; a cheap handle.
+/// A database that is connected to when a statement needs it; a cheap handle.
 #[derive(Clone)]
 pub(super) struct Postgres {
     pool: PgPool,
-    /// One permit for each connection: who waits here waits for a statement, who waits for the pool waits for the database.
-    turns: Arc<Semaphore>,
-    init: Arc<Init>,
+    /// One permit for each connection. So a wait for a permit means that all connections are in
+    /// use, and a wait for the pool means that the database is slow to connect.
+    permits: Arc<Semaphore>,
+    init: Arc<DatabaseInit>,
 }
 
 impl Postgres {
-    /// Reads the address; nothing is connected to yet.
+    /// Parses the URL. Nothing is connected yet.
     ///
     /// # Errors
-    /// One line for the operator, without the address.
+    /// A message for the operator, without the URL.
     pub(super) fn open(settings: &SqlSettings) -> Result<Self, String> {
-        // The driver's own text may quote a part of the address.
+        // The driver's error may quote a part of the URL.
         let options = PgConnectOptions::from_str(settings.url.expose_secret())
             .map_err(|_| "the address of the database cannot be read".to_owned())?;
-        let pool = PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(WAIT);
+        let pool = PgPoolOptions::new().max_connections(MAX_CONNECTIONS).acquire_timeout(ACQUIRE_TIMEOUT);
         let pool = pool.after_connect(|connection, _| {
             Box::pin(async move {
-                if let Err(error) = connection.execute(NOTICES_ITS_END).await {
+                if let Err(error) = connection.execute(CHECK_CLIENT_CONNECTION).await {
                     tracing::debug!(%error, "a statement whose caller has gone runs on until its time is over");
                 }
                 Ok(())
@@ -57,8 +59,8 @@ impl Postgres {
         });
         Ok(Self {
             pool: pool.connect_lazy_with(options),
-            turns: Arc::new(Semaphore::new(CONNECTIONS as usize)),
-            init: Arc::new(Init::new(settings.init.clone())),
+            permits: Arc::new(Semaphore::new(MAX_CONNECTIONS as usize)),
+            init: Arc::new(DatabaseInit::new(settings.init.clone())),
         })
     }
 }

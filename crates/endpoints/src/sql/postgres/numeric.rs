@@ -1,14 +1,17 @@
-//! `numeric`: <https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/numeric.c>, `numeric_send`.
+//! Decodes `numeric`:
+//! <https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/numeric.c>,
+//! `numeric_send`.
 
-use super::value::Reader;
+use super::value::BinaryReader;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The number as it is written in decimals, all of them: digits in groups of four, the first at `weight`, `scale` behind the point.
-pub(super) fn text(bytes: &[u8]) -> Option<String> {
-    let mut reader = Reader(bytes);
-    let (count, weight, sign, scale) = (reader.i16()?, reader.i16()?, reader.i16()?, reader.i16()?);
-    // The bits of the sign are those of an unsigned number.
+/// Formats the binary format as a decimal number with all digits. The digits are in groups of four,
+/// the first of which has the exponent `weight`; `scale` is the number of decimal places.
+pub(super) fn numeric_text(bytes: &[u8]) -> Option<String> {
+    let mut reader = BinaryReader(bytes);
+    let (count, weight, sign, scale) = (reader.read_i16()?, reader.read_i16()?, reader.read_i16()?, reader.read_i16()?);
+    // The sign is an unsigned 16-bit value.
     let sign = match sign.cast_unsigned() {
         0x0000 => "",
         0x4000 => "-",
@@ -17,7 +20,7 @@ pub(super) fn text(bytes: &[u8]) -> Option<String> {
         0xF000 => return Some("-Infinity".to_owned()),
         _ => return None,
     };
-    let groups = (0..count).map(|_| reader.i16()).collect::<Option<Vec<_>>>()?;
+    let groups = (0..count).map(|_| reader.read_i16()).collect::<Option<Vec<_>>>()?;
     let group = |at: i32| usize::try_from(at).ok().and_then(|at| groups.get(at)).copied().unwrap_or(0);
     let (weight, scale) = (i32::from(weight), usize::try_from(scale).ok()?);
     let mut text = sign.to_owned();
@@ -37,8 +40,8 @@ pub(super) fn text(bytes: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// A number where a number of JSON says the same, else its text.
-pub(super) fn value(text: String) -> Value {
+/// Returns a JSON number if one represents the same value, otherwise a string.
+pub(super) fn numeric_value(text: String) -> Value {
     let shortest = match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.'),
         false => &text,
@@ -54,13 +57,13 @@ pub(super) fn value(text: String) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{text, value};
+    use super::{numeric_text, numeric_value};
 
     #[test]
-    fn numbers_are_read_as_they_are_sent() {
+    fn binary_numerics_are_decoded() {
         let check = |parts: &[i16], expected: &str| {
             let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_be_bytes()).collect();
-            assert_eq!(text(&bytes).as_deref(), Some(expected));
+            assert_eq!(numeric_text(&bytes).as_deref(), Some(expected));
         };
         check(&[0, 0, 0, 0], "0");
         check(&[0, 0, 0, 2], "0.00");
@@ -68,12 +71,12 @@ mod tests {
         check(&[1, 1, 0, 0, 7], "70000");
         check(&[1, -2, 0x4000, 7, 1230], "-0.0000123");
         check(&[0, 0, 0xC000_u16.cast_signed(), 0], "NaN");
-        assert_eq!(text(&[0, 3, 0, 0, 0, 0, 0, 0]), None);
+        assert_eq!(numeric_text(&[0, 3, 0, 0, 0, 0, 0, 0]), None);
     }
 
     #[test]
-    fn a_number_keeps_its_value() {
-        let check = |text: &str, expected: &str| assert_eq!(value(text.to_owned()).to_string(), expected);
+    fn numerics_keep_their_value_in_json() {
+        let check = |text: &str, expected: &str| assert_eq!(numeric_value(text.to_owned()).to_string(), expected);
         check("5.00", "5");
         check("-19.90", "-19.9");
         check("0.1", "0.1");

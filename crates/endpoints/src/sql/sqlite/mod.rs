@@ -1,4 +1,4 @@
-//! SQLite.
+//! SQLite databases.
 
 mod open;
 mod run;
@@ -12,6 +12,7 @@ use tokio::sync::Mutex;
 #[derive(Clone)]
 pub(super) struct Sqlite {
     pool: SqlitePool,
-    /// A database in memory is gone with its last connection, and the pool may close its own after an error.
+    /// Keeps an in-memory database alive: it is deleted with its last connection, and the pool may
+    /// close its own connections after an error.
     _keeper: Option<Arc<Mutex<SqliteConnection>>>,
 }

@@ -1,4 +1,4 @@
-//! Opening a database.
+//! Opens SQLite databases.
 
 use super::Sqlite;
 use crate::sql::SqlSettings;
@@ -10,19 +10,20 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// How long a statement waits for another process that writes.
-const BUSY: Duration = Duration::from_secs(5);
-/// Connections to a file. Each is a thread.
-const CONNECTIONS: u32 = 4;
+/// The time limit of a statement's wait for a writer in another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The maximum number of connections to a file. Each uses a thread.
+const MAX_CONNECTIONS: u32 = 4;
 
 impl Sqlite {
-    /// Opens a database; one that does not exist is made only if there is SQL to fill it.
+    /// Opens a database. A file that does not exist is created only if there is SQL to initialize
+    /// it.
     ///
     /// # Errors
-    /// One line for the operator.
+    /// A message for the operator.
     pub(in crate::sql) async fn open(settings: &SqlSettings) -> Result<Self, String> {
         open(settings).await.map_err(|error| match error {
-            // Its own text adds a number.
+            // The error's own text adds a number.
             sqlx::Error::Database(error) => error.message().to_owned(),
             error => error.to_string(),
         })
@@ -31,47 +32,47 @@ impl Sqlite {
 
 async fn open(settings: &SqlSettings) -> Result<Sqlite, sqlx::Error> {
     let url = settings.url.expose_secret();
-    let options = SqliteConnectOptions::from_str(url)?.busy_timeout(BUSY);
+    let options = SqliteConnectOptions::from_str(url)?.busy_timeout(BUSY_TIMEOUT);
     let in_memory = url.contains(":memory:") || url.contains("mode=memory");
-    let first = set_up(settings, &options, in_memory).await?;
-    // A database in memory has one connection, so that its statements simply take turns.
-    let pool = SqlitePoolOptions::new().max_connections(if in_memory { 1 } else { CONNECTIONS }).min_connections(1);
+    let first = initialize(settings, &options, in_memory).await?;
+    // An in-memory database has one connection, so its statements run one after the other.
+    let pool = SqlitePoolOptions::new().max_connections(if in_memory { 1 } else { MAX_CONNECTIONS }).min_connections(1);
     let pool = pool.idle_timeout(None).max_lifetime(None);
     let pool = pool.connect_with(options.read_only(settings.read_only && !in_memory)).await?;
     let keeper = first.filter(|_| in_memory).map(|first| Arc::new(Mutex::new(first)));
     Ok(Sqlite { pool, _keeper: keeper })
 }
 
-/// Fills a new database; answers with the connection that did.
-async fn set_up(
+/// Initializes a new database and returns the connection that was used.
+async fn initialize(
     settings: &SqlSettings,
     options: &SqliteConnectOptions,
     in_memory: bool,
 ) -> Result<Option<SqliteConnection>, sqlx::Error> {
     let exists = !in_memory && options.get_filename().exists();
-    // A file that is only read may be on a disk that is.
+    // A read-only file may be on a read-only file system.
     if !in_memory && (settings.init.is_none() || (exists && settings.read_only)) {
         return Ok(None);
     }
     let mut connection = options.clone().create_if_missing(true).connect().await?;
     if let Some(init) = &settings.init {
         if !exists && !in_memory {
-            // So that readers and a writer do not wait for each other.
+            // With a write-ahead log, readers and a writer do not block each other.
             connection.execute("PRAGMA journal_mode = WAL").await?;
         }
-        // Two servers that start at once fill it once.
+        // The write lock makes sure that of several servers only one runs the SQL.
         connection.execute("BEGIN IMMEDIATE").await?;
-        let filled = fill(&mut connection, init).await;
+        let filled = run_init(&mut connection, init).await;
         connection.execute(if filled.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
         filled?;
     }
     Ok(Some(connection))
 }
 
-async fn fill(connection: &mut SqliteConnection, init: &str) -> Result<(), sqlx::Error> {
+async fn run_init(connection: &mut SqliteConnection, init: &str) -> Result<(), sqlx::Error> {
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *connection).await?;
     if tables == 0 {
-        // The config's own text.
+        // The SQL is from the config.
         connection.execute(AssertSqlSafe(init.to_owned()).into_sql_str()).await?;
     }
     Ok(())

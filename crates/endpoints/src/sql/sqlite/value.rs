@@ -1,4 +1,4 @@
-//! JSON to SQL and back.
+//! Converts between JSON and SQLite's values.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -7,7 +7,7 @@ use sqlx::error::BoxDynError;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Arguments, Column, Row, TypeInfo, ValueRef};
 
-/// Adds a value to those of a statement. Lists and mappings are bound as their JSON text.
+/// Binds a value as the next parameter. Lists and objects are bound as JSON text.
 pub(super) fn bind(arguments: &mut SqliteArguments, value: &Value) -> Result<(), BoxDynError> {
     match value {
         Value::Null => arguments.add(None::<String>),
@@ -21,14 +21,14 @@ pub(super) fn bind(arguments: &mut SqliteArguments, value: &Value) -> Result<(),
     }
 }
 
-/// A row as an object.
-pub(super) fn object(row: &SqliteRow) -> Map<String, Value> {
-    row.columns().iter().enumerate().map(|(at, column)| (column.name().to_owned(), cell(row, at))).collect()
+/// Converts a row to an object.
+pub(super) fn row_object(row: &SqliteRow) -> Map<String, Value> {
+    row.columns().iter().enumerate().map(|(at, column)| (column.name().to_owned(), column_value(row, at))).collect()
 }
 
-/// A value by the type that it has in this row: whole numbers and fractions stay apart, bytes become base64, and what a column
-/// of the type BOOLEAN holds is a truth value.
-fn cell(row: &SqliteRow, at: usize) -> Value {
+/// Converts a value by its storage class in this row: integers and reals stay distinct, blobs
+/// become base64, and values of BOOLEAN columns become booleans.
+fn column_value(row: &SqliteRow, at: usize) -> Value {
     let Ok(raw) = row.try_get_raw(at) else { return Value::Null };
     if raw.is_null() {
         return Value::Null;
@@ -41,12 +41,12 @@ fn cell(row: &SqliteRow, at: usize) -> Value {
             Err(_) => Value::Null,
         },
         "REAL" => row.try_get_unchecked::<f64, _>(at).map_or(Value::Null, Value::from),
-        "BLOB" => bytes(row, at).map_or(Value::Null, |bytes| Value::from(BASE64_STANDARD.encode(bytes))),
-        // SQLite does not promise that a text is UTF-8.
-        _ => bytes(row, at).map_or(Value::Null, |bytes| Value::from(String::from_utf8_lossy(&bytes))),
+        "BLOB" => column_bytes(row, at).map_or(Value::Null, |bytes| Value::from(BASE64_STANDARD.encode(bytes))),
+        // SQLite does not guarantee that text is UTF-8.
+        _ => column_bytes(row, at).map_or(Value::Null, |bytes| Value::from(String::from_utf8_lossy(&bytes))),
     }
 }
 
-fn bytes(row: &SqliteRow, at: usize) -> Option<Vec<u8>> {
+fn column_bytes(row: &SqliteRow, at: usize) -> Option<Vec<u8>> {
     row.try_get_unchecked(at).ok()
 }

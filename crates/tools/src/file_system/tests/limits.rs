@@ -1,11 +1,11 @@
 //! Values below, at and above each limit.
 
-use super::super::base::Base;
-use super::super::budget::{Budget, Spent};
-use super::super::input::typed;
+use super::super::base::BaseFolder;
+use super::super::budget::{BudgetLimit, WalkBudget};
+use super::super::input::parse_input;
 use super::super::path::BasePath;
 use super::super::tool::FileTool;
-use super::super::walk::{End, walk};
+use super::super::walk::{WalkEnd, walk};
 use super::super::{list, read, search};
 use super::{Tree, context};
 use contract::Tool;
@@ -125,10 +125,10 @@ async fn a_list_is_limited_in_size() {
 }
 
 /// Returns the paths that a walk over a tree visits, and how it ends.
-fn walked(tree: &Tree, depth: usize, mut budget: Budget) -> (Vec<String>, End) {
-    let (base, mut seen) = (Base::open(&tree.base()).unwrap(), Vec::new());
+fn walked(tree: &Tree, depth: usize, mut budget: WalkBudget) -> (Vec<String>, WalkEnd) {
+    let (base, mut seen) = (BaseFolder::open(&tree.base()).unwrap(), Vec::new());
     let end = walk(&base, &BasePath::base(), depth, &mut budget, |path, _| {
-        seen.push(path.shown().to_owned());
+        seen.push(path.display_path().to_owned());
         ControlFlow::Continue(())
     });
     (seen, end.unwrap())
@@ -138,31 +138,37 @@ fn walked(tree: &Tree, depth: usize, mut budget: Budget) -> (Vec<String>, End) {
 fn a_walk_ends_with_its_budget() {
     let tree = Tree::empty();
     ["a/1", "a/2", "b/3", "c"].iter().for_each(|path| tree.write(path, ""));
-    let check = |depth: usize, entries: usize, expected: &[&str], end: End| {
-        let budget = Budget::of(Duration::from_secs(60), entries, CancellationToken::new());
+    let check = |depth: usize, entries: usize, expected: &[&str], end: WalkEnd| {
+        let budget = WalkBudget::with_limits(Duration::from_secs(60), entries, CancellationToken::new());
         assert_eq!(walked(&tree, depth, budget), (expected.iter().map(ToString::to_string).collect(), end));
     };
-    check(9, 6, &["a", "a/1", "a/2", "b", "b/3", "c"], End::Complete);
-    check(9, 7, &["a", "a/1", "a/2", "b", "b/3", "c"], End::Complete);
-    check(9, 5, &["a", "a/1", "a/2", "b", "c"], End::Spent(Spent::Entries));
-    check(1, 3, &["a", "b", "c"], End::Complete);
-    check(2, 6, &["a", "a/1", "a/2", "b", "b/3", "c"], End::Complete);
+    check(9, 6, &["a", "a/1", "a/2", "b", "b/3", "c"], WalkEnd::Complete);
+    check(9, 7, &["a", "a/1", "a/2", "b", "b/3", "c"], WalkEnd::Complete);
+    check(9, 5, &["a", "a/1", "a/2", "b", "c"], WalkEnd::Spent(BudgetLimit::Entries));
+    check(1, 3, &["a", "b", "c"], WalkEnd::Complete);
+    check(2, 6, &["a", "a/1", "a/2", "b", "b/3", "c"], WalkEnd::Complete);
     let stopped = CancellationToken::new();
     stopped.cancel();
-    assert_eq!(walked(&tree, 9, Budget::of(Duration::from_secs(60), 99, stopped)).1, End::Spent(Spent::Time));
-    assert_eq!(walked(&tree, 9, Budget::of(Duration::ZERO, 99, CancellationToken::new())).1, End::Spent(Spent::Time));
+    assert_eq!(
+        walked(&tree, 9, WalkBudget::with_limits(Duration::from_secs(60), 99, stopped)).1,
+        WalkEnd::Spent(BudgetLimit::Time)
+    );
+    assert_eq!(
+        walked(&tree, 9, WalkBudget::with_limits(Duration::ZERO, 99, CancellationToken::new())).1,
+        WalkEnd::Spent(BudgetLimit::Time)
+    );
 }
 
 /// The limit is lower here, because creating more entries would take long.
 #[test]
 fn a_truncated_list_has_a_notice() {
-    assert_eq!((Budget::ENTRIES, Budget::TIME), (50_000, Duration::from_secs(5)));
+    assert_eq!((WalkBudget::ENTRIES, WalkBudget::TIME), (50_000, Duration::from_secs(5)));
     let tree = Tree::empty();
     (0..10).for_each(|number| tree.write(&number.to_string(), ""));
-    let base = Base::open(&tree.base()).unwrap();
+    let base = BaseFolder::open(&tree.base()).unwrap();
     let check = |glob: &str, entries: usize, expected: Result<(usize, bool), &str>| {
-        let mut budget = Budget::of(Duration::from_secs(60), entries, CancellationToken::new());
-        let answer = list::run(&base, typed(json!({ "glob": glob })).unwrap(), &mut budget);
+        let mut budget = WalkBudget::with_limits(Duration::from_secs(60), entries, CancellationToken::new());
+        let answer = list::run(&base, parse_input(json!({ "glob": glob })).unwrap(), &mut budget);
         let answer = answer.map(|list| {
             let list = list.as_array().unwrap().clone();
             (list.len(), list.last().is_some_and(|last| last.get("notice").is_some()))
@@ -215,7 +221,7 @@ async fn calls_over_the_limit_wait_and_succeed() {
 #[tokio::test]
 async fn a_waiting_call_can_be_cancelled() {
     let (tree, none) = (Tree::empty(), Arc::new(Semaphore::new(0)));
-    let base = Arc::new(Base::open(&tree.base()).unwrap());
+    let base = Arc::new(BaseFolder::open(&tree.base()).unwrap());
     let (tool, context) = (FileTool::new(read::spec(), read::run, &base, &none), context());
     let cancel = context.cancel.clone();
     let (answer, ()) = tokio::join!(tool.call(json!({ "path": "a.txt" }), context), async { cancel.cancel() });

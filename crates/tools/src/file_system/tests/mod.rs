@@ -118,10 +118,13 @@ async fn call(base: &Path, tool: &str, input: Value) -> Result<Value, String> {
 fn context() -> ToolContext {
     ToolContext {
         call_id: "call".to_owned(),
-        user_id: "user".to_owned(),
-        conversation_id: "conversation".to_owned(),
+        scope: Arc::new(contract::RunScope {
+            user_id: "user".to_owned(),
+            conversation_id: "conversation".to_owned(),
+            ..contract::RunScope::default()
+        }),
         cancel: CancellationToken::new(),
-        progress: contract::Progress::default(),
+        reports: contract::CallReports::default(),
         may_repeat: false,
         models: contract::ModelUse::default(),
     }

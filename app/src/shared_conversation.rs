@@ -1,0 +1,138 @@
+//! The page of a shared copy of a conversation, which anyone with the link can read. Plain HTML
+//! without the app.
+
+use crate::agent_chat::notice::outcome_label;
+use crate::hidden_characters::{TextKind, escaped_json, text_with_code_points, visible_nodes};
+use crate::markdown::{CitationStyle, MarkdownOptions, markdown_node_with_options};
+use crate::node::{Node, element};
+use crate::texts::{Text, Texts, fill, t};
+use chat::SharedSnapshot;
+use leptos::prelude::{Owner, RenderHtml, provide_context};
+use serde_json::Value;
+use wire::api::MessageMetadata;
+use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
+
+/// The content security policy of the page: it may load our style sheet and our scripts for the
+/// theme and for code blocks.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; \
+     form-action 'none'; frame-ancestors 'none'";
+
+/// Highlighted code and formulas as in a conversation, but no diagrams: those are drawn in frames,
+/// which this page does not allow.
+const MARKDOWN_OPTIONS: MarkdownOptions =
+    MarkdownOptions { highlighting: true, diagrams: false, math: true, citations: CitationStyle::Hidden };
+
+/// Renders the document of a shared copy, or a "not found" page if there is none. The texts are
+/// those of `texts`, or else English.
+pub fn shared_page(copy: Option<&SharedSnapshot>, texts: Option<Texts>) -> String {
+    Owner::new().with(|| {
+        let (lang, dir) = texts.as_ref().map_or((None, None), |texts| (texts.language(), texts.direction()));
+        if let Some(texts) = texts {
+            provide_context(texts);
+        }
+        document_html(copy, lang.unwrap_or("en"), dir.unwrap_or("ltr"))
+    })
+}
+
+fn document_html(copy: Option<&SharedSnapshot>, lang: &str, dir: &str) -> String {
+    let (title, body) = match copy {
+        Some(copy) => (text_with_code_points(&copy.title, TextKind::Prose), conversation_node(copy)),
+        None => (t(Text::SharedNothing).into(), not_found_node()),
+    };
+    // The script that highlights code is included only if there is a code block.
+    let body = element("body").children(vec![body]).to_html();
+    let has_code = body.contains("class=\"cw-md-code\"");
+    let colours = has_code.then(|| element("script").attr("type", "module").attr("src", "/assets/lazy/code.js"));
+    let link = |rel: &str, href: &str| element("link").attr("rel", rel).attr("href", href);
+    let mut head = vec![
+        element("meta").attr("charset", "utf-8"),
+        element("meta").attr("name", "viewport").attr("content", "width=device-width, initial-scale=1"),
+        element("meta").attr("name", "color-scheme").attr("content", "light dark"),
+        element("meta").attr("name", "robots").attr("content", "noindex"),
+        element("title").text(title.into_owned()),
+        element("script").attr("src", "/assets/theme.js"),
+        link("stylesheet", "/pkg/chatwright.css"),
+        link("icon", "/assets/favicon.svg"),
+    ];
+    head.extend(colours);
+    let head = element("head").children(head);
+    let page = element("html").attr("lang", lang).attr("dir", dir).children(vec![head]).to_html();
+    let begun = page.strip_suffix("</html>").unwrap_or(&page);
+    format!("<!DOCTYPE html>{begun}{body}</html>")
+}
+
+fn not_found_node() -> Node {
+    let words = t(Text::SharedNothingWhy);
+    element("main")
+        .attr("class", "cw-message-page")
+        .children(vec![element("h1").text(t(Text::SharedNothing)), element("p").text(words)])
+}
+
+fn conversation_node(copy: &SharedSnapshot) -> Node {
+    let mut content = vec![
+        element("h1").attr("dir", "auto").children(visible_nodes(&copy.title, TextKind::Prose)),
+        element("p")
+            .attr("class", "cw-shared-note")
+            .text(fill(Text::SharedNote, &[&crate::agent_conversations::dates::utc_date(copy.created_at)])),
+    ];
+    content.extend(copy.messages.iter().map(message_node));
+    element("main").attr("class", "cw-shared").children(content)
+}
+
+fn message_node(message: &UiMessage) -> Node {
+    let (class, who) = match message.role {
+        Role::User => ("cw-message cw-message-user", t(Text::Person)),
+        Role::Assistant | Role::System => ("cw-message cw-message-assistant", t(Text::Agent)),
+    };
+    let parts = message.parts.iter().filter_map(|part| part_node(part, message.role)).collect();
+    let mut content = vec![element("div").attr("class", "cw-message-body").children(parts)];
+    let mark = MessageMetadata::from_message(message).incomplete_outcome().and_then(outcome_label);
+    content.extend(mark.map(|mark| element("p").attr("class", "cw-notice cw-notice-quiet").text(mark)));
+    element("article").attr("class", class).attr("aria-label", who).children(content)
+}
+
+fn part_node(part: &UiPart, role: Role) -> Option<Node> {
+    match part {
+        UiPart::Text(text) if role == Role::User => Some(
+            element("p")
+                .attr("class", "cw-plain")
+                .attr("dir", "auto")
+                .children(visible_nodes(&text.text, TextKind::Prose)),
+        ),
+        UiPart::Text(text) => Some(markdown_node_with_options(&text.text, MARKDOWN_OPTIONS)),
+        UiPart::File(file) => Some(
+            element("p").children(visible_nodes(file.filename.as_deref().unwrap_or(&file.media_type), TextKind::Value)),
+        ),
+        UiPart::Tool(tool) => Some(tool_call_node(tool)),
+        _ => None,
+    }
+}
+
+/// Renders a tool call as one line, with its input and output if the copy includes them.
+fn tool_call_node(tool: &ToolPart) -> Node {
+    let outcome = match tool.state {
+        ToolState::OutputAvailable => t(Text::SharedDone),
+        ToolState::OutputError => t(Text::SharedFailed),
+        ToolState::OutputDenied if tool.is_passed_over() => t(Text::StateNotAnswered),
+        ToolState::OutputDenied => t(Text::SharedDenied),
+        _ => t(Text::SharedUnfinished),
+    };
+    let line = format!("{}: {outcome}", text_with_code_points(&tool.tool_name, TextKind::Value));
+    let values = [(t(Text::SharedGiven), &tool.input), (t(Text::Result), &tool.output)];
+    let values: Vec<_> =
+        values.into_iter().filter_map(|(name, value)| Some(value_node(name, value.as_ref()?))).collect();
+    if values.is_empty() {
+        return element("p").attr("class", "cw-shared-call").text(line);
+    }
+    let mut content = vec![element("summary").text(line)];
+    content.extend(values);
+    element("details").attr("class", "cw-shared-call").children(content)
+}
+
+fn value_node(name: &str, value: &Value) -> Node {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    element("div").children(vec![
+        element("p").text(name),
+        element("pre").children(vec![element("code").text(escaped_json(&text))]),
+    ])
+}

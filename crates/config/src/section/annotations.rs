@@ -1,0 +1,202 @@
+//! Tool annotations: `readsPrivate`, `returnsUntrusted` and `egress` say what a tool does with
+//! data, `idempotent` whether a call may be repeated. An agent that has read both private data and
+//! untrusted text may be made to send the data away by instructions in the text, so the user must
+//! approve what it sends from then on.
+//!
+//! `readsPrivate` and `returnsUntrusted` have defaults that depend on the tool, because alone they
+//! require no approval. `egress` is never a default, so that no existing tool suddenly requires
+//! approval; a warning suggests it where it seems to be missing.
+
+use super::value::{Text, check_patterns};
+use super::{Context, routine};
+use crate::agent::{Agent, AnnotatedTools, SourceAnnotations, ToolAnnotations};
+use crate::config::{Config, McpTransport};
+use crate::source::{Node, PathStep};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::HashSet;
+
+/// Annotations of one tool.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolAnnotationsEntry {
+    /// The results may hold private data. Default: `true` for an endpoint with a SQL request.
+    pub(super) reads_private: Option<bool>,
+    /// The results may hold text by anybody, with instructions in it. Default: `true` for an
+    /// endpoint with an `Http` request.
+    pub(super) returns_untrusted: Option<bool>,
+    /// The tool can send data to others. Calls need the user's approval once the agent has read
+    /// both private data and untrusted text.
+    pub(super) egress: Option<bool>,
+    /// Repeating a call has no further effect. A call that a crash of the server cut off is then
+    /// repeated when the run continues; otherwise the user decides. Default: `false`.
+    pub(super) idempotent: Option<bool>,
+}
+
+/// Annotations of the tools of an MCP server or a remote agent.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SourceAnnotationsEntry {
+    /// The tools whose results may hold private data: `true`, `false`, or patterns. Default: `true`
+    /// for a program that the server starts.
+    reads_private: Option<AnnotatedToolsEntry>,
+    /// The tools whose results may hold text by anybody, with instructions in it. Default: `true`.
+    returns_untrusted: Option<AnnotatedToolsEntry>,
+    /// The tools that can send data to others. Calls need the user's approval once the agent has
+    /// read both private data and untrusted text.
+    egress: Option<AnnotatedToolsEntry>,
+    /// The tools whose calls have no further effect when they are repeated. A call that a crash of
+    /// the server cut off is then repeated when the run continues; otherwise the user decides.
+    /// Default: `false`.
+    idempotent: Option<AnnotatedToolsEntry>,
+}
+
+/// A selection of the tools of a server.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum AnnotatedToolsEntry {
+    /// All tools, or none.
+    All(bool),
+    /// The tools whose original names match one of these patterns, such as `send_*`.
+    These(Vec<Text>),
+}
+
+impl ToolAnnotationsEntry {
+    /// Converts the annotations of a tool without defaults of its own.
+    pub(super) fn with_defaults(self) -> ToolAnnotations {
+        ToolAnnotations {
+            reads_private: self.reads_private.unwrap_or_default(),
+            returns_untrusted: self.returns_untrusted.unwrap_or_default(),
+            egress: self.egress,
+            idempotent: self.idempotent.unwrap_or_default(),
+        }
+    }
+
+    /// Converts the annotations of an endpoint. Defaults depend on its steps.
+    pub(super) fn for_endpoint(self, id: &str, context: &Context<'_, '_>) -> ToolAnnotations {
+        let types = step_types(id, context);
+        ToolAnnotations {
+            reads_private: self.reads_private.unwrap_or_else(|| DATABASE_STEPS.iter().any(|name| types.contains(name))),
+            returns_untrusted: self.returns_untrusted.unwrap_or_else(|| types.contains("Http")),
+            egress: self.egress,
+            idempotent: self.idempotent.unwrap_or_default(),
+        }
+    }
+}
+
+/// Steps that return rows. An `SqlExecute` does so with `RETURNING`.
+const DATABASE_STEPS: [&str; 2] = ["SqlQuery", "SqlExecute"];
+
+impl SourceAnnotationsEntry {
+    /// Converts the annotations of the server at `node`. `is_private` is the default of
+    /// `readsPrivate`.
+    pub(super) fn read(self, is_private: bool, node: &Node, context: &mut Context<'_, '_>) -> SourceAnnotations {
+        let mut read = |entry: Option<AnnotatedToolsEntry>, key| {
+            Some(match entry? {
+                AnnotatedToolsEntry::All(all) => AnnotatedTools::All(all),
+                AnnotatedToolsEntry::These(texts) => {
+                    AnnotatedTools::These(check_patterns(texts, node.span_at(&[PathStep::Key(key)]), context))
+                }
+            })
+        };
+        SourceAnnotations {
+            reads_private: read(self.reads_private, "readsPrivate").unwrap_or(AnnotatedTools::All(is_private)),
+            returns_untrusted: read(self.returns_untrusted, "returnsUntrusted").unwrap_or(AnnotatedTools::All(true)),
+            egress: read(self.egress, "egress"),
+            idempotent: read(self.idempotent, "idempotent").unwrap_or(AnnotatedTools::All(false)),
+        }
+    }
+}
+
+/// Returns the types of an endpoint's steps, including those of endpoints that it calls.
+fn step_types<'n>(id: &str, context: &Context<'n, '_>) -> HashSet<&'n str> {
+    let (mut types, mut seen, mut open) = (HashSet::new(), HashSet::new(), vec![id]);
+    while let Some(id) = open.pop() {
+        let Some((id, node)) = context.endpoints.get_key_value(id) else { continue };
+        if seen.insert(*id) {
+            types.extend(routine::step_types(node));
+            open.extend(routine::called_endpoints(node).into_iter().map(|(called, _)| called));
+        }
+    }
+    types
+}
+
+/// The names of an agent's tools and those of its sub-agents, by what they do with data.
+#[derive(Default)]
+struct DataExposure {
+    private: Vec<String>,
+    untrusted: Vec<String>,
+    /// Tools that can probably send data, but have no `egress` and need no approval.
+    unmarked_egress: Vec<String>,
+}
+
+/// Warns of agents that can be made to disclose private data by tools without an `egress`
+/// annotation.
+pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
+    for (id, agent) in &config.agents {
+        let (mut holds, mut seen) = (DataExposure::default(), HashSet::new());
+        collect_exposure(agent, config, context, &mut seen, &mut holds);
+        let DataExposure { private, untrusted, unmarked_egress: unsaid } = holds;
+        if private.is_empty() || untrusted.is_empty() || unsaid.is_empty() {
+            continue;
+        }
+        let Some(at) = context.agents.get(id.as_str()).map(|node| node.span_at(&[PathStep::Key("id")])) else {
+            continue;
+        };
+        let list = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "the agent `{id}` reads private data ({}) and text from outside ({}), which may talk it into sending the data away with {}",
+            list(&private),
+            list(&untrusted),
+            list(&unsaid)
+        );
+        let help = "say there `egress: true`, so that the user is asked once it has read both, or `egress: false`";
+        context.report.warning(at, message, Some(help.to_owned()));
+    }
+}
+
+fn collect_exposure<'c>(
+    agent: &'c Agent,
+    config: &'c Config,
+    context: &Context<'_, '_>,
+    seen: &mut HashSet<&'c str>,
+    holds: &mut DataExposure,
+) {
+    if !seen.insert(&agent.id) {
+        return;
+    }
+    for tool in &agent.tools {
+        let sends = step_types(&tool.endpoint_id, context).contains("Http") && tool.confirm.is_none();
+        holds.add_source(&tool.name, &SourceAnnotations::from(tool.annotations), sends);
+    }
+    for server in &agent.mcp {
+        let sends = !matches!(server.server.transport, McpTransport::Stdio(_)) && server.confirm.is_none();
+        holds.add_source(&server.name, &server.annotations, sends);
+    }
+    for remote in &agent.remote_agents {
+        holds.add_source(&remote.connection_id, &remote.annotations, remote.confirm.is_none());
+    }
+    if let Some(files) = &agent.file_system {
+        holds.add_source("fileSystem", &SourceAnnotations::from(files.annotations), false);
+    }
+    let of_pages = config.pages.iter().flat_map(|page| &page.client_tools);
+    for tool in of_pages.filter(|tool| tool.agent_id == agent.id) {
+        holds.add_source(&tool.name, &SourceAnnotations::from(tool.annotations), false);
+    }
+    for below in agent.agents.iter().filter_map(|below| config.agents.get(&below.agent_id)) {
+        collect_exposure(below, config, context, seen, holds);
+    }
+}
+
+impl DataExposure {
+    fn add_source(&mut self, name: &str, marks: &SourceAnnotations, sends: bool) {
+        let may =
+            [marks.reads_private.may_apply(), marks.returns_untrusted.may_apply(), sends && marks.egress.is_none()];
+        for (names, is_one) in [&mut self.private, &mut self.untrusted, &mut self.unmarked_egress].into_iter().zip(may)
+        {
+            if is_one && !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+    }
+}

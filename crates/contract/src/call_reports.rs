@@ -1,0 +1,68 @@
+//! What a running call reports to its run before its result.
+
+use crate::Source;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+/// A report of a running call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallReport {
+    /// The result so far, which replaces the previous one.
+    Progress(Value),
+    /// A source that the message cites.
+    Source(Source),
+    /// A data part of the message.
+    Data {
+        /// The name of the part, which becomes its type `data-NAME`.
+        name: String,
+        /// A later part with the same name and id replaces this one.
+        id: Option<String>,
+        /// The content.
+        data: Value,
+    },
+    /// The tools that a [source](crate::ToolSource) offers have changed, so the run asks its sources
+    /// again before its next step.
+    ToolsChanged,
+}
+
+/// Sends the reports of a call, with the call's id. The default has no receiver and drops them.
+#[derive(Clone, Debug, Default)]
+pub struct CallReports(Option<(String, mpsc::Sender<(String, CallReport)>)>);
+
+impl CallReports {
+    /// Sends the reports of this call to the channel. The channel's capacity is the number of
+    /// reports that may be queued.
+    pub fn new(call_id: impl Into<String>, sender: mpsc::Sender<(String, CallReport)>) -> Self {
+        Self(Some((call_id.into(), sender)))
+    }
+
+    /// Shows the result so far, which replaces the previous one. A report is dropped when reports
+    /// arrive faster than they can be shown.
+    pub fn progress(&self, output: Value) {
+        if let Some((call_id, sender)) = &self.0 {
+            let _ = sender.try_send((call_id.clone(), CallReport::Progress(output)));
+        }
+    }
+
+    /// Adds a source to the message.
+    pub async fn add_source(&self, source: Source) {
+        self.send(CallReport::Source(source)).await;
+    }
+
+    /// Adds a data part `data-NAME` to the message, or replaces the one with the same name and id.
+    pub async fn add_data(&self, name: impl Into<String>, id: Option<String>, data: Value) {
+        self.send(CallReport::Data { name: name.into(), id, data }).await;
+    }
+
+    /// Lets the run ask its tool sources again before its next step.
+    pub async fn tools_changed(&self) {
+        self.send(CallReport::ToolsChanged).await;
+    }
+
+    async fn send(&self, report: CallReport) {
+        if let Some((call_id, sender)) = &self.0 {
+            // The run may have ended.
+            let _ = sender.send((call_id.clone(), report)).await;
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Recognizes what the user asks for.
+
+/// The recognized request of a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    /// An overview of the possible requests.
+    Overview,
+    Greeting,
+    Table,
+    FillForm,
+    /// A search for this topic.
+    Search(String),
+    /// The deletion of the article about this topic.
+    Delete(String),
+    /// A question to the user, with a form or with options.
+    Question {
+        form: bool,
+    },
+    /// The numbers up to this one.
+    Count(u32),
+    LongAnswer,
+    Failure,
+    Unknown,
+}
+
+/// Recognizes a request. Only ASCII letters are compared case-insensitively, so that positions in
+/// the text do not shift.
+pub(crate) fn parse_intent(asked: &str) -> Intent {
+    let words = asked.trim().trim_end_matches(['.', '!', '?']).to_ascii_lowercase();
+    let has = |needle: &str| words.contains(needle);
+    let greetings = ["hello", "hi", "hey", "good morning", "good evening", "hello there"];
+    if words == "simulate a failure" {
+        Intent::Failure
+    } else if greetings.contains(&words.as_str()) {
+        Intent::Greeting
+    } else if has("what can you do") || words == "help" {
+        Intent::Overview
+    } else if has("ask me") {
+        Intent::Question { form: has("form") }
+    } else if has("fill") && (has("form") || has(" for ")) {
+        Intent::FillForm
+    } else if has("know about") || has("search") || has("look up") || has("tell me about") {
+        Intent::Search(topic(asked, &["know about ", "tell me about ", "search for ", "look up ", "search "]))
+    } else if has("delete") || has("remove") {
+        Intent::Delete(topic(asked, &["article about ", "article on ", "article ", "delete ", "remove "]))
+    } else if let Some(number) = count_to(&words) {
+        Intent::Count(number)
+    } else if has("long answer") || has("long text") {
+        Intent::LongAnswer
+    } else if has("table") || has("code") {
+        Intent::Table
+    } else {
+        Intent::Unknown
+    }
+}
+
+/// Returns the text after the first of these leads that occurs.
+fn topic(asked: &str, leads: &[&str]) -> String {
+    let lower = asked.to_ascii_lowercase();
+    let behind = leads.iter().find_map(|lead| Some(lower.find(lead)? + lead.len()));
+    let text = behind.map_or(asked, |at| &asked[at..]);
+    let text = text.trim().trim_end_matches(['?', '.', '!']);
+    let text = ["the ", "our ", "your "].iter().find_map(|article| text.strip_prefix(article)).unwrap_or(text);
+    text.trim_matches(['"', '“', '”', '*', '‘', '’', '\'']).to_owned()
+}
+
+/// Returns a title of a few words for a message.
+pub(crate) fn title(message: &str) -> String {
+    let about = match parse_intent(message) {
+        Intent::Search(topic) => topic,
+        Intent::Delete(topic) => format!("delete {topic}"),
+        _ => message.trim().trim_end_matches(['.', '!', '?']).to_owned(),
+    };
+    let mut words = about.split_whitespace().take(5).collect::<Vec<_>>().join(" ");
+    if let Some(first) = words.get(..1) {
+        let first = first.to_ascii_uppercase();
+        words.replace_range(..1, &first);
+    }
+    words
+}
+
+fn count_to(words: &str) -> Option<u32> {
+    let number: String = words.split("count to ").nth(1)?.chars().take_while(char::is_ascii_digit).collect();
+    number.parse().ok().map(|number: u32| number.clamp(1, 2_000))
+}
+
+/// Returns a person and, if it is named, their company: "… for NAME at COMPANY".
+pub(crate) fn parse_person(asked: &str) -> Option<(String, Option<String>)> {
+    let lower = asked.to_ascii_lowercase();
+    let start = lower.find(" for ")? + " for ".len();
+    let ends = [",", ";", " with ", "\n"].iter().filter_map(|end| lower[start..].find(end));
+    let end = start + ends.min().unwrap_or(asked.len() - start);
+    let tidy = |text: &str| text.trim().trim_end_matches(['.', '!', '?']).trim().to_owned();
+    let at = [" at ", " of ", " from "].iter().find_map(|at| Some((lower[start..end].find(at)?, at.len())));
+    let (name, company) = match at {
+        Some((at, len)) => (tidy(&asked[start..start + at]), Some(tidy(&asked[start + at + len..end]))),
+        None => (tidy(&asked[start..end]), None),
+    };
+    (!name.is_empty()).then(|| (name, company.filter(|company| !company.is_empty())))
+}

@@ -1,0 +1,235 @@
+//! Invalid bodies and headers on every route: what cannot be parsed is refused with an error code
+//! and writes nothing, and no request causes a server error.
+
+use super::bodies::{RequestBody, arguments, body, schema};
+use super::fixture::{TestServer, owner};
+use super::{Route, routes};
+use axum::body::Body;
+use axum::http::{Method, header};
+use serde_json::Value;
+use std::cell::RefCell;
+
+const JSON: &str = "application/json";
+
+/// JSON values to put in place of other values.
+const VALUES: [&str; 14] = [
+    "null",
+    "true",
+    "-0",
+    "1e999",
+    "9007199254740993",
+    "-1",
+    "NaN",
+    "\"\"",
+    "\"\\u0000\"",
+    "\"\\ud800\"",
+    "[]",
+    "{}",
+    "{\"__proto__\":{\"constructor\":1}}",
+    "\"\u{202e}../../etc/passwd\"",
+];
+
+/// Puts these bytes at the start of the first string.
+fn with_bytes(good: &str, bytes: &[u8]) -> Vec<u8> {
+    let (before, after) = good.split_once(":\"").unwrap_or((good, ""));
+    [before.as_bytes(), b":\"", bytes, after.as_bytes()].concat()
+}
+
+/// Returns bodies that are not valid JSON.
+fn malformed_bodies(good: &str) -> Vec<(&'static str, Vec<u8>)> {
+    let before_end = &good[..good.len() - 1];
+    vec![
+        ("nothing", Vec::new()),
+        ("cut off", before_end.into()),
+        ("more behind it", format!("{good} x").into()),
+        ("no UTF-8", with_bytes(good, b"\xff\xfe")),
+        ("too long for its sign", with_bytes(good, b"\xc0\xaf")),
+        ("a control character", format!("{before_end},\"x\":\"\u{0}\"}}").into()),
+        ("not a number", format!("{before_end},\"x\":NaN}}").into()),
+        ("deep", "[".repeat(10_000).into()),
+        ("deep and whole", format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000)).into()),
+        ("single quotes", good.replace('"', "'").into()),
+        ("a form", b"id=1&name=x".into()),
+    ]
+}
+
+/// Returns JSON bodies that are unlikely to be intended: each must be refused or read literally.
+fn unusual_bodies(route: &Route, value: &Value) -> Vec<(String, Vec<u8>)> {
+    let good = &value.to_string();
+    let before_end = &good[..good.len() - 1];
+    let comma = if good.len() > 2 { "," } else { "" };
+    let mut all: Vec<(String, Vec<u8>)> =
+        ["null", "[]", "\"x\"", "{}", "7", "[null]", "{\"\":{}}"].map(|body| (body.to_owned(), body.into())).into();
+    all.push(("a long name".into(), format!("{before_end}{comma}\"{}\":1}}", "k".repeat(100_000)).into()));
+    all.push((
+        "a deep value".into(),
+        format!("{before_end}{comma}\"x\":{}1{}}}", "[".repeat(5_000), "]".repeat(5_000)).into(),
+    ));
+    let (names, every) = match route.path.starts_with("/ui/") {
+        // Their bodies have the arguments of all functions.
+        true => (arguments(route, ""), 4),
+        false => (value.as_object().cloned().unwrap_or_default(), 1),
+    };
+    for name in names.keys() {
+        let twice = format!("{before_end},\"{name}\":{}}}", value[name]);
+        all.push((format!("{name} twice"), twice.into()));
+        for put in VALUES.iter().step_by(every) {
+            let mut value = value.clone();
+            value[name] = "@@".into();
+            all.push((format!("{name}: {put}"), value.to_string().replace("\"@@\"", put).into()));
+        }
+    }
+    all
+}
+
+/// Collects failures and reports them all at the end.
+#[derive(Default)]
+struct FailureList(RefCell<Vec<String>>);
+
+impl FailureList {
+    fn check(&self, is_right: bool, said: &str) {
+        if !is_right {
+            self.0.borrow_mut().push(said.chars().take(300).collect());
+        }
+    }
+}
+
+impl Drop for FailureList {
+    fn drop(&mut self) {
+        let wrong = self.0.take();
+        assert!(wrong.is_empty() || std::thread::panicking(), "{} are wrong: {wrong:#?}", wrong.len());
+    }
+}
+
+struct Case<'a> {
+    server: &'a TestServer,
+    route: &'a Route,
+    wrong: &'a FailureList,
+}
+
+impl Case<'_> {
+    /// Sends a body as a caller who may use the route. An error of an API route must have a code.
+    async fn send(&self, what: &str, kind: Option<&str>, body: Vec<u8>, more: &[(&str, &str)]) -> (u16, String) {
+        let (server, route) = (self.server, self.route);
+        let path = route.at(&server.own_id(route));
+        let mut request = server.request(owner(route), route.method.clone(), &path).await;
+        request = request.header(header::ACCEPT, JSON);
+        for (name, value) in kind.map(|kind| ("content-type", kind)).iter().chain(more) {
+            request = request.header(*name, *value);
+        }
+        let (status, answer) = server.answer(request, Body::from(body)).await;
+        let case = format!("{} {} with {what}: {status} {answer}", route.method, route.path);
+        self.wrong.check(status < 500, &case);
+        if status >= 400 && route.path.starts_with("/api/") {
+            let code = serde_json::from_str::<Value>(&answer).unwrap_or_default()["error"]["code"].clone();
+            self.wrong.check(code.is_string(), &case);
+        }
+        (status, case)
+    }
+}
+
+fn is_json(route: &Route) -> bool {
+    let has_body = matches!(route.method, Method::POST | Method::PUT | Method::PATCH);
+    has_body && (route.path.starts_with("/ui/") || schema(route).is_some())
+}
+
+fn valid_body(server: &TestServer, route: &Route) -> Value {
+    match body(route, &server.own_id(route)).swap_remove(0) {
+        RequestBody::Json(body) => body,
+        _ => panic!("{route:?} has no JSON"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unreadable_bodies_are_rejected_and_write_nothing() {
+    let server = TestServer::open().await;
+    let (mut tried, mut before, wrong) = (0, server.tables.settled_rows().await, FailureList::default());
+    for route in routes().await.into_iter().filter(is_json) {
+        tried += 1;
+        let case = Case { server: &server, route: &route, wrong: &wrong };
+        let good = valid_body(&server, &route).to_string();
+        for (what, body) in malformed_bodies(&good) {
+            let (status, said) = case.send(what, Some(JSON), body, &[]).await;
+            // Server functions ignore unknown fields.
+            let is_passed_over =
+                route.path.starts_with("/ui/") && ["no UTF-8", "too long for its sign"].contains(&what);
+            wrong.check(status >= 400 || is_passed_over, &said);
+        }
+        let large = [b"{\"x\":\"".to_vec(), vec![b'x'; 12 << 20], b"\"}".to_vec()].concat();
+        let length = large.len().to_string();
+        let (status, said) =
+            case.send("ten times too much", Some(JSON), large.clone(), &[("content-length", &length)]).await;
+        wrong.check(status == 413, &said);
+        let (status, said) = case.send("ten times too much, unsaid", Some(JSON), large, &[]).await;
+        wrong.check([400, 404, 413].contains(&status), &said);
+        for kind in [
+            None,
+            Some("text/plain"),
+            Some("multipart/form-data; boundary=x"),
+            Some("application/x-www-form-urlencoded"),
+        ] {
+            let (status, said) = case.send(&format!("{kind:?}"), kind, good.clone().into(), &[]).await;
+            // Server functions check the origin of a request, not its content type.
+            wrong.check(route.path.starts_with("/ui/") || status >= 400, &said);
+        }
+        let rows = server.tables.settled_rows().await;
+        wrong.check(rows == before || route.path.starts_with("/ui/"), &format!("{route:?} wrote something"));
+        before = rows;
+    }
+    assert!(tried > 30, "{tried} routes were tried");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unusual_bodies_are_rejected_whole_or_read() {
+    let server = TestServer::open().await;
+    let (mut refused, mut before, wrong) = (0, server.tables.settled_rows().await, FailureList::default());
+    for route in routes().await.into_iter().filter(is_json) {
+        let case = Case { server: &server, route: &route, wrong: &wrong };
+        let value = valid_body(&server, &route);
+        for (what, body) in unusual_bodies(&route, &value) {
+            let (status, said) = case.send(&what, Some(JSON), body, &[]).await;
+            if status < 400 {
+                // Only runs of agents still write after the response.
+                let goes_on = ["agent", "send", "invoke"].iter().any(|part| route.path.contains(part));
+                before = if goes_on { server.tables.settled_rows().await } else { server.tables.rows().await };
+                continue;
+            }
+            refused += 1;
+            let rows = server.tables.rows().await;
+            wrong.check(rows == before, &format!("something was written: {said}"));
+            before = rows;
+        }
+    }
+    assert!(refused > 300, "{refused} bodies were refused");
+}
+
+/// Headers with false claims are not trusted, and none causes a server error.
+#[tokio::test(flavor = "multi_thread")]
+async fn untrusted_headers_change_nothing() {
+    let (server, wrong) = (TestServer::open().await, FailureList::default());
+    let long = "9".repeat(10_000);
+    let headers: [&[(&str, &str)]; 12] = [
+        &[("x-http-method-override", "DELETE"), ("x-method-override", "DELETE"), ("x-http-method", "DELETE")],
+        &[("x-forwarded-for", "127.0.0.1"), ("x-forwarded-host", "evil.test"), ("x-forwarded-proto", "gopher")],
+        &[("forwarded", "for=127.0.0.1;host=evil.test"), ("x-real-ip", "::1"), ("x-original-url", "/metrics")],
+        &[("last-event-id", "")],
+        &[("last-event-id", "-1")],
+        &[("last-event-id", "18446744073709551616.18446744073709551616")],
+        &[("last-event-id", "../../etc/passwd")],
+        &[("last-event-id", &long)],
+        &[("accept", "\u{7f}".trim_matches('\u{7f}')), ("accept-language", &long), ("accept-encoding", "identity;q=0")],
+        &[("if-none-match", &long), ("range", "bytes=5-1,-99999999999999999999"), ("if-modified-since", "yesterday")],
+        &[("traceparent", "00-zz-zz-zz"), ("tracestate", &long), ("baggage", &long)],
+        &[("content-type", "\"\"; charset=utf-16"), ("content-encoding", "gzip"), ("expect", "100-continue")],
+    ];
+    for route in routes().await.into_iter().filter(|route| route.method == Method::GET) {
+        let case = Case { server: &server, route: &route, wrong: &wrong };
+        let (expected, _) = case.send("nothing", None, Vec::new(), &[]).await;
+        for headers in headers {
+            let (status, said) = case.send(&format!("{:?}", headers[0]), None, Vec::new(), headers).await;
+            wrong.check(status == expected, &format!("{expected} before: {said}"));
+        }
+        let (status, said) = case.send("a body", Some(JSON), b"{\"deleted\":true}".into(), &[]).await;
+        wrong.check(status == expected, &format!("{expected} before: {said}"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Every route with every kind of caller and every object of another user. Routes come from the
+//! router, bodies from the OpenAPI document, columns from the migrations, so new ones are covered
+//! automatically.
+
+mod bodies;
+mod fixture;
+mod malformed;
+mod mass_assignment;
+mod tables;
+
+use super::{UNKNOWN_ID, inventory};
+use axum::http::Method;
+use bodies::{RequestBody, body, columns, schema};
+use fixture::{CANARY, STRANGERS, TestServer, owner};
+use serde_json::Value;
+
+/// A route as written in the router.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    path: String,
+    method: Method,
+}
+
+impl Route {
+    /// Returns the path with `id` for every parameter that the config does not define.
+    fn at(&self, id: &str) -> String {
+        let part = |part: &str| match part.trim_matches(['{', '}', '*']) {
+            name if name.len() == part.len() => part.to_owned(),
+            "page" => "p".to_owned(),
+            "agent" => "a".to_owned(),
+            "endpoint" => "remove".to_owned(),
+            "tool" => "delete_it".to_owned(),
+            _ => id.to_owned(),
+        };
+        self.path.split('/').map(part).collect::<Vec<_>>().join("/")
+    }
+
+    /// Returns whether the path has an id.
+    fn names(&self) -> bool {
+        self.at("x") != self.at("y")
+    }
+
+    /// Returns whether the route is for administrators, who see all users' data.
+    fn is_for_admins(&self) -> bool {
+        ["/admin", "/api/admin"]
+            .iter()
+            .any(|of| self.path.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    }
+}
+
+async fn routes() -> Vec<Route> {
+    let found = inventory::inventory().await.into_iter();
+    // All other paths are pages.
+    let pages = ["/", "/p", "/{id}"].map(|path| (path.to_owned(), Method::GET));
+    found.chain(pages).map(|(path, method)| Route { path, method }).collect()
+}
+
+/// Returns whether a request was refused; 303 redirects to the sign-in page.
+fn is_refused(status: u16) -> bool {
+    status == 303 || (400..500).contains(&status)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_route_reveals_or_changes_other_users_data() {
+    let server = TestServer::open().await;
+    let before = server.everything_of_ada().await;
+    assert!(before.matches(CANARY).count() > 8, "{before}");
+    let things = server.things.clone();
+    let routes = routes().await;
+    for who in &STRANGERS {
+        for route in routes.iter().filter(|route| !(who.is_admin && route.is_for_admins())) {
+            let mut known = Vec::new();
+            for sent in body(route, UNKNOWN_ID) {
+                known.push(server.ask(who, route, UNKNOWN_ID, sent, "").await.0);
+            }
+            let names = route.names() || route.method != Method::GET;
+            for (what, id) in things.iter().take(if names { things.len() } else { 1 }) {
+                let query =
+                    format!("?id={id}&conversationId={id}&folder={id}&owner={id}&user={id}&cursor={id}&name=ada");
+                for (sent, of_nothing) in body(route, id).into_iter().zip(&known) {
+                    let (status, answer) = server.ask(who, route, id, sent, "").await;
+                    let case =
+                        format!("{} {} with a {what}, {}: {status} {answer}", route.method, route.path, who.name);
+                    // A shared link is for everyone who has it.
+                    let is_link = *what == "share" && route.path == "/shared/{id}";
+                    assert!(is_link || !answer.contains(CANARY), "{case}");
+                    assert!(
+                        is_link || is_refused(status) || status == *of_nothing,
+                        "{case}, and {of_nothing} of nothing"
+                    );
+                    assert!(status < 500, "{case}");
+                    // Repeated failed sign-ins are throttled; no other check may be hidden by a
+                    // rate limit.
+                    assert!(status != 429 || route.path.starts_with("/auth/"), "{case}");
+                }
+                for sent in body(route, id) {
+                    let (status, answer) = server.ask(who, route, id, sent, &query).await;
+                    let is_link = *what == "share" && route.path == "/shared/{id}";
+                    let case = format!("{} {}{query}, {}: {status} {answer}", route.method, route.path, who.name);
+                    assert!((is_link || !answer.contains(CANARY)) && status < 500, "{case}");
+                }
+            }
+        }
+        assert_eq!(server.everything_of_ada().await, before, "{} changed something", who.name);
+        // The session or key is still valid at the end, so the refusals were not due to an invalid
+        // one.
+        let keys = Route { path: "/api/keys".to_owned(), method: Method::GET };
+        let (status, _) = server.ask(who, &keys, "", RequestBody::Nothing, "").await;
+        assert_eq!(status, who.of_keys, "{}", who.name);
+    }
+}
+
+/// No column of the database can be set by naming it: bodies with a closed schema reject unknown
+/// fields.
+#[tokio::test(flavor = "multi_thread")]
+async fn closed_bodies_reject_names_of_columns() {
+    let server = TestServer::open().await;
+    let mut closed = 0;
+    for route in routes().await {
+        let Some(schema) = schema(&route).filter(|schema| schema["additionalProperties"] == Value::Bool(false)) else {
+            continue;
+        };
+        closed += 1;
+        let own = server.own_id(&route);
+        let taken = schema["properties"].as_object().unwrap();
+        for column in columns().iter().filter(|column| !taken.contains_key(*column)) {
+            let Some(RequestBody::Json(mut sent)) = body(&route, &own).pop() else { panic!("{route:?} has no body") };
+            sent[column] = own.as_str().into();
+            let (status, answer) = server.ask(owner(&route), &route, &own, RequestBody::Json(sent), "").await;
+            assert!(status == 422 && answer.contains("unknown field"), "{route:?}, {column}: {status} {answer}");
+        }
+    }
+    assert!(closed > 8, "{closed} bodies were tried");
+}
+
+/// Server functions must be able to read the bodies, or else the tests above would try nothing
+/// there.
+#[tokio::test(flavor = "multi_thread")]
+async fn server_functions_can_read_the_test_bodies() {
+    let server = TestServer::open().await;
+    for route in routes().await.into_iter().filter(|route| route.path.starts_with("/ui/")) {
+        for sent in body(&route, UNKNOWN_ID) {
+            let (_, answer) = server.ask(owner(&route), &route, UNKNOWN_ID, sent, "").await;
+            // The content of a file is read after the arguments.
+            assert!(!answer.contains("missing field") || answer.contains(r#""path":"/file""#), "{route:?}: {answer}");
+        }
+    }
+}
