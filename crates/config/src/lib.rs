@@ -10,6 +10,7 @@ mod mask;
 mod operation;
 mod outline;
 mod prices;
+mod reference;
 mod roles;
 mod rule;
 mod section;
@@ -109,4 +110,9 @@ fn read(files: &ConfigFiles<'_>, main: &str, env: &dyn Env) -> LoadAttempt {
 /// Returns the JSON Schema of a config with descriptions and defaults, for editors.
 pub fn schema() -> serde_json::Value {
     shape::published()
+}
+
+/// Returns the reference of the config in Markdown: every key with its type, default and meaning.
+pub fn reference() -> String {
+    reference::markdown(&schema())
 }

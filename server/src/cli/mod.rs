@@ -40,7 +40,7 @@ enum Command {
     /// Check that a server follows the contract of remote agents; calls no tool.
     CheckAgent(check_agent::CheckAgentArguments),
     /// Print the JSON Schema of the config, for completion and validation in editors.
-    Schema,
+    Schema(schema::SchemaArguments),
     /// Verify or export the audit log.
     Audit(audit::AuditArguments),
     /// Back up all data of a server into one file; the server may keep running.
@@ -97,7 +97,7 @@ pub(crate) async fn run(site: Site) -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments, site).await,
         Command::Check(arguments) => check::run(&arguments),
         Command::CheckAgent(arguments) => check_agent::run(arguments).await,
-        Command::Schema => schema::run(),
+        Command::Schema(arguments) => schema::run(&arguments),
         Command::Audit(arguments) => audit::run(arguments).await,
         Command::Backup(arguments) => backup::backup(arguments).await,
         Command::Restore(arguments) => backup::restore(arguments).await,

@@ -1,11 +1,19 @@
-//! `chatwright schema`
+//! `chatwright schema`: prints the JSON Schema of the config.
 
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
-/// Prints the JSON Schema of the config.
-pub(crate) fn run() -> ExitCode {
-    // Whoever closed the output has seen enough.
-    let _ = writeln!(stdout(), "{:#}", config::schema());
+#[derive(clap::Args)]
+pub(super) struct SchemaArguments {
+    /// Print a reference of all keys in Markdown instead of the JSON Schema.
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// Prints the JSON Schema of the config, or the reference that is made from it.
+pub(super) fn run(arguments: &SchemaArguments) -> ExitCode {
+    let text = if arguments.markdown { config::reference() } else { format!("{:#}\n", config::schema()) };
+    // The reader of a pipe may have closed it early, which is no error.
+    let _ = stdout().write_all(text.as_bytes());
     ExitCode::SUCCESS
 }

@@ -1,0 +1,214 @@
+//! The reference of the config language: every key with its type, default and meaning, as Markdown.
+//!
+//! It is generated from the JSON Schema, so that a key is described once, at its Rust type.
+
+mod phrase;
+
+use phrase::Phrases;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// Stands before the generated sections.
+const INTRODUCTION: &str = "# Config reference
+
+Every key of the config, with its type, default and meaning. This page is generated from the config's JSON Schema
+(`chatwright schema --markdown`); `chatwright schema` prints the schema itself, for completion in editors.
+[config.md](config.md) explains the config step by step.
+
+- A heading is the path of a mapping: `agents[]` is an item of the list `agents`, `limits.rates[]` an item of the list
+  `rates` in the mapping `limits`, `connections[Sql]` a connection of the type `Sql`.
+- Any value may be `{ _ref: PATH }`: the content of another file, by its path relative to the config's folder. A YAML or
+  JSON file is parsed, any other file is text.
+- *Operator* means that the value may be computed: [in agents](#operators-in-agents) for each turn,
+  [on pages](#operators-on-pages) whenever the page state changes. In routines of endpoints, operators are
+  allowed wherever a value is.
+";
+
+/// The definitions that describe operators, with the headings of their sections.
+const OPERATORS: [(&str, &str); 2] = [("TurnOperator", "Operators in agents"), ("Operator", "Operators on pages")];
+
+/// A mapping that gets a section of its own.
+struct Section<'a> {
+    /// Its path in the config: `agents[].properties`.
+    path: String,
+    schema: &'a Map<String, Value>,
+    /// The paths of its variants, such as those of a connection by its type.
+    variants: Vec<String>,
+}
+
+/// Returns the reference as Markdown.
+///
+/// `schema` is the published JSON Schema of the config.
+pub(crate) fn markdown(schema: &Value) -> String {
+    let mut outline = Outline { schema, sections: Vec::new(), paths: HashMap::new() };
+    outline.visit("", schema);
+    let phrases = Phrases::new(schema, &outline.paths);
+    let mut page = INTRODUCTION.to_owned();
+    for section in &outline.sections {
+        write_section(&mut page, section, &phrases);
+    }
+    for (name, title) in OPERATORS {
+        if let Some(definition) = schema.pointer(&format!("/$defs/{name}")).and_then(Value::as_object) {
+            write_heading(&mut page, title, &slug(title), definition);
+            write_keys(&mut page, definition, &phrases);
+        }
+    }
+    page
+}
+
+/// Collects the sections in the order in which a reader meets them. A definition that is used in
+/// several places gets one section, at the first of them.
+struct Outline<'a> {
+    schema: &'a Value,
+    sections: Vec<Section<'a>>,
+    /// The path of each definition that has a section.
+    paths: HashMap<&'a str, String>,
+}
+
+impl<'a> Outline<'a> {
+    fn visit(&mut self, path: &str, schema: &'a Value) {
+        if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|link| link.strip_prefix("#/$defs/")) {
+            let is_known = self.paths.contains_key(name) || OPERATORS.iter().any(|(operator, _)| *operator == name);
+            let Some(definition) = self.schema.get("$defs").and_then(|all| all.get(name)) else { return };
+            if !is_known && !is_inline(definition) {
+                self.paths.insert(name, path.to_owned());
+                self.visit(path, definition);
+            }
+            return;
+        }
+        let Some(keywords) = schema.as_object() else { return };
+        if has_keys(keywords) {
+            self.sections.push(Section { path: path.to_owned(), schema: keywords, variants: Vec::new() });
+        }
+        let own = self.sections.len().checked_sub(1).filter(|_| has_keys(keywords));
+        for (key, value) in properties(keywords) {
+            self.visit(&joined(path, key), value);
+        }
+        if let Some(items) = keywords.get("items") {
+            self.visit(&format!("{path}[]"), items);
+        }
+        if let Some(values) = keywords.get("additionalProperties").filter(|values| values.is_object()) {
+            self.visit(&joined(path, "*"), values);
+        }
+        self.visit_alternatives(path, keywords, own);
+    }
+
+    /// Visits the alternatives of a schema. If several are mappings, such as connections of different
+    /// types, each gets a path of its own and is listed with the section `own`.
+    fn visit_alternatives(&mut self, path: &str, keywords: &'a Map<String, Value>, own: Option<usize>) {
+        let alternatives: Vec<_> = alternatives(keywords).filter(|one| !is_operator(one)).collect();
+        let has_variants = alternatives.iter().filter(|one| self.resolved(one).is_some_and(has_keys)).count() > 1;
+        for alternative in alternatives {
+            let mark = self.resolved(alternative).filter(|_| has_variants).and_then(|one| self.mark(one));
+            let place = mark.map_or_else(|| path.to_owned(), |mark| format!("{}[{mark}]", path.trim_end_matches("[]")));
+            if let Some(own) = own.filter(|_| place != path) {
+                self.sections[own].variants.push(place.clone());
+            }
+            self.visit(&place, alternative);
+        }
+    }
+
+    /// Returns the keywords of a schema, or of the definition that it refers to.
+    fn resolved(&self, schema: &'a Value) -> Option<&'a Map<String, Value>> {
+        let link = schema.get("$ref").and_then(Value::as_str);
+        let target = link.and_then(|link| self.schema.pointer(link.strip_prefix('#')?));
+        target.unwrap_or(schema).as_object()
+    }
+
+    /// Returns what tells a mapping from its alternatives: the constants of a key such as `type`, or
+    /// else its first required key.
+    fn mark(&self, keywords: &'a Map<String, Value>) -> Option<String> {
+        let constants = properties(keywords).find_map(|(_, value)| self.constants(value));
+        constants.or_else(|| Some(keywords.get("required")?.get(0)?.as_str()?.to_owned()))
+    }
+
+    /// Returns the constants of a choice, separated by `|`.
+    fn constants(&self, schema: &'a Value) -> Option<String> {
+        let keywords = self.resolved(schema)?;
+        if let Some(one) = keywords.get("const").and_then(Value::as_str) {
+            return Some(one.to_owned());
+        }
+        let all: Option<Vec<_>> = alternatives(keywords).map(|one| self.constants(one)).collect();
+        all.filter(|all| !all.is_empty()).map(|all| all.join("|"))
+    }
+}
+
+fn write_section(page: &mut String, section: &Section<'_>, phrases: &Phrases<'_>) {
+    if section.path.is_empty() {
+        write_heading(page, "The file", "the-file", section.schema);
+    } else {
+        write_heading(page, &format!("`{}`", section.path), &slug(&section.path), section.schema);
+    }
+    write_keys(page, section.schema, phrases);
+    if !section.variants.is_empty() {
+        let links: Vec<_> = section.variants.iter().map(|path| format!("[`{path}`](#{})", slug(path))).collect();
+        let _ = write!(page, "\nThe other keys depend on its type: {}.\n", links.join(", "));
+    }
+}
+
+/// Writes a heading with an anchor of its own, because renderers disagree on those of code spans.
+fn write_heading(page: &mut String, title: &str, anchor: &str, schema: &Map<String, Value>) {
+    let _ = write!(page, "\n<a id=\"{anchor}\"></a>\n\n## {title}\n");
+    if let Some(text) = schema.get("description").and_then(Value::as_str) {
+        let _ = write!(page, "\n{text}\n");
+    }
+}
+
+fn write_keys(page: &mut String, schema: &Map<String, Value>, phrases: &Phrases<'_>) {
+    let required: Vec<_> = schema.get("required").and_then(Value::as_array).into_iter().flatten().collect();
+    page.push_str("\n| Key | Type | Default | Meaning |\n|---|---|---|---|\n");
+    for (key, value) in properties(schema) {
+        let default = match value.get("default").filter(|default| !default.is_null()) {
+            _ if required.iter().any(|name| *name == key) => "required".to_owned(),
+            Some(default) => format!("`{default}`"),
+            None => String::new(),
+        };
+        let meaning = phrases.meaning(value);
+        let _ = writeln!(page, "| `{key}` | {} | {default} | {meaning} |", phrases.kind(value));
+    }
+}
+
+/// Whether a definition is described where it is used instead of in a section: a secret is
+/// `{ _secret: NAME }` everywhere.
+fn is_inline(definition: &Value) -> bool {
+    definition.pointer("/properties/_secret").is_some()
+        && definition["properties"].as_object().is_some_and(|keys| keys.len() == 1)
+}
+
+fn has_keys(keywords: &Map<String, Value>) -> bool {
+    properties(keywords).next().is_some()
+}
+
+/// Whether a schema refers to the definition of operators.
+fn is_operator(schema: &Value) -> bool {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(|link| link.strip_prefix("#/$defs/"));
+    name.is_some_and(|name| OPERATORS.iter().any(|(operator, _)| *operator == name))
+}
+
+/// Whether a schema is that of `{ _ref: PATH }`, which is allowed everywhere.
+fn is_reference(schema: &Value) -> bool {
+    schema.get("$ref").is_some_and(|link| link == "#/$defs/_ref")
+}
+
+fn properties(keywords: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+    let properties = keywords.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
+}
+
+/// Returns the alternatives of a schema, without references to other files.
+fn alternatives(keywords: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let lists = ["oneOf", "anyOf"].into_iter().filter_map(|keyword| keywords.get(keyword)?.as_array());
+    lists.flatten().filter(|one| !is_reference(one))
+}
+
+/// Returns the path of a key in a mapping.
+fn joined(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// Returns the anchor of a path: letters and digits in lower case, all else as `-`.
+fn slug(path: &str) -> String {
+    let words = path.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
+}
