@@ -75,7 +75,7 @@ test("after a crash of the server the shown text is kept and Continue resumes th
   await expect(page.getByText("The answer was interrupted.")).toBeVisible();
   await expect(async () => {
     await page.getByRole("button", { name: "Continue" }).click({ timeout: 1000 });
-    await expect(chat.answers.last()).toContainText("goes on in the same message", { timeout: 10_000 });
+    await expect(chat.answers.last()).toContainText("continue in the same message", { timeout: 10_000 });
   }).toPass();
   await expect(chat.answers).toHaveCount(1);
 });

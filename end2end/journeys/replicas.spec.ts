@@ -51,7 +51,7 @@ async function goesOn(page: Page, chat: Chat, shown: number): Promise<void> {
   expect(counted).toBeGreaterThanOrEqual(shown);
   expectCounted(await chat.answers.last().locator(".cw-message-body").innerText(), counted);
   await more.click();
-  await expect(chat.answers.last()).toContainText("goes on in the same message", { timeout: 10_000 });
+  await expect(chat.answers.last()).toContainText("continue in the same message", { timeout: 10_000 });
   await chat.stopButton.click();
   await chat.idle();
   await expect(chat.answers).toHaveCount(1);

@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
-mod auth;
+#[cfg(test)]
+mod access_tests;
 mod body;
 mod cli;
 mod compose;
 mod error;
+mod gates;
 mod listen;
 mod memory;
 mod reload;

@@ -1,10 +1,10 @@
 //! All routes of the server, grouped by who calls them.
 
 use crate::Site;
-use crate::auth;
 use crate::body;
 use crate::compose::Composition;
 use crate::error;
+use crate::gates;
 use crate::routes::{
     accounts, admin, agent, change, config, conversations, embed, endpoints, files, folders, grants, health, openapi,
     pages, remote_agent, runs, search, sharing, site,
@@ -33,7 +33,7 @@ pub(crate) struct AppState {
 pub(crate) fn router(state: AppState) -> Router {
     let limits = &state.composition.limits;
     let patience = limits.body_read;
-    let operators = Router::new().route("/metrics", get(health::metrics).layer(from_fn(auth::require_loopback)));
+    let operators = Router::new().route("/metrics", get(health::metrics).layer(from_fn(gates::require_loopback)));
     // Probes request an IP address instead of a host name, and the responses contain nothing that
     // another site's page could use. So the host is not checked.
     let probes = Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready));
@@ -41,7 +41,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/remote-agent/tools", get(remote_agent::list))
         .route("/remote-agent/tools/{tool}", post(remote_agent::call))
         .route("/remote-agent/resource", post(remote_agent::resource))
-        .layer(from_fn(auth::check_origin));
+        .layer(from_fn(gates::check_origin));
     let anyone = Router::new()
         .route("/shared/{id}", get(sharing::shared))
         .route("/embed.js", get(embed::script))
@@ -50,20 +50,20 @@ pub(crate) fn router(state: AppState) -> Router {
     let frames = Router::new()
         .route("/embed/{page}", get(embed::outer_frame).post(embed::chat_frame))
         .route("/embed/{page}/{agent}", get(embed::outer_frame).post(embed::chat_frame))
-        .layer(from_fn(auth::check_origin));
+        .layer(from_fn(gates::check_origin));
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
     let gated = caller_routes()
         .layer(bound)
         .merge(upload_routes())
-        .layer(from_fn_with_state(state.clone(), auth::rates::limit_by_user))
-        .layer(from_fn_with_state(state.clone(), auth::identify_caller))
-        .layer(from_fn(auth::check_origin));
+        .layer(from_fn_with_state(state.clone(), gates::rates::limit_by_user))
+        .layer(from_fn_with_state(state.clone(), gates::identify_caller))
+        .layer(from_fn(gates::check_origin));
     let routes = gated
         .merge(operators.merge(anyone).merge(frames).merge(platforms).layer(bound))
-        .layer(from_fn_with_state(state.clone(), auth::rates::limit_by_address))
-        .layer(from_fn_with_state(state.clone(), auth::check_host))
+        .layer(from_fn_with_state(state.clone(), gates::rates::limit_by_address))
+        .layer(from_fn_with_state(state.clone(), gates::check_host))
         .merge(probes)
-        .layer(from_fn(auth::reject_repeated_headers))
+        .layer(from_fn(gates::reject_repeated_headers))
         .layer(DefaultBodyLimit::disable())
         .layer(map_request(move |request: Request| {
             std::future::ready(request.map(|sent| body::with_timeout(sent, patience)))

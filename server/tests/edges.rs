@@ -10,6 +10,7 @@ use std::fmt::Write;
 const EDGES: &str = "\
 agent ► contract faults schemas
 app ► chat operators sse wire
+auth ► chat config egress endpoints offload store wire
 bench ► sse
 chat ► agent contract faults store wire
 client ► sse wire
@@ -25,7 +26,7 @@ operators ►
 providers ► contract faults sse
 rust-page ► app server wire
 schemas ► offload
-server ► agent app chat config contract egress endpoints faults offload operators providers store tools wire
+server ► agent app auth chat config contract egress endpoints faults offload operators providers store tools wire
 sse ►
 store ► faults wire
 test_postgres ►

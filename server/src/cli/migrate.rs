@@ -2,7 +2,7 @@
 
 use super::backup::keep_cookie_key;
 use super::fail;
-use crate::auth::COOKIE_KEY;
+use auth::COOKIE_KEY;
 use std::process::ExitCode;
 use store::Store;
 

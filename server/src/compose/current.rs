@@ -11,15 +11,15 @@ use super::pages::Pages;
 use super::remote_agents::{self, VersionCache};
 use super::served_agent::ServedTools;
 use crate::Site;
-use crate::auth::password::FailedAttempts;
-use crate::auth::rates::RateLimits;
-use crate::auth::rights::Rights;
-use crate::auth::{AuthState, Authentication};
 use ::endpoints::Endpoints;
 use agent::{CircuitStatus, Circuits};
 use app::context::PageSource;
 use app::texts::Texts;
 use arc_swap::ArcSwap;
+use auth::password::FailedAttempts;
+use auth::rates::RateLimits;
+use auth::rights::Rights;
+use auth::{AuthState, Authentication};
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, QuotaSpan, Retention, RoutineMeters, SubmissionLimits,
 };

@@ -1,9 +1,9 @@
 //! Endpoints and their connections.
 
 use super::text_models::RoutineModels;
-use crate::auth::rights::CallerGate;
 use agent::Circuits;
 use anyhow::anyhow;
+use auth::rights::CallerGate;
 use chat::Caller;
 use config::{Config, ConnectionKind};
 use contract::ModelUse;

@@ -1,7 +1,7 @@
 //! The reload history of the config since the server started, for administrators, and its version,
 //! for open pages.
 
-use crate::auth::password::now_millis;
+use auth::password::now_millis;
 use config::{ChangeKind, LoadAttempt, Outline};
 use serde::Serialize;
 use std::collections::VecDeque;

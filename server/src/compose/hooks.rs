@@ -1,6 +1,6 @@
 //! Runs an agent's hooks as endpoint calls.
 
-use crate::auth::rights::{CallerGate, Rights};
+use auth::rights::{CallerGate, Rights};
 use chat::{AgentRequest, Caller, HookEvent, RoutineMeters};
 use endpoints::{CallContext, Endpoints};
 use futures::FutureExt;

@@ -1,6 +1,6 @@
 //! Sub-agents that a user can mention with `@` in a composer, if the config turns that on.
 
-use crate::auth::rights::Rights;
+use auth::rights::Rights;
 use chat::Caller;
 use config::Config;
 use serde_json::{Map, Value, json};

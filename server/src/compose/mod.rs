@@ -25,12 +25,12 @@ mod text_models;
 pub(crate) use current::CurrentConfig;
 pub(crate) use custom::{CustomAgent, PREFIX as CUSTOM_PREFIX, selectable_tools};
 pub(crate) use history::{ConfigState, ConfigStatus, LoadSummary, Reload};
-pub(crate) use served_agent::{SERVICE_USER, ServedTools};
+pub(crate) use served_agent::ServedTools;
 pub(crate) use sources::sources;
 
 use crate::Site;
-use crate::auth::password::SignInState;
-use crate::auth::{AuthState, auth_state};
+use auth::password::SignInState;
+use auth::{AuthState, auth_state};
 use chat::Chat;
 use config::{Config, Limits, LoadAttempt};
 use secrecy::ExposeSecret;

@@ -1,7 +1,7 @@
 //! The pages of the config, for the UI and for agents.
 
 use super::mentions;
-use crate::auth::rights::Rights;
+use auth::rights::Rights;
 use chat::Caller;
 use config::Config;
 use std::collections::{HashMap, HashSet};

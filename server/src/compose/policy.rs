@@ -1,9 +1,9 @@
 //! An agent's policy: its rules, and the endpoint that also decides.
 
 use super::endpoints;
-use crate::auth::rights::{CallerGate, Rights};
 use ::endpoints::Endpoints;
 use agent::{CompiledRule, Policy, PolicyQuery, RuleAction, RulePolicy, RuleSettings, Ruling};
+use auth::rights::{CallerGate, Rights};
 use chat::{Caller, RoutineMeters};
 use config::PolicyAction;
 use futures::FutureExt;

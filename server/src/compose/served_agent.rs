@@ -1,8 +1,9 @@
 //! Endpoints that are served as tools to other agent platforms, protected by an API key.
 
 use super::endpoints;
-use crate::auth::rights::Rights;
 use ::endpoints::Endpoints;
+use auth::SERVICE_USER;
+use auth::rights::Rights;
 use chat::{Caller, RoutineMeters};
 use config::{ServedAgent, ServedTool};
 use secrecy::ExposeSecret;
@@ -11,9 +12,6 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::UserError;
-
-/// The user on whose behalf endpoints run for other platforms: the value of `_user`.
-pub(crate) const SERVICE_USER: &str = "remote-agent";
 
 /// The served tools.
 pub(crate) struct ServedTools {

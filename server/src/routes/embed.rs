@@ -7,9 +7,9 @@
 
 use super::pages::{context_provider, options};
 use super::site;
-use crate::auth::{Credentials, EmbedCredentials};
 use crate::router::AppState;
 use app::context::{EmbedContext, PageSource};
+use auth::{Credentials, EmbedCredentials};
 use axum::Form;
 use axum::extract::{FromRequest, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};

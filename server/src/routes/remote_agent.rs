@@ -1,9 +1,10 @@
 //! Endpoints of the config as tools for other agent platforms, by the remote agent contract, which
 //! also defines the shape of every response.
 
-use crate::auth::rates;
-use crate::compose::{SERVICE_USER, ServedTools};
+use crate::compose::ServedTools;
 use crate::router::AppState;
+use auth::SERVICE_USER;
+use auth::rates;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;

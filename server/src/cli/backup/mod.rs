@@ -4,8 +4,8 @@ mod archive;
 mod restore;
 
 use super::{ConfigArgument, DatabaseArgument, fail};
-use crate::auth::COOKIE_KEY;
 use anyhow::{Context, bail};
+use auth::COOKIE_KEY;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::Store;

@@ -2,8 +2,8 @@
 
 use super::super::{ConfigArgument, DatabaseArgument, fail};
 use super::{PARTS, archive, database_file, parent_folder};
-use crate::auth::COOKIE_KEY;
 use anyhow::{Context, ensure};
+use auth::COOKIE_KEY;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -5,9 +5,9 @@ mod connections;
 mod storage;
 
 use super::{ConfigArgument, DatabaseArgument, probe};
-use crate::auth::auth_state;
 use crate::compose;
 use crate::telemetry::traces::Collector;
+use auth::auth_state;
 use config::{Config, Diagnostic};
 use secrecy::ExposeSecret;
 use serde::Serialize;

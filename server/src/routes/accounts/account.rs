@@ -2,9 +2,10 @@
 
 use super::account_page::{AccountView, FormNotice, UserSessions, show as show_page};
 use super::{AccountError, KeyOwner, LocalAccounts, SIGN_IN_PATH, SignedInUser, layout, see_other};
-use crate::auth::password::{Accounts, KeyScope, MAX_DAYS, NewKey, Subject, Throttled, credential_rules, now_millis};
-use crate::auth::rates::rate_limit_message;
-use crate::auth::{AccountAction, ApiKeys, RequestContext};
+use crate::gates::RequestContext;
+use auth::password::{Accounts, KeyScope, MAX_DAYS, NewKey, Subject, Throttled, credential_rules, now_millis};
+use auth::rates::rate_limit_message;
+use auth::{AccountAction, ApiKeys};
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Path, Query};
 use axum::http::StatusCode;

@@ -2,8 +2,8 @@
 
 use super::forms::{Field, error_message, success_message};
 use super::layout;
-use crate::auth::password::now_millis;
 use crate::routes::times::{day, minute};
+use auth::password::now_millis;
 use axum::http::StatusCode;
 use axum::response::Response;
 use chat::Caller;

@@ -2,12 +2,13 @@
 
 use super::AccountError;
 use super::account::{NewKeyError, create_key};
-use crate::auth::password::{KeyScope, NewKey};
-use crate::auth::rates::rate_limit_message;
-use crate::auth::{ApiKeys, AuthMethod, RequestContext};
 use crate::error::HttpError;
+use crate::gates::RequestContext;
 use crate::router::AppState;
 use crate::routes::agent::json_error;
+use auth::password::{KeyScope, NewKey};
+use auth::rates::rate_limit_message;
+use auth::{ApiKeys, AuthMethod};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;

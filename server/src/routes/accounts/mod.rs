@@ -15,9 +15,10 @@ pub(crate) use api::{delete_key as delete_key_api, list_keys, make_key as make_k
 pub(crate) use new_account::{first_admin, first_admin_form, sign_up, sign_up_form};
 pub(crate) use sign_in::{sign_in, sign_in_form, sign_out};
 
-use crate::auth::password::{Accounts, HasherBusy};
-use crate::auth::{ApiKeys, AuthMethod, RequestContext};
+use crate::gates::RequestContext;
 use crate::router::AppState;
+use auth::password::{Accounts, HasherBusy};
+use auth::{ApiKeys, AuthMethod};
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};

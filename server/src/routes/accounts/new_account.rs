@@ -2,8 +2,9 @@
 
 use super::forms::{Field, error_message, too_many_attempts_text};
 use super::{AccountError, LocalAccounts, layout, local_path, see_other};
-use crate::auth::password::{Accounts, Subject, credential_rules, now_millis};
-use crate::auth::{AccountAction, RequestContext, client_network};
+use crate::gates::RequestContext;
+use auth::password::{Accounts, Subject, credential_rules, now_millis};
+use auth::{AccountAction, client_network};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
 use axum::http::StatusCode;

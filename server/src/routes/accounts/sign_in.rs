@@ -2,8 +2,9 @@
 
 use super::forms::{Field, error_message, too_many_attempts_text};
 use super::{AccountError, LocalAccounts, SIGN_IN_PATH, SignedInUser, layout, local_path, see_other};
-use crate::auth::password::{Accounts, Subject, Throttled, credential_rules};
-use crate::auth::{AccountAction, RequestContext};
+use crate::gates::RequestContext;
+use auth::AccountAction;
+use auth::password::{Accounts, Subject, Throttled, credential_rules};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
 use axum::http::{HeaderValue, StatusCode, header};

@@ -7,10 +7,10 @@ use super::lists::{PAGE_SIZE, csv_link, field, non_empty, pager, parse_cursor, s
 use super::table::Column::Text;
 use super::table::{link, table, text};
 use super::{Admin, PageError, from_store_error};
-use crate::auth::password::now_millis;
 use crate::router::AppState;
 use crate::routes::accounts::{query_encoded, see_other};
 use crate::routes::times::minute;
+use auth::password::now_millis;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;

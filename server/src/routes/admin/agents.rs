@@ -3,9 +3,9 @@
 
 use super::lists::{DAY_MS, non_empty, paginate};
 use super::{Admin, from_store_error};
-use crate::auth::password::now_millis;
 use crate::compose::CUSTOM_PREFIX;
 use crate::router::AppState;
+use auth::password::now_millis;
 use chat::AgentSource;
 use config::{Agent, Config, PolicyAction};
 use contract::{Execution, RunScope, Tool};

@@ -2,9 +2,9 @@
 
 use super::lists::{non_empty, paginate};
 use super::{Admin, from_store_error};
-use crate::auth::password::now_millis;
 use crate::compose::{CUSTOM_PREFIX, CustomAgent, selectable_tools};
 use crate::router::AppState;
+use auth::password::now_millis;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{CustomAgentRow, CustomAgentVersion, ListCursor, MAX_CUSTOM_AGENTS, SaveAgentOutcome, SaveCustomAgent};

@@ -29,10 +29,11 @@ mod user_page;
 mod users;
 mod users_page;
 
-use crate::auth::{RequestContext, audit_row};
 use crate::error::HttpError;
+use crate::gates::RequestContext;
 use crate::router::AppState;
 use crate::routes::accounts::{self, SIGN_IN_PATH, query_encoded, see_other};
+use auth::audit_row;
 use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::Method;

@@ -1,8 +1,8 @@
 //! The names of users, for rows that contain only ids.
 
 use super::from_store_error;
-use crate::auth::LOCAL_OWNER;
 use crate::router::AppState;
+use auth::LOCAL_OWNER;
 use leptos::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use wire::UserError;

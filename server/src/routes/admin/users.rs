@@ -4,8 +4,8 @@
 
 use super::lists::{PAGE_SIZE, non_empty, parse_cursor};
 use super::{Admin, from_store_error, roles};
-use crate::auth::password::{Accounts, credential_rules, now_millis};
 use crate::router::AppState;
+use auth::password::{Accounts, credential_rules, now_millis};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -113,8 +113,8 @@ fn reference(name: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::access_tests;
-    use crate::auth::password::KeyScope;
+    use crate::access_tests;
+    use auth::password::KeyScope;
     use std::collections::BTreeSet;
 
     /// Routes for browsers, which the document does not contain.

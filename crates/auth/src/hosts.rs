@@ -1,0 +1,65 @@
+//! Protection from DNS rebinding: another site can let its name point to this server and then
+//! access it as its own origin. So requests are accepted only under local names and under the names
+//! of the config.
+
+use super::authority::Authority;
+use axum::extract::Request;
+use axum::http::header::HOST;
+use url::Url;
+
+/// The host names of the config.
+pub(crate) struct Hosts {
+    /// The names in lower case, and whether they are reached over `https`.
+    names: Vec<(String, bool)>,
+}
+
+impl Hosts {
+    pub(super) fn new(urls: &[Url]) -> Self {
+        let name = |url: &Url| Some((url.host_str()?.to_ascii_lowercase(), url.scheme() == "https"));
+        Self { names: urls.iter().filter_map(name).collect() }
+    }
+
+    /// Returns whether browsers reach this name, given without a port, over `https`.
+    pub(super) fn is_https(&self, host: &str) -> bool {
+        self.names.iter().any(|(name, is_https)| *is_https && host.eq_ignore_ascii_case(name))
+    }
+
+    pub(crate) fn contains(&self, name: &Authority) -> bool {
+        name.is_this_machine() || self.names.iter().any(|(known, _)| name.host().eq_ignore_ascii_case(known))
+    }
+}
+
+/// Returns the host that a request names. `None` if it is invalid, or if there are two, since a
+/// proxy and this server could then read different ones.
+pub fn requested_host(request: &Request) -> Option<Authority> {
+    let hosts = request.headers().get_all(HOST).iter().map(|host| host.to_str().ok()).collect::<Vec<_>>();
+    match (request.uri().authority(), hosts.as_slice()) {
+        (_, [_, _, ..]) => None,
+        (Some(authority), _) => Authority::parse(authority.as_str()),
+        (None, [host]) => Authority::parse((*host)?),
+        (None, []) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_configured_and_local_hosts_are_accepted() {
+        let urls = ["https://Chat.example.com", "http://10.0.0.5:3000"].map(|url| Url::parse(url).unwrap());
+        let hosts = Hosts::new(&urls);
+        let check = |name: &str, expected: bool| {
+            assert_eq!(Authority::parse(name).is_some_and(|name| hosts.contains(&name)), expected, "{name}");
+        };
+        check("chat.example.com", true);
+        check("CHAT.example.com:443", true);
+        check("10.0.0.5:3000", true);
+        check("127.0.0.1:3000", true);
+        check("example.com", false);
+        check("chat.example.com.evil.test", false);
+        check("evil.test:443", false);
+        check("user@chat.example.com", false);
+        assert!(hosts.is_https("chat.example.com") && !hosts.is_https("10.0.0.5") && !hosts.is_https("localhost"));
+    }
+}

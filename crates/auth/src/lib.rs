@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+
+mod account_log;
+pub mod auth_state;
+mod authentication;
+mod authority;
+mod budgets;
+mod cookies;
+mod credentials;
+mod embedding;
+mod external_keys;
+mod forwarded;
+mod hosts;
+mod jwt;
+pub mod password;
+mod proxy;
+pub mod rates;
+pub mod rights;
+mod user;
+mod visitors;
+
+pub use account_log::{AccountAction, audit_address, audit_row};
+pub use auth_state::AuthState;
+pub use authentication::{AuthMethod, Authentication, Identity, LOCAL_OWNER};
+pub use authority::Authority;
+pub use credentials::Credentials;
+pub use embedding::EmbedCredentials;
+pub use external_keys::ApiKeys;
+pub use forwarded::network as client_network;
+pub use hosts::requested_host;
+pub use user::SERVICE_USER;
+pub use visitors::{COOKIE_KEY, HEADER as VISITOR_HEADER, random_bytes};

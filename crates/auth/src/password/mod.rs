@@ -1,0 +1,154 @@
+//! Users with accounts on this server, who sign in with name and password.
+
+pub mod credential_rules;
+mod failures;
+mod hasher;
+pub mod keys;
+mod lookalikes;
+mod setup;
+mod tally;
+mod throttle;
+
+pub use failures::FailedAttempts;
+pub use hasher::{Hasher, HasherBusy};
+pub use keys::{KeyScope, MAX_DAYS, NewKey};
+pub use setup::SetupToken;
+pub use tally::Subject;
+pub use throttle::{Throttle, Throttled};
+
+use super::AccountAction;
+use super::budgets::Budgets;
+use super::credentials::Credentials;
+use super::visitors::random_bytes;
+use super::{cookies, user};
+use axum::http::HeaderValue;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chat::Caller;
+use config::PasswordAuth;
+use failures::append_rows as enter_failures;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use store::{AuditEntry, NewSession, SessionLifetime, Store, StoreError, User};
+use uuid::Uuid;
+
+/// The cookie name without its prefix.
+const COOKIE: &str = "cw_session";
+/// The limit on a stored `User-Agent` in characters.
+const MAX_USER_AGENT: usize = 200;
+
+/// The in-memory state of sign-ins, kept across reloads of the config.
+#[derive(Clone, Default)]
+pub struct SignInState {
+    /// Hashes and verifies passwords.
+    pub hasher: Hasher,
+    /// Slows down guessing.
+    pub throttle: Arc<Throttle>,
+    /// Failed attempts that are not in the audit log yet.
+    pub failures: Arc<FailedAttempts>,
+    /// How much each user may add to the audit log and to their keys.
+    pub budgets: Arc<Budgets>,
+    /// The token for the first account.
+    pub setup: Arc<SetupToken>,
+}
+
+/// The accounts and their settings.
+pub struct Accounts {
+    /// The store of users, sessions and keys.
+    pub store: Store,
+    /// The settings of the config.
+    pub settings: PasswordAuth,
+    /// The in-memory state of sign-ins.
+    pub sign_in: SignInState,
+}
+
+/// A valid session.
+pub(super) struct Session {
+    pub(super) id: String,
+    pub(super) caller: Caller,
+}
+
+impl Accounts {
+    /// Opens the accounts; creates the setup token if there is no user.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub(super) async fn open(settings: &PasswordAuth, store: Store, desk: SignInState) -> Result<Self, StoreError> {
+        match store.has_users().await? {
+            true => desk.setup.clear(),
+            false => desk.setup.create(),
+        }
+        Ok(Self { store, settings: settings.clone(), sign_in: desk })
+    }
+
+    /// Returns the lifetime of sessions.
+    pub fn session_lifetime(&self) -> SessionLifetime {
+        let millis = |time: std::time::Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4);
+        SessionLifetime { idle: millis(self.settings.session_idle), max_age: millis(self.settings.session_max) }
+    }
+
+    /// Returns the session of a token, if it is valid.
+    pub(super) async fn find_session(&self, token: &str) -> Result<Option<Session>, StoreError> {
+        let found = self.store.session(hash_token(token), now_millis(), self.session_lifetime()).await?;
+        Ok(found.map(|(user, id)| Session { id, caller: caller(&user) }))
+    }
+
+    /// Starts a session that replaces the browser's current one, and records `entry` in the audit
+    /// log if there is one. Returns the cookie; `None` if the user is disabled.
+    pub async fn begin_session(
+        &self,
+        user_id: &str,
+        sent: &Credentials,
+        is_https: bool,
+        entry: Option<AuditEntry>,
+    ) -> Result<Option<HeaderValue>, StoreError> {
+        let token = URL_SAFE_NO_PAD.encode(random_bytes::<32>());
+        let agent = sent.header("user-agent").ok().flatten().unwrap_or_default();
+        let session = NewSession {
+            id: Uuid::now_v7().to_string(),
+            user_id: user_id.to_owned(),
+            token_hash: hash_token(&token),
+            agent: agent.chars().take(MAX_USER_AGENT).collect(),
+            now: now_millis(),
+        };
+        let instead = sent.cookie(&cookie_name(is_https)).ok().flatten().map(|token| hash_token(&token));
+        let is_begun = self.store.begin_session(session, instead, self.session_lifetime(), entry).await?;
+        let seconds = i64::try_from(self.settings.session_max.as_secs()).unwrap_or(i64::MAX);
+        Ok(is_begun.then(|| cookies::set(COOKIE, &token, seconds, is_https)).flatten())
+    }
+
+    /// Counts a failed attempt at the account of a user, or with a name that nobody has. An audit
+    /// entry is written in the background, so that the response time does not reveal which names
+    /// exist.
+    pub fn record_failure(&self, action: AccountAction, user: Result<&str, &String>, address: Option<&str>) {
+        let Some(row) = self.sign_in.failures.count(action, user.map_err(String::as_str), address) else { return };
+        let store = self.store.clone();
+        tokio::spawn(async move { enter_failures(&store, vec![row]).await });
+    }
+
+    /// Returns the header that deletes the cookie.
+    pub fn expired_cookie(is_https: bool) -> Option<HeaderValue> {
+        cookies::set(COOKIE, "", 0, is_https)
+    }
+}
+
+/// The name of the session cookie.
+pub(super) fn cookie_name(is_https: bool) -> String {
+    cookies::name(COOKIE, is_https)
+}
+
+/// Converts a user to a caller.
+fn caller(found: &User) -> Caller {
+    user::signed_in(&found.id, Some(&found.name), found.roles.iter().map(String::as_str))
+}
+
+/// Returns the hash under which a token is stored.
+pub(super) fn hash_token(token: &str) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+/// Returns the Unix time in milliseconds.
+pub fn now_millis() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}

@@ -1,0 +1,130 @@
+//! Bodies for every route, made from the OpenAPI document and the columns of the database.
+
+use super::Route;
+use crate::access_tests::message;
+use crate::routes::openapi::DOCUMENT;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The body of a request.
+pub(super) enum RequestBody {
+    Json(Value),
+    Form(String),
+    Nothing,
+}
+
+/// Returns the bodies for a route, with `id` wherever they can contain an id.
+pub(super) fn body(route: &Route, id: &str) -> Vec<RequestBody> {
+    if !matches!(route.method.as_str(), "POST" | "PUT" | "PATCH") {
+        return vec![RequestBody::Nothing];
+    }
+    if route.path.starts_with("/ui/") {
+        return server_function(route, id).into_iter().map(RequestBody::Json).collect();
+    }
+    match schema(route) {
+        Some(schema) => vec![RequestBody::Json(example(&schema, "", id))],
+        None => vec![RequestBody::Form(format!("id={id}&name=mine&password=mine&owner={id}&user_id={id}"))],
+    }
+}
+
+/// Returns the schema of a route's JSON body.
+pub(super) fn schema(route: &Route) -> Option<Value> {
+    let content = &DOCUMENT["paths"][&route.path][route.method.as_str().to_lowercase()]["requestBody"]["content"];
+    content["application/json"]["schema"].is_object().then(|| resolve_schema(&content["application/json"]["schema"]))
+}
+
+fn resolve_schema(schema: &Value) -> Value {
+    match schema["$ref"].as_str().and_then(|at| at.rsplit('/').next()) {
+        Some(name) => DOCUMENT["components"]["schemas"][name].clone(),
+        None => schema.clone(),
+    }
+}
+
+/// Returns a value of this schema with all optional parts.
+fn example(schema: &Value, name: &str, id: &str) -> Value {
+    let schema = resolve_schema(schema);
+    if name == "messages" {
+        return json!([message("mine")]);
+    }
+    if let Some(first) = schema["enum"].get(0) {
+        return first.clone();
+    }
+    let kind = schema["type"].as_str().or(schema["type"][0].as_str()).unwrap_or("object");
+    match kind {
+        "string" if ["id", "Id", "head"].iter().any(|end| name.ends_with(end)) => id.into(),
+        "string" if ["from", "agent_name"].contains(&name) => "a".into(),
+        "string" => "mine".into(),
+        "boolean" => true.into(),
+        "integer" => 1.into(),
+        "array" => json!([example(&schema["items"], name, id)]),
+        _ => match schema["properties"].as_object() {
+            Some(properties) => properties.iter().map(|(key, of)| (key.clone(), example(of, key, id))).collect(),
+            None => every_name(id),
+        },
+    }
+}
+
+/// Returns an object that sets every column of the database, and other names of ids, to `id`.
+pub(super) fn every_name(id: &str) -> Value {
+    let mut names: Map<_, _> = columns().into_iter().map(|column| (column, id.into())).collect();
+    names.extend([("kind".to_owned(), "delete".into()), ("messageId".to_owned(), id.into())]);
+    names.into()
+}
+
+/// Returns the arguments of all server functions in one object; each function reads its own. A new
+/// function with an argument of another name fails to read it, which a test notices.
+fn server_function(route: &Route, id: &str) -> Vec<Value> {
+    let mut all = every_name(id);
+    if let Some(all) = all.as_object_mut() {
+        all.extend(arguments(route, id));
+    }
+    let mut other = all.clone();
+    other["create"] = true.into();
+    other["revoke"] = Value::Null;
+    other["name"] = Value::Null;
+    vec![all, other]
+}
+
+/// Returns the arguments of server functions that are not ids.
+pub(super) fn arguments(route: &Route, id: &str) -> Map<String, Value> {
+    let submission = json!({ "kind": "message", "message": message("mine") });
+    let request = json!({ "pageId": "p", "agentId": "a", "conversationId": id, "submission": submission, "owner": id });
+    let change = match route.path.as_str() {
+        "/ui/revise" => json!({ "kind": "delete", "messageId": id, "owner": id }),
+        _ => json!({ "title": "mine", "folderId": id }),
+    };
+    let arguments = json!({ "ids": [id], "after": null, "cursor": null, "text": "mine", "page_id": "p", "keys": ["k"], "by": "b", "file": "{}", "create": false,
+        "revoke": id, "filter": { "archived": false, "folderId": id }, "change": change, "request": request });
+    arguments.as_object().cloned().unwrap_or_default()
+}
+
+/// Returns the names of all columns, in snake case and in camel case.
+pub(super) fn columns() -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/store/migrations/sqlite");
+    let mut columns = BTreeSet::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        for line in text.lines() {
+            let line = line.split_once("ADD COLUMN ").map_or(line, |(_, rest)| rest);
+            let mut words = line.split_whitespace();
+            let (Some(name), Some(kind)) = (words.next(), words.next()) else { continue };
+            let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+            if is_name && ["TEXT", "INTEGER", "BLOB", "REAL"].contains(&kind.trim_end_matches([',', ';'])) {
+                columns.insert(name.to_owned());
+                columns.insert(camel(name));
+            }
+        }
+    }
+    assert!(["owner", "lease_until", "leaseUntil", "password", "roles"].iter().all(|name| columns.contains(*name)));
+    columns
+}
+
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |text, word| {
+        let (head, rest) = word.split_at(1.min(word.len()));
+        text + &head.to_uppercase() + rest
+    })
+}

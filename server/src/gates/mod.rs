@@ -1,0 +1,144 @@
+//! What every request passes before it reaches a route: its host, its origin, its caller and the
+//! rate limits.
+
+mod hosts;
+mod origin;
+pub(crate) mod rates;
+mod repeated;
+mod streams;
+
+pub(crate) use hosts::{check_host, require_loopback};
+pub(crate) use origin::check as check_origin;
+pub(crate) use repeated::reject_repeated_headers;
+
+use crate::error::HttpError;
+use crate::router::AppState;
+use crate::routes::accounts::{SIGN_IN_PATH, query_encoded, see_other};
+use auth::password::KeyScope;
+use auth::rates::is_static_file;
+use auth::{AuthMethod, Credentials, audit_address};
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+use wire::{ErrorCode, UserError};
+
+/// How the caller of a request was identified and where the request came from, for account routes.
+#[derive(Clone)]
+pub(crate) struct RequestContext {
+    pub(crate) credentials: Credentials,
+    pub(crate) auth_method: AuthMethod,
+    pub(crate) is_https: bool,
+    /// The address of the client, as far as trusted proxies name it.
+    pub(crate) address: Option<IpAddr>,
+    /// The address as the audit log records it.
+    pub(crate) audit_address: Option<String>,
+}
+
+/// Middleware that identifies the caller and stores them in an extension of the request. It also
+/// keeps responses out of caches, and ends streams when the caller's rights end.
+pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    let current = &state.composition.current;
+    let (authentication, path) = (current.authentication(), request.uri().path().to_owned());
+    // Static files are the same for all callers, and browsers request them even with invalid
+    // cookies.
+    if is_static_file(&path) {
+        request.extensions_mut().insert(authentication.anonymous_caller());
+        return next.run(request).await;
+    }
+    let sent = Credentials::from_request(&request);
+    let known = match authentication.identify(&sent).await {
+        Ok(known) => known,
+        Err(error) => return error_response(error, &path),
+    };
+    authentication.sync_key_roles(&known).await;
+    // A page shows the error itself, or is public.
+    if let Some(ended) = known.ended.filter(|_| is_api_path(&path)) {
+        return error_response(ended, &path);
+    }
+    if let Some(refused) =
+        key_scope_error(&known.auth_method, &path).or_else(|| embed_token_error(&known.auth_method, &path))
+    {
+        return error_response(refused, &path);
+    }
+    let is_https = authentication.is_https(&sent);
+    let address = current.rates().address(&sent);
+    // The owner in the mode `local` never changes. Other identities, such as embed tokens and API
+    // keys, can end.
+    let is_bounded = !authentication.is_local() || known.auth_method != AuthMethod::Primary;
+    let recorded = address.and_then(|address| audit_address(address, authentication.audit_addresses));
+    request.extensions_mut().insert(RequestContext {
+        credentials: sent.clone(),
+        auth_method: known.auth_method,
+        is_https,
+        address,
+        audit_address: recorded,
+    });
+    request.extensions_mut().insert(known.caller.clone());
+    let asked = (request.method() == Method::GET).then(|| request.uri().clone());
+    let mut response = next.run(request).await;
+    if let Some(asked) = asked.filter(|_| response.status() == StatusCode::UNAUTHORIZED && !is_api_path(&path))
+        && authentication.accounts().is_some()
+    {
+        return redirect_to_sign_in(&asked);
+    }
+    let is_good = response.status().is_success();
+    let headers = response.headers_mut();
+    if let Some(cookie) = known.cookie.filter(|_| is_good) {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    match is_bounded {
+        true => streams::end_with_rights(response, known.caller, sent, current.clone()),
+        false => response,
+    }
+}
+
+/// Returns an error unless the scopes of the API key allow the path.
+fn key_scope_error(via: &AuthMethod, path: &str) -> Option<UserError> {
+    let AuthMethod::Key(scopes) = via else { return None };
+    let needed = KeyScope::for_path(path);
+    if needed.is_some_and(|needed| scopes.contains(&needed)) {
+        return None;
+    }
+    let message = match needed {
+        Some(needed) => format!("This API key does not have the scope `{}`, which this request needs.", needed.name()),
+        None => "API keys cannot be used for this request.".to_owned(),
+    };
+    Some(UserError::new(ErrorCode::Forbidden, message))
+}
+
+/// Returns an error for paths that embed tokens must not reach: the user's account and the admin
+/// console.
+fn embed_token_error(via: &AuthMethod, path: &str) -> Option<UserError> {
+    let closed = ["/admin", "/auth/", "/api/admin", "/api/keys"];
+    let is_closed = *via == AuthMethod::Site && closed.iter().any(|begin| path.starts_with(begin));
+    is_closed.then(|| UserError::new(ErrorCode::Forbidden, "Tokens of embedded chats cannot be used for this request."))
+}
+
+/// Redirects to the sign-in page, which leads back to the requested page.
+fn redirect_to_sign_in(asked: &Uri) -> Response {
+    let next = asked.path_and_query().map_or("/", |asked| asked.as_str());
+    see_other(&format!("{SIGN_IN_PATH}?next={}", query_encoded(next)), None)
+}
+
+/// Returns whether scripts and API clients call this path; all others are pages.
+fn is_api_path(path: &str) -> bool {
+    path.starts_with("/api/") || path.starts_with("/ui/")
+}
+
+/// Returns the response for an error, in the format that the path's clients read.
+fn error_response(error: UserError, path: &str) -> Response {
+    let mut response = match StatusCode::from_u16(error.code.status()) {
+        Ok(status) if path.starts_with("/ui/") => (status, Json(error)).into_response(),
+        _ => HttpError(error).into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if response.status() == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
