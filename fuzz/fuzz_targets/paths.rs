@@ -2,7 +2,7 @@
 //! outside the base folder is read.
 #![no_main]
 
-use contract::{Progress, Tool, ToolContext};
+use contract::{CallReports, RunScope, Tool, ToolContext};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
@@ -65,10 +65,9 @@ fuzz_target!(|given: (u8, &str, &str)| {
     let (called, cancel) = ("call".to_owned(), CancellationToken::new());
     let context = ToolContext {
         call_id: called,
-        user_id: "u".to_owned(),
-        conversation_id: "c".to_owned(),
+        scope: Arc::new(RunScope { user_id: "u".to_owned(), conversation_id: "c".to_owned(), ..RunScope::default() }),
         cancel,
-        progress: Progress::default(),
+        reports: CallReports::default(),
         may_repeat: false,
         models: contract::ModelUse::default(),
     };
