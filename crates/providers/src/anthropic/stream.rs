@@ -118,7 +118,7 @@ impl MessagesCodec {
             return if is_same {
                 Ok(())
             } else {
-                Err(stream_error("a second message began before the first had ended"))
+                Err(stream_error("another `message_start` came before `message_stop`"))
             };
         }
         self.has_begun = true;
