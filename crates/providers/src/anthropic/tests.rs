@@ -133,7 +133,7 @@ fn invalid_streams_are_errors() {
     );
     check(&line(r#"{"error":{"message":"no type"}}"#), "no type");
     let begin = line(r#"{"type":"message_start","message":{"id":"a"}}"#);
-    check(&(begin + &line(r#"{"type":"message_start","message":{"id":"b"}}"#)), "a second message");
+    check(&(begin + &line(r#"{"type":"message_start","message":{"id":"b"}}"#)), "another `message_start`");
     let call =
         line(r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"n"}}"#)
             + &line(r#"{"type":"content_block_delta","index":0,"delta":{"partial_json":"{}"}}"#);
