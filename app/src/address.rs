@@ -115,7 +115,7 @@ pub(crate) fn encode_component(part: &str) -> String {
     js_sys::encode_uri_component(part).into()
 }
 
-/// What a path leads to.
+/// The page or the chat that a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// The config's first page.

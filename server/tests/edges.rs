@@ -1,9 +1,11 @@
 //! Checks the dependencies between the crates of the workspace against a list, so that a new one is
-//! a deliberate decision.
+//! a deliberate decision, and that `docs/architecture.md` names files and items that exist.
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
 
 /// The dependencies of each crate, including those of optional features (`app` on `chat`) and
 /// excluding development dependencies.
@@ -80,4 +82,40 @@ fn portable_crates_have_no_native_dependencies() {
         let used: Vec<_> = crates[package].iter().filter(|name| NOT_PORTABLE.contains(name)).collect();
         assert!(used.is_empty(), "{package} uses {used:?}");
     }
+}
+
+/// The page writes a place in the code as a file followed by its items: `path/file.rs`, `item`,
+/// `Type::item`.
+#[test]
+fn architecture_page_names_existing_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let (mut missing, mut checked) = (Vec::new(), 0);
+    let mut file: Option<(&str, String)> = None;
+    for piece in page.split('`').collect::<Vec<_>>().chunks_exact(2) {
+        let (text, code) = (piece[0], piece[1]);
+        if text.trim() != "," {
+            file = None;
+        }
+        if code.ends_with(".rs") {
+            // A file beside the one before, and a pattern of names, are not looked up.
+            if !code.contains('/') || code.contains("NAME") {
+                continue;
+            }
+            match fs::read_to_string(root.join(code)) {
+                Ok(source) => file = Some((code, source)),
+                Err(_) => missing.push(code.to_owned()),
+            }
+            checked += 1;
+        } else if let Some((path, source)) = &file {
+            let has =
+                |name: &str| source.lines().any(|line| !line.trim_start().starts_with("//") && line.contains(name));
+            if !code.split("::").all(has) {
+                missing.push(format!("{path}: {code}"));
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "the page has another form: only {checked} places were found");
+    assert_eq!(missing, Vec::<String>::new());
 }

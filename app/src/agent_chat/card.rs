@@ -12,7 +12,7 @@ pub(super) struct Card {
     pub(super) status: CallStatus,
     pub(super) icon: Shape,
     pub(super) name: String,
-    /// What the call is about, or its current activity, in a few words.
+    /// The subject of the call or its current activity, in a few words.
     pub(super) detail: String,
     /// The progress bar.
     pub(super) bar: Option<Node>,

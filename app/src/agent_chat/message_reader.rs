@@ -38,7 +38,7 @@ pub(super) enum ReaderState {
     Gap,
 }
 
-/// What has changed since the message was last drawn.
+/// The changes since the message was last drawn.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct MessageChanges {
     /// The indices of the changed parts.

@@ -113,7 +113,7 @@ fn limit_text(limit: Option<EndReason>) -> &'static str {
     })
 }
 
-/// Who or what stopped an answer.
+/// Returns the notice for an answer that was stopped.
 fn stop_text(reason: Option<EndReason>) -> &'static str {
     t(match reason {
         Some(EndReason::StoppedByAdmin) => Text::StoppedByAdmin,

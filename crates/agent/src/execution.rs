@@ -111,11 +111,10 @@ pub(crate) async fn run_all<S: EventSink>(
             let reports = CallReports::new(ready.call.id.clone(), reporter.clone());
             running.push(run_one(ready, caller.clone(), reports, record.clone()));
         }
-        let FinishedCall { call_id, name, outcome: came, stopped } = tokio::select! {
+        let FinishedCall { call_id, name, outcome, stopped } = tokio::select! {
             biased;
-            Some((call_id, report)) = reports.recv() => {
-                let has_ended = results.contains_key(&call_id);
-                handle_report(call_id, report, has_ended, caller, sink).await?;
+            Some(report) = reports.recv() => {
+                handle_report(report, &results, caller, sink).await?;
                 continue;
             }
             Some((event, recorded)) = nested.recv() => {
@@ -130,13 +129,12 @@ pub(crate) async fn run_all<S: EventSink>(
                 None => break,
             },
         };
-        results.insert(call_id.clone(), came.clone());
+        results.insert(call_id.clone(), outcome.clone());
         // Queued reports are older than the result.
-        while let Ok((call_id, report)) = reports.try_recv() {
-            let has_ended = results.contains_key(&call_id);
-            handle_report(call_id, report, has_ended, caller, sink).await?;
+        while let Ok(report) = reports.try_recv() {
+            handle_report(report, &results, caller, sink).await?;
         }
-        match came {
+        match outcome {
             CallOutcome::Result(result) => {
                 sink.emit(Event::ToolFinished { call_id, name, result, dynamic: false, stopped }).await?;
             }
@@ -149,16 +147,16 @@ pub(crate) async fn run_all<S: EventSink>(
     Ok(results)
 }
 
+/// Passes the report of a call on to the run. `results` are those of the calls that have ended.
 async fn handle_report<S: EventSink>(
-    call_id: String,
-    report: CallReport,
-    has_ended: bool,
+    (call_id, report): (String, CallReport),
+    results: &HashMap<String, CallOutcome>,
     caller: &CallScope,
     sink: &mut S,
 ) -> Result<(), SinkClosed> {
     match report {
         // The result has replaced it.
-        CallReport::Progress(_) if has_ended => Ok(()),
+        CallReport::Progress(_) if results.contains_key(&call_id) => Ok(()),
         CallReport::Progress(output) => sink.emit(Event::ToolProgress { call_id, output }).await,
         CallReport::Source(source) => sink.emit(Event::Part(Part::Source(source))).await,
         CallReport::Data { name, id, data } => sink.emit(Event::Data { name, id, data }).await,
@@ -215,11 +213,11 @@ async fn run_one(ready: RunnableCall, caller: CallScope, reports: CallReports, r
             failed(format!("The tool did not finish within {} s and was stopped.", limit.as_secs_f32()))
         }
     };
-    let came = ended.unwrap_or_else(|_| {
+    let outcome = ended.unwrap_or_else(|_| {
         tracing::error!(tool = name, "a tool panicked");
         CallOutcome::Result(Err(ToolError::new("The tool failed unexpectedly.")))
     });
-    FinishedCall { call_id, name, outcome: came, stopped: run.is_cancelled() }
+    FinishedCall { call_id, name, outcome, stopped: run.is_cancelled() }
 }
 
 async fn run_tool(

@@ -49,15 +49,7 @@ pub(crate) async fn run_nested<S: EventSink>(
         tokio::time::sleep(limit).await;
         clock.cancel();
     }));
-    // The phases before, between and after the replies are boxed: a run is as large as the largest
-    // future that it waits for, and nearly all of the time it waits for a reply.
-    let scope = RunScope { agent_id: agent.id.clone(), ..turn.scope.clone() };
-    let gathered = Box::pin(sources::with_source_tools(agent, (&scope, &turn.exposure), &cancel, sink)).await;
-    // If the sink was closed already, the first step reports it again.
-    let complete = gathered.unwrap_or(Cow::Borrowed(agent));
-    // A run that is stopped before its tools are known ends at its first step.
-    let offer = Box::pin(cancel.run_until_cancelled(OfferedTools::compile(&complete))).await.unwrap_or_default();
-    let mut run = Run::new((agent, complete), offer, turn, above, cancel.clone());
+    let mut run = Run::new(agent, turn, above, cancel.clone());
     let ending = match run.run_loop(sink).await {
         Ok(ending) => ending,
         Err(RunFailure::Sink) => Ending::SinkClosed,
@@ -112,17 +104,12 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(
-        (configured, agent): (&'a Agent, Cow<'a, Agent>),
-        offer: OfferedTools,
-        turn: TurnInput,
-        above: Option<ParentContext>,
-        cancel: CancellationToken,
-    ) -> Self {
+    /// Creates a run that does not know the tools of its sources yet.
+    fn new(agent: &'a Agent, turn: TurnInput, above: Option<ParentContext>, cancel: CancellationToken) -> Self {
         let earlier = turn.earlier;
         let is_sub_agent = above.is_some();
-        let (meter, mut policies, place) = match above {
-            Some(ParentContext { meter, policies, permit: place }) => (Some(meter), policies, place),
+        let (meter, mut policies, permit) = match above {
+            Some(ParentContext { meter, policies, permit }) => (Some(meter), policies, permit),
             None => (None, Vec::new(), AgentPermit::root(agent.settings.max_parallel_agents)),
         };
         policies.extend(agent.policy.clone());
@@ -135,12 +122,12 @@ impl<'a> Run<'a> {
             meter: UsageMeter::new(agent.settings.limits.clone(), earlier.used, meter),
             policies,
             tools_changed: Arc::default(),
-            permit: place,
+            permit,
         };
         Self {
-            configured,
-            agent,
-            offer,
+            configured: agent,
+            agent: Cow::Borrowed(agent),
+            offer: OfferedTools::default(),
             ids: ConversationCallIds::from_history(&turn.messages),
             caller,
             messages: turn.messages,
@@ -158,7 +145,10 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Runs the turn. The phases before, between and after the replies are boxed: a run is as large
+    /// as the largest future that it waits for, and nearly all of the time it waits for a reply.
     async fn run_loop<S: EventSink>(&mut self, sink: &mut S) -> Result<Ending, RunFailure> {
+        Box::pin(self.gather_tools(sink)).await?;
         if !Box::pin(self.apply_decisions(sink)).await? {
             return Ok(Ending::Waiting);
         }
@@ -176,7 +166,7 @@ impl<'a> Run<'a> {
                 return Ok(Ending::Limit(limit));
             }
             if self.caller.tools_changed.swap(false, Ordering::Relaxed) {
-                Box::pin(self.refresh_tools(sink)).await?;
+                Box::pin(self.gather_tools(sink)).await?;
             }
             if std::mem::take(&mut self.warns) {
                 let text = loop_detection::WARNING.to_owned();
@@ -190,10 +180,10 @@ impl<'a> Run<'a> {
                 self.loops.record(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
             self.warns = verdict == LoopVerdict::Warn;
             let invalid = self.invalid_call(&reply);
-            let CallsOutcome { has_calls: called, all_have_results: settled, accepted } =
+            let CallsOutcome { has_calls, all_have_results, accepted } =
                 Box::pin(self.handle_reply(reply, verdict, sink)).await?;
             self.check_not_stopped()?;
-            if !called && !is_paused {
+            if !has_calls && !is_paused {
                 return Ok(Ending::Done);
             }
             if let Some(tool) = invalid {
@@ -206,7 +196,7 @@ impl<'a> Run<'a> {
                 return Ok(Ending::Limit(Limit::ToolCalls));
             }
             self.is_last = stop::is_last(&self.agent.settings, &accepted);
-            if !settled {
+            if !all_have_results {
                 return Ok(Ending::Waiting);
             }
             if let Some(limit) = stop::limit(&self.agent.settings, self.total_steps(), self.is_last) {
@@ -215,8 +205,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Asks the sources again for their tools.
-    async fn refresh_tools<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+    /// Asks the sources for their tools, and compiles what the agent offers. A run that is stopped
+    /// meanwhile ends at its next step.
+    async fn gather_tools<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
         let CallScope { scope, exposure, cancel, .. } = &self.caller;
         let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
         self.agent = gathered.map_err(|SinkClosed| RunFailure::Sink)?;

@@ -16,7 +16,7 @@ pub struct TurnInput {
     /// The calls of the last assistant message that the user has decided on since, or that were
     /// interrupted.
     pub pending: Vec<PendingCall>,
-    /// The user, the conversation, the agent and the page.
+    /// The user, the conversation and the page; the run sets the agent.
     pub scope: RunScope,
     /// The standing approvals that apply; none if absent.
     pub grants: Option<Arc<dyn GrantLookup>>,

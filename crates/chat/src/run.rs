@@ -143,8 +143,9 @@ async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
         scope: RunScope {
             user_id: sink.run.identity.owner.clone(),
             conversation_id: sink.run.identity.conversation_id.clone(),
-            agent_id: start.agent.id.clone(),
             page_id: Some(start.page_id),
+            // The agent adds its id.
+            ..RunScope::default()
         },
         grants: Some(start.grants),
         exposure: start.seen,

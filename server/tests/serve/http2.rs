@@ -187,7 +187,7 @@ async fn reset_started_requests(server: &Server) -> (usize, Option<u32>) {
     let head = RawClient::request_fields(server, "POST", "/api/folders");
     let request = [head, encode_fields(&[("content-type", "application/json")])].concat();
     let mut resets = 0;
-    for batch in 0..500_u32 {
+    for batch in 0..250_u32 {
         let streams: Vec<u32> = (0..16).map(|number| 2 * (16 * batch + number) + 1).collect();
         let requests = streams.iter().flat_map(|stream| frame(HEADERS, END_HEADERS, *stream, &request));
         let ping = frame(PING, 0, 0, &u64::from(batch).to_be_bytes());
@@ -216,7 +216,7 @@ async fn delayed_resets_end_the_connection() {
         match reset_started_requests(&server).await {
             (_, Some(ENHANCE_YOUR_CALM)) => {}
             // A loopback connection may be a proxy's, so it may cancel 2,000 requests in ten seconds.
-            (resets, code) => return assert!((2_000..8_000).contains(&resets) && code.is_none(), "{resets} {code:?}"),
+            (resets, code) => return assert!((2_000..4_000).contains(&resets) && code.is_none(), "{resets} {code:?}"),
         }
     }
     panic!("the server never started the requests in time");

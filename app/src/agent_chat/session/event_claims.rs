@@ -40,8 +40,8 @@ pub(super) struct ExpectedAnswer {
     /// None until the server has assigned an id.
     message_id: Option<String>,
     seen: SeenParts,
-    /// What was seen when the tab began to expect the answer, as it is saved in the tab's storage.
-    /// Which later events were handled is known to the server.
+    /// The events seen when the tab began to expect the answer, as saved in the tab's storage.
+    /// The server knows which later events were handled.
     initially_seen: Value,
     /// Whether this tab started the run.
     own: bool,

@@ -28,6 +28,9 @@ Every key of the config, with its type, default and meaning. This page is genera
 /// The definitions that describe operators, with the headings of their sections.
 const OPERATORS: [(&str, &str); 2] = [("TurnOperator", "Operators in agents"), ("Operator", "Operators on pages")];
 
+/// The definition of `{ _ref: PATH }`, which is allowed everywhere.
+const FILE_REFERENCE: &str = "_ref";
+
 /// A mapping that gets a section of its own.
 struct Section<'a> {
     /// Its path in the config: `agents[].properties`.
@@ -62,16 +65,14 @@ pub(crate) fn markdown(schema: &Value) -> String {
 struct Outline<'a> {
     schema: &'a Value,
     sections: Vec<Section<'a>>,
-    /// The path of each definition that has a section.
+    /// The path at which each definition is used first.
     paths: HashMap<&'a str, String>,
 }
 
 impl<'a> Outline<'a> {
     fn visit(&mut self, path: &str, schema: &'a Value) {
-        if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|link| link.strip_prefix("#/$defs/")) {
-            let is_known = self.paths.contains_key(name) || OPERATORS.iter().any(|(operator, _)| *operator == name);
-            let Some(definition) = self.schema.get("$defs").and_then(|all| all.get(name)) else { return };
-            if !is_known && !is_inline(definition) {
+        if let Some((name, definition)) = definition(self.schema, schema) {
+            if !self.paths.contains_key(name) && !is_operator(name) && !is_inline(definition) {
                 self.paths.insert(name, path.to_owned());
                 self.visit(path, definition);
             }
@@ -97,7 +98,8 @@ impl<'a> Outline<'a> {
     /// Visits the alternatives of a schema. If several are mappings, such as connections of different
     /// types, each gets a path of its own and is listed with the section `own`.
     fn visit_alternatives(&mut self, path: &str, keywords: &'a Map<String, Value>, own: Option<usize>) {
-        let alternatives: Vec<_> = alternatives(keywords).filter(|one| !is_operator(one)).collect();
+        let is_value = |one: &&Value| !definition_name(one).is_some_and(is_operator);
+        let alternatives: Vec<_> = alternatives(keywords).filter(is_value).collect();
         let has_variants = alternatives.iter().filter(|one| self.resolved(one).is_some_and(has_keys)).count() > 1;
         for alternative in alternatives {
             let mark = self.resolved(alternative).filter(|_| has_variants).and_then(|one| self.mark(one));
@@ -111,9 +113,7 @@ impl<'a> Outline<'a> {
 
     /// Returns the keywords of a schema, or of the definition that it refers to.
     fn resolved(&self, schema: &'a Value) -> Option<&'a Map<String, Value>> {
-        let link = schema.get("$ref").and_then(Value::as_str);
-        let target = link.and_then(|link| self.schema.pointer(link.strip_prefix('#')?));
-        target.unwrap_or(schema).as_object()
+        definition(self.schema, schema).map_or(schema, |(_, definition)| definition).as_object()
     }
 
     /// Returns what tells a mapping from its alternatives: the constants of a key such as `type`, or
@@ -180,15 +180,20 @@ fn has_keys(keywords: &Map<String, Value>) -> bool {
     properties(keywords).next().is_some()
 }
 
-/// Whether a schema refers to the definition of operators.
-fn is_operator(schema: &Value) -> bool {
-    let name = schema.get("$ref").and_then(Value::as_str).and_then(|link| link.strip_prefix("#/$defs/"));
-    name.is_some_and(|name| OPERATORS.iter().any(|(operator, _)| *operator == name))
+/// Returns the name of the definition that a schema refers to.
+fn definition_name(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
 }
 
-/// Whether a schema is that of `{ _ref: PATH }`, which is allowed everywhere.
-fn is_reference(schema: &Value) -> bool {
-    schema.get("$ref").is_some_and(|link| link == "#/$defs/_ref")
+/// Returns the definition that a schema refers to, with its name.
+fn definition<'a>(root: &'a Value, schema: &'a Value) -> Option<(&'a str, &'a Value)> {
+    let name = definition_name(schema)?;
+    Some((name, root.get("$defs")?.get(name)?))
+}
+
+/// Whether a definition is one of operators.
+fn is_operator(name: &str) -> bool {
+    OPERATORS.iter().any(|(operator, _)| *operator == name)
 }
 
 fn properties(keywords: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
@@ -199,7 +204,7 @@ fn properties(keywords: &Map<String, Value>) -> impl Iterator<Item = (&str, &Val
 /// Returns the alternatives of a schema, without references to other files.
 fn alternatives(keywords: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     let lists = ["oneOf", "anyOf"].into_iter().filter_map(|keyword| keywords.get(keyword)?.as_array());
-    lists.flatten().filter(|one| !is_reference(one))
+    lists.flatten().filter(|one| definition_name(one) != Some(FILE_REFERENCE))
 }
 
 /// Returns the path of a key in a mapping.

@@ -1,13 +1,13 @@
 //! Types and meanings of keys in words.
 
-use super::{OPERATORS, alternatives, is_inline, is_reference, properties, slug};
+use super::{alternatives, definition, has_keys, is_inline, is_operator, slug};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// Describes schemas in words, with links to the sections of the mappings that they name.
 pub(super) struct Phrases<'a> {
     schema: &'a Value,
-    /// The path of each definition that has a section.
+    /// The path at which each definition is used first.
     paths: &'a HashMap<&'a str, String>,
 }
 
@@ -37,12 +37,12 @@ impl<'a> Phrases<'a> {
     }
 
     fn collect(&self, schema: &'a Value, kinds: &mut Vec<String>) {
-        if let Some((name, definition)) = self.definition(schema) {
-            kinds.extend(self.named(name, definition));
-            if !kinds.is_empty() && has_section(name, definition) {
-                return;
+        if let Some((name, definition)) = definition(self.schema, schema) {
+            match self.named(name, definition) {
+                Some(kind) => kinds.push(kind),
+                None => self.collect(definition, kinds),
             }
-            return self.collect_if_new(definition, kinds);
+            return;
         }
         let Some(keywords) = schema.as_object() else { return };
         let choices: Vec<_> = keywords
@@ -70,25 +70,16 @@ impl<'a> Phrases<'a> {
         }
     }
 
-    /// Adds the kinds of a definition that has no section.
-    fn collect_if_new(&self, definition: &'a Value, kinds: &mut Vec<String>) {
-        if kinds.is_empty() || !is_inline(definition) {
-            let mut own = Vec::new();
-            self.collect(definition, &mut own);
-            let new: Vec<_> = own.into_iter().filter(|kind| !kinds.contains(kind)).collect();
-            kinds.extend(new);
-        }
-    }
-
-    /// Returns the word for a definition: a link to its section, or what stands for it.
+    /// Returns the word for a definition: a link to its section, or what stands for it. `None` if it
+    /// is described where it is used.
     fn named(&self, name: &str, definition: &'a Value) -> Option<String> {
-        if OPERATORS.iter().any(|(operator, _)| *operator == name) {
+        if is_operator(name) {
             return Some(OPERATOR.to_owned());
         }
         if is_inline(definition) {
             return Some("`{ _secret: VARIABLE }`".to_owned());
         }
-        let path = self.paths.get(name).filter(|_| has_section(name, definition))?;
+        let path = self.paths.get(name).filter(|_| definition.as_object().is_some_and(has_keys))?;
         Some(format!("[`{path}`](#{})", slug(path)))
     }
 
@@ -108,8 +99,8 @@ impl<'a> Phrases<'a> {
     }
 
     fn collect_choices(&self, schema: &'a Value, choices: &mut Vec<String>) {
-        if let Some((name, definition)) = self.definition(schema) {
-            if !has_section(name, definition) {
+        if let Some((name, definition)) = definition(self.schema, schema) {
+            if self.named(name, definition).is_none() {
                 self.collect_choices(definition, choices);
             }
             return;
@@ -121,12 +112,6 @@ impl<'a> Phrases<'a> {
                 _ => self.collect_choices(alternative, choices),
             }
         }
-    }
-
-    /// Returns the definition that a schema refers to, with its name.
-    fn definition(&self, schema: &'a Value) -> Option<(&'a str, &'a Value)> {
-        let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
-        if is_reference(schema) { None } else { Some((name, self.schema.get("$defs")?.get(name)?)) }
     }
 }
 
@@ -153,12 +138,4 @@ fn range(keywords: &Map<String, Value>) -> String {
         (None, Some(most)) => format!(" up to {most}"),
         (None, None) => String::new(),
     }
-}
-
-/// Whether a definition is described elsewhere on the page.
-fn has_section(name: &str, definition: &Value) -> bool {
-    let is_operator = OPERATORS.iter().any(|(operator, _)| *operator == name);
-    is_operator
-        || is_inline(definition)
-        || definition.as_object().is_some_and(|keywords| properties(keywords).next().is_some())
 }

@@ -64,8 +64,6 @@ const RESPONSES: CodecCase = CodecCase {
     essential_fields: &["type"],
     content_fields: &[
         "delta",
-        // Holds the items again, in recordings with other ids.
-        "output",
         "arguments",
         "name",
         "reason",
@@ -187,10 +185,9 @@ fn check_recording(codec: &CodecCase, name: &str, recording: &str, most: usize) 
     let (parts, ended) = (codec.decode)(&stream(&whole));
     let label = format!("{} {name}", codec.name);
     if let Err(error) = &ended {
-        // An error that the provider reports is a valid end; a broken stream is not, except in a
+        // An error that the provider reports is a valid end; a broken stream is not, except in the
         // recording of a proxy that sent two messages as one.
-        let is_spliced = error.cause.contains("`message_start`");
-        let is_valid = is_spliced || error.kind != ModelErrorKind::BrokenStream;
+        let is_valid = error.kind != ModelErrorKind::BrokenStream || name.ends_with("/spliced-message-start.txt");
         return if is_valid { Vec::new() } else { vec![format!("{label}: {error}")] };
     }
     let answer = DecodedReply::from_parts(&parts).unwrap();
@@ -215,12 +212,22 @@ fn check_recording(codec: &CodecCase, name: &str, recording: &str, most: usize) 
         let mut changed_lines = whole.clone();
         changed_lines.splice(at..=at, mutate(&event, &path, &change));
         let (parts, ended) = (codec.decode)(&stream(&changed_lines));
+        if is_another_answer(name, &path, &change) {
+            continue;
+        }
         if let Err(fault) = check_mutation(codec, &answer, &event, &path, &change, &parts, ended) {
             let kind = event["type"].as_str().unwrap_or_default();
             faults.insert(format!("{label} {kind} {}: {fault}", without_indices(&path).join(".")));
         }
     }
     faults.into_iter().collect()
+}
+
+/// Whether a mutation adds to the answer: where the ids of items change, the provider's copy of an
+/// item cannot be told from another item.
+fn is_another_answer(name: &str, path: &[String], change: &Mutation) -> bool {
+    let is_output = path.last().is_some_and(|key| key == "output");
+    name.ends_with("--github-copilot-id-rotation.1.txt") && is_output && matches!(change, Mutation::Duplicated)
 }
 
 /// Checks the effect of a mutation.
