@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod access_tests;
 mod body;
+mod capabilities;
 mod cli;
 mod compose;
 mod error;
@@ -15,6 +16,7 @@ mod routes;
 mod shutdown;
 mod telemetry;
 
+pub use capabilities::config_language;
 pub use rust_embed::EmbeddedFile;
 
 use app::pages::RustPage;

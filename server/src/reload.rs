@@ -80,7 +80,7 @@ pub(crate) async fn watch_config(
 pub(crate) async fn watch_custom_agents(store: Store, current: Arc<CurrentConfig>, stop: CancellationToken) {
     let Some(mut news) = store.listen() else { return };
     loop {
-        match store.custom_agents_state().await {
+        match custom_agents::store::state(&store).await {
             Ok(state) if current.has_custom_agents_at(state) => {}
             Ok(_) => {
                 if let Err(error) = current.refresh_custom_agents().await {
@@ -99,7 +99,7 @@ pub(crate) async fn watch_custom_agents(store: Store, current: Arc<CurrentConfig
 
 /// Waits until custom agents may have changed.
 async fn wait_for_agent_change(news: &mut Listener) {
-    while !matches!(news.next().await, ReplicaEvent::Agents | ReplicaEvent::Missed) {}
+    while !matches!(news.next().await, ReplicaEvent::Config | ReplicaEvent::Missed) {}
 }
 
 /// The state of a file, found without reading it.

@@ -18,6 +18,7 @@ chat ► agent contract faults store wire
 client ► sse wire
 config ► dialect operators schemas wire
 contract ►
+custom_agents ► config store wire
 dialect ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas
@@ -28,7 +29,7 @@ operators ►
 providers ► contract faults sse
 rust-page ► app server wire
 schemas ► offload
-server ► agent app auth chat config contract egress endpoints faults offload operators providers store tools wire
+server ► agent app auth chat config contract custom_agents egress endpoints faults offload operators providers store tools wire
 sse ►
 store ► faults wire
 test_postgres ►

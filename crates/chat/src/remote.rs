@@ -114,7 +114,7 @@ async fn wait(news: Option<&mut Listener>, run_id: &str) {
         loop {
             match news.next().await {
                 ReplicaEvent::Runs(ids) if !ids.iter().any(|id| id == run_id) => {}
-                ReplicaEvent::Stop(_) | ReplicaEvent::Agents => {}
+                ReplicaEvent::Stop(_) | ReplicaEvent::Config => {}
                 ReplicaEvent::Runs(_) | ReplicaEvent::Missed => return,
             }
         }

@@ -3,8 +3,9 @@
 use crate::agent::{Agent, Confirm, ToolAnnotations};
 use crate::auth::Auth;
 use crate::embed::Embed;
-use crate::operation::{CustomAgents, RateLimit, Retention};
+use crate::operation::{RateLimit, Retention};
 use crate::rule::AccessRule;
+use crate::section_type::Sections;
 use crate::served::ServedAgent;
 use crate::source::Location;
 use indexmap::IndexMap;
@@ -23,8 +24,8 @@ pub struct Config {
     pub connections: IndexMap<String, Connection>,
     /// The agents by id, in the order of the file.
     pub agents: IndexMap<String, Agent>,
-    /// How administrators may create custom agents. `None`: they may not.
-    pub custom_agents: Option<CustomAgents>,
+    /// The sections that capabilities bring.
+    pub sections: Sections,
     /// The endpoints of the section `api` by id, in the order of the file.
     pub endpoints: IndexMap<String, Endpoint>,
     /// The pages in the order of the file. The first one is the start page.

@@ -1,6 +1,5 @@
-//! Settings for the operation of a server: rate limits, retention and custom agents.
+//! Settings for the operation of a server: rate limits and retention.
 
-use crate::rule::AccessRule;
 use indexmap::IndexMap;
 use std::time::Duration;
 
@@ -53,13 +52,4 @@ pub struct Retention {
     pub temporary: Duration,
     /// How long invocations are retained after their end. `None`: without end.
     pub invocations: Option<Duration>,
-}
-
-/// How administrators may create custom agents.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CustomAgents {
-    /// The ids of the agents that custom agents may be based on, at least one.
-    pub from: Vec<String>,
-    /// Who may use custom agents.
-    pub auth: AccessRule,
 }

@@ -69,13 +69,14 @@ fn hash(node: &Node) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::read_embedded;
+    use crate::Language;
     use std::collections::HashMap;
 
     #[test]
     fn changes_are_listed_by_name() {
-        let outline =
-            |text: &str| read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outline;
+        let outline = |text: &str| {
+            Language::default().read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outline
+        };
         let before = outline(
             "connections: [{ id: a, type: Demo }]\nagents:\n  - { id: x, type: Agent }\n  - { id: y, type: Agent }\nlimits: { toolMs: 1 }\n",
         );

@@ -14,7 +14,7 @@ impl Config {
         let rules = self.pages.iter().map(|page| &page.auth);
         let rules = rules.chain(self.agents.values().map(|agent| &agent.auth));
         let rules = rules.chain(self.endpoints.values().map(|endpoint| &endpoint.auth));
-        let rules = rules.chain(self.custom_agents.as_ref().map(|custom| &custom.auth));
+        let rules = rules.chain(self.sections.access_rules());
         let named = rules.flat_map(|rule| match rule {
             AccessRule::Roles(roles) => roles.as_slice(),
             AccessRule::Public | AccessRule::Protected => &[],

@@ -1,10 +1,16 @@
 //! Access rules.
 
+use crate::section::rule_entry::RuleEntry;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use std::borrow::Cow;
+
 /// The roles of the owner in the auth mode `local`.
 pub const OWNER_ROLES: [&str; 1] = ["admin"];
 
 /// Who may use an endpoint, an agent or a page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "RuleEntry")]
 pub enum AccessRule {
     /// Everybody, signed in or not.
     Public,
@@ -24,6 +30,25 @@ impl AccessRule {
             (Self::Protected, _) => true,
             (Self::Roles(here), Self::Roles(there)) => there.iter().all(|role| here.contains(role)),
         }
+    }
+}
+
+/// The schema of the config's `auth` keys.
+impl JsonSchema for AccessRule {
+    fn inline_schema() -> bool {
+        RuleEntry::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        RuleEntry::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        RuleEntry::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        RuleEntry::json_schema(generator)
     }
 }
 

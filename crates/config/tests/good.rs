@@ -573,13 +573,12 @@ agents:
     properties: { model: demo }
 api: [{ id: e, auth: { roles: [editor, clerk] }, routine: [{ ':return': 1 }] }]
 pages: [{ id: p, auth: { roles: [reader] } }]
-customAgents: { from: [a], auth: { roles: [maker] } }
 limits: { quotas: [{ roles: [guest], per: day, messages: 1 }] }
 auth: { mode: password, openSignUp: true, signUpRoles: [newcomer] }
 ";
     let (config, _) = load_embedded(&[("chatwright.yaml", text)], &env()).unwrap();
     let roles: Vec<_> = config.roles().into_iter().collect();
-    assert_eq!(roles, ["admin", "clerk", "editor", "guest", "judge", "maker", "newcomer", "reader"]);
+    assert_eq!(roles, ["admin", "clerk", "editor", "guest", "judge", "newcomer", "reader"]);
     assert_eq!(config.nearest_role("editr"), Some("editor"));
     assert_eq!(config.nearest_role("anything"), None);
 }

@@ -49,7 +49,7 @@ fn verdicts(pointer: &str, value: Value) -> (bool, bool) {
         Some((parent, key)) if config.pointer(pointer).is_none() => config.pointer_mut(parent).unwrap()[key] = value,
         _ => *config.pointer_mut(pointer).unwrap() = value,
     }
-    let schema = jsonschema::validator_for(&config::schema()).unwrap();
+    let schema = jsonschema::validator_for(&config::Language::default().schema()).unwrap();
     let env = std::collections::HashMap::from([("KEY".to_owned(), "key".to_owned())]);
     let text = config.to_string();
     let files = [("chatwright.yaml", text.as_str()), ("tables.sql", "create table a (b)")];
@@ -183,7 +183,7 @@ fn decoder_supports_every_schema_keyword() {
             }
         }
     }
-    check(&config::schema(), "");
+    check(&config::Language::default().schema(), "");
 }
 
 /// Every key of the config language has a description.
@@ -199,7 +199,7 @@ fn every_key_has_a_description() {
             check(part, name);
         }
     }
-    let mut schema = config::schema();
+    let mut schema = config::Language::default().schema();
     schema["$defs"]["_ref"]["properties"]["_ref"]["description"] = "A path.".into();
     check(&schema, "");
 }

@@ -208,7 +208,7 @@ impl Store {
         if entries.is_empty() {
             return Ok(());
         }
-        self.write(move |db| Box::pin(append(db, entries))).await
+        self.write(move |db| Box::pin(append_audit(db, entries))).await
     }
 
     /// Returns rows from number `from` on whose calls ended at `since` (Unix time, milliseconds) or
@@ -227,9 +227,13 @@ impl Store {
     }
 }
 
-/// Appends rows within the writer's transaction. The head is read in the same transaction, so the
+/// Appends rows to the audit log within the writer's transaction, for writes that must not happen
+/// without their row. The head is read in the same transaction, so the
 /// chain stays intact whatever happened to earlier transactions, in this process or another.
-pub(crate) async fn append(db: &mut Db, entries: Vec<AuditEntry>) -> Result<(), StoreError> {
+///
+/// # Errors
+/// The database failed.
+pub async fn append_audit(db: &mut Db, entries: Vec<AuditEntry>) -> Result<(), StoreError> {
     if entries.is_empty() {
         return Ok(());
     }
@@ -246,7 +250,7 @@ pub(crate) async fn append(db: &mut Db, entries: Vec<AuditEntry>) -> Result<(), 
 /// Executes a statement, and appends `entry` if it changed a row. Returns whether it did.
 pub(crate) async fn execute(db: &mut Db, statement: Query, entry: Option<AuditEntry>) -> Result<bool, StoreError> {
     let is_done = statement.execute(&mut *db).await?.rows_affected() > 0;
-    append(db, entry.into_iter().filter(|_| is_done).collect()).await?;
+    append_audit(db, entry.into_iter().filter(|_| is_done).collect()).await?;
     Ok(is_done)
 }
 

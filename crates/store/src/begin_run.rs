@@ -145,7 +145,7 @@ impl PreparedSubmission {
         self.store_messages(db).await?;
         self.insert_run(db, epoch).await?;
         grants::insert(db, &self.owner, std::mem::take(&mut self.begin.grants)).await?;
-        audit::append(db, std::mem::take(&mut self.begin.audit)).await?;
+        audit::append_audit(db, std::mem::take(&mut self.begin.audit)).await?;
         Ok(BeginRunOutcome::Started { epoch: epoch.cast_unsigned() })
     }
 

@@ -143,7 +143,7 @@ impl Store {
                 }
                 let head = delete_or_restore(db, &conversation_id, set.deletion).await?.unwrap_or(set.head);
                 sql::query(SET_HEAD).bind(&conversation_id).bind(head).execute(&mut *db).await?;
-                audit::append(db, set.audit).await
+                audit::append_audit(db, set.audit).await
             })
         })
         .await

@@ -152,7 +152,7 @@ pub(crate) async fn delete_in_transaction(
     if done.rows_affected() == 0 {
         return Ok(false);
     }
-    audit::append(db, entries).await?;
+    audit::append_audit(db, entries).await?;
     Ok(true)
 }
 

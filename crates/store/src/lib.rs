@@ -11,7 +11,6 @@ mod branches;
 mod change;
 mod conversations;
 mod copies;
-mod custom_agents;
 mod database;
 mod error;
 mod event_claims;
@@ -47,7 +46,7 @@ pub use admin::{
     ToolHealth, UsageTotals, UserChange, UserFilter, UserRow, UserSort,
 };
 pub use api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
-pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS};
+pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS, append_audit};
 pub use audit_chain::{AuditFault, AuditHead, AuditReport};
 pub use backup::{ClaimedDatabase, InspectedDatabase};
 pub use begin_run::{BeginRun, BeginRunOutcome, NewMessage};
@@ -55,9 +54,6 @@ pub use branches::{CopyBranch, Deletion, MessageNode, SetBranch};
 pub use change::ConversationToDelete;
 pub use conversations::{Conversation, ConversationCursor, ConversationRow, MAX_CONVERSATIONS, RunRow};
 pub use copies::{ImportedConversation, ImportedMessage, MAX_SHARES};
-pub use custom_agents::{
-    CustomAgentRow, CustomAgentVersion, MAX_CUSTOM_AGENTS, MAX_VERSIONS, SaveAgentOutcome, SaveCustomAgent,
-};
 pub use error::StoreError;
 pub use event_claims::ClaimEvents;
 pub use files::{FILE_PIECE, FileRow, NewFile};

@@ -114,7 +114,7 @@ impl Store {
             Box::pin(async move {
                 update(db, &owner, conversation_id, message.id, body).await?;
                 grants::insert(db, &owner, given).await?;
-                audit::append(db, entries).await
+                audit::append_audit(db, entries).await
             })
         })
         .await

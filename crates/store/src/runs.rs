@@ -248,7 +248,7 @@ async fn close(
         .await?;
     set_body(db, &conversation_id, &message_id, body).await?;
     sql::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(&mut *db).await?;
-    audit::append(db, finish.audit).await?;
+    audit::append_audit(db, finish.audit).await?;
     steps::append(db, finish.steps).await
 }
 

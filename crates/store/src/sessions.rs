@@ -97,7 +97,7 @@ impl Store {
                 let done = insert.bind(agent).bind(now).execute(&mut *db).await?;
                 sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(&mut *db).await?;
                 let is_begun = done.rows_affected() > 0;
-                audit::append(db, entry.into_iter().filter(|_| is_begun).collect()).await?;
+                audit::append_audit(db, entry.into_iter().filter(|_| is_begun).collect()).await?;
                 Ok(is_begun)
             })
         })

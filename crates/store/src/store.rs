@@ -107,6 +107,19 @@ impl Store {
         self.database.writer.run(work)
     }
 
+    /// Tells the other servers of this database, if there are any, that stored data that is part of
+    /// the config has changed; they hear of it when the transaction of `db` commits. A notification
+    /// can be lost, so the others also look from time to time.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn notify_config_changed(&self, db: &mut Db) -> Result<(), StoreError> {
+        match &self.database.replica {
+            Some(replica) => replica.notify_config(db).await,
+            None => Ok(()),
+        }
+    }
+
     /// As [`Store::write`], for large writes: see [`crate::writer::Writer::run_bulk`].
     pub(crate) fn write_bulk<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where

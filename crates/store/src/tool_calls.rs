@@ -201,7 +201,7 @@ impl Store {
             Box::pin(async move {
                 let finish = sql::query(FINISH).bind(owner).bind(run_id).bind(call_id).bind(outcome.name());
                 let done = finish.bind(now).execute(&mut *db).await?;
-                audit::append(db, entry.into_iter().collect()).await?;
+                audit::append_audit(db, entry.into_iter().collect()).await?;
                 Ok(done.rows_affected() > 0)
             })
         });

@@ -84,7 +84,7 @@ impl Store {
             Box::pin(async move {
                 let added = add(db, user, first).await?;
                 if added == AddUserOutcome::Done {
-                    audit::append(db, entry.into_iter().collect()).await?;
+                    audit::append_audit(db, entry.into_iter().collect()).await?;
                 }
                 Ok(added)
             })
@@ -151,7 +151,7 @@ impl Store {
                     return Ok(false);
                 }
                 sql::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(&mut *db).await?;
-                audit::append(db, entry.into_iter().collect()).await?;
+                audit::append_audit(db, entry.into_iter().collect()).await?;
                 Ok(true)
             })
         })

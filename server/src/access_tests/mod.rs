@@ -15,6 +15,7 @@ mod revoked;
 mod routes;
 
 use crate::Site;
+use crate::capabilities::config_language;
 use crate::compose::{Composition, LoadSummary};
 use crate::router::{AppState, caller_routes, upload_routes};
 use axum::Router;
@@ -98,7 +99,7 @@ async fn serve(config: &str) -> Router {
 pub(crate) async fn state(config: &str) -> AppState {
     let _ = any_spawner::Executor::init_tokio();
     let env = HashMap::from([("KEY".to_owned(), KEY.to_owned())]);
-    let loaded = config::load_embedded(&[("chatwright.yaml", config)], &env);
+    let loaded = config_language().read_embedded(&[("chatwright.yaml", config)], &env).outcome;
     let (config, _) = loaded.unwrap_or_else(|problems| panic!("{}", config::render(&problems)));
     let site = Site { files: |_| None, pages: &[] };
     let composition =

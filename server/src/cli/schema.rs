@@ -1,5 +1,6 @@
 //! `chatwright schema`: prints the JSON Schema of the config.
 
+use crate::capabilities::config_language;
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
@@ -12,7 +13,8 @@ pub(super) struct SchemaArguments {
 
 /// Prints the JSON Schema of the config, or the reference that is made from it.
 pub(super) fn run(arguments: &SchemaArguments) -> ExitCode {
-    let text = if arguments.markdown { config::reference() } else { format!("{:#}\n", config::schema()) };
+    let language = config_language();
+    let text = if arguments.markdown { language.reference() } else { format!("{:#}\n", language.schema()) };
     // The reader of a pipe may have closed it early, which is no error.
     let _ = stdout().write_all(text.as_bytes());
     ExitCode::SUCCESS

@@ -2,7 +2,6 @@
 //! it atomically; requests that began with the old one finish with it.
 
 use super::agents::ConfiguredAgents;
-use super::custom::with_custom_agents;
 use super::endpoints::{self, Databases};
 use super::history::{ConfigHistory, ConfigState, ConfigStatus, LoadSummary};
 use super::mcp::McpServers;
@@ -24,6 +23,8 @@ use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, QuotaSpan, Retention, RoutineMeters, SubmissionLimits,
 };
 use config::Config;
+use custom_agents::store::CustomAgentsState;
+use custom_agents::with_custom_agents;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -71,9 +72,8 @@ struct Snapshot {
     source_config: Arc<Config>,
     /// The config with the custom agents of administrators.
     config: Arc<Config>,
-    /// The state of the custom agents when they were read, see
-    /// [`Store::custom_agents_state`](store::Store::custom_agents_state).
-    custom_agents: (i64, i64),
+    /// The state of the custom agents when they were read.
+    custom_agents: CustomAgentsState,
 }
 
 impl Snapshot {
@@ -88,8 +88,9 @@ impl Snapshot {
     ) -> anyhow::Result<Self> {
         // Read before the agents themselves: a change in between is noticed as a change at the next
         // check.
-        let custom_agents = ground.store.custom_agents_state().await?;
-        let config = Arc::new(with_custom_agents(Config::clone(&written), &ground.store.custom_agents().await?));
+        let custom_agents = custom_agents::store::state(&ground.store).await?;
+        let config =
+            Arc::new(with_custom_agents(Config::clone(&written), &custom_agents::store::list(&ground.store).await?));
         let authentication = Arc::new(authentication(&config, ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
@@ -161,7 +162,7 @@ impl CurrentConfig {
     }
 
     /// Returns whether the custom agents in use are those of this state.
-    pub(crate) fn has_custom_agents_at(&self, state: (i64, i64)) -> bool {
+    pub(crate) fn has_custom_agents_at(&self, state: CustomAgentsState) -> bool {
         self.snapshot.load().custom_agents == state
     }
 

@@ -7,7 +7,6 @@ mod agent_settings;
 mod agents;
 mod annotations;
 mod current;
-mod custom;
 mod endpoints;
 mod history;
 mod hooks;
@@ -23,12 +22,12 @@ mod sources;
 mod text_models;
 
 pub(crate) use current::CurrentConfig;
-pub(crate) use custom::{CustomAgent, PREFIX as CUSTOM_PREFIX, selectable_tools};
 pub(crate) use history::{ConfigState, ConfigStatus, LoadSummary, Reload};
 pub(crate) use served_agent::ServedTools;
 pub(crate) use sources::sources;
 
 use crate::Site;
+use crate::capabilities::config_language;
 use auth::password::SignInState;
 use auth::{AuthState, auth_state};
 use chat::Chat;
@@ -63,8 +62,8 @@ pub(crate) struct Composition {
 /// Reads the config at `path`, or the embedded demo without one.
 pub(crate) fn load_config(path: Option<&Path>) -> LoadAttempt {
     match path {
-        Some(path) => config::read_path(path, &config::ProcessEnv),
-        None => config::read_embedded(DEMO_FILES, &config::ProcessEnv),
+        Some(path) => config_language().read_path(path, &config::ProcessEnv),
+        None => config_language().read_embedded(DEMO_FILES, &config::ProcessEnv),
     }
 }
 

@@ -20,7 +20,6 @@ mod client_tools;
 mod confirm;
 mod connections;
 mod cost_limits;
-mod custom_agents;
 mod dynamic;
 mod embed;
 mod events;
@@ -45,7 +44,7 @@ mod remote_agents;
 mod remote_parameters;
 mod retention;
 mod routine;
-mod rule_entry;
+pub(crate) mod rule_entry;
 mod sampling;
 mod sender;
 mod serve_as_remote_agent;
@@ -55,15 +54,17 @@ mod sql_request;
 mod step_entry;
 mod sub_agents;
 mod text_request;
-mod value;
+pub(crate) mod value;
 
 use crate::config::Config;
 use crate::env::Env;
+use crate::section_type::{SectionType, Sections};
 use crate::shape::{self, suggest};
 use crate::source::{Node, PathStep, Report, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use std::path::Path;
 
 /// A Chatwright config.
@@ -80,8 +81,6 @@ pub(crate) struct RootEntry {
     agents: Vec<agent_entry::AgentEntry>,
     /// Endpoints: routines that pages, agents and other clients can call.
     api: Vec<api::EndpointEntry>,
-    /// Agents that administrators create.
-    custom_agents: Option<custom_agents::CustomAgentsEntry>,
     /// The pages. The first one is the start page.
     pages: Vec<pages::PageEntry>,
     /// How users sign in. Default: the mode `local`.
@@ -146,7 +145,7 @@ impl<'n> Context<'n, '_> {
     }
 
     /// Returns the agent with an id, or reports that it does not exist.
-    fn agent(&mut self, id: &str, at: Span) -> Option<&'n Node> {
+    pub(crate) fn agent(&mut self, id: &str, at: Span) -> Option<&'n Node> {
         find(&self.agents, id, ("agent", "agents"), at, self.report)
     }
 }
@@ -164,9 +163,16 @@ fn find<'n>(ids: &DeclaredIds<'n>, id: &str, what: (&str, &str), at: Span, repor
     found
 }
 
-/// Reads all sections. The result is complete only if the report has no errors.
-pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env: &dyn Env) -> Config {
-    shape::check_root(root, report);
+/// Reads all sections. The result is complete only if the report has no errors. `language` has the
+/// sections of capabilities and the schema of the whole config.
+pub(crate) fn read(
+    root: &Node,
+    (types, schema): (&[SectionType], &Value),
+    folder: Option<&Path>,
+    report: &mut Report,
+    env: &dyn Env,
+) -> Config {
+    shape::check_root(root, schema, report);
     let null = Node { at: root.at, kind: crate::source::NodeKind::Null };
     let section = |name: &str| root.get(name).map_or(&null, |entry| &entry.value);
     let embed =
@@ -202,7 +208,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         prices: prices::read(section("prices"), &mut context),
         store,
         retention,
-        custom_agents: custom_agents::read(section("customAgents"), &mut context),
+        sections: Sections::read(types, root, schema, &mut context),
         folder: folder.map(Path::to_owned),
         limits,
         quotas: bounds.quotas,

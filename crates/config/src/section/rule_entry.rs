@@ -43,21 +43,32 @@ pub(crate) struct RuleMapping {
     roles: Vec<Text>,
 }
 
+/// A key `roles` without a value has no role.
+impl From<RuleEntry> for AccessRule {
+    fn from(entry: RuleEntry) -> Self {
+        match entry {
+            RuleEntry::Word(RuleWord::Public) | RuleEntry::Mapping(RuleMapping { public: true, .. }) => Self::Public,
+            RuleEntry::Word(RuleWord::Protected) | RuleEntry::Mapping(RuleMapping { protected: true, .. }) => {
+                Self::Protected
+            }
+            RuleEntry::Mapping(RuleMapping { roles, .. }) => {
+                Self::Roles(roles.into_iter().map(|Text(role)| role).collect())
+            }
+        }
+    }
+}
+
 /// Converts the rule of an entry. Without one it is [`AccessRule::Protected`].
 pub(super) fn read(entry: Option<RuleEntry>, owner: &Node, report: &mut Report) -> AccessRule {
-    let Some(entry) = entry else { return AccessRule::default() };
-    match entry {
-        RuleEntry::Word(RuleWord::Public) => AccessRule::Public,
-        RuleEntry::Word(RuleWord::Protected) => AccessRule::Protected,
-        RuleEntry::Mapping(RuleMapping { public: true, .. }) => AccessRule::Public,
-        RuleEntry::Mapping(RuleMapping { protected: true, .. }) => AccessRule::Protected,
-        RuleEntry::Mapping(RuleMapping { roles, .. }) => {
-            // The key `roles` has no value.
-            if roles.is_empty() {
-                let at = owner.get("auth").map_or(owner.at, |entry| entry.value.at);
-                report.error(at, "this does not say who", Some("name roles: `{ roles: [admin] }`".to_owned()));
-            }
-            AccessRule::Roles(roles.into_iter().map(|Text(role)| role).collect())
-        }
+    let rule = entry.map_or_else(AccessRule::default, AccessRule::from);
+    check(&rule, owner, report);
+    rule
+}
+
+/// Reports a rule that admits nobody. The rule is written under `auth` of its `owner`.
+pub(crate) fn check(rule: &AccessRule, owner: &Node, report: &mut Report) {
+    if matches!(rule, AccessRule::Roles(roles) if roles.is_empty()) {
+        let at = owner.get("auth").map_or(owner.at, |entry| entry.value.at);
+        report.error(at, "this does not say who", Some("name roles: `{ roles: [admin] }`".to_owned()));
     }
 }

@@ -11,11 +11,11 @@ use std::borrow::Cow;
 
 /// Defines a type for text that matches a pattern or is at least not empty.
 macro_rules! text {
-    ($(#[$doc:meta])* $name:ident, $schema:expr) => {
+    ($(#[$doc:meta])* $visible:vis $name:ident, $schema:expr) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Deserialize, Serialize)]
         #[serde(transparent)]
-        pub(crate) struct $name(pub(crate) String);
+        $visible struct $name($visible String);
 
         impl JsonSchema for $name {
             fn schema_name() -> Cow<'static, str> {
@@ -35,27 +35,27 @@ macro_rules! text {
 
 text!(
     /// The id of a connection, an agent, a page or a block.
-    Id,
+    pub Id,
     json_schema!({ "type": "string", "pattern": pattern::ID })
 );
 text!(
     /// The id of an endpoint.
-    EndpointId,
+    pub(crate) EndpointId,
     json_schema!({ "type": "string", "pattern": pattern::ENDPOINT_ID })
 );
 text!(
     /// The name of a tool.
-    ToolName,
+    pub(crate) ToolName,
     json_schema!({ "type": "string", "pattern": pattern::TOOL_NAME })
 );
 text!(
     /// The name of an environment variable.
-    Variable,
+    pub(crate) Variable,
     json_schema!({ "type": "string", "pattern": pattern::VARIABLE })
 );
 text!(
     /// Text that is not empty.
-    Text,
+    pub(crate) Text,
     json_schema!({ "type": "string", "minLength": 1 })
 );
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 /// Checks a value against a shape and deserializes it. `None` if it has errors, which have been
 /// reported.
-pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape, report: &mut Report) -> Option<T> {
+pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape<'_>, report: &mut Report) -> Option<T> {
     let value = check_value(node, shape, report)?;
     deserialize(value, node.at, report)
 }
@@ -30,7 +30,7 @@ pub(crate) fn deserialize<T: DeserializeOwned>(value: Value, at: Span, report: &
 
 /// Checks a value against a shape and returns it as JSON without optional keys that are empty.
 /// `None` if it has errors, which have been reported.
-pub(crate) fn check_value(node: &Node, shape: Shape, report: &mut Report) -> Option<Value> {
+pub(crate) fn check_value(node: &Node, shape: Shape<'_>, report: &mut Report) -> Option<Value> {
     Decoder { report }.value(node, shape, node.at)
 }
 
@@ -43,9 +43,9 @@ pub(crate) fn list_items<'n>(node: &'n Node, report: &mut Report) -> &'n [Node] 
 }
 
 /// Checks the keys of the root against the known sections and returns its entries. The sections
-/// themselves are not checked.
-pub(crate) fn check_root<'n>(root: &'n Node, report: &mut Report) -> &'n [MapEntry] {
-    let sections: Vec<&str> = Shape::root().properties().map(|(name, _)| name).collect();
+/// themselves are not checked. `schema` is that of the whole config.
+pub(crate) fn check_root<'n>(root: &'n Node, schema: &Value, report: &mut Report) -> &'n [MapEntry] {
+    let sections: Vec<&str> = Shape::root(schema).properties().map(|(name, _)| name).collect();
     if !matches!(root.kind, NodeKind::Map(_)) {
         let help = suggest::list(&sections).map(|names| format!("a config is a mapping of sections: {names}"));
         report.error(root.at, format!("expected a mapping, found {}", root.describe()), help);
@@ -66,7 +66,7 @@ pub(super) struct Decoder<'a> {
 impl Decoder<'_> {
     /// Checks a value and returns it as JSON without optional keys that are empty. `owner` is the
     /// key that holds the value; it is marked if a required key is missing.
-    pub(super) fn value(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
+    pub(super) fn value(&mut self, node: &Node, shape: Shape<'_>, owner: Span) -> Option<Value> {
         if matches!(node.kind, NodeKind::Broken) {
             return None;
         }
@@ -105,7 +105,7 @@ impl Decoder<'_> {
         None
     }
 
-    fn unexpected(&mut self, node: &Node, shapes: &[Shape]) -> Option<Value> {
+    fn unexpected(&mut self, node: &Node, shapes: &[Shape<'_>]) -> Option<Value> {
         let mut expected: Vec<&str> = shapes.iter().flat_map(|shape| expected_types(*shape)).collect();
         expected.dedup();
         let help = match (&node.kind, expected.as_slice()) {
@@ -132,7 +132,7 @@ impl Decoder<'_> {
         self.error(node.at, format!("expected {}, found {}", expected.join(" or "), node.describe()), help)
     }
 
-    fn choice(&mut self, node: &Node, choices: &[&str], shape: Shape) -> Option<Value> {
+    fn choice(&mut self, node: &Node, choices: &[&str], shape: Shape<'_>) -> Option<Value> {
         let Some(text) = node.text() else {
             return self.error(node.at, format!("expected text, found {}", node.describe()), suggest::one_of(choices));
         };
@@ -144,7 +144,7 @@ impl Decoder<'_> {
     }
 
     /// Reports a name that is not among the allowed ones.
-    pub(super) fn unknown_name(&mut self, at: Span, text: &str, names: &[&str], shape: Shape) {
+    pub(super) fn unknown_name(&mut self, at: Span, text: &str, names: &[&str], shape: Shape<'_>) {
         let what = shape.choice_noun();
         if shape.is_unavailable_choice(text) {
             self.report.error(at, format!("the {what} `{text}` is not available in this version"), None);
@@ -154,9 +154,10 @@ impl Decoder<'_> {
     }
 
     /// Checks a value against several shapes that differ in the type of the value.
-    fn alternative(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
-        let shapes: Vec<Shape> = shape.alternatives().collect();
-        let fitting: Vec<Shape> = shapes.iter().copied().filter(|alternative| accepts(*alternative, node)).collect();
+    fn alternative(&mut self, node: &Node, shape: Shape<'_>, owner: Span) -> Option<Value> {
+        let shapes: Vec<Shape<'_>> = shape.alternatives().collect();
+        let fitting: Vec<Shape<'_>> =
+            shapes.iter().copied().filter(|alternative| accepts(*alternative, node)).collect();
         // Two mappings differ in a key that only one of them requires.
         let chosen = fitting.iter().find(|fit| fit.required().any(|key| node.get(key).is_some())).or(fitting.first());
         match chosen {
@@ -165,7 +166,7 @@ impl Decoder<'_> {
         }
     }
 
-    fn items(&mut self, node: &Node, items: &[Node], shape: Shape) -> Option<Value> {
+    fn items(&mut self, node: &Node, items: &[Node], shape: Shape<'_>) -> Option<Value> {
         if let Some(least) = shape.number("minItems").filter(|least| (items.len() as f64) < *least) {
             return self.error(node.at, format!("expected a list of at least {least}, found {}", items.len()), None);
         }
@@ -174,7 +175,7 @@ impl Decoder<'_> {
         values.into_iter().collect::<Option<Vec<Value>>>().map(Value::Array)
     }
 
-    fn free_mapping(&mut self, entries: &[MapEntry], shape: Shape) -> Option<Value> {
+    fn free_mapping(&mut self, entries: &[MapEntry], shape: Shape<'_>) -> Option<Value> {
         let mut whole = true;
         let mut map = Map::new();
         for MapEntry { key, key_at, value } in entries {
@@ -190,7 +191,7 @@ impl Decoder<'_> {
         whole.then_some(Value::Object(map))
     }
 
-    fn number(&mut self, node: &Node, shape: Shape) -> Option<Value> {
+    fn number(&mut self, node: &Node, shape: Shape<'_>) -> Option<Value> {
         let value = node.to_value();
         let number = value.as_f64()?;
         let (least, most) = (shape.number("minimum"), shape.number("maximum"));
@@ -207,7 +208,7 @@ impl Decoder<'_> {
         self.error(node.at, format!("expected a number {range}, found {}", node.describe()), None)
     }
 
-    fn text(&mut self, node: &Node, text: &str, shape: Shape) -> Option<Value> {
+    fn text(&mut self, node: &Node, text: &str, shape: Shape<'_>) -> Option<Value> {
         if shape.number("minLength").is_some() && text.trim().is_empty() {
             return self.error(node.at, "this text is empty".to_owned(), None);
         }
@@ -219,7 +220,7 @@ impl Decoder<'_> {
 }
 
 /// Whether a value has one of the types that a shape allows.
-fn accepts(shape: Shape, node: &Node) -> bool {
+fn accepts(shape: Shape<'_>, node: &Node) -> bool {
     if shape.is_operator() {
         return is_operator(node);
     }
@@ -245,7 +246,7 @@ fn is_operator(node: &Node) -> bool {
 }
 
 /// Returns the types that a shape expects, in words for a message. Operators are not mentioned.
-fn expected_types(shape: Shape) -> Vec<&'static str> {
+fn expected_types(shape: Shape<'_>) -> Vec<&'static str> {
     if shape.is_operator() {
         return Vec::new();
     }

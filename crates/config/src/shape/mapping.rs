@@ -7,15 +7,15 @@ use crate::source::{MapEntry, Node, NodeKind, Span};
 use serde_json::{Map, Value};
 
 /// A property of a mapping.
-struct Property {
-    name: &'static str,
+struct Property<'s> {
+    name: &'s str,
     /// The schema as written, with its annotations.
-    schema: &'static Value,
-    shape: Shape,
+    schema: &'s Value,
+    shape: Shape<'s>,
     required: bool,
 }
 
-impl Property {
+impl Property<'_> {
     /// Whether a missing property is the same as its default or an empty mapping.
     fn may_be_absent(&self) -> bool {
         !self.required || self.shape.types() == ["object"] && self.shape.may_be_empty()
@@ -32,7 +32,7 @@ impl Property {
 
 impl Decoder<'_> {
     /// Checks a mapping with known keys. A tag such as `type` may select further keys.
-    pub(super) fn mapping(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
+    pub(super) fn mapping(&mut self, node: &Node, shape: Shape<'_>, owner: Span) -> Option<Value> {
         let NodeKind::Map(entries) = &node.kind else { return self.unexpected_mapping(node, shape) };
         let mut properties = properties_of(shape);
         if let Some(tag) = shape.tag() {
@@ -74,7 +74,7 @@ impl Decoder<'_> {
     }
 
     /// Checks the number of keys and reports too many or too few.
-    fn check_key_count(&mut self, node: &Node, entries: &[MapEntry], shape: Shape) -> bool {
+    fn check_key_count(&mut self, node: &Node, entries: &[MapEntry], shape: Shape<'_>) -> bool {
         let names: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
         let most = shape.number("maxProperties").filter(|most| entries.len() as f64 > *most);
         let least = shape.number("minProperties").filter(|least| (entries.len() as f64) < *least);
@@ -86,12 +86,18 @@ impl Decoder<'_> {
         self.error(at, message, suggest::one_of(&names)).is_some()
     }
 
-    fn unexpected_mapping(&mut self, node: &Node, shape: Shape) -> Option<Value> {
+    fn unexpected_mapping(&mut self, node: &Node, shape: Shape<'_>) -> Option<Value> {
         self.error(node.at, format!("expected a mapping, found {}", node.describe()), mapping_help(shape, node))
     }
 
     /// Reports an unknown key and returns the known key that was probably meant.
-    fn unknown_key(&mut self, key: &str, at: Span, properties: &[Property], shape: Shape) -> Option<&'static str> {
+    fn unknown_key<'s>(
+        &mut self,
+        key: &str,
+        at: Span,
+        properties: &[Property<'s>],
+        shape: Shape<'s>,
+    ) -> Option<&'s str> {
         if shape.is_unavailable_key(key) {
             self.report.error(at, format!("`{key}` is not available in this version"), None);
             return None;
@@ -103,9 +109,9 @@ impl Decoder<'_> {
     }
 
     /// Returns the alternative that the value of the mapping's tag selects.
-    fn branch(&mut self, node: &Node, shape: Shape, tag: &str) -> Option<Shape> {
-        let named = |branch: Shape| Some((branch.property(tag)?.text("const")?, branch));
-        let branches: Vec<(&str, Shape)> = shape.alternatives().filter_map(named).collect();
+    fn branch<'s>(&mut self, node: &Node, shape: Shape<'s>, tag: &str) -> Option<Shape<'s>> {
+        let named = |branch: Shape<'s>| Some((branch.property(tag)?.text("const")?, branch));
+        let branches: Vec<(&str, Shape<'s>)> = shape.alternatives().filter_map(named).collect();
         let names: Vec<&str> = branches.iter().map(|(name, _)| *name).collect();
         let Some(entry) = node.get(tag) else {
             self.error(node.at, format!("`{tag}` is missing here"), suggest::one_of(&names));
@@ -126,7 +132,7 @@ impl Decoder<'_> {
 
 /// Returns the help line for another value in the place of a mapping: its keys, or `{ enabled: true
 /// }`, because what has this key is often written as `true`.
-pub(super) fn mapping_help(shape: Shape, node: &Node) -> Option<String> {
+pub(super) fn mapping_help(shape: Shape<'_>, node: &Node) -> Option<String> {
     let keys: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
     match node.kind {
         NodeKind::Bool(value) if keys.contains(&"enabled") => Some(format!("write `{{ enabled: {value} }}`")),
@@ -134,7 +140,7 @@ pub(super) fn mapping_help(shape: Shape, node: &Node) -> Option<String> {
     }
 }
 
-fn properties_of(shape: Shape) -> Vec<Property> {
+fn properties_of(shape: Shape<'_>) -> Vec<Property<'_>> {
     let property = |(name, schema)| {
         let required = shape.required().any(|required| required == name);
         Some(Property { name, schema, shape: shape.property(name)?, required })

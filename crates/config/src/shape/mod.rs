@@ -10,4 +10,4 @@ pub(crate) mod suggest;
 
 pub(crate) use decode::{check_root, check_value, decode, deserialize, list_items};
 pub(crate) use publish::published;
-pub(crate) use schema::Shape;
+pub(crate) use schema::{Shape, schema_with};

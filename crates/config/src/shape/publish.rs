@@ -1,13 +1,15 @@
 //! The schema that is published for editors.
 
-use super::schema::{SCHEMA, Shape};
+use super::schema::{Shape, schema_with};
+use crate::section_type::SectionType;
 use serde_json::{Value, json};
 
 /// Returns the schema without internal keywords, closed against unknown keys, and with `{_ref:
-/// PATH}` allowed in every place.
-pub(crate) fn published() -> Value {
-    let mut schema = SCHEMA.clone();
-    publish(&mut schema, true);
+/// PATH}` allowed in every place. `sections` are those that capabilities bring.
+pub(crate) fn published(sections: &[SectionType]) -> Value {
+    let internal = schema_with(sections);
+    let mut schema = internal.clone();
+    publish(&mut schema, true, &internal);
     schema["title"] = "Chatwright config".into();
     schema["$defs"]["_ref"] = json!({
         "type": "object",
@@ -20,24 +22,24 @@ pub(crate) fn published() -> Value {
 }
 
 /// Converts a schema. `whole`: it describes a mapping with all its keys, not an alternative for
-/// some of them.
-fn publish(schema: &mut Value, whole: bool) {
+/// some of them. `root` is the schema with internal keywords.
+fn publish(schema: &mut Value, whole: bool, root: &Value) {
     let Value::Object(keywords) = schema else { return };
     keywords.retain(|keyword, _| !keyword.starts_with("x-"));
     let named = keywords.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
-    named.for_each(|(_, schema)| publish_value(schema));
+    named.for_each(|(_, schema)| publish_value(schema, root));
     let definitions = keywords.get_mut("$defs").and_then(Value::as_object_mut).into_iter().flatten();
-    definitions.for_each(|(_, schema)| publish(schema, true));
+    definitions.for_each(|(_, schema)| publish(schema, true, root));
     for single in ["items", "additionalProperties"] {
-        keywords.get_mut(single).into_iter().for_each(publish_value);
+        keywords.get_mut(single).into_iter().for_each(|schema| publish_value(schema, root));
     }
     let described = keywords.contains_key("properties");
     for group in ["oneOf", "anyOf"] {
         let alternatives = keywords.get_mut(group).and_then(Value::as_array_mut).into_iter().flatten();
-        alternatives.for_each(|schema| publish(schema, !described));
+        alternatives.for_each(|schema| publish(schema, !described, root));
     }
     if described {
-        let absent = CONTENT_KEYS.map(|key| contents_may_be_absent(&keywords["properties"][key]).then_some(key));
+        let absent = CONTENT_KEYS.map(|key| contents_may_be_absent(&keywords["properties"][key], root).then_some(key));
         if let Some(required) = keywords.get_mut("required").and_then(Value::as_array_mut) {
             required.retain(|key| !absent.iter().flatten().any(|absent| key == absent));
         }
@@ -51,8 +53,8 @@ fn publish(schema: &mut Value, whole: bool) {
 
 /// Converts the schema of a value, for which `{_ref: PATH}` is allowed as well. A constant that
 /// selects an alternative cannot be included.
-fn publish_value(schema: &mut Value) {
-    publish(schema, true);
+fn publish_value(schema: &mut Value, root: &Value) {
+    publish(schema, true, root);
     let Value::Object(keywords) = schema else { return };
     if keywords.is_empty() || keywords.contains_key("const") {
         return;
@@ -68,8 +70,8 @@ fn publish_value(schema: &mut Value) {
 const CONTENT_KEYS: [&str; 2] = ["properties", "params"];
 
 /// Whether no key is required in the content, so that it can be left out.
-fn contents_may_be_absent(schema: &Value) -> bool {
+fn contents_may_be_absent(schema: &Value, root: &Value) -> bool {
     let schema = &schema["anyOf"][0];
-    let definition = schema["$ref"].as_str().and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));
-    definition.is_some_and(|definition| Shape::new(definition).may_be_empty())
+    let definition = schema["$ref"].as_str().and_then(|path| root.pointer(path.strip_prefix('#')?));
+    definition.is_some_and(|definition| Shape::new(root, definition).may_be_empty())
 }

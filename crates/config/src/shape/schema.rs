@@ -7,43 +7,68 @@
 //! others.
 
 use crate::section::RootEntry;
+use crate::section_type::SectionType;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
-/// The schema with internal keywords.
-pub(super) static SCHEMA: LazyLock<Value> =
-    LazyLock::new(|| SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<RootEntry>().to_value());
+/// The schema of the sections that this crate reads.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_with(&[]));
+
+/// Returns the schema of a config with internal keywords. `sections` are those that capabilities
+/// bring.
+pub(crate) fn schema_with(sections: &[SectionType]) -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let added: Vec<_> = sections.iter().map(|section| (section.key, section.schema(&mut generator))).collect();
+    let mut schema = generator.into_root_schema_for::<RootEntry>().to_value();
+    for (key, mut section) in added {
+        let definition = section["$ref"].as_str().and_then(|path| schema.pointer(path.strip_prefix('#')?));
+        if let Some(about) = definition.and_then(description) {
+            section["description"] = about.into();
+        }
+        schema["properties"][key] = section;
+    }
+    schema
+}
 
 /// A subschema with its references resolved.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
-    keywords: &'static Map<String, Value>,
+pub(crate) struct Shape<'s> {
+    /// The whole schema, with the definitions that references name.
+    root: &'s Value,
+    keywords: &'s Map<String, Value>,
 }
 
 /// The schema that accepts everything (`true`).
 static ANY_SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
-impl Shape {
-    /// Returns the shape of the whole config.
-    pub(crate) fn root() -> Self {
-        Self::new(&SCHEMA)
-    }
-
-    /// Returns the shape of an entry type. `None` if the config cannot contain it.
+impl Shape<'static> {
+    /// Returns the shape of an entry type of this crate. `None` if the config cannot contain it.
     pub(crate) fn for_type<T: JsonSchema>() -> Option<Self> {
-        SCHEMA.get("$defs")?.get(&*T::schema_name()).map(Self::new)
+        SCHEMA.get("$defs")?.get(&*T::schema_name()).map(|schema| Self::new(&SCHEMA, schema))
     }
+}
 
-    pub(super) fn new(schema: &'static Value) -> Self {
+impl<'s> Shape<'s> {
+    /// Returns the shape of a schema that is part of `root`.
+    pub(super) fn new(root: &'s Value, schema: &'s Value) -> Self {
         let keywords = schema.as_object().unwrap_or(&ANY_SCHEMA);
         let target =
-            keywords.get("$ref").and_then(Value::as_str).and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));
-        target.map_or(Self { keywords }, Self::new)
+            keywords.get("$ref").and_then(Value::as_str).and_then(|path| root.pointer(path.strip_prefix('#')?));
+        target.map_or(Self { root, keywords }, |target| Self::new(root, target))
     }
 
-    fn list(self, keyword: &str) -> impl Iterator<Item = &'static Value> {
+    /// Returns the shape of the whole config. `root` comes from [`schema_with`].
+    pub(crate) fn root(root: &'s Value) -> Self {
+        Self::new(root, root)
+    }
+
+    fn at(self, schema: &'s Value) -> Self {
+        Self::new(self.root, schema)
+    }
+
+    fn list(self, keyword: &str) -> impl Iterator<Item = &'s Value> {
         self.keywords.get(keyword).and_then(Value::as_array).into_iter().flatten()
     }
 
@@ -53,12 +78,12 @@ impl Shape {
     }
 
     /// Returns the value of a keyword if it is a string.
-    pub(super) fn text(self, keyword: &str) -> Option<&'static str> {
+    pub(super) fn text(self, keyword: &str) -> Option<&'s str> {
         self.keywords.get(keyword)?.as_str()
     }
 
     /// Returns the allowed types. An empty list allows all types.
-    pub(super) fn types(self) -> Vec<&'static str> {
+    pub(super) fn types(self) -> Vec<&'s str> {
         match self.keywords.get("type") {
             Some(Value::String(one)) => vec![one.as_str()],
             _ => self.list("type").filter_map(Value::as_str).collect(),
@@ -67,40 +92,40 @@ impl Shape {
 
     /// Returns the properties by name. Their references are not resolved, because annotations may
     /// stand beside them.
-    pub(super) fn properties(self) -> impl Iterator<Item = (&'static str, &'static Value)> {
+    pub(super) fn properties(self) -> impl Iterator<Item = (&'s str, &'s Value)> {
         let properties = self.keywords.get("properties").and_then(Value::as_object);
         properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
     }
 
     /// Returns the shape of a property.
     pub(crate) fn property(self, name: &str) -> Option<Self> {
-        self.properties().find(|(known, _)| *known == name).map(|(_, schema)| Self::new(schema))
+        self.properties().find(|(known, _)| *known == name).map(|(_, schema)| self.at(schema))
     }
 
-    pub(super) fn required(self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn required(self) -> impl Iterator<Item = &'s str> {
         self.list("required").filter_map(Value::as_str)
     }
 
     /// Returns the shape of the items of a list.
     pub(crate) fn items(self) -> Option<Self> {
-        self.keywords.get("items").map(Self::new)
+        self.keywords.get("items").map(|schema| self.at(schema))
     }
 
     /// Returns the shape of the values of a mapping with arbitrary keys.
     pub(super) fn additional(self) -> Option<Self> {
         match self.keywords.get("additionalProperties") {
             None | Some(Value::Bool(false)) => None,
-            Some(schema) => Some(Self::new(schema)),
+            Some(schema) => Some(self.at(schema)),
         }
     }
 
     /// Returns the alternatives (`oneOf`, `anyOf`).
     pub(super) fn alternatives(self) -> impl Iterator<Item = Self> {
-        self.list("oneOf").chain(self.list("anyOf")).map(Self::new)
+        self.list("oneOf").chain(self.list("anyOf")).map(move |schema| self.at(schema))
     }
 
     /// Returns the allowed texts if the value is a choice of texts.
-    pub(super) fn choices(self) -> Option<Vec<&'static str>> {
+    pub(super) fn choices(self) -> Option<Vec<&'s str>> {
         if let Some(one) = self.text("const") {
             return Some(vec![one]);
         }
@@ -130,16 +155,16 @@ impl Shape {
     }
 
     /// Returns the noun for a choice in messages.
-    pub(super) fn choice_noun(self) -> &'static str {
+    pub(super) fn choice_noun(self) -> &'s str {
         self.own_choice_noun().unwrap_or("value")
     }
 
-    fn own_choice_noun(self) -> Option<&'static str> {
+    fn own_choice_noun(self) -> Option<&'s str> {
         self.text("x-names").or_else(|| self.alternatives().find_map(Self::own_choice_noun))
     }
 
     /// Returns the key whose value selects an alternative, such as `type`.
-    pub(super) fn tag(self) -> Option<&'static str> {
+    pub(super) fn tag(self) -> Option<&'s str> {
         self.alternatives().next()?.properties().find(|(_, schema)| schema.get("const").is_some()).map(|(name, _)| name)
     }
 

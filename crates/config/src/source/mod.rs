@@ -8,7 +8,8 @@ mod tree;
 
 pub(crate) use files::ConfigFiles;
 pub(crate) use parse::load;
-pub(crate) use tree::{MapEntry, Node, NodeKind, PathStep};
+pub use tree::PathStep;
+pub(crate) use tree::{MapEntry, Node, NodeKind};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};
 use crate::mask::mask_passwords;

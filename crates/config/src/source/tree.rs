@@ -34,8 +34,10 @@ pub(crate) struct MapEntry {
 
 /// A step of a path into the tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum PathStep<'a> {
+pub enum PathStep<'a> {
+    /// A key of a mapping.
     Key(&'a str),
+    /// An item of a list; counts from 0.
     Index(usize),
 }
 

@@ -200,15 +200,3 @@ fn invalid_retention_of_agents_is_rejected() {
        = help: did you mean `helper`?
     ");
 }
-
-#[test]
-fn custom_agents_need_existing_agents() {
-    assert_snapshot!(check("customAgents: { from: [helper] }\n"), @"
-    refused
-    chatwright.yaml:1:24: error: there is no agent `helper`
-       |
-     1 | customAgents: { from: [helper] }
-       |                        ^^^^^^
-       = help: declare it in the section `agents`
-    ");
-}

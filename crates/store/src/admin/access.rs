@@ -165,7 +165,7 @@ impl Store {
             Box::pin(async move {
                 let was_there = sql::query(kind.delete()).bind(id).execute(&mut *db).await?.rows_affected() > 0;
                 if was_there {
-                    audit::append(db, vec![entry]).await?;
+                    audit::append_audit(db, vec![entry]).await?;
                 }
                 Ok(was_there)
             })

@@ -160,7 +160,7 @@ impl Store {
     /// # Errors
     /// The database failed; the action must not be carried out then.
     pub async fn record_audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        self.write(move |db| Box::pin(async move { audit::append(db, vec![entry]).await })).await
+        self.write(move |db| Box::pin(async move { audit::append_audit(db, vec![entry]).await })).await
     }
 }
 

@@ -117,7 +117,7 @@ impl Store {
                 let done = sql::query("DELETE FROM grants WHERE id = $1").bind(id).execute(db).await?;
                 let was_there = done.rows_affected() > 0;
                 if was_there {
-                    audit::append(db, vec![entry]).await?;
+                    audit::append_audit(db, vec![entry]).await?;
                 }
                 Ok(was_there)
             })

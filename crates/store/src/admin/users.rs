@@ -142,7 +142,7 @@ impl Store {
             Box::pin(async move {
                 let done = apply(db, &id, change, now).await?;
                 if done == ChangeUserOutcome::Done {
-                    audit::append(db, vec![entry]).await?;
+                    audit::append_audit(db, vec![entry]).await?;
                 }
                 Ok(done)
             })

@@ -30,8 +30,9 @@ pub enum ReplicaEvent {
     Runs(Arc<[String]>),
     /// These runs must stop.
     Stop(Arc<[String]>),
-    /// An administrator created, changed or deleted custom agents.
-    Agents,
+    /// Stored data that is part of the config has changed, such as the agents that administrators
+    /// create.
+    Config,
     /// Some events were lost.
     Missed,
 }
@@ -105,8 +106,8 @@ impl ReplicaLink {
         self.notify(db, 's', ids).await
     }
 
-    /// Notifies them, if there are any, that custom agents have changed.
-    pub(crate) async fn notify_agents(&self, db: &mut Db) -> Result<(), StoreError> {
+    /// Notifies them, if there are any, that stored data that is part of the config has changed.
+    pub(crate) async fn notify_config(&self, db: &mut Db) -> Result<(), StoreError> {
         if self.has_others() { self.notify(db, 'a', &["changed"]).await } else { Ok(()) }
     }
 
@@ -160,7 +161,7 @@ fn parse_notification(heard: &PgNotification) -> Option<ReplicaEvent> {
     match kind {
         "r" => Some(ReplicaEvent::Runs(ids)),
         "s" => Some(ReplicaEvent::Stop(ids)),
-        "a" => Some(ReplicaEvent::Agents),
+        "a" => Some(ReplicaEvent::Config),
         _ => None,
     }
 }

@@ -1,10 +1,10 @@
-//! Administration: all standing approvals, the last runs and calls, retention, custom agents.
+//! Administration: all standing approvals, the last runs and calls, retention.
 
 use crate::support::{begin, end, on_each_database, submission, turn};
 use serde_json::json;
 use store::{
     AuditEntry, AuditFilter, AuditOutcome, BeginRun, DueFilter, FinishInvocation, FinishRun, GrantFilter, GrantSort,
-    NewGrant, SaveAgentOutcome, SaveCustomAgent, Store,
+    NewGrant, Store,
 };
 use wire::EndReason;
 use wire::api::Outcome;
@@ -179,46 +179,6 @@ async fn old_invocations_are_deleted() {
         assert_eq!(store.delete_ended_invocations(99, 9).await, Ok(1));
         let left = store.invocations("ada", 9).await.unwrap();
         assert_eq!(left.into_iter().map(|left| left.run_id).collect::<Vec<_>>(), ["i3"]);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
-    on_each_database(async |store| {
-        let save = async |id: &str, after: Option<i64>, text: &str| {
-            let save = SaveCustomAgent {
-                id: id.to_owned(),
-                after,
-                definition: json!({ "instructions": text }),
-                author: "boss".to_owned(),
-                now: after.unwrap_or_default(),
-            };
-            let call = format!("{id}-{text}");
-            store.save_custom_agent(save, entry(&call, ("", "admin:add_agent"), AuditOutcome::Ok, None)).await.unwrap()
-        };
-        assert_eq!(save("a", None, "one").await, SaveAgentOutcome::Done(1));
-        assert_eq!(save("a", Some(1), "two").await, SaveAgentOutcome::Done(2));
-        assert_eq!(save("a", Some(1), "late").await, SaveAgentOutcome::Changed);
-        assert_eq!(save("b", Some(1), "none").await, SaveAgentOutcome::Unknown);
-        let agents = store.custom_agents().await.unwrap();
-        let seen: Vec<_> = agents.iter().map(|agent| (agent.id.as_str(), agent.version, &agent.definition)).collect();
-        assert_eq!(seen, [("a", 2, &json!({ "instructions": "two" }))]);
-        let versions = async || {
-            let versions = store.custom_agent_versions("a").await.unwrap();
-            versions.iter().map(|version| (version.version, version.definition["instructions"].clone())).collect()
-        };
-        let expected: Vec<_> = vec![(2, json!("two")), (1, json!("one"))];
-        let seen: Vec<_> = versions().await;
-        assert_eq!(seen, expected);
-        let row = |id: &str| entry(id, ("", "admin:delete_agent"), AuditOutcome::Ok, None);
-        assert!(store.delete_custom_agent("a", 9, row("d1")).await.unwrap());
-        assert!(!store.delete_custom_agent("a", 9, row("d2")).await.unwrap());
-        assert_eq!(store.custom_agents().await.unwrap(), []);
-        assert_eq!(save("a", Some(2), "three").await, SaveAgentOutcome::Unknown);
-        let seen: Vec<_> = versions().await;
-        assert_eq!(seen, expected, "what it was stays");
-        assert_eq!(store.audit_list(AuditFilter::default(), 9, None).await.unwrap().len(), 3);
     })
     .await;
 }

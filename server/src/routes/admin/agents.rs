@@ -3,8 +3,8 @@
 
 use super::lists::{DAY_MS, non_empty, paginate};
 use super::{Admin, from_store_error};
-use crate::compose::CUSTOM_PREFIX;
 use crate::router::AppState;
+use ::custom_agents::PREFIX as CUSTOM_PREFIX;
 use auth::password::now_millis;
 use chat::AgentSource;
 use config::{Agent, Config, PolicyAction};

@@ -2,12 +2,15 @@
 
 use super::lists::{non_empty, paginate};
 use super::{Admin, from_store_error};
-use crate::compose::{CUSTOM_PREFIX, CustomAgent, selectable_tools};
 use crate::router::AppState;
+use ::custom_agents::store::{
+    self, CustomAgentRow, CustomAgentVersion, MAX_CUSTOM_AGENTS, SaveAgentOutcome, SaveCustomAgent,
+};
+use ::custom_agents::{CustomAgent, CustomAgents, PREFIX, selectable_tools};
+use ::store::ListCursor;
 use auth::password::now_millis;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{CustomAgentRow, CustomAgentVersion, ListCursor, MAX_CUSTOM_AGENTS, SaveAgentOutcome, SaveCustomAgent};
 use wire::{ErrorCode, UserError};
 
 /// The maximum lengths of a name, a description and instructions, in characters.
@@ -48,7 +51,7 @@ pub(super) struct CustomAgentDetail {
 /// agents.
 pub(super) fn allowed_bases(state: &AppState) -> Vec<String> {
     let config = state.composition.current.config();
-    config.custom_agents.as_ref().map(|allowed| allowed.from.clone()).unwrap_or_default()
+    config.section::<CustomAgents>().map(|allowed| allowed.from.clone()).unwrap_or_default()
 }
 
 /// Returns the tools that a custom agent based on this agent may have.
@@ -57,7 +60,7 @@ pub(super) fn available_tools(state: &AppState, from: &str) -> Vec<String> {
 }
 
 pub(super) async fn load_all(state: &AppState) -> Result<Vec<CustomAgentRow>, UserError> {
-    state.composition.store.custom_agents().await.map_err(from_store_error)
+    store::list(&state.composition.store).await.map_err(from_store_error)
 }
 
 /// The query of the list.
@@ -114,7 +117,7 @@ pub(super) async fn fetch_page(
 
 pub(super) async fn custom_agent_detail(state: &AppState, id: &str) -> Result<CustomAgentDetail, UserError> {
     let row = load_all(state).await?.into_iter().find(|row| row.id == id).ok_or_else(UserError::not_found)?;
-    let versions = state.composition.store.custom_agent_versions(id).await.map_err(from_store_error)?;
+    let versions = store::versions(&state.composition.store, id).await.map_err(from_store_error)?;
     let is_available = state.composition.current.config().agents.contains_key(id);
     Ok(CustomAgentDetail { row, is_available, versions })
 }
@@ -147,7 +150,7 @@ pub(super) async fn save(
         serde_json::to_value(&custom).map_err(|_| UserError::invalid("/", "The agent cannot be stored."))?;
     let save =
         SaveCustomAgent { id: id.clone(), after, definition, author: admin.0.user_id.clone(), now: now_millis() };
-    match state.composition.store.save_custom_agent(save, entry).await.map_err(from_store_error)? {
+    match store::save(&state.composition.store, save, entry).await.map_err(from_store_error)? {
         SaveAgentOutcome::Done(_) => {}
         SaveAgentOutcome::Unknown => return Err(UserError::not_found()),
         SaveAgentOutcome::Changed => {
@@ -168,7 +171,7 @@ pub(super) async fn save(
 /// Deletes a custom agent. Conversations with it are kept, but cannot be continued.
 pub(super) async fn delete(state: &AppState, admin: &Admin, id: &str) -> Result<(), UserError> {
     let entry = admin.audit_entry("delete_agent", "", json!({ "agentId": id }));
-    match state.composition.store.delete_custom_agent(id, now_millis(), entry).await.map_err(from_store_error)? {
+    match store::delete(&state.composition.store, id, now_millis(), entry).await.map_err(from_store_error)? {
         true => apply_changes(state).await,
         false => Err(UserError::not_found()),
     }
@@ -186,7 +189,7 @@ async fn apply_changes(state: &AppState) -> Result<(), UserError> {
 
 fn new_id() -> String {
     let digits = uuid::Uuid::new_v4().simple().to_string();
-    format!("{CUSTOM_PREFIX}{}", &digits[..ID_DIGITS])
+    format!("{PREFIX}{}", &digits[..ID_DIGITS])
 }
 
 fn validate(state: &AppState, sent: CustomAgentBody) -> Result<CustomAgent, UserError> {

@@ -11,18 +11,19 @@ use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::user_names::{self, UserNames};
 use super::{Admin, PageError};
-use crate::compose::CustomAgent;
 use crate::router::AppState;
 use crate::routes::accounts::forms::{error_message, success_message};
 use crate::routes::accounts::{query_encoded, see_other};
 use crate::routes::times::minute;
+use ::custom_agents::CustomAgent;
+use ::custom_agents::store::{CustomAgentRow, CustomAgentVersion};
 use axum::extract::{Path, Query, RawForm, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
-use store::{CustomAgentRow, CustomAgentVersion};
+
 use wire::{ErrorCode, UserError};
 
 const LIST_PATH: &str = "/admin/custom-agents";

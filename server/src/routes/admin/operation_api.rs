@@ -97,7 +97,7 @@ pub(crate) async fn custom_agents(
     _: Admin,
     State(state): State<AppState>,
     query: Result<Query<CustomAgentQuery>, QueryRejection>,
-) -> Result<Json<ListPage<store::CustomAgentRow>>, HttpError> {
+) -> Result<Json<ListPage<::custom_agents::store::CustomAgentRow>>, HttpError> {
     Ok(list_page(split_page(custom_agents::fetch_page(&state, &valid_query(query)?).await?)))
 }
 

@@ -1,11 +1,11 @@
-//! Tables `custom_agents` and `custom_agent_versions`: agents that administrators created. They
-//! belong to all administrators, so nothing here takes an owner.
+//! Tables `custom_agents` and `custom_agent_versions`. The agents belong to all administrators, so
+//! nothing here takes an owner. The migrations of the crate `store` create the tables, as they did
+//! before this crate existed.
 
-use crate::postgres::ReplicaLink;
-use crate::sql::{self, Db, Row};
-use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 use serde_json::Value;
+use store::sql::{self, Db, Row};
+use store::{AuditEntry, Store, StoreError, append_audit};
 
 /// The maximum number of custom agents.
 pub const MAX_CUSTOM_AGENTS: u32 = 200;
@@ -60,6 +60,13 @@ pub struct SaveCustomAgent {
     pub now: i64,
 }
 
+/// A value that changes whenever a custom agent is created, changed or deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CustomAgentsState {
+    versions: i64,
+    deleted: i64,
+}
+
 /// The outcome of saving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaveAgentOutcome {
@@ -100,93 +107,81 @@ const STATE: &str = "
 
 const DELETE: &str = "UPDATE custom_agents SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
 
-impl Store {
-    /// Returns all custom agents, oldest first, at most [`MAX_CUSTOM_AGENTS`].
-    ///
-    /// # Errors
-    /// The database failed, or a definition is damaged.
-    pub async fn custom_agents(&self) -> Result<Vec<CustomAgentRow>, StoreError> {
-        let list = sql::query(LIST).bind(MAX_CUSTOM_AGENTS);
-        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(agent).collect() })).await
-    }
+/// Returns all custom agents, oldest first, at most [`MAX_CUSTOM_AGENTS`].
+///
+/// # Errors
+/// The database failed, or a definition is damaged.
+pub async fn list(store: &Store) -> Result<Vec<CustomAgentRow>, StoreError> {
+    let list = sql::query(LIST).bind(MAX_CUSTOM_AGENTS);
+    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(agent).collect() })).await
+}
 
-    /// Returns a value that changes whenever a server creates, changes or deletes a custom agent.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn custom_agents_state(&self) -> Result<(i64, i64), StoreError> {
-        self.read(move |db| {
+/// Returns a value that changes whenever a server creates, changes or deletes a custom agent.
+///
+/// # Errors
+/// The database failed.
+pub async fn state(store: &Store) -> Result<CustomAgentsState, StoreError> {
+    store
+        .read(move |db| {
             Box::pin(async move {
                 let row = sql::query(STATE).fetch_one(db).await?;
-                Ok((row.try_get("versions")?, row.try_get("deleted")?))
+                Ok(CustomAgentsState { versions: row.try_get("versions")?, deleted: row.try_get("deleted")? })
             })
         })
         .await
-    }
+}
 
-    /// Returns the versions of a custom agent, newest first, at most [`MAX_VERSIONS`]; also those
-    /// of a deleted one.
-    ///
-    /// # Errors
-    /// As [`Store::custom_agents`].
-    pub async fn custom_agent_versions(&self, id: &str) -> Result<Vec<CustomAgentVersion>, StoreError> {
-        let list = sql::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
-        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version).collect() })).await
-    }
+/// Returns the versions of a custom agent, newest first, at most [`MAX_VERSIONS`]; also those of a
+/// deleted one.
+///
+/// # Errors
+/// As [`list`].
+pub async fn versions(store: &Store, id: &str) -> Result<Vec<CustomAgentVersion>, StoreError> {
+    let list = sql::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
+    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version).collect() })).await
+}
 
-    /// Saves a custom agent and its audit entry, both or neither. If two administrators change the
-    /// same version, the second one gets [`SaveAgentOutcome::Changed`].
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn save_custom_agent(
-        &self,
-        save: SaveCustomAgent,
-        entry: AuditEntry,
-    ) -> Result<SaveAgentOutcome, StoreError> {
-        let shared = self.database.replica.clone();
-        self.write(move |db| {
+/// Saves a custom agent and its audit entry, both or neither. If two administrators change the same
+/// version, the second one gets [`SaveAgentOutcome::Changed`].
+///
+/// # Errors
+/// The database failed.
+pub async fn save(store: &Store, save: SaveCustomAgent, entry: AuditEntry) -> Result<SaveAgentOutcome, StoreError> {
+    let notifier = store.clone();
+    store
+        .write(move |db| {
             Box::pin(async move {
                 let saved = apply(db, save).await?;
                 if matches!(saved, SaveAgentOutcome::Done(_)) {
-                    audit::append(db, vec![entry]).await?;
-                    notify_agents_changed(db, shared.as_deref()).await?;
+                    append_audit(db, vec![entry]).await?;
+                    notifier.notify_config_changed(db).await?;
                 }
                 Ok(saved)
             })
         })
         .await
-    }
+}
 
-    /// Deletes a custom agent and writes its audit entry, both or neither; its versions stay.
-    /// Returns false when there is no such agent.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn delete_custom_agent(&self, id: &str, now: i64, entry: AuditEntry) -> Result<bool, StoreError> {
-        let delete = sql::query(DELETE).bind(id.to_owned()).bind(now);
-        let shared = self.database.replica.clone();
-        self.write(move |db| {
+/// Deletes a custom agent and writes its audit entry, both or neither; its versions stay. Returns
+/// false when there is no such agent.
+///
+/// # Errors
+/// The database failed.
+pub async fn delete(store: &Store, id: &str, now: i64, entry: AuditEntry) -> Result<bool, StoreError> {
+    let delete = sql::query(DELETE).bind(id.to_owned()).bind(now);
+    let notifier = store.clone();
+    store
+        .write(move |db| {
             Box::pin(async move {
                 let was_there = delete.execute(db).await?.rows_affected() > 0;
                 if was_there {
-                    audit::append(db, vec![entry]).await?;
-                    notify_agents_changed(db, shared.as_deref()).await?;
+                    append_audit(db, vec![entry]).await?;
+                    notifier.notify_config_changed(db).await?;
                 }
                 Ok(was_there)
             })
         })
         .await
-    }
-}
-
-/// Notifies other servers when the transaction commits. A server that misses it polls from time to
-/// time.
-async fn notify_agents_changed(db: &mut Db, shared: Option<&ReplicaLink>) -> Result<(), StoreError> {
-    match shared {
-        Some(shared) => shared.notify_agents(db).await,
-        None => Ok(()),
-    }
 }
 
 async fn apply(db: &mut Db, save: SaveCustomAgent) -> Result<SaveAgentOutcome, StoreError> {

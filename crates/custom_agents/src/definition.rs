@@ -1,36 +1,35 @@
-//! Custom agents, which administrators create beside those of the config. Each is based on an agent
-//! of the config, with other instructions and some of its tools, so it can do nothing that the base
-//! agent cannot do.
+//! The definition of a custom agent, and what it becomes in the config.
 
-use config::{AccessRule, Agent, Config, CustomAgents};
+use crate::section::CustomAgents;
+use crate::store::CustomAgentRow;
+use config::{AccessRule, Agent, Config};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::CustomAgentRow;
 use wire::page::{Block, BlockType, Events, Page};
 
 /// The prefix of the ids of custom agents and their pages.
-pub(crate) const PREFIX: &str = "custom-";
+pub const PREFIX: &str = "custom-";
 
 /// A custom agent as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CustomAgent {
+pub struct CustomAgent {
     /// The display name.
-    pub(crate) name: String,
+    pub name: String,
     /// The purpose of the agent.
     #[serde(default)]
-    pub(crate) description: String,
+    pub description: String,
     /// The id of the base agent.
-    pub(crate) from: String,
+    pub from: String,
     /// The instructions of the agent.
-    pub(crate) instructions: String,
+    pub instructions: String,
     /// The tools of the base agent that this one has, as named by [`selectable_tools`].
     #[serde(default)]
-    pub(crate) tools: Vec<String>,
+    pub tools: Vec<String>,
 }
 
 /// Returns the tools of an agent that a custom agent can have: endpoints by tool name, and names
 /// for groups of tools such as `mcp:NAME`.
-pub(crate) fn selectable_tools(agent: &Agent) -> Vec<String> {
+pub fn selectable_tools(agent: &Agent) -> Vec<String> {
     let endpoints = agent.tools.iter().map(|tool| tool.name.clone());
     let servers = agent.mcp.iter().map(|server| format!("mcp:{}", server.name));
     let remote = agent.remote_agents.iter().map(|remote| format!("remote:{}", remote.connection_id));
@@ -40,9 +39,9 @@ pub(crate) fn selectable_tools(agent: &Agent) -> Vec<String> {
     endpoints.chain(servers).chain(remote).chain(below).chain(files).chain(questions).collect()
 }
 
-/// Adds the custom agents that the config allows to the config, each with a page.
-pub(super) fn with_custom_agents(mut config: Config, rows: &[CustomAgentRow]) -> Config {
-    let Some(allowed) = config.custom_agents.clone() else { return config };
+/// Adds those custom agents to the config that its section `customAgents` allows, each with a page.
+pub fn with_custom_agents(mut config: Config, rows: &[CustomAgentRow]) -> Config {
+    let Some(allowed) = config.section::<CustomAgents>().cloned() else { return config };
     for row in rows {
         match parse_row(row, &config, &allowed) {
             Some((agent, custom)) => {
@@ -101,6 +100,7 @@ fn page(id: &str, custom: &CustomAgent, auth: &AccessRule) -> config::Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use config::{Language, SectionType};
     use serde_json::json;
     use std::collections::HashMap;
 
@@ -121,8 +121,13 @@ customAgents: { from: [helper], auth: { roles: [editor] } }
 pages: [{ id: p }]
 ";
 
+    fn load(text: &str) -> Config {
+        let language = Language::new(&[SectionType::of::<CustomAgents>()]);
+        language.read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outcome.unwrap().0
+    }
+
     fn config() -> Config {
-        config::load_embedded(&[("chatwright.yaml", CONFIG)], &HashMap::<String, String>::new()).unwrap().0
+        load(CONFIG)
     }
 
     fn row(id: &str, definition: Value) -> CustomAgentRow {
@@ -150,7 +155,9 @@ pages: [{ id: p }]
         let page = made.pages.last().unwrap();
         assert_eq!((page.definition.id.as_str(), &page.auth), ("custom-a", &agent.auth));
         // A config without `customAgents` ignores them.
-        let none = Config { custom_agents: None, ..config() };
+        let none = load(
+            CONFIG.lines().filter(|line| !line.starts_with("customAgents")).collect::<Vec<_>>().join("\n").as_str(),
+        );
         assert_eq!(with_custom_agents(none, &rows).agents.len(), 2);
     }
 }

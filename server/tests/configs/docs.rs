@@ -1,8 +1,9 @@
 //! Checks that the configs in the documentation, the examples and the image are valid and cause no
 //! unexpected warnings.
 
-use config::{Env, load_embedded, load_path};
+use config::Env;
 use insta::assert_snapshot;
+use server::config_language;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ impl Env for Everything {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// Entries by section that fragments in the documentation refer to.
@@ -127,7 +128,7 @@ fn documentation_fragments_are_valid() {
                 continue;
             }
             let config = whole(fragment);
-            let problems = match load_embedded(&[("chatwright.yaml", &config)], &Everything) {
+            let problems = match config_language().read_embedded(&[("chatwright.yaml", &config)], &Everything).outcome {
                 Ok((_, warnings)) => warnings,
                 Err(problems) => problems,
             };
@@ -158,7 +159,7 @@ fn example_configs_cause_no_unexpected_warnings() {
     paths.sort();
     let mut said = String::new();
     for path in &paths {
-        let problems = match load_path(path, &Everything) {
+        let problems = match config_language().read_path(path, &Everything).outcome {
             Ok((_, warnings)) => warnings,
             Err(problems) => problems,
         };

@@ -1,12 +1,16 @@
 //! Checks that the configs in `examples/` are valid.
 
-use config::{ConnectionKind, ProcessEnv, load_path, render};
+use config::{ConnectionKind, ProcessEnv, render};
+use server::config_language;
 use std::path::Path;
 
 #[test]
 fn demo_is_valid() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/demo");
-    let (config, warnings) = load_path(&folder, &ProcessEnv).unwrap_or_else(|errors| panic!("{}", render(&errors)));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/demo");
+    let (config, warnings) = config_language()
+        .read_path(&folder, &ProcessEnv)
+        .outcome
+        .unwrap_or_else(|errors| panic!("{}", render(&errors)));
     assert_eq!(render(&warnings), "");
     assert!(matches!(config.connections["demo"].kind, ConnectionKind::Demo(_)));
     let ConnectionKind::Sql(knowledge) = &config.connections["knowledge"].kind else { panic!("not SQL") };
@@ -21,8 +25,11 @@ fn demo_is_valid() {
 #[test]
 fn examples_are_valid() {
     let check = |name: &str, pages: &[&str], tools: &[&str]| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
-        let (config, warnings) = load_path(&folder, &ProcessEnv).unwrap_or_else(|errors| panic!("{}", render(&errors)));
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name);
+        let (config, warnings) = config_language()
+            .read_path(&folder, &ProcessEnv)
+            .outcome
+            .unwrap_or_else(|errors| panic!("{}", render(&errors)));
         assert_eq!(render(&warnings), "", "{name}");
         assert_eq!(config.pages.iter().map(|page| page.definition.id.as_str()).collect::<Vec<_>>(), pages);
         let offered = config.agents.values().flat_map(|agent| &agent.tools);

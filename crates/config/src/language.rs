@@ -1,0 +1,92 @@
+//! The language of a config: the sections of this crate and those that capabilities bring.
+
+use crate::diagnostic::Diagnostic;
+use crate::env::Env;
+use crate::outline::Outline;
+use crate::section_type::SectionType;
+use crate::source::{self, ConfigFiles, Report};
+use crate::{Config, MAIN_FILE, reference, section, shape};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The result of loading a config: the config with warnings, or all diagnostics.
+pub type LoadResult = Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>>;
+
+/// An attempt to load a config: the result, and which files were read, so that the caller can watch
+/// them.
+#[derive(Debug)]
+pub struct LoadAttempt {
+    /// The config, or what is wrong with it.
+    pub outcome: LoadResult,
+    /// Every file that was requested, also files that do not exist.
+    pub files: Vec<PathBuf>,
+    /// A hash of all files. It is equal for equal texts on every machine that runs this version. It
+    /// is not cryptographic.
+    pub fingerprint: u64,
+    /// The config's entries and sections, also if the config has errors. Empty if it cannot be
+    /// parsed.
+    pub outline: Outline,
+}
+
+/// What a config may contain.
+#[derive(Clone, Debug)]
+pub struct Language {
+    sections: Vec<SectionType>,
+    /// The JSON Schema with internal keywords.
+    schema: Value,
+}
+
+impl Language {
+    /// The language with the sections that capabilities bring.
+    pub fn new(sections: &[SectionType]) -> Self {
+        Self { sections: sections.to_owned(), schema: shape::schema_with(sections) }
+    }
+
+    /// Reads a config file, or [`MAIN_FILE`] in a folder. Environment variables are read from
+    /// `env`.
+    pub fn read_path(&self, path: &Path, env: &dyn Env) -> LoadAttempt {
+        let (folder, main) = match (path.is_dir(), path.parent(), path.file_name().and_then(|name| name.to_str())) {
+            (false, Some(folder), Some(name)) => (folder, name),
+            _ => (path, MAIN_FILE),
+        };
+        self.read(&ConfigFiles::Folder(folder.to_owned()), main, env)
+    }
+
+    /// Reads a config from pairs of a file name and a text. The first pair is the main file.
+    pub fn read_embedded(&self, files: &[(&str, &str)], env: &dyn Env) -> LoadAttempt {
+        let main = files.first().map_or(MAIN_FILE, |(name, _)| *name);
+        self.read(&ConfigFiles::Embedded(files), main, env)
+    }
+
+    fn read(&self, files: &ConfigFiles<'_>, main: &str, env: &dyn Env) -> LoadAttempt {
+        let mut report = Report::default();
+        let root = source::load(files, main, &mut report);
+        let outline = root.as_ref().map(Outline::from_tree).unwrap_or_default();
+        let config =
+            root.map(|root| section::read(&root, (&self.sections, &self.schema), files.folder(), &mut report, env));
+        let (asked, fingerprint) = (report.requested_files().to_vec(), report.fingerprint());
+        let outcome = match config {
+            Some(config) if !report.has_errors() => Ok((config, report.into_diagnostics())),
+            _ => Err(report.into_diagnostics()),
+        };
+        LoadAttempt { outcome, files: asked, fingerprint, outline }
+    }
+
+    /// Returns the JSON Schema of a config with descriptions and defaults, for editors.
+    pub fn schema(&self) -> Value {
+        shape::published(&self.sections)
+    }
+
+    /// Returns the reference of the config in Markdown: every key with its type, default and
+    /// meaning.
+    pub fn reference(&self) -> String {
+        reference::markdown(&self.schema())
+    }
+}
+
+/// The language without capabilities.
+impl Default for Language {
+    fn default() -> Self {
+        Self::new(&[])
+    }
+}

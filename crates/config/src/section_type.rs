@@ -1,0 +1,141 @@
+//! Sections that capabilities bring: parts of the config that this crate reads without knowing
+//! their keys.
+
+use crate::config::Config;
+use crate::rule::AccessRule;
+use crate::section::{Context, rule_entry};
+use crate::shape::{Shape, decode};
+use crate::source::{Node, NodeKind};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+pub use crate::source::PathStep;
+
+/// A section of the config, defined by the crate that uses it.
+///
+/// The type's JSON Schema describes the section: its keys, their defaults and bounds, and, as the
+/// description, what the section is for. The section is read by the schema and then deserialized,
+/// so both must agree.
+pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
+    /// The key of the section in the root of a config.
+    const KEY: &'static str;
+
+    /// Reports what the schema cannot express, such as references to entries that do not exist.
+    fn check(&self, _problems: &mut SectionProblems<'_, '_, '_>) {}
+
+    /// Returns the access rules of the section; their roles count as roles that the config names.
+    fn access_rules(&self) -> Vec<&AccessRule> {
+        Vec::new()
+    }
+}
+
+/// The type of a section.
+#[derive(Clone, Copy)]
+pub struct SectionType {
+    pub(crate) key: &'static str,
+    schema: fn(&mut SchemaGenerator) -> schemars::Schema,
+    read: ReadSection,
+}
+
+type ReadSection = fn(&Node, Shape<'_>, &mut Context<'_, '_>) -> Option<Arc<dyn ReadValue>>;
+
+impl SectionType {
+    /// Returns the type of the section `S`.
+    pub const fn of<S: Section>() -> Self {
+        Self { key: S::KEY, schema: |generator| generator.subschema_for::<S>(), read: read::<S> }
+    }
+
+    pub(crate) fn schema(&self, generator: &mut SchemaGenerator) -> Value {
+        (self.schema)(generator).to_value()
+    }
+}
+
+/// Formats the key.
+impl fmt::Debug for SectionType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SectionType").field(&self.key).finish()
+    }
+}
+
+fn read<S: Section>(node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>) -> Option<Arc<dyn ReadValue>> {
+    let section: S = decode(node, shape, context.report)?;
+    for rule in section.access_rules() {
+        rule_entry::check(rule, node, context.report);
+    }
+    section.check(&mut SectionProblems { node, context });
+    Some(Arc::new(section))
+}
+
+/// A section that was read, with its type forgotten.
+trait ReadValue: Any + Send + Sync {
+    fn access_rules(&self) -> Vec<&AccessRule>;
+}
+
+impl<S: Section> ReadValue for S {
+    fn access_rules(&self) -> Vec<&AccessRule> {
+        Section::access_rules(self)
+    }
+}
+
+/// Reports problems of a section at their positions in the file. Paths start at the section.
+pub struct SectionProblems<'a, 'n, 'r> {
+    node: &'a Node,
+    context: &'a mut Context<'n, 'r>,
+}
+
+impl SectionProblems<'_, '_, '_> {
+    /// Reports an error. `help` tells the author what to write instead.
+    pub fn error(&mut self, path: &[PathStep<'_>], message: impl Into<String>, help: Option<String>) {
+        self.context.report.error(self.node.span_at(path), message, help);
+    }
+
+    /// Reports a warning. `help` tells the author what to write instead.
+    pub fn warning(&mut self, path: &[PathStep<'_>], message: impl Into<String>, help: Option<String>) {
+        self.context.report.warning(self.node.span_at(path), message, help);
+    }
+
+    /// Checks that the config declares this agent.
+    pub fn check_agent(&mut self, path: &[PathStep<'_>], id: &str) {
+        self.context.agent(id, self.node.span_at(path));
+    }
+}
+
+/// The sections of capabilities that a config has.
+#[derive(Clone, Default)]
+pub struct Sections(Vec<(&'static str, Arc<dyn ReadValue>)>);
+
+impl Sections {
+    /// Reads the sections that stand in the config. Those with errors are left out.
+    pub(crate) fn read(types: &[SectionType], root: &Node, schema: &Value, context: &mut Context<'_, '_>) -> Self {
+        let read = types.iter().filter_map(|section| {
+            let entry = root.get(section.key).filter(|entry| !matches!(entry.value.kind, NodeKind::Null))?;
+            let shape = Shape::root(schema).property(section.key)?;
+            Some((section.key, (section.read)(&entry.value, shape, context)?))
+        });
+        Self(read.collect())
+    }
+
+    pub(crate) fn access_rules(&self) -> impl Iterator<Item = &AccessRule> {
+        self.0.iter().flat_map(|(_, section)| section.access_rules())
+    }
+}
+
+/// Formats the keys: a section may hold secrets.
+impl fmt::Debug for Sections {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.iter().map(|(key, _)| key)).finish()
+    }
+}
+
+impl Config {
+    /// Returns a section that a capability brings. `None` if the config does not have it.
+    pub fn section<S: Section>(&self) -> Option<&S> {
+        let (_, section) = self.sections.0.iter().find(|(key, _)| *key == S::KEY)?;
+        let section: &dyn Any = &**section;
+        section.downcast_ref()
+    }
+}

@@ -1,0 +1,77 @@
+//! The tables of custom agents, on SQLite and, if it is installed, on PostgreSQL.
+
+use custom_agents::store::{SaveAgentOutcome, SaveCustomAgent, delete, list, state, versions};
+use serde_json::json;
+use store::{AuditEntry, AuditFilter, AuditOutcome, Store};
+
+/// Runs a test with each kind of database.
+async fn on_each_database(test: impl AsyncFn(&Store)) {
+    let mut urls = vec!["sqlite::memory:".to_owned()];
+    urls.extend(test_postgres::new_database().await);
+    for url in urls {
+        let store = Store::open(&url).await.unwrap();
+        test(&store).await;
+        store.close().await;
+    }
+}
+
+fn entry(call_id: &str, tool: &str) -> AuditEntry {
+    AuditEntry {
+        at: 7,
+        user_id: "boss".to_owned(),
+        agent_id: String::new(),
+        conversation_id: String::new(),
+        message_id: String::new(),
+        run_id: String::new(),
+        call_id: call_id.to_owned(),
+        tool: tool.to_owned(),
+        arguments: json!({}),
+        gates: Vec::new(),
+        outcome: AuditOutcome::Ok,
+        duration_ms: None,
+    }
+}
+
+#[tokio::test]
+async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
+    on_each_database(async |store| {
+        let save = async |id: &str, after: Option<i64>, text: &str| {
+            let save = SaveCustomAgent {
+                id: id.to_owned(),
+                after,
+                definition: json!({ "instructions": text }),
+                author: "boss".to_owned(),
+                now: after.unwrap_or_default(),
+            };
+            let call = format!("{id}-{text}");
+            custom_agents::store::save(store, save, entry(&call, "admin:add_agent")).await.unwrap()
+        };
+        let before = state(store).await.unwrap();
+        assert_eq!(save("a", None, "one").await, SaveAgentOutcome::Done(1));
+        let created = state(store).await.unwrap();
+        assert_ne!(created, before);
+        assert_eq!(save("a", Some(1), "two").await, SaveAgentOutcome::Done(2));
+        assert_eq!(save("a", Some(1), "late").await, SaveAgentOutcome::Changed);
+        assert_eq!(save("b", Some(1), "none").await, SaveAgentOutcome::Unknown);
+        let agents = list(store).await.unwrap();
+        let seen: Vec<_> = agents.iter().map(|agent| (agent.id.as_str(), agent.version, &agent.definition)).collect();
+        assert_eq!(seen, [("a", 2, &json!({ "instructions": "two" }))]);
+        let all_versions = async || {
+            let versions = versions(store, "a").await.unwrap();
+            versions.iter().map(|version| (version.version, version.definition["instructions"].clone())).collect()
+        };
+        let expected: Vec<_> = vec![(2, json!("two")), (1, json!("one"))];
+        let seen: Vec<_> = all_versions().await;
+        assert_eq!(seen, expected);
+        assert_ne!(state(store).await.unwrap(), created);
+        let row = |id: &str| entry(id, "admin:delete_agent");
+        assert!(delete(store, "a", 9, row("d1")).await.unwrap());
+        assert!(!delete(store, "a", 9, row("d2")).await.unwrap());
+        assert_eq!(list(store).await.unwrap(), []);
+        assert_eq!(save("a", Some(2), "three").await, SaveAgentOutcome::Unknown);
+        let seen: Vec<_> = all_versions().await;
+        assert_eq!(seen, expected, "what it was stays");
+        assert_eq!(store.audit_list(AuditFilter::default(), 9, None).await.unwrap().len(), 3);
+    })
+    .await;
+}

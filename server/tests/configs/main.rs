@@ -1,0 +1,6 @@
+//! The configs that users read and copy: they are valid in the language with all capabilities, and
+//! the reference names every key.
+
+mod docs;
+mod examples;
+mod reference;
