@@ -2,6 +2,7 @@
 //! characters, or make a paragraph a heading for a moment, and move the text below. It is held back
 //! or closed until the rest arrives.
 
+use super::code_spans::run_length;
 use std::borrow::Cow;
 
 /// Returns what to show of an unfinished block.
@@ -220,10 +221,6 @@ impl InlineCloser<'_> {
         }
         self.out
     }
-}
-
-fn run_length(text: &str, sign: char) -> usize {
-    text.len() - text.trim_start_matches(sign).len()
 }
 
 fn closing_bracket(text: &str) -> Option<usize> {

@@ -145,7 +145,9 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
             &[RateLimitTarget::All, RateLimitTarget::Chat]
         }
         ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateLimitTarget::All, RateLimitTarget::Endpoints],
-        ["auth", "sign-in" | "sign-up" | "first-admin"] => &[RateLimitTarget::All, RateLimitTarget::SignIn],
+        ["auth", "sign-in" | "sign-up" | "first-admin" | "password"] => {
+            &[RateLimitTarget::All, RateLimitTarget::SignIn]
+        }
         _ => &[RateLimitTarget::All],
     }
 }
@@ -224,6 +226,8 @@ mod tests {
         check(Method::POST, "/remote-agent/tools/search", &[RateLimitTarget::All, RateLimitTarget::Endpoints]);
         check(Method::GET, "/remote-agent/tools", &[RateLimitTarget::All]);
         check(Method::POST, "/auth/sign-in", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
+        // A change of the password asks for the old one, so it could be guessed there, too.
+        check(Method::POST, "/auth/password", &[RateLimitTarget::All, RateLimitTarget::SignIn]);
         check(Method::GET, "/auth/sign-in", &[RateLimitTarget::All]);
         check(Method::GET, "/pkg/chatwright.css", &[]);
     }

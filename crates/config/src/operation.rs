@@ -26,7 +26,7 @@ pub enum RateLimitTarget {
     Chat,
     /// Calls of endpoints.
     Endpoints,
-    /// Attempts to sign in or to create an account.
+    /// Attempts to sign in, to create an account or to change a password.
     SignIn,
 }
 

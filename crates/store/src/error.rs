@@ -23,6 +23,9 @@ pub enum StoreError {
     /// The ids in the request contradict what is stored.
     #[error("{0}")]
     Invalid(&'static str),
+    /// The cursor in a request is not one of the list that is read.
+    #[error("the cursor is not one of this list")]
+    InvalidCursor,
     /// The database cannot be opened; one line for the operator.
     #[error("{0}")]
     Open(String),

@@ -38,7 +38,7 @@ enum RateLimitTargetEntry {
     Chat,
     /// Calls of endpoints.
     Endpoints,
-    /// Attempts to sign in or to create an account.
+    /// Attempts to sign in, to create an account or to change a password.
     SignIn,
 }
 

@@ -98,7 +98,7 @@ fn split_content(parts: &[OutputPart]) -> (Value, Vec<Value>) {
             None => texts.push(part.to_text()),
         }
     }
-    if texts.is_empty() {
+    if texts.is_empty() && !files.is_empty() {
         texts.push("The result follows.".to_owned());
     }
     (texts.join("\n").into(), files)

@@ -41,6 +41,6 @@ pub struct ListCursor {
 impl ListCursor {
     /// Parses the key of a list that is sorted by a number.
     fn number<T: std::str::FromStr>(&self) -> Result<T, StoreError> {
-        self.key.parse().map_err(|_| StoreError::Invalid("the cursor is not one of this list"))
+        self.key.parse().map_err(|_| StoreError::InvalidCursor)
     }
 }

@@ -78,7 +78,7 @@ async fn create_backup(arguments: &BackupArguments) -> anyhow::Result<String> {
 
 /// Returns the path of the database file.
 fn database_file(url: &str) -> anyhow::Result<PathBuf> {
-    Store::database_file(url)?.context("a database in memory cannot be copied")
+    Store::database_file(url)?.context("a database in memory has no file to back up or restore")
 }
 
 /// Returns the folder of a file.

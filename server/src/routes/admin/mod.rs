@@ -161,7 +161,7 @@ impl Admin {
 fn from_store_error(error: StoreError) -> UserError {
     match error {
         StoreError::NotFound => UserError::not_found(),
-        StoreError::Invalid(_) => {
+        StoreError::InvalidCursor => {
             UserError::new(ErrorCode::Malformed, "The cursor in `after` is not valid. Use `next` of the previous page.")
         }
         error => {
