@@ -4,7 +4,9 @@
 //! Files are polled: this also notices changes on network file systems, in container mounts and
 //! behind symbolic links, and costs a few system calls per second.
 
+use crate::capabilities::CAPABILITIES;
 use crate::compose::{self, CurrentConfig, LoadSummary};
+use capability::StoredAdditions;
 use config::{Diagnostic, LoadAttempt, Severity};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 /// for one more interval, since an editor may truncate a file before it writes it.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The interval at which changes of custom agents are checked without a notification.
-const AGENTS_POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// The interval at which additions to the config are read again without a notification.
+const ADDITIONS_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The files of a config, and their state before the config was read.
 pub(crate) struct WatchedFiles {
@@ -75,30 +77,30 @@ pub(crate) async fn watch_config(
     }
 }
 
-/// Keeps `current` at the custom agents that administrators change at other servers of the
+/// Keeps `current` at the additions to the config that are changed at other servers of the
 /// database, until `stop` is cancelled. Returns at once if the database cannot have other servers.
-pub(crate) async fn watch_custom_agents(store: Store, current: Arc<CurrentConfig>, stop: CancellationToken) {
+pub(crate) async fn watch_additions(store: Store, current: Arc<CurrentConfig>, stop: CancellationToken) {
     let Some(mut news) = store.listen() else { return };
     loop {
-        match custom_agents::store::state(&store).await {
-            Ok(state) if current.has_custom_agents_at(state) => {}
+        match StoredAdditions::read(CAPABILITIES, &store).await {
+            Ok(additions) if current.has_additions(&additions) => {}
             Ok(_) => {
-                if let Err(error) = current.refresh_custom_agents().await {
-                    tracing::error!(%error, "custom agents that were changed at another server cannot be loaded");
+                if let Err(error) = current.refresh_additions().await {
+                    tracing::error!(%error, "additions to the config that were changed at another server cannot be loaded");
                 }
             }
-            Err(error) => tracing::warn!(%error, "changes of custom agents at other servers cannot be read"),
+            Err(error) => tracing::warn!(%error, "additions to the config that other servers change cannot be read"),
         }
         // Notifications can be lost, so the state is also checked without one.
-        let heard = tokio::time::timeout(AGENTS_POLL_INTERVAL, wait_for_agent_change(&mut news));
+        let heard = tokio::time::timeout(ADDITIONS_POLL_INTERVAL, wait_for_config_change(&mut news));
         if stop.run_until_cancelled(heard).await.is_none() {
             return;
         }
     }
 }
 
-/// Waits until custom agents may have changed.
-async fn wait_for_agent_change(news: &mut Listener) {
+/// Waits until additions may have changed.
+async fn wait_for_config_change(news: &mut Listener) {
     while !matches!(news.next().await, ReplicaEvent::Config | ReplicaEvent::Missed) {}
 }
 

@@ -14,11 +14,12 @@ agent ► contract faults schemas
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
+capability ► config store
 chat ► agent contract faults store wire
 client ► sse wire
 config ► dialect operators schemas wire
 contract ►
-custom_agents ► config store wire
+custom_agents ► capability config store wire
 dialect ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas
@@ -29,7 +30,7 @@ operators ►
 providers ► contract faults sse
 rust-page ► app server wire
 schemas ► offload
-server ► agent app auth chat config contract custom_agents egress endpoints faults offload operators providers store tools wire
+server ► agent app auth capability chat config contract custom_agents egress endpoints faults offload operators providers store tools wire
 sse ►
 store ► faults wire
 test_postgres ►

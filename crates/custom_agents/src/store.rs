@@ -1,11 +1,25 @@
 //! Tables `custom_agents` and `custom_agent_versions`. The agents belong to all administrators, so
-//! nothing here takes an owner. The migrations of the crate `store` create the tables, as they did
-//! before this crate existed.
+//! nothing here takes an owner.
 
 use serde::Serialize;
 use serde_json::Value;
 use store::sql::{self, Db, Row};
-use store::{AuditEntry, Store, StoreError, append_audit};
+use store::{AuditEntry, CapabilityTables, Migration, Store, StoreError, Table, append_audit};
+
+/// The tables of custom agents. `owner` is the administrator who created an agent; the agent stays
+/// when that user is deleted.
+pub const TABLES: CapabilityTables = CapabilityTables {
+    capability: "custom_agents",
+    migrations: &[Migration {
+        name: "custom agents",
+        sqlite: include_str!("../migrations/sqlite/0001_custom_agents.sql"),
+        postgres: include_str!("../migrations/postgres/0001_custom_agents.sql"),
+    }],
+    tables: &[
+        Table { name: "custom_agents", key: "id", owner: None },
+        Table { name: "custom_agent_versions", key: "agent_id, version", owner: None },
+    ],
+};
 
 /// The maximum number of custom agents.
 pub const MAX_CUSTOM_AGENTS: u32 = 200;
@@ -60,13 +74,6 @@ pub struct SaveCustomAgent {
     pub now: i64,
 }
 
-/// A value that changes whenever a custom agent is created, changed or deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CustomAgentsState {
-    versions: i64,
-    deleted: i64,
-}
-
 /// The outcome of saving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaveAgentOutcome {
@@ -116,16 +123,17 @@ pub async fn list(store: &Store) -> Result<Vec<CustomAgentRow>, StoreError> {
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(agent).collect() })).await
 }
 
-/// Returns a value that changes whenever a server creates, changes or deletes a custom agent.
+/// Returns a text that changes whenever a server creates, changes or deletes a custom agent.
 ///
 /// # Errors
 /// The database failed.
-pub async fn state(store: &Store) -> Result<CustomAgentsState, StoreError> {
+pub async fn version(store: &Store) -> Result<String, StoreError> {
     store
         .read(move |db| {
             Box::pin(async move {
                 let row = sql::query(STATE).fetch_one(db).await?;
-                Ok(CustomAgentsState { versions: row.try_get("versions")?, deleted: row.try_get("deleted")? })
+                let (versions, deleted): (i64, i64) = (row.try_get("versions")?, row.try_get("deleted")?);
+                Ok(format!("{versions}-{deleted}"))
             })
         })
         .await
@@ -138,7 +146,7 @@ pub async fn state(store: &Store) -> Result<CustomAgentsState, StoreError> {
 /// As [`list`].
 pub async fn versions(store: &Store, id: &str) -> Result<Vec<CustomAgentVersion>, StoreError> {
     let list = sql::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version).collect() })).await
+    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version_row).collect() })).await
 }
 
 /// Saves a custom agent and its audit entry, both or neither. If two administrators change the same
@@ -225,7 +233,7 @@ fn agent(row: &Row) -> Result<CustomAgentRow, StoreError> {
     })
 }
 
-fn version(row: &Row) -> Result<CustomAgentVersion, StoreError> {
+fn version_row(row: &Row) -> Result<CustomAgentVersion, StoreError> {
     Ok(CustomAgentVersion {
         version: row.try_get("version")?,
         definition: definition(row)?,

@@ -1,15 +1,16 @@
 //! The tables of custom agents, on SQLite and, if it is installed, on PostgreSQL.
 
-use custom_agents::store::{SaveAgentOutcome, SaveCustomAgent, delete, list, state, versions};
+use custom_agents::store::{SaveAgentOutcome, SaveCustomAgent, TABLES, delete, list, version, versions};
 use serde_json::json;
-use store::{AuditEntry, AuditFilter, AuditOutcome, Store};
+use std::time::Duration;
+use store::{AuditEntry, AuditFilter, AuditOutcome, Schema, Store};
 
 /// Runs a test with each kind of database.
 async fn on_each_database(test: impl AsyncFn(&Store)) {
     let mut urls = vec!["sqlite::memory:".to_owned()];
     urls.extend(test_postgres::new_database().await);
     for url in urls {
-        let store = Store::open(&url).await.unwrap();
+        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
         test(&store).await;
         store.close().await;
     }
@@ -46,9 +47,9 @@ async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
             let call = format!("{id}-{text}");
             custom_agents::store::save(store, save, entry(&call, "admin:add_agent")).await.unwrap()
         };
-        let before = state(store).await.unwrap();
+        let before = version(store).await.unwrap();
         assert_eq!(save("a", None, "one").await, SaveAgentOutcome::Done(1));
-        let created = state(store).await.unwrap();
+        let created = version(store).await.unwrap();
         assert_ne!(created, before);
         assert_eq!(save("a", Some(1), "two").await, SaveAgentOutcome::Done(2));
         assert_eq!(save("a", Some(1), "late").await, SaveAgentOutcome::Changed);
@@ -63,7 +64,7 @@ async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
         let expected: Vec<_> = vec![(2, json!("two")), (1, json!("one"))];
         let seen: Vec<_> = all_versions().await;
         assert_eq!(seen, expected);
-        assert_ne!(state(store).await.unwrap(), created);
+        assert_ne!(version(store).await.unwrap(), created);
         let row = |id: &str| entry(id, "admin:delete_agent");
         assert!(delete(store, "a", 9, row("d1")).await.unwrap());
         assert!(!delete(store, "a", 9, row("d2")).await.unwrap());

@@ -1,6 +1,7 @@
 //! Backup and restore of databases. A server may serve the source database meanwhile.
 
-use crate::{ServerInfo, Store, StoreError, TransferredTable, postgres, sqlite};
+use crate::store::CLAIM_TIMEOUT;
+use crate::{Schema, ServerInfo, Store, StoreError, TransferredTable, postgres, sqlite};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ impl Store {
     /// server.
     ///
     /// # Errors
-    /// As [`Store::open`], for what the URL says.
+    /// As [`Schema::open`], for what the URL says.
     pub fn database_file(url: &str) -> Result<Option<PathBuf>, StoreError> {
         if postgres::is_url(url) { Ok(None) } else { sqlite::path(url) }
     }
@@ -34,24 +35,6 @@ impl Store {
     /// [`StoreError::Open`] with one line for the operator.
     pub async fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
         sqlite::copy(from, to).await
-    }
-
-    /// Copies the database that a URL names, in a file or on a server, into the SQLite file `to`.
-    ///
-    /// # Errors
-    /// As [`Store::copy`]; a database on a server must have the schema of this version.
-    pub async fn copy_from_url(url: &str, to: &Path) -> Result<(), StoreError> {
-        match Self::database_file(url)? {
-            Some(file) => Self::copy(&file, to).await,
-            None if postgres::is_url(url) => {
-                let name =
-                    to.to_str().ok_or_else(|| StoreError::Open("the target's path is not valid UTF-8".to_owned()))?;
-                Self::transfer(url, &file_url(name), false).await?;
-                // Checkpoints the log into the file.
-                Self::claim(to).await.map(drop)
-            }
-            None => Err(StoreError::Open("a database in memory cannot be copied".to_owned())),
-        }
     }
 
     /// Returns whether a URL names a database on a server.
@@ -66,18 +49,6 @@ impl Store {
     /// store cannot use it.
     pub async fn server_info(url: &str) -> Result<ServerInfo, StoreError> {
         postgres::server_info(url).await
-    }
-
-    /// Restores a database on a server from a SQLite file that no process serves. The database must
-    /// be empty unless `replace`. The file is migrated to the current schema first.
-    ///
-    /// # Errors
-    /// As [`Store::transfer`].
-    pub async fn restore(from: &Path, url: &str, replace: bool) -> Result<Vec<TransferredTable>, StoreError> {
-        let name = from.to_str().ok_or_else(|| StoreError::Open("the file's path is not valid UTF-8".to_owned()))?;
-        let file = file_url(name);
-        Self::open(&file).await?.close().await;
-        Self::transfer(&file, url, replace).await
     }
 
     /// Checks that a database file can be served from its location.
@@ -104,6 +75,38 @@ impl Store {
     /// [`StoreError::Open`]: another process has it open. The text names that process if it serves the file.
     pub async fn claim(path: &Path) -> Result<ClaimedDatabase, StoreError> {
         Ok(ClaimedDatabase { _claim: sqlite::claim(path).await? })
+    }
+}
+
+impl Schema {
+    /// Copies the database that a URL names, in a file or on a server, into the SQLite file `to`.
+    ///
+    /// # Errors
+    /// As [`Store::copy`]; a database on a server must have the schema of this version.
+    pub async fn copy_from_url(self, url: &str, to: &Path) -> Result<(), StoreError> {
+        match Store::database_file(url)? {
+            Some(file) => Store::copy(&file, to).await,
+            None if postgres::is_url(url) => {
+                let name =
+                    to.to_str().ok_or_else(|| StoreError::Open("the target's path is not valid UTF-8".to_owned()))?;
+                self.transfer(url, &file_url(name), false).await?;
+                // Checkpoints the log into the file.
+                Store::claim(to).await.map(drop)
+            }
+            None => Err(StoreError::Open("a database in memory cannot be copied".to_owned())),
+        }
+    }
+
+    /// Restores a database on a server from a SQLite file that no process serves. The database must
+    /// be empty unless `replace`. The file is migrated to the current schema first.
+    ///
+    /// # Errors
+    /// As [`Schema::transfer`].
+    pub async fn restore(self, from: &Path, url: &str, replace: bool) -> Result<Vec<TransferredTable>, StoreError> {
+        let name = from.to_str().ok_or_else(|| StoreError::Open("the file's path is not valid UTF-8".to_owned()))?;
+        let file = file_url(name);
+        self.open(&file, "", CLAIM_TIMEOUT).await?.close().await;
+        self.transfer(&file, url, replace).await
     }
 }
 

@@ -1,10 +1,10 @@
 //! An open database of either kind, and what opening the two has in common.
 
-use crate::StoreError;
 use crate::postgres::ReplicaLink;
+use crate::schema::Schema;
 use crate::sqlite::{Claim, Claimant};
 use crate::writer::Writer;
-use crate::{postgres, sqlite};
+use crate::{StoreError, postgres, sqlite};
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::PgPool;
 use std::sync::{Arc, Weak};
@@ -53,13 +53,17 @@ pub(crate) enum SchemaPolicy {
 }
 
 /// Opens the database that a URL names in order to serve it.
-pub(crate) async fn open(url: &str, claimant: &Claimant) -> Result<Database, StoreError> {
-    if postgres::is_url(url) { postgres::open(url).await } else { sqlite::open(url, claimant).await }
+pub(crate) async fn open(url: &str, claimant: &Claimant, schema: Schema) -> Result<Database, StoreError> {
+    if postgres::is_url(url) { postgres::open(url, schema).await } else { sqlite::open(url, claimant, schema).await }
 }
 
 /// Opens a database that another process may be serving.
-pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
-    if postgres::is_url(url) { postgres::open_existing(url).await } else { sqlite::open_existing(url).await }
+pub(crate) async fn open_existing(url: &str, schema: Schema) -> Result<Database, StoreError> {
+    if postgres::is_url(url) {
+        postgres::open_existing(url, schema).await
+    } else {
+        sqlite::open_existing(url, schema).await
+    }
 }
 
 /// Turns an error into one line for the operator: which database cannot be opened, and why.
@@ -81,6 +85,14 @@ pub(crate) fn check_schema(found: Option<i64>, newest: i64) -> Result<(), StoreE
     Err(StoreError::Open(format!(
         "its schema is {found}, and this version's is {newest}; use the version that serves it"
     )))
+}
+
+/// Explains why the tables of a capability cannot be migrated.
+pub(crate) fn capability_migration_error(capability: &str, error: MigrateError) -> StoreError {
+    match migration_error(error) {
+        StoreError::Open(reason) => StoreError::Open(format!("{capability}: {reason}")),
+        error => error,
+    }
 }
 
 /// Explains why a schema cannot be migrated.

@@ -1,44 +1,29 @@
 //! The handle on the store.
 
-use crate::database::{self, Database, ReadConnections};
+use crate::database::{Database, ReadConnections};
 use crate::sql::{self, Db};
-use crate::sqlite::Claimant;
-use crate::{StoreError, postgres, sqlite};
+use crate::{Schema, StoreError, postgres, sqlite};
 use futures::future::BoxFuture;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long a command waits for another process that serves the file.
-const CLAIM_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const CLAIM_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A handle on the database; cheap to clone. The functions for a table are in that table's file.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) database: Database,
+    pub(crate) schema: Schema,
 }
 
 impl Store {
-    /// Opens a database and migrates its schema: `sqlite://PATH` (created with its folder when
-    /// missing, unless `?mode=rw`), `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`.
-    ///
-    /// A file belongs to one process at a time, which may open it more than once.
+    /// Opens a database as [`Schema::open`] does, without tables of capabilities.
     ///
     /// # Errors
-    /// [`StoreError::Open`] with one line for the operator, also when a newer version wrote the
-    /// schema or another process serves the file.
+    /// As [`Schema::open`].
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_to_serve(url, "", CLAIM_TIMEOUT).await
-    }
-
-    /// As [`Store::open`], but waits up to `patience` while another process serves the file,
-    /// because that one may be shutting down. `about` is shown to a process that tries to open the
-    /// file later, with this process's number and host.
-    ///
-    /// # Errors
-    /// As [`Store::open`].
-    pub async fn open_to_serve(url: &str, about: &str, patience: Duration) -> Result<Self, StoreError> {
-        let claimant = Claimant { about: about.to_owned(), timeout: patience };
-        Ok(Self { database: database::open(url, &claimant).await? })
+        Schema::default().open(url, "", CLAIM_TIMEOUT).await
     }
 
     /// Changes the text that is shown to another process that tries to serve the same file.
@@ -52,19 +37,17 @@ impl Store {
     /// database in memory or on a server.
     ///
     /// # Errors
-    /// As [`Store::open`], for what the URL says.
+    /// As [`Schema::open`], for what the URL says.
     pub fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
         if postgres::is_url(url) { Ok(None) } else { sqlite::folder(url) }
     }
 
-    /// Opens an existing database and leaves its schema alone: for commands that read while a
-    /// server runs.
+    /// Opens an existing database as [`Schema::open_existing`] does, without tables of capabilities.
     ///
     /// # Errors
-    /// [`StoreError::Open`] with one line for the operator, also when the schema is not the one of
-    /// this version.
+    /// As [`Schema::open_existing`].
     pub async fn open_existing(url: &str) -> Result<Self, StoreError> {
-        Ok(Self { database: database::open_existing(url).await? })
+        Schema::default().open_existing(url).await
     }
 
     /// Checks that the store can read and write.

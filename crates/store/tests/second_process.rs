@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use store::{Store, StoreError};
+use store::{Schema, Store, StoreError};
 
 const URL: &str = "STORE_HOLDER_URL";
 
@@ -13,7 +13,7 @@ const URL: &str = "STORE_HOLDER_URL";
 #[tokio::test]
 #[ignore = "run by the tests below"]
 async fn holder() {
-    let store = Store::open_to_serve(&std::env::var(URL).unwrap(), "since noon", Duration::ZERO).await.unwrap();
+    let store = Schema::default().open(&std::env::var(URL).unwrap(), "since noon", Duration::ZERO).await.unwrap();
     store.announce("http://127.0.0.1:1");
     println!("\nserving");
     std::io::stdin().read_line(&mut String::new()).unwrap();
@@ -59,7 +59,7 @@ fn url(database: &Path) -> String {
 }
 
 async fn refused(database: &Path) -> String {
-    match Store::open_to_serve(&url(database), "", Duration::ZERO).await {
+    match Schema::default().open(&url(database), "", Duration::ZERO).await {
         Ok(_) => panic!("{} is served by two processes", database.display()),
         Err(error) => error.to_string(),
     }
@@ -88,7 +88,7 @@ async fn second_process_is_refused_by_every_name_of_the_file() {
     assert!(refused(&path("hard.db")).await.contains("hard links"));
     assert!(refused(&database).await.contains("hard links"));
     std::fs::remove_file(path("hard.db")).unwrap();
-    Store::open_to_serve(&url(&path("symbolic.db")), "", Duration::ZERO).await.unwrap();
+    Schema::default().open(&url(&path("symbolic.db")), "", Duration::ZERO).await.unwrap();
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn killed_process_releases_the_file_at_once() {
         let mut holder = Holder::start(&database);
         refused(&database).await;
         holder.kill();
-        Store::open_to_serve(&url(&database), "", Duration::ZERO).await.unwrap().close().await;
+        Schema::default().open(&url(&database), "", Duration::ZERO).await.unwrap().close().await;
     }
     assert!(!folder.path().join("chat.db-server").exists(), "the notice goes with the server");
 }
@@ -111,7 +111,7 @@ async fn second_process_waits_for_the_first_to_end() {
     let mut holder = Holder::start(&database);
     let has_ended = std::cell::Cell::new(false);
     let opened = async {
-        let store = Store::open_to_serve(&url(&database), "", Duration::from_secs(60)).await.unwrap();
+        let store = Schema::default().open(&url(&database), "", Duration::from_secs(60)).await.unwrap();
         assert!(has_ended.get(), "it does not wait");
         store
     };
@@ -144,6 +144,6 @@ async fn readers_work_beside_a_server() {
         assert!(refused.contains("a server has it open; stop it first (process "), "{refused}");
     };
     check(Store::claim(&database).await.map(drop));
-    check(Store::transfer(&url(&database), &url(&folder.path().join("new.db")), false).await.map(drop));
-    Store::transfer(&url(&copy), &url(&folder.path().join("new.db")), false).await.unwrap();
+    check(Schema::default().transfer(&url(&database), &url(&folder.path().join("new.db")), false).await.map(drop));
+    Schema::default().transfer(&url(&copy), &url(&folder.path().join("new.db")), false).await.unwrap();
 }

@@ -1,12 +1,13 @@
 //! `chatwright audit`: verifies and exports the audit log.
 
 use super::{DatabaseArgument, fail};
+use crate::capabilities::database_schema;
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write, stdout};
 use std::process::ExitCode;
-use store::{AuditHead, AuditRow, Store, StoreError};
+use store::{AuditHead, AuditRow, StoreError};
 
 /// The subcommand of `chatwright audit`.
 #[derive(clap::Args)]
@@ -46,7 +47,7 @@ pub(crate) async fn run(arguments: AuditArguments) -> ExitCode {
 }
 
 async fn verify(url: &str, noted: Option<AuditHead>) -> Result<ExitCode, StoreError> {
-    let store = Store::open_existing(url).await?;
+    let store = database_schema().open_existing(url).await?;
     let (text, code) = match store.verify_audit(noted.as_ref()).await? {
         Ok(report) => (format!("{} row(s), all valid\nhead {}", report.rows, report.head), ExitCode::SUCCESS),
         Err(fault) => (fault.to_string(), ExitCode::FAILURE),
@@ -57,7 +58,7 @@ async fn verify(url: &str, noted: Option<AuditHead>) -> Result<ExitCode, StoreEr
 }
 
 async fn export(url: &str, since: Option<Timestamp>) -> Result<ExitCode, StoreError> {
-    let store = Store::open_existing(url).await?;
+    let store = database_schema().open_existing(url).await?;
     let since = since.map_or(i64::MIN, Timestamp::as_millisecond);
     let mut from = i64::MIN;
     loop {

@@ -2,6 +2,7 @@
 
 use super::backup::keep_cookie_key;
 use super::fail;
+use crate::capabilities::database_schema;
 use auth::COOKIE_KEY;
 use std::process::ExitCode;
 use store::Store;
@@ -29,7 +30,7 @@ pub(crate) async fn run(arguments: MigrateArguments) -> ExitCode {
 }
 
 async fn migrate(arguments: &MigrateArguments) -> anyhow::Result<String> {
-    let moved = Store::transfer(&arguments.from, &arguments.to, false).await?;
+    let moved = database_schema().transfer(&arguments.from, &arguments.to, false).await?;
     if let Some(folder) = Store::folder(&arguments.from)? {
         keep_cookie_key(&folder.join(COOKIE_KEY), &arguments.to).await?;
     }

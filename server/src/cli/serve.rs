@@ -60,7 +60,7 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
         tokio::spawn(reload::watch_config(path, seen, state.composition.current.clone(), stop.clone()));
     }
     let (store, current) = (state.composition.store.clone(), state.composition.current.clone());
-    tokio::spawn(reload::watch_custom_agents(store.clone(), current, stop.clone()));
+    tokio::spawn(reload::watch_additions(store.clone(), current, stop.clone()));
     let failures = state.composition.current.failed_attempts();
     tokio::spawn({
         let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());

@@ -10,6 +10,7 @@ use super::pages::Pages;
 use super::remote_agents::{self, VersionCache};
 use super::served_agent::ServedTools;
 use crate::Site;
+use crate::capabilities::CAPABILITIES;
 use ::endpoints::Endpoints;
 use agent::{CircuitStatus, Circuits};
 use app::context::PageSource;
@@ -19,12 +20,11 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
+use capability::StoredAdditions;
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, QuotaSpan, Retention, RoutineMeters, SubmissionLimits,
 };
 use config::Config;
-use custom_agents::store::CustomAgentsState;
-use custom_agents::with_custom_agents;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -68,12 +68,12 @@ struct Snapshot {
     rates: Arc<RateLimits>,
     /// The UI texts, if they are not the English ones.
     texts: Option<Texts>,
-    /// The config as written, without custom agents.
+    /// The config as written, without stored additions.
     source_config: Arc<Config>,
-    /// The config with the custom agents of administrators.
+    /// The config with stored additions, such as the custom agents of administrators.
     config: Arc<Config>,
-    /// The state of the custom agents when they were read.
-    custom_agents: CustomAgentsState,
+    /// The additions when they were read.
+    additions: StoredAdditions,
 }
 
 impl Snapshot {
@@ -86,11 +86,8 @@ impl Snapshot {
         kept: &RetainedState,
         before: Option<&Self>,
     ) -> anyhow::Result<Self> {
-        // Read before the agents themselves: a change in between is noticed as a change at the next
-        // check.
-        let custom_agents = custom_agents::store::state(&ground.store).await?;
-        let config =
-            Arc::new(with_custom_agents(Config::clone(&written), &custom_agents::store::list(&ground.store).await?));
+        let (config, additions) = StoredAdditions::apply(CAPABILITIES, &ground.store, Config::clone(&written)).await?;
+        let config = Arc::new(config);
         let authentication = Arc::new(authentication(&config, ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
@@ -119,7 +116,7 @@ impl Snapshot {
             texts,
             source_config: written,
             config,
-            custom_agents,
+            additions,
         })
     }
 }
@@ -161,16 +158,16 @@ impl CurrentConfig {
         Ok(())
     }
 
-    /// Returns whether the custom agents in use are those of this state.
-    pub(crate) fn has_custom_agents_at(&self, state: CustomAgentsState) -> bool {
-        self.snapshot.load().custom_agents == state
+    /// Returns whether these additions are the ones in use.
+    pub(crate) fn has_additions(&self, additions: &StoredAdditions) -> bool {
+        self.snapshot.load().additions == *additions
     }
 
-    /// Loads the custom agents that administrators have changed.
+    /// Loads the stored additions to the config again.
     ///
     /// # Errors
     /// As [`CurrentConfig::replace`].
-    pub(crate) async fn refresh_custom_agents(&self) -> anyhow::Result<()> {
+    pub(crate) async fn refresh_additions(&self) -> anyhow::Result<()> {
         let _alone = self.build_lock.lock().await;
         let before = self.snapshot.load_full();
         let things =

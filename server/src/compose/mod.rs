@@ -27,7 +27,7 @@ pub(crate) use served_agent::ServedTools;
 pub(crate) use sources::sources;
 
 use crate::Site;
-use crate::capabilities::config_language;
+use crate::capabilities::{config_language, database_schema};
 use auth::password::SignInState;
 use auth::{AuthState, auth_state};
 use chat::Chat;
@@ -82,7 +82,7 @@ impl Composition {
         auth_state::check_listen_address(address, &config.auth.mode)?;
         let since = format!("since {:.0}", jiff::Timestamp::now());
         let (folder, store) =
-            (Store::folder(url)?, Store::open_to_serve(url, &since, limits.drain + SHUTDOWN_TIME).await?);
+            (Store::folder(url)?, database_schema().open(url, &since, limits.drain + SHUTDOWN_TIME).await?);
         let ground = AuthState { address, folder, store: store.clone(), sign_in: SignInState::default() };
         let current = Arc::new(CurrentConfig::new(config, read, ground, site).await?);
         let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;

@@ -59,12 +59,13 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn delete_user(&self, id: &str) -> Result<bool, StoreError> {
-        let id = id.to_owned();
+        let (id, schema) = (id.to_owned(), self.schema);
         self.write(move |db| {
             Box::pin(async move {
                 if !sql::query_scalar::<bool>(IS_GOING).bind(&id).fetch_one(&mut *db).await? {
                     return Ok(false);
                 }
+                schema.delete_user(&mut *db, &id).await?;
                 for sql in REST {
                     sql::query(sql).bind(&id).execute(&mut *db).await?;
                 }

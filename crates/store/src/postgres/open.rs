@@ -4,7 +4,10 @@
 use super::replica_link::ReplicaLink;
 use super::{PostgresWriter, is_lost, locks};
 use crate::StoreError;
-use crate::database::{Database, ReadConnections, SchemaPolicy, cannot_open, check_schema, migration_error};
+use crate::database::{
+    Database, ReadConnections, SchemaPolicy, cannot_open, capability_migration_error, check_schema, migration_error,
+};
+use crate::schema::Schema;
 use crate::sql::Db;
 use crate::writer::{self, Writer};
 use sqlx::migrate::Migrator;
@@ -72,29 +75,34 @@ fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
 }
 
 /// Opens the database that a URL names, and migrates its schema.
-pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
-    open_with(url, SchemaPolicy::Migrate).await
+pub(crate) async fn open(url: &str, schema: Schema) -> Result<Database, StoreError> {
+    open_with(url, SchemaPolicy::Migrate, schema).await
 }
 
 /// Opens an existing database, which must have the schema of this version.
-pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
-    open_with(url, SchemaPolicy::RequireCurrent).await
+pub(crate) async fn open_existing(url: &str, schema: Schema) -> Result<Database, StoreError> {
+    open_with(url, SchemaPolicy::RequireCurrent, schema).await
 }
 
-async fn open_with(url: &str, schema: SchemaPolicy) -> Result<Database, StoreError> {
+async fn open_with(url: &str, policy: SchemaPolicy, schema: Schema) -> Result<Database, StoreError> {
     let options = options(url)?;
     let shown = name(&options);
     let opened = async {
         let mut first = connect(&options).await?;
         let ground = ServerProperties::read(&mut first).await?;
-        match schema {
-            SchemaPolicy::Migrate => migrate(&mut first, ground.lock_key).await?,
+        match policy {
+            SchemaPolicy::Migrate => {
+                migrate(&mut first, ground.lock_key, schema).await?;
+                first.close().await?;
+            }
             SchemaPolicy::RequireCurrent => {
                 let find = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(&mut first);
                 check_schema(find.await.ok().flatten(), newest_migration())?;
+                let mut first = Db::from(first);
+                schema.check(&mut first, false).await?;
+                first.close().await?;
             }
         }
-        first.close().await?;
         let writes = ground.writer_options(options.clone());
         let connection = writes.connect().await?;
         let readers = readers(options.clone()).await?;
@@ -103,7 +111,7 @@ async fn open_with(url: &str, schema: SchemaPolicy) -> Result<Database, StoreErr
         let shared = ReplicaLink::start(ground.replica, ground.lock_key, options.clone());
         let locks = locks::pool(options.options([STATEMENT, LOCK]).options(locks::ALIVE));
         let (readers, shared, locks) = (ReadConnections::Postgres(readers), Some(Arc::new(shared)), Some(locks));
-        let serves = schema == SchemaPolicy::Migrate;
+        let serves = policy == SchemaPolicy::Migrate;
         Ok(Database { writer: Writer::start(line)?, readers, serves, claim: None, replica: shared, locks })
     };
     opened.await.map_err(|error| cannot_open(&shown, error))
@@ -226,9 +234,13 @@ async fn readers(options: PgConnectOptions) -> Result<PgPool, sqlx::Error> {
 
 /// Applies all new migrations in one transaction that acquires the writers' lock first: if it is
 /// interrupted nothing changes, and of several servers that start together exactly one migrates.
-async fn migrate(connection: &mut PgConnection, turn: i64) -> Result<(), StoreError> {
+async fn migrate(connection: &mut PgConnection, turn: i64, schema: Schema) -> Result<(), StoreError> {
     let mut transaction = connection.begin().await?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(turn).execute(&mut *transaction).await?;
     MIGRATOR.run(&mut *transaction).await.map_err(migration_error)?;
+    for (capability, migrator) in schema.migrators(true) {
+        let migrated = migrator.run(&mut *transaction).await;
+        migrated.map_err(|error| capability_migration_error(capability, error))?;
+    }
     Ok(transaction.commit().await?)
 }

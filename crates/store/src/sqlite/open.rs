@@ -6,7 +6,10 @@ use super::file::{self, SqliteLocation};
 use super::place;
 use super::watch::FileWatch;
 use super::writer_connection::SqliteWriter;
-use crate::database::{Database, ReadConnections, SchemaPolicy, cannot_open, check_schema, migration_error};
+use crate::database::{
+    Database, ReadConnections, SchemaPolicy, cannot_open, capability_migration_error, check_schema, migration_error,
+};
+use crate::schema::Schema;
 use crate::sql::{self, Db, LocalConnection};
 use crate::writer::{self, Writer};
 use crate::{StoreError, sqlite};
@@ -32,18 +35,18 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const READERS: usize = 4;
 
 /// Opens the database that a URL names in order to serve it, and migrates its schema.
-pub(crate) async fn open(url: &str, claimant: &Claimant) -> Result<Database, StoreError> {
-    open_with(url, Some(claimant)).await
+pub(crate) async fn open(url: &str, claimant: &Claimant, schema: Schema) -> Result<Database, StoreError> {
+    open_with(url, Some(claimant), schema).await
 }
 
 /// Opens an existing database, which must have the schema of this version, while another process
 /// may serve it.
-pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
-    open_with(url, None).await
+pub(crate) async fn open_existing(url: &str, schema: Schema) -> Result<Database, StoreError> {
+    open_with(url, None, schema).await
 }
 
-async fn open_with(url: &str, claimant: Option<&Claimant>) -> Result<Database, StoreError> {
-    let schema = if claimant.is_some() { SchemaPolicy::Migrate } else { SchemaPolicy::RequireCurrent };
+async fn open_with(url: &str, claimant: Option<&Claimant>, schema: Schema) -> Result<Database, StoreError> {
+    let policy = if claimant.is_some() { SchemaPolicy::Migrate } else { SchemaPolicy::RequireCurrent };
     let (place, options) = match SqliteLocation::parse(url)? {
         SqliteLocation::Memory => {
             let place = OpenTarget::in_memory();
@@ -51,15 +54,15 @@ async fn open_with(url: &str, claimant: Option<&Claimant>) -> Result<Database, S
             (place, options)
         }
         SqliteLocation::File { path, create } => {
-            file::prepare(&path, create && schema == SchemaPolicy::Migrate)?;
+            file::prepare(&path, create && policy == SchemaPolicy::Migrate)?;
             (OpenTarget::from_file(path, claimant).await?, file_options())
         }
     };
     let shown = place.display_name();
     let claim = place.claim.as_ref().map(Arc::downgrade);
     let database = async {
-        let mut first = connect(&options.filename(&place.path)).await?;
-        prepare(&mut first, schema).await?;
+        let first = connect(&options.filename(&place.path)).await?;
+        let first = prepare(first, policy, schema).await?;
         let connection = place.open(false)?;
         let watch = place.claim.as_ref().map(|claim| FileWatch::start(claim.clone(), &place.path, &connection));
         let line = SqliteWriter::new(connection.into(), watch.transpose()?);
@@ -73,7 +76,7 @@ async fn open_with(url: &str, claimant: Option<&Claimant>) -> Result<Database, S
         };
         // Not earlier, because a database in memory is lost with its last connection.
         first.close().await?;
-        Ok(Database { writer, readers, serves: schema == SchemaPolicy::Migrate, claim, replica: None, locks: None })
+        Ok(Database { writer, readers, serves: policy == SchemaPolicy::Migrate, claim, replica: None, locks: None })
     };
     database.await.map_err(|error| cannot_open(&shown, error))
 }
@@ -202,12 +205,20 @@ fn file_options() -> SqliteConnectOptions {
     base_options().journal_mode(SqliteJournalMode::Wal)
 }
 
-async fn prepare(connection: &mut SqliteConnection, schema: SchemaPolicy) -> Result<(), StoreError> {
-    assert_version(connection).await?;
-    assert_journal(connection).await?;
-    match schema {
-        SchemaPolicy::Migrate => migrate(connection).await,
-        SchemaPolicy::RequireCurrent => assert_schema(connection).await,
+async fn prepare(mut connection: SqliteConnection, policy: SchemaPolicy, schema: Schema) -> Result<Db, StoreError> {
+    assert_version(&mut connection).await?;
+    assert_journal(&mut connection).await?;
+    match policy {
+        SchemaPolicy::Migrate => {
+            migrate(&mut connection, schema).await?;
+            Ok(connection.into())
+        }
+        SchemaPolicy::RequireCurrent => {
+            assert_schema(&mut connection).await?;
+            let mut connection = connection.into();
+            schema.check(&mut connection, false).await?;
+            Ok(connection)
+        }
     }
 }
 
@@ -252,9 +263,13 @@ fn assert_settings(connection: &LocalConnection, read_only: bool) -> Result<(), 
 
 /// Applies all new migrations in one transaction that locks first: if it is interrupted nothing
 /// changes, and of two processes that start together exactly one migrates.
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+async fn migrate(connection: &mut SqliteConnection, schema: Schema) -> Result<(), StoreError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     MIGRATOR.run(&mut *transaction).await.map_err(migration_error)?;
+    for (capability, migrator) in schema.migrators(false) {
+        let migrated = migrator.run(&mut *transaction).await;
+        migrated.map_err(|error| capability_migration_error(capability, error))?;
+    }
     Ok(transaction.commit().await?)
 }
 
@@ -274,7 +289,8 @@ mod tests {
     async fn every_connection_has_the_required_settings() {
         let folder = tempfile::tempdir().unwrap();
         let claimant = Claimant { about: String::new(), timeout: Duration::ZERO };
-        let database = open(&format!("sqlite://{}/chat.db", folder.path().display()), &claimant).await.unwrap();
+        let database =
+            open(&format!("sqlite://{}/chat.db", folder.path().display()), &claimant, Schema::default()).await.unwrap();
         let check = |read_only: bool| {
             move |db: &mut Db| -> Result<String, StoreError> {
                 let Some(db) = db.as_local() else { panic!("a file has connections of its own") };

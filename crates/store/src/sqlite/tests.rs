@@ -2,6 +2,7 @@
 //! failing commit, a deleted file.
 
 use super::{Claimant, open};
+use crate::Schema;
 use crate::StoreError;
 use crate::database::{Database, ReadConnections};
 use crate::sql::{self, Db};
@@ -15,7 +16,9 @@ use tokio::sync::oneshot;
 async fn database() -> (Database, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let claimant = Claimant { about: String::new(), timeout: Duration::ZERO };
-    let database = open(&format!("sqlite://{}", folder.path().join("chat.db").display()), &claimant).await.unwrap();
+    let database = open(&format!("sqlite://{}", folder.path().join("chat.db").display()), &claimant, Schema::default())
+        .await
+        .unwrap();
     (database, folder)
 }
 
@@ -176,7 +179,7 @@ async fn set_max_pages(database: &Database, pages: u32) {
 #[tokio::test]
 async fn ping_writes_to_the_disk() {
     let (database, folder) = database().await;
-    let store = crate::Store { database };
+    let store = crate::Store { database, schema: Schema::default() };
     let written = || folder.path().join("chat.db-wal").metadata().unwrap().len();
     let before = written();
     store.ping().await.unwrap();

@@ -1,14 +1,14 @@
 //! The source and the target of a transfer: a connection within a transaction, and what is done
 //! before and after the rows are copied.
 
-use super::tables::TABLES;
 use crate::database::check_schema;
 use crate::sql::{self, Db, Sql};
-use crate::{Store, StoreError, postgres, sqlite};
+use crate::{Schema, Store, StoreError, postgres, sqlite};
 use std::sync::Arc;
 
 /// A connection within a transaction.
 pub(super) struct TransferEnd {
+    schema: Schema,
     pub(super) db: Db,
     /// The dropped triggers of a SQLite target, which are created again at the end.
     triggers: Vec<Arc<str>>,
@@ -36,6 +36,23 @@ const LAST_EVENT: [&str; 2] = [
         coalesce((SELECT max(no) FROM run_events), 0), coalesce((SELECT max(events_after) FROM runs), 0),
         coalesce((SELECT max(events_until) FROM runs), 0))",
 ];
+
+/// The columns of a table that PostgreSQL numbers.
+const NUMBERED: &str = "
+    SELECT column_name::text FROM information_schema.columns WHERE table_schema = current_schema()
+        AND table_name = $1 AND pg_get_serial_sequence(quote_ident(table_name), column_name) IS NOT NULL";
+
+/// Lets the numbers that PostgreSQL assigns to new rows of a table continue after the highest one.
+async fn continue_numbers(db: &mut Db, table: &'static str) -> Result<(), StoreError> {
+    let numbered: Vec<String> = sql::query_scalar(NUMBERED).bind(table).fetch_all(&mut *db).await?;
+    for column in numbered {
+        let set = format!(
+            "SELECT setval(pg_get_serial_sequence('{table}', '{column}'), coalesce(max({column}), 0) + 1, false) FROM {table}"
+        );
+        execute(db, set).await?;
+    }
+    Ok(())
+}
 
 /// Build the search index as the migrations do.
 const INDEX: [Sql; 2] = [
@@ -66,24 +83,28 @@ const SERVED: &str = "SELECT EXISTS (SELECT 1 FROM replicas WHERE alive_until >=
 
 impl TransferEnd {
     /// Opens the source. All reads see the same snapshot.
-    pub(super) async fn open_source(url: &str) -> Result<Self, StoreError> {
+    pub(super) async fn open_source(schema: Schema, url: &str) -> Result<Self, StoreError> {
         let claim = claim(url, "source")?;
         let (mut db, newest) = connect(url).await?;
         db.run(if db.is_postgres() { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" } else { "BEGIN" }).await?;
         let find = sql::query_scalar::<Option<i64>>("SELECT max(version) FROM _sqlx_migrations");
         check_schema(find.fetch_one(&mut db).await.ok().flatten(), newest)
             .map_err(|error| StoreError::Open(format!("cannot read the source: {error}")))?;
-        Ok(Self { db, triggers: Vec::new(), _claim: claim })
+        schema
+            .check(&mut db, true)
+            .await
+            .map_err(|error| StoreError::Open(format!("cannot read the source: {error}")))?;
+        Ok(Self { schema, db, triggers: Vec::new(), _claim: claim })
     }
 
     /// Opens the target with exclusive access and disabled triggers.
-    pub(super) async fn open_target(url: &str, replace: bool) -> Result<Self, StoreError> {
+    pub(super) async fn open_target(schema: Schema, url: &str, replace: bool) -> Result<Self, StoreError> {
         let claim = claim(url, "target")?;
         let (mut db, _) = connect(url).await?;
         let mut triggers = Vec::new();
         if db.is_postgres() {
             db.run("BEGIN").await?;
-            let names: Vec<_> = TABLES.iter().map(|table| table.name).collect();
+            let names: Vec<_> = schema.tables().map(|table| table.name).collect();
             execute(&mut db, format!("LOCK TABLE {}, search, replicas IN ACCESS EXCLUSIVE MODE", names.join(", ")))
                 .await?;
             if sql::query_scalar(SERVED).fetch_one(&mut db).await? {
@@ -100,13 +121,13 @@ impl TransferEnd {
                 triggers.push(made.into());
             }
         }
-        let mut end = Self { db, triggers, _claim: claim };
+        let mut end = Self { schema, db, triggers, _claim: claim };
         end.clear(replace).await?;
         Ok(end)
     }
 
     async fn clear(&mut self, replace: bool) -> Result<(), StoreError> {
-        for table in TABLES.iter().rev() {
+        for table in self.schema.tables().rev() {
             let find: Arc<str> = format!("SELECT EXISTS (SELECT 1 FROM {})", table.name).into();
             if !sql::query_scalar::<bool>(find).fetch_one(&mut self.db).await? {
                 continue;
@@ -125,6 +146,11 @@ impl TransferEnd {
         for sql in numbers {
             sql::query(*sql).execute(&mut self.db).await?;
         }
+        if self.db.is_postgres() {
+            for table in self.schema.capability_tables() {
+                continue_numbers(&mut self.db, table.name).await?;
+            }
+        }
         for sql in INDEX {
             sql::query(sql).execute(&mut self.db).await?;
         }
@@ -132,7 +158,7 @@ impl TransferEnd {
             sql::query(trigger).execute(&mut self.db).await?;
         }
         if self.db.is_postgres() {
-            for table in TABLES {
+            for table in self.schema.tables() {
                 execute(&mut self.db, format!("ALTER TABLE {} ENABLE TRIGGER USER", table.name)).await?;
             }
         }

@@ -4,15 +4,19 @@
 mod end;
 mod tables;
 
+pub(crate) use tables::CORE_TABLES;
+
+use crate::StoreError;
+use crate::schema::{Schema, Table};
 use crate::sql::{self, Db, Query, Row, Value, query};
-use crate::{Store, StoreError};
+use crate::store::CLAIM_TIMEOUT;
 use bytes::Bytes;
 use end::TransferEnd;
 use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
-use tables::{Column, ColumnKind, TABLES, Table};
+use tables::{Column, ColumnKind};
 
 /// The number of rows per statement.
 const ROWS: usize = 32;
@@ -28,7 +32,7 @@ pub struct TransferredTable {
     pub sha256: String,
 }
 
-impl Store {
+impl Schema {
     /// Transfers everything from one database to another. The target is created or migrated, and
     /// must be empty; with `replace`, its content is deleted. The source is read as a snapshot and
     /// not changed. The target gets all data or none.
@@ -37,13 +41,13 @@ impl Store {
     /// [`StoreError::Open`] with one line for the operator: the source has another schema than this
     /// version, the target is not empty, a server serves the target or a source that is a file, or
     /// the target differs from the source after writing.
-    pub async fn transfer(from: &str, to: &str, replace: bool) -> Result<Vec<TransferredTable>, StoreError> {
-        let mut source = TransferEnd::open_source(from).await?;
+    pub async fn transfer(self, from: &str, to: &str, replace: bool) -> Result<Vec<TransferredTable>, StoreError> {
+        let mut source = TransferEnd::open_source(self, from).await?;
         // Creates the target and its schema.
-        Self::open(to).await?.close().await;
-        let mut target = TransferEnd::open_target(to, replace).await?;
+        self.open(to, "", CLAIM_TIMEOUT).await?.close().await;
+        let mut target = TransferEnd::open_target(self, to, replace).await?;
         let mut moved = Vec::new();
-        for table in TABLES {
+        for table in self.tables() {
             moved.push(table.copy(&mut source.db, &mut target.db).await?);
         }
         target.finish().await?;

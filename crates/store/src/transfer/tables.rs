@@ -1,22 +1,19 @@
 //! The tables to transfer, and their columns.
 
 use crate::StoreError;
+use crate::schema::Table;
 use crate::sql::{Db, Sql, query};
 use std::sync::Arc;
 
-/// A table and the columns that order its rows.
-pub(super) struct Table {
-    pub(super) name: &'static str,
-    key: &'static str,
-}
-
+/// A table whose rows are deleted with the user by [`crate::Store::delete_user`], if they belong to
+/// one.
 const fn table(name: &'static str, key: &'static str) -> Table {
-    Table { name, key }
+    Table { name, key, owner: None }
 }
 
-/// Ordered so that rows follow those that they refer to. The search index is rebuilt, and the list
+/// The tables of this crate, ordered so that rows follow those that they refer to. The search index is rebuilt, and the list
 /// of live servers is not transferred.
-pub(super) const TABLES: &[Table] = &[
+pub(crate) const CORE_TABLES: &[Table] = &[
     table("folders", "id"),
     table("conversations", "id"),
     table("messages", "no"),
@@ -41,13 +38,13 @@ pub(super) const TABLES: &[Table] = &[
     table("steps", "no"),
     table("usage_days", "owner, day, agent_id"),
     table("secrets", "name"),
-    table("custom_agents", "id"),
-    table("custom_agent_versions", "agent_id, version"),
 ];
 
-/// The tables that are not transferred.
+/// The tables that are not transferred with those of this crate. Migration 16 creates tables of a
+/// capability, from the time before capabilities had migrations.
 #[cfg(test)]
-const LEFT: &[&str] = &["_sqlx_migrations", "replicas", "search", "sqlite_sequence"];
+const LEFT: &[&str] =
+    &["_sqlx_migrations", "custom_agent_versions", "custom_agents", "replicas", "search", "sqlite_sequence"];
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,8 +111,8 @@ mod tests {
             .read(move |db| Box::pin(async move { Ok(crate::sql::query_scalar(sql).fetch_all(db).await?) }))
             .await
             .unwrap();
-        let mut known: Vec<_> = TABLES.iter().map(|table| table.name).chain(LEFT.iter().copied()).collect();
+        let mut known: Vec<_> = CORE_TABLES.iter().map(|table| table.name).chain(LEFT.iter().copied()).collect();
         known.sort_unstable();
-        assert_eq!(found, known, "add it to TABLES");
+        assert_eq!(found, known, "add it to CORE_TABLES");
     }
 }

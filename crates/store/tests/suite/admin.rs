@@ -12,7 +12,7 @@ use wire::organize::{Folder, ListFilter};
 
 const DAY: i64 = 86_400_000;
 
-async fn add(store: &Store, name: &str, roles: &[&str], now: i64) {
+pub(crate) async fn add(store: &Store, name: &str, roles: &[&str], now: i64) {
     let user = NewUser {
         id: name.to_owned(),
         name: name.to_owned(),
@@ -61,7 +61,7 @@ fn step(owner: &str, conversation_id: &str, at: i64, cost: f64) -> StepRecord {
     }
 }
 
-async fn change(store: &Store, id: &str, change: UserChange) -> ChangeUserOutcome {
+pub(crate) async fn change(store: &Store, id: &str, change: UserChange) -> ChangeUserOutcome {
     store.change_user(id, change, 5, entry("change")).await.unwrap()
 }
 

@@ -19,6 +19,7 @@ mod order;
 mod owners;
 mod replicas;
 mod runs;
+mod schema;
 mod search;
 mod servers;
 mod steps;

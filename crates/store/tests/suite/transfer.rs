@@ -3,7 +3,7 @@
 use crate::support::{OutsideConnection, batch, begin, branch, end, journal, turn, url_in};
 use bytes::Bytes;
 use std::collections::BTreeMap;
-use store::{NewFile, NewUser, Store};
+use store::{NewFile, NewUser, Schema, Store};
 use wire::UiMessage;
 use wire::change::{Feedback, Rating};
 
@@ -70,28 +70,28 @@ async fn everything_is_transferred_and_back() {
     let (file, back) = (url_in(&folder), format!("sqlite://{}/back.db", folder.path().display()));
     furnish(&file).await;
     let copy = format!("sqlite://{}/copy.db", folder.path().display());
-    let moved = Store::transfer(&file, &copy, false).await.unwrap();
+    let moved = Schema::default().transfer(&file, &copy, false).await.unwrap();
     assert_eq!(rows(&moved)["messages"].0, 142);
     check(&copy).await;
-    let refused = Store::transfer(&file, &copy, false).await.unwrap_err().to_string();
+    let refused = Schema::default().transfer(&file, &copy, false).await.unwrap_err().to_string();
     assert_eq!(refused, "the target is not empty");
-    assert_eq!(rows(&Store::transfer(&file, &copy, true).await.unwrap()), rows(&moved));
+    assert_eq!(rows(&Schema::default().transfer(&file, &copy, true).await.unwrap()), rows(&moved));
 
     let Some(server) = test_postgres::new_database().await else { return };
-    assert_eq!(rows(&Store::transfer(&file, &server, false).await.unwrap()), rows(&moved));
-    assert_eq!(rows(&Store::transfer(&server, &back, false).await.unwrap()), rows(&moved));
+    assert_eq!(rows(&Schema::default().transfer(&file, &server, false).await.unwrap()), rows(&moved));
+    assert_eq!(rows(&Schema::default().transfer(&server, &back, false).await.unwrap()), rows(&moved));
     check(&back).await;
     check(&server).await;
 
-    let refused = Store::transfer(&file, &server, false).await.unwrap_err().to_string();
+    let refused = Schema::default().transfer(&file, &server, false).await.unwrap_err().to_string();
     assert_eq!(refused, "the target is not empty");
     let serving = Store::open(&server).await.unwrap();
     serving.heartbeat(std::time::Duration::from_secs(15)).await.unwrap();
-    let refused = Store::transfer(&file, &server, true).await.unwrap_err().to_string();
+    let refused = Schema::default().transfer(&file, &server, true).await.unwrap_err().to_string();
     assert_eq!(refused, "a server serves the target; stop it first");
     serving.leave().await.unwrap();
     serving.close().await;
-    Store::transfer(&file, &server, true).await.unwrap();
+    Schema::default().transfer(&file, &server, true).await.unwrap();
     check(&server).await;
 }
 
@@ -102,10 +102,10 @@ async fn postgres_is_copied_into_a_sqlite_file() {
     let folder = tempfile::tempdir().unwrap();
     furnish(&server).await;
     let file = folder.path().join("a b%20?.db");
-    Store::copy_from_url(&server, &file).await.unwrap();
+    Schema::default().copy_from_url(&server, &file).await.unwrap();
     assert!(Store::inspect(&file).await.unwrap().schema >= 12);
     let Some(other) = test_postgres::new_database().await else { return };
-    let moved = Store::restore(&file, &other, false).await.unwrap();
+    let moved = Schema::default().restore(&file, &other, false).await.unwrap();
     assert_eq!(rows(&moved)["runs"].0, 71);
     check(&other).await;
 }
@@ -120,7 +120,7 @@ async fn damaged_texts_are_transferred_with_replacements() {
     let mut outsider = OutsideConnection::connect(&file).await;
     outsider.execute("UPDATE conversations SET title = 'nul' || char(0) || 'byte' WHERE id = 'c00'").await;
     outsider.execute("UPDATE messages SET body = CAST(X'ff00fe' AS TEXT) WHERE id = 'm2'").await;
-    Store::transfer(&file, &server, false).await.unwrap();
+    Schema::default().transfer(&file, &server, false).await.unwrap();
     let store = Store::open(&server).await.unwrap();
     let titled = store.conversation("ada", "c00").await.unwrap().unwrap().summary.title;
     assert_eq!(titled, "nul\u{fffd}byte");

@@ -4,6 +4,7 @@ mod archive;
 mod restore;
 
 use super::{ConfigArgument, DatabaseArgument, fail};
+use crate::capabilities::database_schema;
 use anyhow::{Context, bail};
 use auth::COOKIE_KEY;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,7 @@ async fn create_backup(arguments: &BackupArguments) -> anyhow::Result<String> {
     // The database is copied first. The files that it refers to are not removed before they are
     // copied, except for data that is deleted during the backup.
     let copied = work.path().join(archive::DATABASE);
-    Store::copy_from_url(&url, &copied).await?;
+    database_schema().copy_from_url(&url, &copied).await?;
     let schema = Store::inspect(&copied).await?.schema;
     // A database on a server has no files beside it.
     let beside_it = |folder: &PathBuf| PARTS.map(|name| (name, folder.join(name)));

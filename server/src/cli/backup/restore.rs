@@ -2,6 +2,7 @@
 
 use super::super::{ConfigArgument, DatabaseArgument, fail};
 use super::{PARTS, archive, database_file, parent_folder};
+use crate::capabilities::database_schema;
 use anyhow::{Context, ensure};
 use auth::COOKIE_KEY;
 use std::fs;
@@ -87,7 +88,7 @@ async fn restore_on_server(arguments: &RestoreArguments, url: &str) -> anyhow::R
         "{}: its database has another schema than its manifest says",
         arguments.from.display()
     );
-    let moved = Store::restore(&unpacked, url, arguments.force).await;
+    let moved = database_schema().restore(&unpacked, url, arguments.force).await;
     let hint = if arguments.force { "" } else { "; --force replaces existing data" };
     let moved = moved.map_err(|error| anyhow::anyhow!("cannot restore into the database: {error}{hint}"))?;
     keep_cookie_key(&work.path().join(COOKIE_KEY), url).await?;
@@ -99,7 +100,7 @@ async fn restore_on_server(arguments: &RestoreArguments, url: &str) -> anyhow::R
 /// recognized by their cookies.
 pub(in crate::cli) async fn keep_cookie_key(file: &Path, url: &str) -> anyhow::Result<()> {
     if let Ok(key) = fs::read(file) {
-        let store = Store::open_existing(url).await?;
+        let store = database_schema().open_existing(url).await?;
         store.get_or_create_secret(COOKIE_KEY, key).await?;
         store.close().await;
     }

@@ -1,6 +1,7 @@
 //! Checks of the database, its disk and its permissions.
 
 use super::CheckResult;
+use crate::capabilities::database_schema;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
@@ -44,7 +45,7 @@ async fn check_file(url: &str, path: &Path, folder: &Path) -> CheckResult {
         Ok(copied) => copied,
         Err(error) => return CheckResult::wrong("database", error.to_string()),
     };
-    let store = match Store::open_existing(url).await {
+    let store = match database_schema().open_existing(url).await {
         Ok(store) => store,
         // The file was intact a moment ago.
         Err(error) => return CheckResult::note("database", format!("{error}; a start migrates an older database")),
@@ -81,7 +82,7 @@ async fn check_server(url: &str) -> Vec<CheckResult> {
 
 async fn check_writable(url: &str, facts: &ServerInfo) -> CheckResult {
     let name = &facts.name;
-    let store = match Store::open_existing(url).await {
+    let store = match database_schema().open_existing(url).await {
         Ok(store) => store,
         Err(error) => return CheckResult::wrong("database", error.to_string()),
     };

@@ -178,7 +178,7 @@ pub(super) async fn delete(state: &AppState, admin: &Admin, id: &str) -> Result<
 }
 
 async fn apply_changes(state: &AppState) -> Result<(), UserError> {
-    state.composition.current.refresh_custom_agents().await.map_err(|error| {
+    state.composition.current.refresh_additions().await.map_err(|error| {
         tracing::error!(%error, "a custom agent was saved, but the config cannot be rebuilt");
         UserError::new(
             ErrorCode::Unavailable,
