@@ -63,7 +63,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, limits: &Limits, s
         let (builder, watcher, stop) = (builder.clone(), graceful.watcher(), stop.clone());
         tokio::spawn(async move {
             tokio::select! {
-                said = tokio::time::timeout(patience, wait_for_protocol(&stream)) => if said.is_err() { return },
+                protocol = tokio::time::timeout(patience, wait_for_protocol(&stream)) => if protocol.is_err() { return },
                 () = stop.cancelled() => {}
             }
             let connection =

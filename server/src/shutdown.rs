@@ -5,11 +5,11 @@ use tokio_util::sync::CancellationToken;
 /// Returns a token that the first signal cancels; the second signal ends the process.
 pub(crate) fn on_signal() -> CancellationToken {
     let token = CancellationToken::new();
-    let told = token.clone();
+    let stopping = token.clone();
     tokio::spawn(async move {
         wait_for_signal().await;
         tracing::info!("draining; send the signal again to exit at once");
-        told.cancel();
+        stopping.cancel();
         wait_for_signal().await;
         #[expect(clippy::exit, reason = "the operator asked twice")]
         std::process::exit(130);

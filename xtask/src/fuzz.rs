@@ -68,14 +68,15 @@ fn run_target(shell: &Shell, seconds: u32, target: &'static str, corpus: &str) -
     // find are panics, hangs and excessive memory.
     let fuzz = cmd!(shell, "cargo fuzz run --sanitizer none --target-dir target/fuzz {target} {corpus} -- {bounds...}");
     let output = fuzz.ignore_status().output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
+    let output_text = String::from_utf8_lossy(&output.stderr);
+    let runs =
+        output_text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
     if output.status.success() {
         return Ok(FuzzResult { target, runs: runs.unwrap_or_default(), failure: None });
     }
-    eprint!("{said}");
+    eprint!("{output_text}");
     let telling = |line: &&str| line.contains("panicked at") || line.starts_with("SUMMARY:") || line.starts_with("==");
-    let how = strip_machine_path(said.lines().find(telling).unwrap_or("it exited with an error"));
+    let how = strip_machine_path(output_text.lines().find(telling).unwrap_or("it exited with an error"));
     Ok(FuzzResult { target, runs: runs.unwrap_or_default(), failure: Some(how) })
 }
 

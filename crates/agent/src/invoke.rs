@@ -178,9 +178,9 @@ async fn attempt(
         exposure: crate::ExposureState::default(),
         cancel: question.cancel.clone(),
     };
-    let mut told = AnswerSink { text: String::new(), replies, models: &question.models };
-    let outcome = run(agent, turn, &mut told).await;
-    let text = told.text;
+    let mut sink = AnswerSink { text: String::new(), replies, models: &question.models };
+    let outcome = run(agent, turn, &mut sink).await;
+    let text = sink.text;
     let RunOutcome { ending, turn_usage: in_all, .. } = outcome;
     match ending {
         Ending::Done | Ending::Waiting | Ending::SinkClosed => Ok((text, in_all)),
@@ -257,15 +257,15 @@ impl AnswerForm {
 /// Finds the JSON in an answer: the whole text, a code fence, or the text from the first to the
 /// last bracket. What the model wrote in `<think>` is ignored.
 fn find_json(text: &str) -> Option<Value> {
-    let said = match text.rfind("</think>") {
+    let answer = match text.rfind("</think>") {
         Some(end) => &text[end + "</think>".len()..],
         None => text,
     };
     let parse = |text: &str| serde_json::from_str(text.trim()).ok();
-    parse(said).or_else(|| fences(said).find_map(parse)).or_else(|| {
-        let start = said.find(['{', '['])?;
-        let end = said.rfind(['}', ']'])?;
-        parse(said.get(start..=end)?)
+    parse(answer).or_else(|| fences(answer).find_map(parse)).or_else(|| {
+        let start = answer.find(['{', '['])?;
+        let end = answer.rfind(['}', ']'])?;
+        parse(answer.get(start..=end)?)
     })
 }
 

@@ -73,8 +73,8 @@ fn without_reasoning(messages: &[Arc<Message>], own_from: usize, which: PruneRea
     };
     let messages = messages.iter().enumerate().map(|(at, message)| match &**message {
         Message::Assistant(parts) if !stays(at) => {
-            let said = parts.iter().filter(|part| !matches!(part, AssistantPart::Reasoning { .. }));
-            filtered(message, Message::Assistant(said.cloned().collect()))
+            let kept = parts.iter().filter(|part| !matches!(part, AssistantPart::Reasoning { .. }));
+            filtered(message, Message::Assistant(kept.cloned().collect()))
         }
         _ => message.clone(),
     });
@@ -89,12 +89,12 @@ fn without_calls(messages: &[Arc<Message>], own_from: usize, rule: &PruneToolCal
     };
     let pruned = messages[..kept_from].iter().map(|message| match &**message {
         Message::Assistant(parts) => {
-            let said = parts.iter().filter(|part| match part {
+            let kept = parts.iter().filter(|part| match part {
                 AssistantPart::ToolCall(call) => stays(&call.id, &call.name),
                 AssistantPart::ToolResult(result) => stays(&result.call_id, &result.name),
                 _ => true,
             });
-            filtered(message, Message::Assistant(said.cloned().collect()))
+            filtered(message, Message::Assistant(kept.cloned().collect()))
         }
         Message::Tool(results) => {
             let results = results.iter().filter(|result| stays(&result.call_id, &result.name));

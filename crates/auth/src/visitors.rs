@@ -64,18 +64,18 @@ impl Visitors {
     }
 
     fn sign_cookie(&self, id: &str, now: i64) -> String {
-        let told = format!("{id}.{now}");
-        let signature = self.keys.first().map(|key| hmac::sign(key, format!("{PURPOSE}{told}").as_bytes()));
-        format!("{told}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref().map_or(&[][..], AsRef::as_ref)))
+        let signed = format!("{id}.{now}");
+        let signature = self.keys.first().map(|key| hmac::sign(key, format!("{PURPOSE}{signed}").as_bytes()));
+        format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref().map_or(&[][..], AsRef::as_ref)))
     }
 
     /// Returns the visitor's id, when the cookie was made, and the index of the key that signed it.
     fn parse_cookie<'a>(&self, cookie: &'a str) -> Option<(&'a str, i64, usize)> {
-        let (told, signature) = cookie.rsplit_once('.')?;
+        let (signed, signature) = cookie.rsplit_once('.')?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        let text = format!("{PURPOSE}{told}");
+        let text = format!("{PURPOSE}{signed}");
         let key = self.keys.iter().position(|key| hmac::verify(key, text.as_bytes(), &signature).is_ok())?;
-        let (id, made) = told.split_once('.')?;
+        let (id, made) = signed.split_once('.')?;
         Some((id, made.parse().ok()?, key))
     }
 }

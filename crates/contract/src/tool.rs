@@ -52,9 +52,9 @@ impl ToolSpec {
     /// Returns a hash of the name, the description and the schema, as 64 hexadecimal digits. An
     /// approval is valid only for the tool with the fingerprint for which it was given.
     pub fn fingerprint(&self) -> String {
-        let said = [self.name.as_str(), &self.description, &self.input_schema.to_string()];
+        let texts = [self.name.as_str(), &self.description, &self.input_schema.to_string()];
         let mut hash = Sha256::new();
-        for text in said {
+        for text in texts {
             // The length goes first, so that text cannot move from one field to the next without
             // changing the hash.
             hash.update((text.len() as u64).to_be_bytes());

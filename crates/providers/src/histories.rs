@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 /// One reply of a model: text, reasoning, calls.
 #[derive(Clone, Debug)]
 struct ModelStep {
-    said: &'static str,
+    text: &'static str,
     thought: Option<&'static str>,
     calls: Vec<u8>,
 }
 
 fn any_step() -> impl Strategy<Value = ModelStep> {
-    let said = prop::sample::select(vec!["", " ", "well"]);
+    let text = prop::sample::select(vec!["", " ", "well"]);
     let thought = prop::option::of(prop::sample::select(vec!["anthropic", "openai", "google", "nobody"]));
-    (said, thought, prop::collection::vec(0..3_u8, 0..3)).prop_map(|(said, thought, calls)| ModelStep {
-        said,
+    (text, thought, prop::collection::vec(0..3_u8, 0..3)).prop_map(|(text, thought, calls)| ModelStep {
+        text,
         thought,
         calls,
     })
@@ -41,8 +41,8 @@ fn any_history() -> impl Strategy<Value = Vec<Message>> {
                     .map(|by| testing::reasoning("hm", by, json!({ "signature": "s" })))
                     .into_iter()
                     .collect();
-                if !step.said.is_empty() {
-                    parts.push(testing::text(step.said));
+                if !step.text.is_empty() {
+                    parts.push(testing::text(step.text));
                 }
                 let mut results = Vec::new();
                 for kind in step.calls {

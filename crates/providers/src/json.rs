@@ -228,7 +228,7 @@ mod tests {
         #[serde(rename = "type", borrow, default, deserialize_with = "name")]
         kind: Cow<'a, str>,
         #[serde(default, deserialize_with = "text")]
-        said: Option<String>,
+        content: Option<String>,
         #[serde(default, deserialize_with = "number")]
         index: Option<u64>,
         #[serde(default, borrow)]
@@ -240,27 +240,27 @@ mod tests {
         let check = |json: &str, expected: &str| {
             let mut spare = String::new();
             let shown = match parse::<LenientFields<'_>>(json, &mut spare) {
-                Ok(LenientFields { kind, said, index, list }) => {
+                Ok(LenientFields { kind, content, index, list }) => {
                     let list = list.list("list").map(|list| list.len()).map_err(|error| error.cause);
-                    format!("{kind:?} {said:?} {index:?} {list:?}")
+                    format!("{kind:?} {content:?} {index:?} {list:?}")
                 }
                 Err(error) => error.to_string(),
             };
             assert_eq!(shown, expected, "{json}");
         };
         check("{}", r#""" None None Ok(0)"#);
-        check(r#"{"type":"a","said":"b","index":1,"list":[1,{}]}"#, r#""a" Some("b") Some(1) Ok(2)"#);
+        check(r#"{"type":"a","content":"b","index":1,"list":[1,{}]}"#, r#""a" Some("b") Some(1) Ok(2)"#);
         check(
-            r#"{"type":"\u0061","said":{"c": [1]},"index":"2","list":{}}"#,
+            r#"{"type":"\u0061","content":{"c": [1]},"index":"2","list":{}}"#,
             r#""a" Some("{\"c\": [1]}") Some(2) Ok(0)"#,
         );
-        check(r#"{"type":7,"said":1.5,"index":-1,"list":""}"#, r#""" Some("1.5") None Ok(0)"#);
+        check(r#"{"type":7,"content":1.5,"index":-1,"list":""}"#, r#""" Some("1.5") None Ok(0)"#);
         check(
-            r#"{"type":null,"said":null,"index":null,"list":3}"#,
+            r#"{"type":null,"content":null,"index":null,"list":3}"#,
             r#""" None None Err("`list` cannot be parsed: expected a list, found a number")"#,
         );
-        check(r#"{"said":"a","said":"b"}"#, r#""" Some("b") None Ok(0)"#);
-        check(r#"{"said":"\ud83c!"}"#, "\"\" Some(\"\u{fffd}\u{fffd}\u{fffd}!\") None Ok(0)");
+        check(r#"{"content":"a","content":"b"}"#, r#""" Some("b") None Ok(0)"#);
+        check(r#"{"content":"\ud83c!"}"#, "\"\" Some(\"\u{fffd}\u{fffd}\u{fffd}!\") None Ok(0)");
         check("[1]", "expected an object, found a list");
         check("{", "EOF while parsing an object at line 1 column 1");
     }

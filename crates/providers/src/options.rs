@@ -16,19 +16,19 @@ impl OptionMapping {
     /// Translates options to the API's fields. If an option is given in both spellings, the API's
     /// takes precedence.
     pub(crate) fn translate(&self, options: &Map<String, Value>) -> Map<String, Value> {
-        let (mut told, mut own) = (Map::new(), Map::new());
+        let (mut mapped, mut own) = (Map::new(), Map::new());
         for (key, value) in options {
             let value =
                 if self.snake_case_values.contains(&key.as_str()) { snake_case_keys(value) } else { value.clone() };
             match self.paths.iter().find(|(name, _)| name == key) {
-                Some((_, path)) => insert_at_path(&mut told, path, value),
+                Some((_, path)) => insert_at_path(&mut mapped, path, value),
                 None => drop(own.insert(key.clone(), value)),
             }
         }
         for (key, value) in own {
-            merge_field(&mut told, key, value);
+            merge_field(&mut mapped, key, value);
         }
-        told
+        mapped
     }
 }
 

@@ -324,13 +324,13 @@ fn response_format_takes_precedence_over_options() {
         "google": { "generationConfig": { "responseMimeType": "text/plain", "candidateCount": 1 } },
     }))
     .unwrap();
-    let said = request_bodies(&request);
-    let line = |provider: &str| said.lines().find(|line| line.starts_with(provider)).unwrap();
+    let bodies = request_bodies(&request);
+    let line = |provider: &str| bodies.lines().find(|line| line.starts_with(provider)).unwrap();
     assert!(
         line("openai").contains(r#""text":{"verbosity":"low","format":{"type":"json_schema","name":"answer""#),
-        "{said}"
+        "{bodies}"
     );
-    assert!(line("chat").contains(r#""response_format":{"type":"json_schema""#), "{said}");
-    assert!(line("google").contains(r#""responseMimeType":"application/json""#), "{said}");
-    assert!(line("google").contains(r#""candidateCount":1"#), "{said}");
+    assert!(line("chat").contains(r#""response_format":{"type":"json_schema""#), "{bodies}");
+    assert!(line("google").contains(r#""responseMimeType":"application/json""#), "{bodies}");
+    assert!(line("google").contains(r#""candidateCount":1"#), "{bodies}");
 }

@@ -54,17 +54,17 @@ pub(crate) fn split<'a>(stream: &'a [u8], cuts: &[proptest::sample::Index]) -> V
 pub(crate) fn history_after(codec: impl Codec, stream: &str) -> Vec<Message> {
     let (parts, read) = decode(codec, &[stream.as_bytes()]);
     read.unwrap();
-    let (mut said, mut results) = (Vec::new(), Vec::new());
+    let (mut reply, mut results) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
-            Part::TextStart { .. } => said.push(text("")),
+            Part::TextStart { .. } => reply.push(text("")),
             Part::ReasoningStart { metadata, .. } => {
-                said.push(AssistantPart::Reasoning { text: String::new(), metadata });
+                reply.push(AssistantPart::Reasoning { text: String::new(), metadata });
             }
-            Part::TextDelta { delta, .. } => append_to_last(&mut said, &delta, None),
-            Part::ReasoningDelta { delta, metadata, .. } => append_to_last(&mut said, &delta, metadata),
+            Part::TextDelta { delta, .. } => append_to_last(&mut reply, &delta, None),
+            Part::ReasoningDelta { delta, metadata, .. } => append_to_last(&mut reply, &delta, metadata),
             Part::TextEnd { metadata, .. } | Part::ReasoningEnd { metadata, .. } => {
-                append_to_last(&mut said, "", metadata)
+                append_to_last(&mut reply, "", metadata)
             }
             Part::ToolCall { id, name, input, provider_executed, metadata } => {
                 if !provider_executed {
@@ -76,17 +76,17 @@ pub(crate) fn history_after(codec: impl Codec, stream: &str) -> Vec<Message> {
                     });
                 }
                 let input = serde_json::from_str(&input).unwrap_or_default();
-                said.push(AssistantPart::ToolCall(ToolCall { id, name, input, provider_executed, metadata }));
+                reply.push(AssistantPart::ToolCall(ToolCall { id, name, input, provider_executed, metadata }));
             }
-            Part::ProviderItem { provider, item } => said.push(AssistantPart::ProviderItem { provider, item }),
+            Part::ProviderItem { provider, item } => reply.push(AssistantPart::ProviderItem { provider, item }),
             _ => {}
         }
     }
-    vec![user("hi"), Message::Assistant(said), Message::Tool(results)]
+    vec![user("hi"), Message::Assistant(reply), Message::Tool(results)]
 }
 
-fn append_to_last(said: &mut [AssistantPart], delta: &str, news: Option<ProviderMetadata>) {
-    let last = said.iter_mut().rev().find_map(|part| match part {
+fn append_to_last(parts: &mut [AssistantPart], delta: &str, news: Option<ProviderMetadata>) {
+    let last = parts.iter_mut().rev().find_map(|part| match part {
         AssistantPart::Text { text, metadata } | AssistantPart::Reasoning { text, metadata } => Some((text, metadata)),
         _ => None,
     });

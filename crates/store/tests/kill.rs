@@ -60,21 +60,21 @@ async fn check(url: &str, round: usize) {
         .unwrap();
     let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
     let is_news = |line: &String| line.starts_with("begun") || line.starts_with("journaled");
-    let mut told: Vec<_> = lines.by_ref().filter(is_news).take(5 + round * 7).collect();
+    let mut reported: Vec<_> = lines.by_ref().filter(is_news).take(5 + round * 7).collect();
     victim.kill().unwrap();
-    told.extend(lines.filter(is_news));
+    reported.extend(lines.filter(is_news));
     victim.wait().unwrap();
 
     let store = Store::open(url).await.unwrap();
-    for line in &told {
+    for line in &reported {
         let (what, number) = line.split_once(' ').unwrap();
         let found = match what {
             "begun" => store.conversation("ada", &format!("c{number}")).await.unwrap().is_some(),
             _ => store.events("ada", &format!("r{number}"), 0, 9).await.unwrap()[0].last_seq == 7,
         };
-        assert!(found, "round {round}: `{line}` was told and is not there");
+        assert!(found, "round {round}: `{line}` was reported and is not there");
     }
     let stored = store.open_runs().await.unwrap().len();
-    let begun = told.iter().filter(|line| line.starts_with("begun")).count();
-    assert!(begun >= 3 && stored <= begun + 1, "round {round}: {stored} stored, {begun} told");
+    let begun = reported.iter().filter(|line| line.starts_with("begun")).count();
+    assert!(begun >= 3 && stored <= begun + 1, "round {round}: {stored} stored, {begun} reported");
 }

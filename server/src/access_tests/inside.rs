@@ -28,8 +28,8 @@ async fn routines_tools_hooks_and_sub_agents_have_the_callers_rights() {
                 };
                 assert_eq!((status, stream.contains(says)), (200, true), "tool {id}, {name}: {stream}");
                 assert_eq!(stream.contains(&done), expected == 200, "tool {id}, {name}: {stream}");
-                let told = stream.contains(r#""type":"data-hook""#);
-                assert_eq!(told, expected == 200, "hook {id}, {name}: {stream}");
+                let is_sent = stream.contains(r#""type":"data-hook""#);
+                assert_eq!(is_sent, expected == 200, "hook {id}, {name}: {stream}");
             }
             let asked = send("p_open", &format!("above_{kind}"), &format!("{name}-above-{kind}"), "Search for refunds");
             let (status, stream) = call_route(&routes, &caller, asked).await;

@@ -21,8 +21,8 @@ pub(crate) struct MigrateArguments {
 /// Copies all rows and prints how many there were.
 pub(crate) async fn run(arguments: MigrateArguments) -> ExitCode {
     match migrate(&arguments).await {
-        Ok(told) => {
-            println!("{told}");
+        Ok(report) => {
+            println!("{report}");
             ExitCode::SUCCESS
         }
         Err(error) => fail(&format!("{error:#}")),

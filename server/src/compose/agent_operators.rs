@@ -62,9 +62,9 @@ impl AgentOperators {
     async fn evaluate(&self, agent: &mut Agent, user: Value, context: Map<String, Value>) -> Result<(), String> {
         let payload = Some(Arc::new(Value::Object(context)));
         let facts = OwnedScope { payload, user: Some(Arc::new(user)), ..OwnedScope::default() };
-        let told = |error: OperatorError| error.to_string();
+        let to_text = |error: OperatorError| error.to_string();
         if let Some(instructions) = &self.instructions {
-            agent.instructions = match facts.evaluate(instructions).await.map_err(told)? {
+            agent.instructions = match facts.evaluate(instructions).await.map_err(to_text)? {
                 Value::String(text) => Some(text),
                 Value::Null => None,
                 other => Some(other.to_string()),
@@ -76,7 +76,7 @@ impl AgentOperators {
             // Other properties get no secrets, since a model may repeat them and users may see
             // them.
             let secrets = property.may_hold_secrets.then(|| self.secrets.clone());
-            let value = OwnedScope { secrets, ..facts.clone() }.evaluate(&property.value).await.map_err(told)?;
+            let value = OwnedScope { secrets, ..facts.clone() }.evaluate(&property.value).await.map_err(to_text)?;
             if count_values(&value) > MAX_VALUES {
                 return Err(format!("{}: `{}` evaluated to more than {MAX_VALUES} values", property.at, property.name));
             }

@@ -81,14 +81,15 @@ impl Snapshot {
     /// open.
     async fn build(
         written: Arc<Config>,
-        ground: &AuthState,
+        auth_state: &AuthState,
         site: Site,
         kept: &RetainedState,
         before: Option<&Self>,
     ) -> anyhow::Result<Self> {
-        let (config, additions) = StoredAdditions::apply(CAPABILITIES, &ground.store, Config::clone(&written)).await?;
+        let (config, additions) =
+            StoredAdditions::apply(CAPABILITIES, &auth_state.store, Config::clone(&written)).await?;
         let config = Arc::new(config);
-        let authentication = Arc::new(authentication(&config, ground).await?);
+        let authentication = Arc::new(authentication(&config, auth_state).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(&config, databases).await?;
@@ -122,18 +123,16 @@ impl Snapshot {
 }
 
 impl CurrentConfig {
-    pub(super) async fn new(config: Config, read: LoadSummary, ground: AuthState, site: Site) -> anyhow::Result<Self> {
+    pub(super) async fn new(
+        config: Config,
+        read: LoadSummary,
+        auth_state: AuthState,
+        site: Site,
+    ) -> anyhow::Result<Self> {
         let kept = RetainedState::default();
-        let things = Snapshot::build(Arc::new(config), &ground, site, &kept, None).await?;
-        let (things, history) = (ArcSwap::from_pointee(things), Mutex::new(ConfigHistory::new(read)));
-        Ok(Self {
-            snapshot: things,
-            auth_state: ground,
-            site,
-            history,
-            retained: kept,
-            build_lock: tokio::sync::Mutex::default(),
-        })
+        let snapshot = Snapshot::build(Arc::new(config), &auth_state, site, &kept, None).await?;
+        let (snapshot, history) = (ArcSwap::from_pointee(snapshot), Mutex::new(ConfigHistory::new(read)));
+        Ok(Self { snapshot, auth_state, site, history, retained: kept, build_lock: tokio::sync::Mutex::default() })
     }
 
     /// Records the model requests of routines with this chat.
@@ -149,9 +148,9 @@ impl CurrentConfig {
     pub(crate) async fn replace(&self, config: Config, read: LoadSummary) -> anyhow::Result<()> {
         let _alone = self.build_lock.lock().await;
         let before = self.snapshot.load_full();
-        let things =
+        let snapshot =
             Snapshot::build(Arc::new(config), &self.auth_state, self.site, &self.retained, Some(&before)).await?;
-        self.snapshot.store(Arc::new(things));
+        self.snapshot.store(Arc::new(snapshot));
         // The new config may reach a failed model in another way.
         self.retained.circuits.close();
         self.history.lock().record_replaced(read);
@@ -170,10 +169,10 @@ impl CurrentConfig {
     pub(crate) async fn refresh_additions(&self) -> anyhow::Result<()> {
         let _alone = self.build_lock.lock().await;
         let before = self.snapshot.load_full();
-        let things =
+        let snapshot =
             Snapshot::build(before.source_config.clone(), &self.auth_state, self.site, &self.retained, Some(&before))
                 .await?;
-        self.snapshot.store(Arc::new(things));
+        self.snapshot.store(Arc::new(snapshot));
         Ok(())
     }
 
@@ -192,11 +191,11 @@ impl CurrentConfig {
     /// Returns a hash of what a page shows to the caller: its definition with resolved agents, and
     /// the UI texts. `None` if the caller may not open the page.
     pub(crate) fn page_version(&self, caller: &Caller, id: Option<&str>) -> Option<String> {
-        let things = self.snapshot.load();
-        let page = serde_json::to_string(&*things.pages.page(caller, id).ok()?).ok()?;
+        let snapshot = self.snapshot.load();
+        let page = serde_json::to_string(&*snapshot.pages.page(caller, id).ok()?).ok()?;
         let mut hasher = DefaultHasher::new();
         page.hash(&mut hasher);
-        serde_json::to_string(&things.config.locale).ok()?.hash(&mut hasher);
+        serde_json::to_string(&snapshot.config.locale).ok()?.hash(&mut hasher);
         Some(format!("{:016x}", hasher.finish()))
     }
 
@@ -263,8 +262,8 @@ impl CurrentConfig {
         payload: Value,
     ) -> Result<Value, UserError> {
         let (endpoints, rights) = {
-            let things = self.snapshot.load();
-            (things.endpoints.clone(), things.rights.clone())
+            let snapshot = self.snapshot.load();
+            (snapshot.endpoints.clone(), snapshot.rights.clone())
         };
         rights.check_page(caller, page_id)?;
         rights.check_external_call(caller, id)?;
@@ -274,9 +273,9 @@ impl CurrentConfig {
 
     /// Returns a page on which the caller may use this agent, if there is one.
     pub(crate) fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
-        let things = self.snapshot.load();
-        things.rights.check_agent(caller, agent_id).ok()?;
-        things.pages.for_agent(caller, agent_id).map(str::to_owned)
+        let snapshot = self.snapshot.load();
+        snapshot.rights.check_agent(caller, agent_id).ok()?;
+        snapshot.pages.for_agent(caller, agent_id).map(str::to_owned)
     }
 
     /// Checks that the caller may use this agent on this page.
@@ -289,8 +288,8 @@ impl CurrentConfig {
 }
 
 /// Users' tokens are kept with the caller only if a remote agent is called with them.
-async fn authentication(config: &Config, ground: &AuthState) -> anyhow::Result<Authentication> {
-    let authentication = Authentication::new(&config.auth, config.embed.as_ref(), ground).await?;
+async fn authentication(config: &Config, auth_state: &AuthState) -> anyhow::Result<Authentication> {
+    let authentication = Authentication::new(&config.auth, config.embed.as_ref(), auth_state).await?;
     Ok(authentication.with_bearer_forwarding(remote_agents::forwards_tokens(config)))
 }
 
@@ -317,8 +316,8 @@ fn runs_per_user(config: &Config) -> usize {
 
 impl AgentSource for CurrentConfig {
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>> {
-        let things = self.snapshot.load_full();
-        Box::pin(async move { things.agents.agent(request).await })
+        let snapshot = self.snapshot.load_full();
+        Box::pin(async move { snapshot.agents.agent(request).await })
     }
 
     fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
@@ -326,8 +325,8 @@ impl AgentSource for CurrentConfig {
     }
 
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
-        let things = self.snapshot.load();
-        things.config.quotas.iter().filter(|quota| quota_applies(quota, caller)).map(convert_quota).collect()
+        let snapshot = self.snapshot.load();
+        snapshot.config.quotas.iter().filter(|quota| quota_applies(quota, caller)).map(convert_quota).collect()
     }
 
     fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {
@@ -347,8 +346,8 @@ impl AgentSource for CurrentConfig {
     }
 
     fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>> {
-        let things = self.snapshot.load_full();
-        Box::pin(async move { things.agents.by_id(caller, id).await })
+        let snapshot = self.snapshot.load_full();
+        Box::pin(async move { snapshot.agents.by_id(caller, id).await })
     }
 }
 

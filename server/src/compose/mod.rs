@@ -83,8 +83,8 @@ impl Composition {
         let since = format!("since {:.0}", jiff::Timestamp::now());
         let (folder, store) =
             (Store::folder(url)?, database_schema().open(url, &since, limits.drain + SHUTDOWN_TIME).await?);
-        let ground = AuthState { address, folder, store: store.clone(), sign_in: SignInState::default() };
-        let current = Arc::new(CurrentConfig::new(config, read, ground, site).await?);
+        let auth_state = AuthState { address, folder, store: store.clone(), sign_in: SignInState::default() };
+        let current = Arc::new(CurrentConfig::new(config, read, auth_state, site).await?);
         let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;
         current.meter_with(&chat);
         Ok(Self { chat, current, limits, store })

@@ -221,10 +221,10 @@ fn empty_step_response(message: &UiMessage, heartbeat: Duration) -> Response {
         wire::Chunk::FinishStep,
         wire::Chunk::Finish { finish_reason: Some(wire::FinishReason::Stop), message_metadata: None },
     ];
-    let mut told = String::new();
+    let mut events = String::new();
     for chunk in chunks {
-        let _ = write!(told, "data: {}\n\n", serde_json::to_string(&chunk).unwrap_or_default());
+        let _ = write!(events, "data: {}\n\n", serde_json::to_string(&chunk).unwrap_or_default());
     }
-    told.push_str("data: [DONE]\n\n");
-    stream::response(Box::pin(futures::stream::once(async { told.into() })), heartbeat)
+    events.push_str("data: [DONE]\n\n");
+    stream::response(Box::pin(futures::stream::once(async { events.into() })), heartbeat)
 }

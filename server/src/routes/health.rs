@@ -56,8 +56,8 @@ fn ready_with(warnings: &[&str]) -> String {
 }
 
 fn not_ready(reason: &str) -> Response {
-    let told = format!("not ready\n{reason}\n");
-    (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, RETRY_AFTER)], told).into_response()
+    let body = format!("not ready\n{reason}\n");
+    (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, RETRY_AFTER)], body).into_response()
 }
 
 /// Renders the metrics in the Prometheus text format.

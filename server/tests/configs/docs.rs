@@ -118,7 +118,7 @@ fn documentation_fragments_are_valid() {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     files.sort();
     files.push(root().join("README.md"));
-    let (mut seen, mut said) = (0, String::new());
+    let (mut seen, mut faults) = (0, String::new());
     for path in files {
         let text = fs::read_to_string(&path).unwrap();
         for fragment in fragments(&text) {
@@ -135,14 +135,14 @@ fn documentation_fragments_are_valid() {
             let name = path.file_name().unwrap().to_string_lossy();
             let about = fragment.trim_start().lines().next().unwrap();
             for problem in problems {
-                writeln!(said, "{name}, `{about}`: {:?}: {}", problem.severity, problem.message).unwrap();
+                writeln!(faults, "{name}, `{about}`: {:?}: {}", problem.severity, problem.message).unwrap();
             }
         }
     }
     assert!(seen > 30, "{seen}");
     // Fragments that read state which the rest of their page sets, and the example of a combination
     // that causes a warning.
-    assert_snapshot!(said, @"
+    assert_snapshot!(faults, @"
     chat.md, `conversationId: { _state: chat }             # or { _url_query: ticket }`: Warning: nothing on this page writes the state `chat`
     conversations.md, `- id: list`: Warning: nothing on this page writes the state `chats`
     tools.md, `tools:`: Warning: the agent `helper` reads private data (`files`) and text from outside (`tracker`, `files`, `crm`), which may talk it into sending the data away with `tracker`, `crm`
@@ -157,7 +157,7 @@ fn example_configs_cause_no_unexpected_warnings() {
         paths.extend(entries.filter(|path| path.is_file() || path.join("chatwright.yaml").is_file()));
     }
     paths.sort();
-    let mut said = String::new();
+    let mut faults = String::new();
     for path in &paths {
         let problems = match config_language().read_path(path, &Everything).outcome {
             Ok((_, warnings)) => warnings,
@@ -165,11 +165,11 @@ fn example_configs_cause_no_unexpected_warnings() {
         };
         for problem in problems {
             let name = path.strip_prefix(root()).unwrap().display().to_string();
-            writeln!(said, "{name}: {:?}: {}", problem.severity, problem.message).unwrap();
+            writeln!(faults, "{name}: {:?}: {}", problem.severity, problem.message).unwrap();
         }
     }
     assert!(paths.len() > 10, "{paths:?}");
-    assert_snapshot!(said, @"
+    assert_snapshot!(faults, @"
     end2end/configs/accounts.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/console.yaml: Warning: without `publicUrls` the server can be used from this machine only
     ");

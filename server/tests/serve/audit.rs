@@ -33,8 +33,8 @@ fn run_audit(arguments: &[&str], database: &str) -> Output {
 
 /// Returns the output of the command and whether it succeeded.
 fn output_text(output: Output) -> (String, bool) {
-    let said = if output.stdout.is_empty() { output.stderr } else { output.stdout };
-    (String::from_utf8(said).unwrap(), output.status.success())
+    let printed = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+    (String::from_utf8(printed).unwrap(), output.status.success())
 }
 
 #[tokio::test]

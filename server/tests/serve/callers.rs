@@ -134,9 +134,9 @@ impl TokenIssuer {
         let claims = json!({
             "sub": user, "name": "Ada", "roles": roles, "iss": "host", "aud": audience, "exp": now + seconds,
         });
-        let told = format!("{}.{}", BASE64.encode(header), BASE64.encode(claims.to_string()));
-        let signature = BASE64.encode(self.key.sign(told.as_bytes()).as_ref());
-        format!("{told}.{signature}")
+        let signed = format!("{}.{}", BASE64.encode(header), BASE64.encode(claims.to_string()));
+        let signature = BASE64.encode(self.key.sign(signed.as_bytes()).as_ref());
+        format!("{signed}.{signature}")
     }
 }
 

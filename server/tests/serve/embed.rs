@@ -40,9 +40,9 @@ fn token(secret: &str, changes: Value) -> String {
         claims[name] = value.clone();
     }
     claims.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-    let told = format!("{}.{}", BASE64.encode(r#"{"alg":"HS256"}"#), BASE64.encode(claims.to_string()));
-    let signature = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()), told.as_bytes());
-    format!("{told}.{}", BASE64.encode(signature))
+    let signed = format!("{}.{}", BASE64.encode(r#"{"alg":"HS256"}"#), BASE64.encode(claims.to_string()));
+    let signature = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()), signed.as_bytes());
+    format!("{signed}.{}", BASE64.encode(signature))
 }
 
 fn valid_token() -> String {

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 const CONFIG: &str = r#"
 connections:
   - { id: demo, type: Demo, properties: { delayMs: 0 } }
-  - { id: log, type: Sql, properties: { url: "sqlite::memory:", init: "create table told (hook text, payload text); create table articles (title text, body text); insert into articles values ('Refunds', 'Within 30 days.')" } }
+  - { id: log, type: Sql, properties: { url: "sqlite::memory:", init: "create table calls (hook text, payload text); create table articles (title text, body text); insert into articles values ('Refunds', 'Within 30 days.')" } }
 agents:
   - id: helper
     type: Agent
@@ -34,22 +34,22 @@ api:
     payloadSchema: { type: object, properties: { query: { type: string } } }
     routine: [{ id: a, type: SqlQuery, connectionId: log, properties: { query: "select title, body from articles" } }, { ":return": { articles: { _step: a } } }]
   - { id: broken, routine: [{ ":throw": "no" }] }
-  - { id: on_start, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('start', :all)", parameters: { all: { _payload: true } } } }] }
-  - { id: on_step_start, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('step start', :all)", parameters: { all: { _payload: true } } } }] }
-  - { id: on_tool_start, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('tool start', :all)", parameters: { all: { _payload: true } } } }] }
-  - { id: on_tool_finish, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('tool finish', :all)", parameters: { all: { _payload: true } } } }] }
-  - { id: on_step_finish, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('step finish', :all)", parameters: { all: { _payload: true } } } }] }
+  - { id: on_start, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into calls values ('start', :all)", parameters: { all: { _payload: true } } } }] }
+  - { id: on_step_start, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into calls values ('step start', :all)", parameters: { all: { _payload: true } } } }] }
+  - { id: on_tool_start, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into calls values ('tool start', :all)", parameters: { all: { _payload: true } } } }] }
+  - { id: on_tool_finish, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into calls values ('tool finish', :all)", parameters: { all: { _payload: true } } } }] }
+  - { id: on_step_finish, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into calls values ('step finish', :all)", parameters: { all: { _payload: true } } } }] }
   - id: on_finish
     routine:
-      - { id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('finish', :all)", parameters: { all: { _payload: true } } } }
+      - { id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into calls values ('finish', :all)", parameters: { all: { _payload: true } } } }
       - :return: { dataParts: [{ type: data-chat-title, data: { title: "  About \n refunds " } }, { type: text, data: no }, { type: data-suggestions, id: s, data: { items: [More] } }] }
-  - { id: told, routine: [{ id: t, type: SqlQuery, connectionId: log, properties: { query: "select hook, payload from told order by rowid" } }, { ":return": { _step: t } }] }
+  - { id: calls, routine: [{ id: t, type: SqlQuery, connectionId: log, properties: { query: "select hook, payload from calls order by rowid" } }, { ":return": { _step: t } }] }
 pages:
   - { id: demo, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }
 "#;
 
 async fn hook_calls(server: &Server) -> Vec<(String, Value)> {
-    let request = server.request(Method::POST, "/api/endpoints/demo/told").json(&json!({}));
+    let request = server.request(Method::POST, "/api/endpoints/demo/calls").json(&json!({}));
     let rows: Value = request.send().await.unwrap().json().await.unwrap();
     let row = |row: &Value| {
         let text = |key: &str| row[key].as_str().unwrap().to_owned();
@@ -162,11 +162,11 @@ async fn hanging_hooks_do_not_block_replies() {
     std::fs::write(folder.path().join("chatwright.yaml"), failing_config(&start_hanging_service().await)).unwrap();
     let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
     let has_reply = |message: &Value| message["parts"].to_string().contains("Hello!");
-    let late = |told: &[Value]| told.iter().filter(|chunk| chunk["type"] == "data-late").count();
+    let late = |sent: &[Value]| sent.iter().filter(|chunk| chunk["type"] == "data-late").count();
 
     let begun = Instant::now();
     let asked = server.message_to("p/slow", "c1", "hello").send();
-    let (told, kept) = tokio::join!(async { (chunks(asked.await.unwrap()).await, begun.elapsed()) }, async {
+    let (sent, kept) = tokio::join!(async { (chunks(asked.await.unwrap()).await, begun.elapsed()) }, async {
         loop {
             let answer = server.conversation("c1").await["messages"][1].clone();
             if has_reply(&answer) {
@@ -175,17 +175,17 @@ async fn hanging_hooks_do_not_block_replies() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     });
-    let (told, took) = told;
+    let (sent, took) = sent;
     assert!(kept < took, "the reply is stored while the hook hangs: {kept:?} {took:?}");
-    assert_eq!((told.last().unwrap()["type"].as_str(), late(&told)), (Some("finish"), 1), "{told:?}");
+    assert_eq!((sent.last().unwrap()["type"].as_str(), late(&sent)), (Some("finish"), 1), "{sent:?}");
     assert!(took > Duration::from_secs(9), "{took:?}");
     // The next message is accepted.
     let next = server.message_to("p/slow", "c1", "hello").send();
     assert_eq!(next.await.unwrap().status(), 200);
 
     // Results that are too large or invalid are ignored, and the others are used.
-    let told = chunks(server.message_to("p/broken", "c2", "hello").send().await.unwrap()).await;
-    assert_eq!((told.last().unwrap()["type"].as_str(), late(&told)), (Some("finish"), 1), "{told:?}");
+    let sent = chunks(server.message_to("p/broken", "c2", "hello").send().await.unwrap()).await;
+    assert_eq!((sent.last().unwrap()["type"].as_str(), late(&sent)), (Some("finish"), 1), "{sent:?}");
     let record = server.conversation("c2").await;
     assert!(has_reply(&record["messages"][1]) && record["running"] != true, "{record}");
 }

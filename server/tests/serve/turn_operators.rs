@@ -15,12 +15,12 @@ use tokio::net::TcpListener;
 pub(crate) async fn start_echo_provider(parts: &'static [&'static str]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let said = move |Json(request): Json<Value>| async move {
-        let said: Value = parts.iter().map(|part| request.pointer(part).cloned()).collect();
-        let delta = json!({ "choices": [{ "delta": { "content": said.to_string() }, "finish_reason": "stop" }] });
+    let echo = move |Json(request): Json<Value>| async move {
+        let echo: Value = parts.iter().map(|part| request.pointer(part).cloned()).collect();
+        let delta = json!({ "choices": [{ "delta": { "content": echo.to_string() }, "finish_reason": "stop" }] });
         ([("content-type", "text/event-stream")], format!("data: {delta}\n\ndata: [DONE]\n\n"))
     };
-    let router = Router::new().route("/v1/chat/completions", post(said));
+    let router = Router::new().route("/v1/chat/completions", post(echo));
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     address
 }
@@ -59,7 +59,7 @@ async fn echoed_with_config(config: &str) -> String {
 
 #[tokio::test]
 async fn properties_are_evaluated_for_each_turn_and_may_hold_a_secret() {
-    let said = echoed_with_properties(
+    let echo = echoed_with_properties(
         &["/messages/0/content", "/user", "/metadata"],
         r#"
       model: m
@@ -70,12 +70,12 @@ async fn properties_are_evaluated_for_each_turn_and_may_hold_a_secret() {
           metadata: { conversation: { _payload: conversationId }, key: { _secret: TENANT_KEY }, plain: { a: 1 } }
 "#,
     );
-    assert_snapshot!(said.await, @r#"["You help local on demo.","local",{"conversation":"c1","key":"k-123","plain":{"a":1}}]"#);
+    assert_snapshot!(echo.await, @r#"["You help local on demo.","local",{"conversation":"c1","key":"k-123","plain":{"a":1}}]"#);
 }
 
 #[tokio::test]
 async fn model_and_its_parameters_are_evaluated() {
-    let said = echoed_with_properties(
+    let echo = echoed_with_properties(
         &["/model", "/temperature", "/max_tokens", "/stop", "/seed", "/user"],
         r#"
       model: { _if: { test: { _eq: [{ _user: id }, local] }, then: large, else: small } }
@@ -87,14 +87,14 @@ async fn model_and_its_parameters_are_evaluated() {
       providerOptions: { openaiCompatible: { user: { _user: id } } }
 "#,
     );
-    assert_snapshot!(said.await, @r#"["large",0.75,300,["END","demo"],null,"local"]"#);
+    assert_snapshot!(echo.await, @r#"["large",0.75,300,["END","demo"],null,"local"]"#);
 }
 
 /// The operator sees the cause; the user only learns that the agent is unavailable.
 #[tokio::test]
 async fn invalid_value_fails_the_turn_without_a_model_request() {
-    let said = echoed_with_properties(&["/model"], "      model: m\n      temperature: { _expr: \"4 + 4\" }\n");
-    assert_snapshot!(said.await, @r#""This agent is not available right now. The reason is in the server log.""#);
+    let echo = echoed_with_properties(&["/model"], "      model: m\n      temperature: { _expr: \"4 + 4\" }\n");
+    assert_snapshot!(echo.await, @r#""This agent is not available right now. The reason is in the server log.""#);
 }
 
 /// Starts a server whose agents evaluate the shared state: one searches a list for each of its

@@ -3,17 +3,17 @@ use contract::testing::{Cue, ScriptedModel, model_error, text_reply};
 
 /// Sends one request and returns the outcome of its first part.
 async fn ask(model: &Arc<dyn Model>) -> String {
-    let told = |error: ModelError| match error.retry_after {
+    let describe = |error: ModelError| match error.retry_after {
         Some(wait) => format!("{:?} for {wait:?}", error.kind),
         None => format!("{:?}", error.kind),
     };
     match model.stream(Request::default(), CancellationToken::new()).await {
         Ok(mut parts) => match parts.next().await {
             Some(Ok(_)) => "ok".to_owned(),
-            Some(Err(error)) => told(error),
+            Some(Err(error)) => describe(error),
             None => "nothing".to_owned(),
         },
-        Err(error) => told(error),
+        Err(error) => describe(error),
     }
 }
 

@@ -71,18 +71,18 @@ impl Signer {
     }
 
     fn sign(&self, header: &Value, claims: &Value) -> String {
-        let told = format!("{}.{}", BASE64.encode(header.to_string()), BASE64.encode(claims.to_string()));
+        let signed = format!("{}.{}", BASE64.encode(header.to_string()), BASE64.encode(claims.to_string()));
         let random = SystemRandom::new();
         let signature = match self {
             Self::Rsa(key) => {
                 let mut signature = vec![0; key.public().modulus_len()];
-                key.sign(&ring::signature::RSA_PKCS1_SHA256, &random, told.as_bytes(), &mut signature).unwrap();
+                key.sign(&ring::signature::RSA_PKCS1_SHA256, &random, signed.as_bytes(), &mut signature).unwrap();
                 signature
             }
-            Self::Ec(key) => key.sign(&random, told.as_bytes()).unwrap().as_ref().to_vec(),
-            Self::Ed(key) => key.sign(told.as_bytes()).as_ref().to_vec(),
+            Self::Ec(key) => key.sign(&random, signed.as_bytes()).unwrap().as_ref().to_vec(),
+            Self::Ed(key) => key.sign(signed.as_bytes()).as_ref().to_vec(),
         };
-        format!("{told}.{}", BASE64.encode(signature))
+        format!("{signed}.{}", BASE64.encode(signature))
     }
 
     /// Returns a valid token with changed claims; null removes a claim.
@@ -122,10 +122,10 @@ struct Issuer {
 impl Issuer {
     async fn start(keys: Value) -> Self {
         let (keys, asked) = (Arc::new(Mutex::new(keys)), Arc::new(AtomicUsize::new(0)));
-        let (told, counted) = (keys.clone(), asked.clone());
+        let (served, counted) = (keys.clone(), asked.clone());
         let answer = move || {
             counted.fetch_add(1, Ordering::Relaxed);
-            let body = json!({ "keys": *told.lock() }).to_string();
+            let body = json!({ "keys": *served.lock() }).to_string();
             async move { body }
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -198,14 +198,14 @@ async fn claims_are_validated() {
 async fn forged_tokens_and_other_algorithms_are_rejected() {
     let (rsa, ec) = (Signer::rsa(), Signer::ec());
     let jwt = jwt(JwtKeys::Pem(RSA_PUBLIC.to_owned()));
-    let told = |header: Value| {
+    let unsigned = |header: Value| {
         format!("{}.{}", BASE64.encode(header.to_string()), BASE64.encode(claims(json!({})).to_string()))
     };
-    let none = format!("{}.", told(json!({ "alg": "none" })));
+    let none = format!("{}.", unsigned(json!({ "alg": "none" })));
     // The public key used as a shared secret.
     let secret = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, RSA_PUBLIC.as_bytes());
-    let told = told(json!({ "alg": "HS256" }));
-    let shared = format!("{told}.{}", BASE64.encode(ring::hmac::sign(&secret, told.as_bytes())));
+    let signed = unsigned(json!({ "alg": "HS256" }));
+    let shared = format!("{signed}.{}", BASE64.encode(ring::hmac::sign(&secret, signed.as_bytes())));
     let good = rsa.token("k", json!({}));
     let [header, claims, signature] = good.split('.').collect::<Vec<_>>()[..] else { panic!("{good}") };
     for forged in [

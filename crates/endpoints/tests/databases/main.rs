@@ -45,8 +45,10 @@ async fn run(db: &SqlConnection, kind: &str, query: &str, payload: Value) -> Str
     let answer = endpoints.call("e", payload, &context).await;
     answer.map_or_else(
         |error| {
-            let told = error.to_string();
-            told.strip_prefix("The step `s` failed: ").map_or(told.clone(), |told| format!("failed: {told}"))
+            let message = error.to_string();
+            message
+                .strip_prefix("The step `s` failed: ")
+                .map_or(message.clone(), |message| format!("failed: {message}"))
         },
         |value| value.to_string(),
     )

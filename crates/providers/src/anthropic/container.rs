@@ -80,9 +80,9 @@ mod tests {
         let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
         let check = |body: Value, expires_at: Value, expected: Value| {
             let item = json!({ "type": "container", "id": "c1", "expires_at": expires_at });
-            let said = AssistantPart::ProviderItem { provider: PROVIDER.to_owned(), item };
+            let item_part = AssistantPart::ProviderItem { provider: PROVIDER.to_owned(), item };
             let Value::Object(mut body) = body else { unreachable!() };
-            reuse_container(&mut body, &[Arc::new(Message::Assistant(vec![said]))], now);
+            reuse_container(&mut body, &[Arc::new(Message::Assistant(vec![item_part]))], now);
             assert_eq!(body.get("container").cloned().unwrap_or_default(), expected, "{body:?}");
         };
         let tools = json!([{ "type": "code_execution_20250825" }]);

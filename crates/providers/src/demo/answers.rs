@@ -93,7 +93,7 @@ pub(crate) fn nothing_found(topic: &str) -> String {
 
 /// Counts up to a number, ten numbers per paragraph.
 pub(crate) fn counting(to: u32) -> String {
-    let mut said = String::new();
+    let mut answer = String::new();
     for number in 1..=to {
         let behind = match number {
             number if number == to => "\n\n",
@@ -101,21 +101,22 @@ pub(crate) fn counting(to: u32) -> String {
             _ => ", ",
         };
         // Writing to a string cannot fail.
-        let _ = write!(said, "{number}{behind}");
+        let _ = write!(answer, "{number}{behind}");
     }
-    said + "That was all."
+    answer + "That was all."
 }
 
 /// Returns a text that takes a while to stream.
 pub(crate) fn long() -> String {
-    let mut said = String::from("# How an answer reaches you\n");
+    let mut answer = String::from("# How an answer reaches you\n");
     for round in 1..=3 {
         for (at, (title, text)) in SECTIONS.iter().enumerate() {
             let number = (round - 1) * SECTIONS.len() + at + 1;
-            let _ = write!(said, "\n## {number}. {title}\n\n{text} ");
-            said.push_str("This sentence only takes time, word after word, so that there is something to interrupt.\n");
+            let _ = write!(answer, "\n## {number}. {title}\n\n{text} ");
+            answer
+                .push_str("This sentence only takes time, word after word, so that there is something to interrupt.\n");
         }
     }
-    said.push_str("\nThat was all.");
-    said
+    answer.push_str("\nThat was all.");
+    answer
 }

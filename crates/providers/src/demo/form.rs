@@ -89,7 +89,7 @@ fn slug(text: &str, joint: &str) -> Option<String> {
 /// Describes what the page wrote.
 pub(crate) fn report(output: &Value) -> String {
     let written: Vec<_> = strings(&output["written"]).map(|key| format!("`{key}`")).collect();
-    let mut said = if written.is_empty() {
+    let mut answer = if written.is_empty() {
         "Nothing was written.".to_owned()
     } else {
         format!(
@@ -99,13 +99,13 @@ pub(crate) fn report(output: &Value) -> String {
     };
     for refused in output["refused"].as_array().into_iter().flatten() {
         let text = |key: &str| refused[key].as_str().unwrap_or("?").trim_end_matches('.').to_owned();
-        said.push_str(&format!("\n\nThe page refused `{}`: {}.", text("key"), text("reason")));
+        answer.push_str(&format!("\n\nThe page refused `{}`: {}.", text("key"), text("reason")));
     }
     let ignored: Vec<_> = strings(&output["ignored"]).map(|key| format!("`{key}`")).collect();
     if !ignored.is_empty() {
-        said.push_str(&format!("\n\nThe page has no field {}.", ignored.join(", ")));
+        answer.push_str(&format!("\n\nThe page has no field {}.", ignored.join(", ")));
     }
-    said
+    answer
 }
 
 fn strings(value: &Value) -> impl Iterator<Item = &str> {

@@ -42,7 +42,7 @@ pub(crate) fn plan(request: &Request) -> Result<Vec<DemoAction>, ModelError> {
         return Ok(vec![DemoAction::Say(title)]);
     }
     match interrupted_answer(&request.messages) {
-        Some((before, said)) => Ok(continue_plan(respond(&DemoTurn::from_messages(before, offered))?, &said)),
+        Some((before, written)) => Ok(continue_plan(respond(&DemoTurn::from_messages(before, offered))?, &written)),
         None => respond(&DemoTurn::from_messages(&request.messages, offered)),
     }
 }
@@ -205,9 +205,9 @@ fn interrupted_answer(messages: &[Arc<Message>]) -> Option<(&[Arc<Message>], Str
 
 /// Returns the rest of a plan after the text so far. A text that does not begin like it is written
 /// in full.
-fn continue_plan(actions: Vec<DemoAction>, said: &str) -> Vec<DemoAction> {
+fn continue_plan(actions: Vec<DemoAction>, written: &str) -> Vec<DemoAction> {
     let rest = |action: DemoAction| match action {
-        DemoAction::Say(text) => match text.strip_prefix(said) {
+        DemoAction::Say(text) => match text.strip_prefix(written) {
             Some("") => DemoAction::Say("There is nothing more to say.".to_owned()),
             Some(rest) => DemoAction::Say(rest.to_owned()),
             None => DemoAction::Say(text),

@@ -32,20 +32,20 @@ pub(crate) fn input(form: bool) -> Value {
 
 /// Describes the answer.
 pub(crate) fn report(answer: &Value) -> String {
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if let Some(option) = answer["option"].as_str() {
-        said.push(format!("You chose *{option}*."));
+        sentences.push(format!("You chose *{option}*."));
     }
     if let Some(text) = answer["text"].as_str() {
-        said.push(format!("You wrote: “{text}”"));
+        sentences.push(format!("You wrote: “{text}”"));
     }
     let fields = answer["fields"].as_object().into_iter().flatten();
     let fields: Vec<_> = fields
         .map(|(key, value)| format!("- {key}: {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
         .collect();
     if !fields.is_empty() {
-        said.push(format!("You gave me this:\n\n{}", fields.join("\n")));
+        sentences.push(format!("You gave me this:\n\n{}", fields.join("\n")));
     }
-    said.push("Thank you, now I can continue.".to_owned());
-    said.join("\n\n")
+    sentences.push("Thank you, now I can continue.".to_owned());
+    sentences.join("\n\n")
 }

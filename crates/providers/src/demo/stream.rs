@@ -13,7 +13,7 @@ const CHARS_PER_TOKEN: usize = 4;
 pub(crate) fn usage(request: &Request, actions: &[DemoAction]) -> Usage {
     let tokens = |length: usize| length.div_ceil(CHARS_PER_TOKEN) as u64;
     let thought = actions.iter().map(|action| if let DemoAction::Think(text) = action { text.len() } else { 0 }).sum();
-    let said = actions.iter().map(|action| match action {
+    let lengths = actions.iter().map(|action| match action {
         DemoAction::Think(_) => 0,
         DemoAction::Say(text) => text.len(),
         DemoAction::Call { tool, input } => tool.len() + input.to_string().len(),
@@ -21,7 +21,7 @@ pub(crate) fn usage(request: &Request, actions: &[DemoAction]) -> Usage {
     let read = request.messages.iter().map(|message| message_length(message)).sum::<usize>();
     Usage {
         input_tokens: tokens(request.system.as_ref().map_or(0, String::len) + read),
-        output_tokens: tokens(thought) + tokens(said.sum()),
+        output_tokens: tokens(thought) + tokens(lengths.sum()),
         reasoning_tokens: tokens(thought),
         ..Usage::default()
     }

@@ -199,14 +199,15 @@ fn finish_reason(raw: &str, refused: bool) -> FinishReason {
 
 fn to_usage(usage: &ApiUsage) -> Usage {
     let tokens = |count: Option<TokenCount>| count.unwrap_or_default().0;
-    let (input, said) = (tokens(usage.prompt_tokens), tokens(usage.completion_tokens));
+    let (input, output) = (tokens(usage.prompt_tokens), tokens(usage.completion_tokens));
     let reasoning = tokens(usage.completion_tokens_details.and_then(|details| details.reasoning_tokens));
     // xAI does not include reasoning in the output tokens, all others do; the total shows which.
-    let is_beside = reasoning > 0 && tokens(usage.total_tokens) == input.saturating_add(said).saturating_add(reasoning);
+    let is_beside =
+        reasoning > 0 && tokens(usage.total_tokens) == input.saturating_add(output).saturating_add(reasoning);
     let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens);
     Usage {
         input_tokens: input,
-        output_tokens: if is_beside { said.saturating_add(reasoning) } else { said },
+        output_tokens: if is_beside { output.saturating_add(reasoning) } else { output },
         cache_read_tokens: tokens(cached.or(usage.prompt_cache_hit_tokens)),
         cache_write_tokens: 0,
         reasoning_tokens: reasoning,

@@ -62,11 +62,11 @@ impl ThinkTagParser {
     }
 
     fn parse_start(&mut self, pieces: &mut Vec<Segment>) {
-        let said = self.pending.trim_start();
-        if let Some(thought) = said.strip_prefix(OPEN_TAG) {
+        let text_so_far = self.pending.trim_start();
+        if let Some(thought) = text_so_far.strip_prefix(OPEN_TAG) {
             self.pending = thought.trim_start().to_owned();
             self.state = TagState::Thought;
-        } else if !OPEN_TAG.starts_with(said) || self.pending.len() > MAX_LEADING_SPACE {
+        } else if !OPEN_TAG.starts_with(text_so_far) || self.pending.len() > MAX_LEADING_SPACE {
             self.state = TagState::Text;
             pieces.push(Segment::Text(std::mem::take(&mut self.pending)));
         }
@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn reasoning_is_separated_from_text() {
-        let check = |said: &str, thought: &str, text: &str| {
-            assert_eq!(read([said]), (thought.to_owned(), text.to_owned()), "{said:?}");
+        let check = |source: &str, thought: &str, text: &str| {
+            assert_eq!(read([source]), (thought.to_owned(), text.to_owned()), "{source:?}");
         };
         check("", "", "");
         check("Hello.", "", "Hello.");
@@ -141,14 +141,14 @@ mod tests {
     proptest! {
         #[test]
         fn chunk_boundaries_do_not_matter(
-            said in r"[ \n]{0,3}(<think>)?[a-z<>/ü ]{0,12}(</think>)?[a-z<>/ \n]{0,12}",
+            source in r"[ \n]{0,3}(<think>)?[a-z<>/ü ]{0,12}(</think>)?[a-z<>/ \n]{0,12}",
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         ) {
-            let mut places: Vec<_> = cuts.iter().map(|cut| said.floor_char_boundary(cut.index(said.len() + 1))).collect();
-            places.extend([0, said.len()]);
+            let mut places: Vec<_> = cuts.iter().map(|cut| source.floor_char_boundary(cut.index(source.len() + 1))).collect();
+            places.extend([0, source.len()]);
             places.sort_unstable();
-            let pieces = places.windows(2).map(|pair| &said[pair[0]..pair[1]]);
-            let whole = read([said.as_str()]);
+            let pieces = places.windows(2).map(|pair| &source[pair[0]..pair[1]]);
+            let whole = read([source.as_str()]);
             let (thought, text) = read(pieces);
             // White space at the beginning of the reasoning is omitted only if it arrives with the
             // tag.

@@ -332,9 +332,9 @@ impl ResponsesCodec {
     ) -> Result<u64, ModelError> {
         let item = self.parse_item(raw)?;
         let list = |key: &str| item[key].as_array().filter(|list| !list.is_empty());
-        let told = list("summary").or_else(|| list("content")).into_iter().flatten();
+        let summaries = list("summary").or_else(|| list("content")).into_iter().flatten();
         let mut last = 0;
-        for (number, delta) in (0..).zip(told.filter_map(|summary| text_from_value(&summary["text"]))) {
+        for (number, delta) in (0..).zip(summaries.filter_map(|summary| text_from_value(&summary["text"]))) {
             if number > 0 {
                 parts.push(Part::ReasoningEnd { id: summary_part_id(item_id, last), metadata: None });
                 let metadata = Some(item_metadata(item_id, None));

@@ -143,16 +143,16 @@ fn own_kind_result(kind: &str, call: &ToolCall, output: &ToolOutput) -> Option<V
         ToolOutput::Json(value) => value,
         _ => &Value::Null,
     };
-    let said = || output.to_text();
+    let to_text = || output.to_text();
     let mut item = match kind {
         "local_shell_call" => {
-            let text = data["output"].as_str().map_or_else(said, str::to_owned);
+            let text = data["output"].as_str().map_or_else(to_text, str::to_owned);
             json!({ "type": "local_shell_call_output", "output": text })
         }
         "shell_call" => json!({ "type": "shell_call_output", "output": shell_outputs(data, output) }),
         "apply_patch_call" => {
             let is_failed = output.is_error() || data["status"] == "failed";
-            let text = if data.is_null() { Some(said()) } else { data["output"].as_str().map(str::to_owned) };
+            let text = if data.is_null() { Some(to_text()) } else { data["output"].as_str().map(str::to_owned) };
             let mut item = json!({ "type": "apply_patch_call_output" });
             item["status"] = if is_failed { "failed" } else { "completed" }.into();
             if let Some(text) = text {

@@ -285,10 +285,10 @@ fn decision_about_a_remote_tool_is_sent_back() {
         assert!(call.needs_provider_approval());
         let (call_id, name) = (call.id.clone(), call.name.clone());
         let item = serde_json::from_str(item).unwrap();
-        let said =
+        let reply =
             vec![AssistantPart::ToolCall(call), AssistantPart::ProviderItem { provider: "openai".to_owned(), item }];
         let result = ToolResult { call_id, name, output, metadata: None };
-        let body = body("gpt-5", &request(vec![Message::Assistant(said), Message::Tool(vec![result])]));
+        let body = body("gpt-5", &request(vec![Message::Assistant(reply), Message::Tool(vec![result])]));
         assert_eq!(body["input"][0]["type"], "mcp_approval_request");
         body["input"][1].to_string()
     };

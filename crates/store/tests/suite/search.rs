@@ -153,11 +153,11 @@ async fn index_of_an_older_database_follows_changes() {
     let options = SqliteConnectOptions::new().filename(folder.path().join("data/chat.db")).create_if_missing(true);
     let mut outside = options.connect().await.unwrap();
     older.run(&mut outside).await.unwrap();
-    let said = "INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at)
+    let insert = "INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at)
                 VALUES ('c', 'ada', 'page', 'agent', '', 'm', 1, 1, 1);
                 INSERT INTO messages (conversation_id, id, role, created_at, body)
                 VALUES ('c', 'm', 'user', 1, '{\"parts\": [{\"type\": \"text\", \"text\": \"old words\"}]}')";
-    sqlx::raw_sql(said).execute(&mut outside).await.unwrap();
+    sqlx::raw_sql(insert).execute(&mut outside).await.unwrap();
     let store = Store::open(&url_in(&folder)).await.unwrap();
     assert_eq!(found(&store, "words").await, "c/m: old [words]");
     store.update_message("ada", "c", UiMessage::user("m", "other words"), Vec::new()).await.unwrap();

@@ -72,10 +72,10 @@ impl Connection {
         let listed = tokio::time::timeout(LIST_TIME, self.list()).await;
         let listed = listed.unwrap_or(Err(ServiceError::Timeout { timeout: LIST_TIME })).map_err(|error| {
             tracing::warn!(server = self.name, %error, last_words = self.last_words(), "an MCP server does not list its tools");
-            let told = unavailable(&self.name, "it did not list its tools");
+            let message = unavailable(&self.name, "it did not list its tools");
             match FailureKind::from_service(&error) {
-                FailureKind::Refused(_) => RequestError::Refused(told),
-                FailureKind::Answered(_) | FailureKind::Lost => RequestError::Lost(told),
+                FailureKind::Refused(_) => RequestError::Refused(message),
+                FailureKind::Answered(_) | FailureKind::Lost => RequestError::Lost(message),
             }
         })?;
         let read = Arc::new(listing::read_tools(&self.name, listed).await);
@@ -197,10 +197,10 @@ impl RequestError {
 
 /// Notifies the server that a call is cancelled, and returns whether the server still responds.
 async fn cancel_and_ping(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
-    let told =
+    let cancelled =
         CancelledNotificationParam::new(Some(given_up), Some("the user stopped it, or it took too long".to_owned()));
     let asked = async {
-        let _ = peer.notify_cancelled(told).await;
+        let _ = peer.notify_cancelled(cancelled).await;
         peer.send_request(ClientRequest::PingRequest(PingRequest::default())).await
     };
     match tokio::time::timeout(PROBE_TIME, asked).await {

@@ -84,10 +84,10 @@ impl ClientHandler for NotificationHandler {
         self.inner.is_stale.store(true, Ordering::Relaxed);
     }
 
-    async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        let Some(reports) = self.due_progress(&told.progress_token) else { return };
-        let message = told.message.map(|message| super::clean(&message, MAX_MESSAGE));
-        let mut shown = json!({ "progress": told.progress, "total": told.total, "message": message });
+    async fn on_progress(&self, progress: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
+        let Some(reports) = self.due_progress(&progress.progress_token) else { return };
+        let message = progress.message.map(|message| super::clean(&message, MAX_MESSAGE));
+        let mut shown = json!({ "progress": progress.progress, "total": progress.total, "message": message });
         if let Some(fields) = shown.as_object_mut() {
             fields.retain(|_, value| !value.is_null());
         }

@@ -184,18 +184,21 @@ mod tests {
 
     #[test]
     fn error_without_the_id_of_its_request_gets_it() {
-        let said =
+        let error_with_id =
             |id: Value| json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "no session" } });
         let data = json!({ UNCORRELATED: true });
         let corrected =
             json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": -32000, "message": "no session", "data": data } });
-        check(&said(Value::Null), Some(7), &corrected);
-        check(&said(json!("server-error")), Some(7), &corrected);
-        check(&said(json!(3)), Some(7), &corrected);
+        check(&error_with_id(Value::Null), Some(7), &corrected);
+        check(&error_with_id(json!("server-error")), Some(7), &corrected);
+        check(&error_with_id(json!(3)), Some(7), &corrected);
         let without = json!({ "jsonrpc": "2.0", "error": { "code": -32000, "message": "no session" } });
         check(&without, Some(7), &corrected);
-        for kept in [said(json!(7)), said(json!("7")), json!({ "jsonrpc": "2.0", "id": 3, "result": { "error": "x" } })]
-        {
+        for kept in [
+            error_with_id(json!(7)),
+            error_with_id(json!("7")),
+            json!({ "jsonrpc": "2.0", "id": 3, "result": { "error": "x" } }),
+        ] {
             check(&kept, Some(7), &kept);
         }
         check(&without, None, &without);

@@ -56,8 +56,8 @@ pub(super) fn failure(reply: &RemoteReply, answer: Option<&Value>) -> Option<Str
     match answer.and_then(|answer| answer.get("success")) {
         Some(Value::Bool(true)) => None,
         Some(Value::Bool(false)) => {
-            let told = answer.and_then(|answer| answer.get("error")).and_then(|error| error_text(error, reply));
-            Some(told.or_else(|| by_status(reply.status)).unwrap_or_else(|| "it gave no reason".to_owned()))
+            let reason = answer.and_then(|answer| answer.get("error")).and_then(|error| error_text(error, reply));
+            Some(reason.or_else(|| by_status(reply.status)).unwrap_or_else(|| "it gave no reason".to_owned()))
         }
         _ => by_status(reply.status),
     }

@@ -143,7 +143,7 @@ impl ToolSource for RemoteSource {
         async move {
             let (name, agent) = (&self.shared.name, &self.shared.agent);
             let (tools, resource) = tokio::join!(self.shared.list(), agent.resource(self.token.as_ref()));
-            let context = resource.map(|said| crate::context::remote_context(name, &said));
+            let context = resource.map(|content| crate::context::remote_context(name, &content));
             let tools = tools?.into_iter().map(|tool| self.for_user(tool, &scope.user_id)).collect();
             Ok(SourceTools { tools, context, ..SourceTools::default() })
         }

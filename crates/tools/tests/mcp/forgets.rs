@@ -57,14 +57,14 @@ struct Server {
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-fn said(status: u16, kind: &'static str, body: impl Into<Body>) -> Response {
+fn respond(status: u16, kind: &'static str, body: impl Into<Body>) -> Response {
     (StatusCode::from_u16(status).unwrap(), [("content-type", kind)], body.into()).into_response()
 }
 
 async fn answer(State(server): State<Server>, method: Method, headers: HeaderMap, body: Bytes) -> Response {
     if method != Method::POST {
         // A request to resume a stream is refused, too.
-        return said(if headers.contains_key("last-event-id") { 404 } else { 405 }, "text/plain", "");
+        return respond(if headers.contains_key("last-event-id") { 404 } else { 405 }, "text/plain", "");
     }
     let message: Value = serde_json::from_slice(&body).unwrap();
     let Some(id) = message.get("id").cloned() else { return StatusCode::ACCEPTED.into_response() };
@@ -88,7 +88,7 @@ async fn answer(State(server): State<Server>, method: Method, headers: HeaderMap
             let version = message["params"]["protocolVersion"].clone();
             let result = json!({ "protocolVersion": version, "capabilities": { "tools": {} }, "serverInfo": info });
             let body = json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string();
-            let mut response = said(200, JSON, body);
+            let mut response = respond(200, JSON, body);
             response.headers_mut().insert("mcp-session-id", session.to_string().parse().unwrap());
             return response;
         }
@@ -101,7 +101,7 @@ async fn answer(State(server): State<Server>, method: Method, headers: HeaderMap
         }
         _ => json!({}),
     };
-    said(200, JSON, json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string())
+    respond(200, JSON, json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string())
 }
 
 impl Server {
@@ -115,14 +115,14 @@ impl Server {
         match self.how {
             Forgotten::Refuses(status, body) => {
                 let kind = if body.starts_with('{') { JSON } else { "text/plain" };
-                said(status, kind, body.replace("ID", &id))
+                respond(status, kind, body.replace("ID", &id))
             }
-            Forgotten::RefusesInStream(body) => said(200, EVENTS, format!("data: {}\n\n", body.replace("ID", &id))),
-            Forgotten::Loses(status, kind, body) => said(status, kind, body.replace("ID", &id)),
-            Forgotten::EndsStream(event) => said(200, EVENTS, event),
+            Forgotten::RefusesInStream(body) => respond(200, EVENTS, format!("data: {}\n\n", body.replace("ID", &id))),
+            Forgotten::Loses(status, kind, body) => respond(status, kind, body.replace("ID", &id)),
+            Forgotten::EndsStream(event) => respond(200, EVENTS, event),
             Forgotten::Breaks => {
                 let pieces = [Ok(Bytes::from_static(b"{\"jsonrpc\":")), Err(std::io::Error::other("broken"))];
-                said(200, JSON, Body::from_stream(futures::stream::iter(pieces)))
+                respond(200, JSON, Body::from_stream(futures::stream::iter(pieces)))
             }
             Forgotten::Hangs => std::future::pending().await,
         }
@@ -324,7 +324,7 @@ async fn sse_transport_is_reconnected_too() {
         let stream = futures::stream::unfold((receiver, sender), async |(mut receiver, sender)| {
             Some((Ok::<_, Infallible>(receiver.recv().await?), (receiver, sender)))
         });
-        said(200, EVENTS, Body::from_stream(stream.boxed()))
+        respond(200, EVENTS, Body::from_stream(stream.boxed()))
     }
     async fn messages(
         State(server): State<Older>,

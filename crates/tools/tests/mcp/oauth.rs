@@ -135,8 +135,8 @@ async fn answers_of_a_server_lead_to_no_other_address() {
             (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, challenge.clone())]).into_response()
         })
         .await;
-        let told = called(settings(&server, &token_url, None)).await;
-        assert!(unavailable(&told), "{told}");
+        let output = called(settings(&server, &token_url, None)).await;
+        assert!(unavailable(&output), "{output}");
         // Only the configured URL is requested, without a search for metadata.
         assert!(seen(&asked).iter().all(|(line, ..)| line.ends_with(" /mcp")), "{:?}", seen(&asked));
     }
@@ -171,8 +171,8 @@ async fn invalid_token_answers_are_errors() {
     for answer in answers {
         let huge = huge.clone();
         let (issuer, gave) = somebody(move |_, _, _| answer(&huge)).await;
-        let told = called(settings(&server, &format!("{issuer}/token"), None)).await;
-        assert!(told.starts_with("The tools of `peer` are not available now: "), "{told}");
+        let output = called(settings(&server, &format!("{issuer}/token"), None)).await;
+        assert!(output.starts_with("The tools of `peer` are not available now: "), "{output}");
         assert_eq!(seen(&gave).len(), 1);
     }
     assert_eq!(seen(&asked).len(), 0);
@@ -190,15 +190,15 @@ async fn credentials_are_never_shown() {
         _ => Json(json!({ "access_token": [echo.clone()] })).into_response(),
     })
     .await;
-    let mut told = String::new();
+    let mut output = String::new();
     for token_url in [format!("{issuer}/token"), format!("{rude}/refuses"), format!("{rude}/odd")] {
         let settings = settings(&server, &token_url, Some(REFRESH));
-        told += &format!("{settings:?}");
-        told += &called(settings).await;
+        output += &format!("{settings:?}");
+        output += &called(settings).await;
     }
-    told += &log.text();
-    assert!(told.contains("done") && told.contains("an MCP server is not available"), "{told}");
+    output += &log.text();
+    assert!(output.contains("done") && output.contains("an MCP server is not available"), "{output}");
     for canary in [SECRET, REFRESH, TOKEN] {
-        assert!(!told.contains(canary), "{canary}");
+        assert!(!output.contains(canary), "{canary}");
     }
 }

@@ -82,9 +82,9 @@ async fn restarted_server_is_reconnected() {
 #[tokio::test]
 async fn progress_is_reported_and_calls_can_be_cancelled() {
     let peer = Peer::new(over_stdio());
-    let (told, mut shown) = mpsc::channel(8);
+    let (reports, mut shown) = mpsc::channel(8);
     let mut long = context();
-    long.reports = CallReports::new("call", told);
+    long.reports = CallReports::new("call", reports);
     let input = json!({ "duration": 0.3, "steps": 3 });
     let result = peer.call_as("ada", "trigger-long-running-operation", input, long).await;
     assert_eq!(result, Ok(json!("Long running operation completed. Duration: 0.3 seconds, Steps: 3.")));

@@ -15,9 +15,9 @@ async fn seen(server: &Server) -> String {
     let examined = examine(server.settings(), NONCE).await.unwrap();
     let tools = examined.tools.iter().map(|tool| format!("{} {:?}", tool.title, tool.parameters));
     let findings = examined.findings.iter().map(|finding| format!("{:?} {}", finding.verdict, finding.text));
-    let told = tools.chain(findings).collect::<Vec<_>>().join("\n");
-    assert!([KEY, TOKEN, VARIABLE].iter().all(|secret| !told.contains(secret)), "{told}");
-    told
+    let report = tools.chain(findings).collect::<Vec<_>>().join("\n");
+    assert!([KEY, TOKEN, VARIABLE].iter().all(|secret| !report.contains(secret)), "{report}");
+    report
 }
 
 /// Starts a server that lists a tool if the key is right, and answers everything else with these:
@@ -25,12 +25,12 @@ async fn seen(server: &Server) -> String {
 async fn server(unknown: (u16, &str), resource: (u16, &str), stranger: (u16, &str)) -> Server {
     let [unknown, resource, stranger] = [unknown, resource, stranger].map(|(status, body)| (status, body.to_owned()));
     Server::with(move |seen| {
-        let told = |(status, body): &(u16, String)| -> Response { answer(*status, body.clone()) };
+        let reply = |(status, body): &(u16, String)| -> Response { answer(*status, body.clone()) };
         match seen.line.as_str() {
-            _ if seen.headers["x-api-key"] != KEY => told(&stranger),
+            _ if seen.headers["x-api-key"] != KEY => reply(&stranger),
             "GET /v1/tools" => answer(200, LIST),
-            "POST /v1/resource" => told(&resource),
-            _ => told(&unknown),
+            "POST /v1/resource" => reply(&resource),
+            _ => reply(&unknown),
         }
     })
     .await

@@ -136,8 +136,8 @@ async fn each_users_token_is_sent_with_their_requests() {
         "GET /v1/tools" => answer(200, r#"{"tools":[{"name":"find"}]}"#),
         "POST /v1/resource" => answer(200, r#"{"success":true,"data":{"text":"known"}}"#),
         _ => {
-            let told = seen.headers.get("authorization").map(|value| value.to_str().unwrap());
-            Json(json!({ "success": true, "data": { "text": told } })).into_response()
+            let token = seen.headers.get("authorization").map(|value| value.to_str().unwrap());
+            Json(json!({ "success": true, "data": { "text": token } })).into_response()
         }
     })
     .await;
@@ -187,7 +187,7 @@ async fn rude(bytes: &'static [u8], keep: bool) -> (RemoteAgentSettings, tokio::
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server = Server::finding(|| answer(200, "{}")).await;
     let base_url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
-    let (gone, told) = tokio::sync::mpsc::channel(8);
+    let (gone, news) = tokio::sync::mpsc::channel(8);
     tokio::spawn(async move {
         while let Ok((mut socket, _)) = listener.accept().await {
             let gone = gone.clone();
@@ -207,7 +207,7 @@ async fn rude(bytes: &'static [u8], keep: bool) -> (RemoteAgentSettings, tokio::
             });
         }
     });
-    (RemoteAgentSettings { base_url, ..server.settings() }, told)
+    (RemoteAgentSettings { base_url, ..server.settings() }, news)
 }
 
 #[tokio::test]

@@ -70,7 +70,7 @@ pub(super) struct TestServer {
     accounts: Arc<Accounts>,
     key: String,
     /// The ids of Ada's objects by kind.
-    pub(super) things: Vec<(&'static str, String)>,
+    pub(super) fixtures: Vec<(&'static str, String)>,
     pub(super) tables: Tables,
     _folder: TempDir,
 }
@@ -83,7 +83,7 @@ impl TestServer {
         let state = state(&format!("{CONFIG}store: {{ url: '{database}' }}\n")).await;
         let accounts = state.composition.current.authentication().accounts().unwrap();
         let (routes, tables) = (router(state), Tables::open(&database).await);
-        let mut server = Self { routes, accounts, key: String::new(), things: Vec::new(), tables, _folder: folder };
+        let mut server = Self { routes, accounts, key: String::new(), fixtures: Vec::new(), tables, _folder: folder };
         for (name, roles) in [("ada", vec![]), ("eve", vec![]), ("boss", vec!["admin".to_owned()])] {
             let (id, name_key) = (name.to_owned(), name.to_owned());
             let user = NewUser { id, name: name.to_owned(), name_key, password: String::new(), roles, now: 0 };
@@ -131,7 +131,7 @@ impl TestServer {
         self.session("ada").await;
         let sessions = self.accounts.store.sessions("ada", 0, self.accounts.session_lifetime()).await.unwrap();
         let session = sessions[0].id.clone();
-        self.things = vec![
+        self.fixtures = vec![
             ("conversation", "ada-c".to_owned()),
             ("conversation that asks", "ada-e".to_owned()),
             ("message", message),
@@ -157,13 +157,13 @@ impl TestServer {
         if kind == "user" {
             return "eve".to_owned();
         }
-        let found = self.things.iter().find(|(known, _)| *known == kind);
+        let found = self.fixtures.iter().find(|(known, _)| *known == kind);
         found.map_or_else(|| kind.to_owned(), |(_, id)| id.clone())
     }
 
     /// Returns everything that Ada owns, as she sees it.
     pub(super) async fn everything_of_ada(&self) -> String {
-        let file = &self.things.iter().find(|(kind, _)| *kind == "file").unwrap().1;
+        let file = &self.fixtures.iter().find(|(kind, _)| *kind == "file").unwrap().1;
         let mut all = String::new();
         for path in [
             "/api/conversations?limit=100",

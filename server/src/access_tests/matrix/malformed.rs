@@ -87,9 +87,9 @@ fn unusual_bodies(route: &Route, value: &Value) -> Vec<(String, Vec<u8>)> {
 struct FailureList(RefCell<Vec<String>>);
 
 impl FailureList {
-    fn check(&self, is_right: bool, said: &str) {
+    fn check(&self, is_right: bool, reply: &str) {
         if !is_right {
-            self.0.borrow_mut().push(said.chars().take(300).collect());
+            self.0.borrow_mut().push(reply.chars().take(300).collect());
         }
     }
 }
@@ -149,28 +149,28 @@ async fn unreadable_bodies_are_rejected_and_write_nothing() {
         let case = Case { server: &server, route: &route, wrong: &wrong };
         let good = valid_body(&server, &route).to_string();
         for (what, body) in malformed_bodies(&good) {
-            let (status, said) = case.send(what, Some(JSON), body, &[]).await;
+            let (status, reply) = case.send(what, Some(JSON), body, &[]).await;
             // Server functions ignore unknown fields.
             let is_passed_over =
                 route.path.starts_with("/ui/") && ["no UTF-8", "too long for its sign"].contains(&what);
-            wrong.check(status >= 400 || is_passed_over, &said);
+            wrong.check(status >= 400 || is_passed_over, &reply);
         }
         let large = [b"{\"x\":\"".to_vec(), vec![b'x'; 12 << 20], b"\"}".to_vec()].concat();
         let length = large.len().to_string();
-        let (status, said) =
+        let (status, reply) =
             case.send("ten times too much", Some(JSON), large.clone(), &[("content-length", &length)]).await;
-        wrong.check(status == 413, &said);
-        let (status, said) = case.send("ten times too much, unsaid", Some(JSON), large, &[]).await;
-        wrong.check([400, 404, 413].contains(&status), &said);
+        wrong.check(status == 413, &reply);
+        let (status, reply) = case.send("ten times too much, unsaid", Some(JSON), large, &[]).await;
+        wrong.check([400, 404, 413].contains(&status), &reply);
         for kind in [
             None,
             Some("text/plain"),
             Some("multipart/form-data; boundary=x"),
             Some("application/x-www-form-urlencoded"),
         ] {
-            let (status, said) = case.send(&format!("{kind:?}"), kind, good.clone().into(), &[]).await;
+            let (status, reply) = case.send(&format!("{kind:?}"), kind, good.clone().into(), &[]).await;
             // Server functions check the origin of a request, not its content type.
-            wrong.check(route.path.starts_with("/ui/") || status >= 400, &said);
+            wrong.check(route.path.starts_with("/ui/") || status >= 400, &reply);
         }
         let rows = server.tables.settled_rows().await;
         wrong.check(rows == before || route.path.starts_with("/ui/"), &format!("{route:?} wrote something"));
@@ -187,7 +187,7 @@ async fn unusual_bodies_are_rejected_whole_or_read() {
         let case = Case { server: &server, route: &route, wrong: &wrong };
         let value = valid_body(&server, &route);
         for (what, body) in unusual_bodies(&route, &value) {
-            let (status, said) = case.send(&what, Some(JSON), body, &[]).await;
+            let (status, reply) = case.send(&what, Some(JSON), body, &[]).await;
             if status < 400 {
                 // Only runs of agents still write after the response.
                 let goes_on = ["agent", "send", "invoke"].iter().any(|part| route.path.contains(part));
@@ -196,7 +196,7 @@ async fn unusual_bodies_are_rejected_whole_or_read() {
             }
             refused += 1;
             let rows = server.tables.rows().await;
-            wrong.check(rows == before, &format!("something was written: {said}"));
+            wrong.check(rows == before, &format!("something was written: {reply}"));
             before = rows;
         }
     }
@@ -226,10 +226,10 @@ async fn untrusted_headers_change_nothing() {
         let case = Case { server: &server, route: &route, wrong: &wrong };
         let (expected, _) = case.send("nothing", None, Vec::new(), &[]).await;
         for headers in headers {
-            let (status, said) = case.send(&format!("{:?}", headers[0]), None, Vec::new(), headers).await;
-            wrong.check(status == expected, &format!("{expected} before: {said}"));
+            let (status, reply) = case.send(&format!("{:?}", headers[0]), None, Vec::new(), headers).await;
+            wrong.check(status == expected, &format!("{expected} before: {reply}"));
         }
-        let (status, said) = case.send("a body", Some(JSON), b"{\"deleted\":true}".into(), &[]).await;
-        wrong.check(status == expected, &format!("{expected} before: {said}"));
+        let (status, reply) = case.send("a body", Some(JSON), b"{\"deleted\":true}".into(), &[]).await;
+        wrong.check(status == expected, &format!("{expected} before: {reply}"));
     }
 }

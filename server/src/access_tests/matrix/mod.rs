@@ -65,7 +65,7 @@ async fn no_route_reveals_or_changes_other_users_data() {
     let server = TestServer::open().await;
     let before = server.everything_of_ada().await;
     assert!(before.matches(CANARY).count() > 8, "{before}");
-    let things = server.things.clone();
+    let fixtures = server.fixtures.clone();
     let routes = routes().await;
     for who in &STRANGERS {
         for route in routes.iter().filter(|route| !(who.is_admin && route.is_for_admins())) {
@@ -74,7 +74,7 @@ async fn no_route_reveals_or_changes_other_users_data() {
                 known.push(server.ask(who, route, UNKNOWN_ID, sent, "").await.0);
             }
             let names = route.names() || route.method != Method::GET;
-            for (what, id) in things.iter().take(if names { things.len() } else { 1 }) {
+            for (what, id) in fixtures.iter().take(if names { fixtures.len() } else { 1 }) {
                 let query =
                     format!("?id={id}&conversationId={id}&folder={id}&owner={id}&user={id}&cursor={id}&name=ada");
                 for (sent, of_nothing) in body(route, id).into_iter().zip(&known) {

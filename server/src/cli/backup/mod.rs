@@ -37,8 +37,8 @@ pub(crate) struct BackupArguments {
 /// the database.
 pub(crate) async fn backup(arguments: BackupArguments) -> ExitCode {
     match create_backup(&arguments).await {
-        Ok(told) => {
-            println!("{told}");
+        Ok(report) => {
+            println!("{report}");
             ExitCode::SUCCESS
         }
         Err(error) => fail(&format!("{error:#}")),

@@ -29,8 +29,8 @@ pub(crate) struct RestoreArguments {
 /// verification is complete.
 pub(crate) async fn run(arguments: RestoreArguments) -> ExitCode {
     match restore(&arguments).await {
-        Ok(told) => {
-            println!("{told}");
+        Ok(report) => {
+            println!("{report}");
             ExitCode::SUCCESS
         }
         Err(error) => fail(&format!("{error:#}")),

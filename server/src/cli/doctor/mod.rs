@@ -150,10 +150,10 @@ const BUILT_AFTER: Duration = Duration::from_secs(1_793_491_200);
 
 /// Checks the clock, which sessions, tokens and certificates depend on.
 fn check_clock(now: SystemTime) -> CheckResult {
-    let told = jiff::Timestamp::try_from(now).map_or_else(|_| "out of range".to_owned(), |now| now.to_string());
+    let shown = jiff::Timestamp::try_from(now).map_or_else(|_| "out of range".to_owned(), |now| now.to_string());
     match now.duration_since(UNIX_EPOCH) {
-        Ok(since) if since >= BUILT_AFTER => CheckResult::ok("clock", told),
-        _ => CheckResult::wrong("clock", format!("{told} is before this version was released; set the clock")),
+        Ok(since) if since >= BUILT_AFTER => CheckResult::ok("clock", shown),
+        _ => CheckResult::wrong("clock", format!("{shown} is before this version was released; set the clock")),
     }
 }
 

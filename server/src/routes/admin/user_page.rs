@@ -24,8 +24,8 @@ pub(crate) async fn show(
     Path(id): Path<String>,
     Query(what): Query<DoneQuery>,
 ) -> Result<Response, PageError> {
-    let told = if what.done.is_some() { UserNotice::Done } else { UserNotice::Nothing };
-    render(&admin, &state, &id, told).await
+    let notice = if what.done.is_some() { UserNotice::Done } else { UserNotice::Nothing };
+    render(&admin, &state, &id, notice).await
 }
 
 /// The query of the page: set after a change.
@@ -93,13 +93,18 @@ pub(super) enum UserNotice {
     UnknownRoles(Vec<String>, UserError),
 }
 
-pub(super) async fn render(admin: &Admin, state: &AppState, id: &str, told: UserNotice) -> Result<Response, PageError> {
+pub(super) async fn render(
+    admin: &Admin,
+    state: &AppState,
+    id: &str,
+    notice: UserNotice,
+) -> Result<Response, PageError> {
     let user = UserAdmin::new(state, admin)?.get(id).await?;
     let named = roles::config_roles(state);
     let is_self = user.id == admin.0.user_id;
     let title = user.name.clone();
     let (mut chosen, mut insist) = (user.roles.clone(), false);
-    let (status, refused, password, is_done) = match told {
+    let (status, refused, password, is_done) = match notice {
         UserNotice::Nothing => (StatusCode::OK, None, None, false),
         UserNotice::Done => (StatusCode::OK, None, None, true),
         UserNotice::Password(password) => (StatusCode::OK, None, Some(password), false),

@@ -135,26 +135,30 @@ mod tests {
     #[test]
     fn every_tag_names_the_scope_of_its_routes() {
         for operation in OPERATIONS {
-            let said = operation.tag.description();
+            let description = operation.tag.description();
             match KeyScope::for_path(operation.path) {
                 Some(scope) => {
-                    assert!(said.contains(&format!("Scope `{}`", scope.name())), "{}: {said}", operation.path)
+                    assert!(
+                        description.contains(&format!("Scope `{}`", scope.name())),
+                        "{}: {description}",
+                        operation.path
+                    )
                 }
-                None => assert!(!said.contains("Scope `"), "{}: {said}", operation.path),
+                None => assert!(!description.contains("Scope `"), "{}: {description}", operation.path),
             }
         }
     }
 
     #[tokio::test]
     async fn document_lists_exactly_the_api_routes() {
-        let mut told = BTreeSet::new();
+        let mut documented = BTreeSet::new();
         for (path, operations) in document()["paths"].as_object().unwrap() {
-            told.extend(operations.as_object().unwrap().keys().map(|method| format!("{path} {method}")));
+            documented.extend(operations.as_object().unwrap().keys().map(|method| format!("{path} {method}")));
         }
         let there = routes().await;
         assert!(there.len() > 50, "too few routes were found: {there:?}");
-        let missing: Vec<_> = there.difference(&told).collect();
-        let gone: Vec<_> = told.difference(&there).collect();
+        let missing: Vec<_> = there.difference(&documented).collect();
+        let gone: Vec<_> = documented.difference(&there).collect();
         assert_eq!((missing, gone), (Vec::<&String>::new(), Vec::<&String>::new()));
     }
 

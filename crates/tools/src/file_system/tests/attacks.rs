@@ -24,7 +24,7 @@ enum Expected {
 
 impl Expected {
     /// Returns the expected text for the path.
-    fn said(self, path: &str) -> String {
+    fn text(self, path: &str) -> String {
         let path = path.escape_debug();
         match self {
             File(text) => text.to_owned(),
@@ -186,7 +186,7 @@ async fn no_path_leads_out_of_the_base() {
     let tree = Tree::full();
     let check = async |path: &str, expected: Expected| {
         let began = Instant::now();
-        assert_eq!(tree.read(path).await, expected.said(path), "{path:?}");
+        assert_eq!(tree.read(path).await, expected.text(path), "{path:?}");
         for tool in ["list-files", "stat-file"] {
             let answer = format!("{:?}", tree.call(tool, json!({ "path": path })).await);
             let refused = answer.contains("resolves outside the base directory");
@@ -203,8 +203,8 @@ async fn no_path_leads_out_of_the_base() {
     }
     let long = "a".repeat(4097);
     for path in ["a/".repeat(300), "../".repeat(300), long.clone(), format!("{long}/../../x")] {
-        let said = tree.read(&path).await;
-        assert!(said.len() < 400 && !said.contains(CANARY), "{said}");
+        let result = tree.read(&path).await;
+        assert!(result.len() < 400 && !result.contains(CANARY), "{result}");
     }
 }
 
@@ -231,7 +231,7 @@ async fn a_base_may_be_a_link() {
     symlink(tree.base(), tree.top.path().join("link")).unwrap();
     let base = tree.top.path().join("link");
     assert_eq!(call(&base, "read-file", json!({ "path": "a.txt" })).await, Ok(json!("alpha\n")));
-    assert_eq!(call(&base, "read-file", json!({ "path": "../secret.txt" })).await, Err(Outside.said("../secret.txt")));
+    assert_eq!(call(&base, "read-file", json!({ "path": "../secret.txt" })).await, Err(Outside.text("../secret.txt")));
 }
 
 /// The base stays the folder that was opened, whatever its path leads to later.
@@ -245,7 +245,7 @@ async fn a_replaced_base_folder_has_no_effect() {
     assert_eq!(read("a.txt").await, Ok(json!("alpha\n")));
     assert!(read("secret.txt").await.is_err());
     std::fs::remove_dir_all(tree.top.path().join("moved")).unwrap();
-    assert_eq!(read("a.txt").await.unwrap_err().message, Missing.said("a.txt"));
+    assert_eq!(read("a.txt").await.unwrap_err().message, Missing.text("a.txt"));
 }
 
 /// A file and a folder on the path turn into links, and a file into a pipe, and back, as fast as
@@ -267,7 +267,7 @@ async fn no_race_leads_out_of_the_base() {
         }
     });
     let outcomes =
-        [File("alpha\n").said(""), Outside.said("race/secret.txt"), Outside.said("swap"), Special.said("swap")];
+        [File("alpha\n").text(""), Outside.text("race/secret.txt"), Outside.text("swap"), Special.text("swap")];
     let unseen = |answers: &BTreeSet<String>| outcomes.iter().any(|outcome| !answers.contains(outcome));
     let (mut answers, mut rounds, began) = (BTreeSet::new(), 0, Instant::now());
     // On a busy machine it may take longer until each side has won once.

@@ -24,11 +24,11 @@ async fn a_long_file_is_truncated() {
         let tree = Tree::empty();
         tree.write("long", content);
         let text = tree.read("long").await;
-        let (shown, told) = match text.split_once("\n\n[") {
-            Some((shown, told)) => (shown, Some(format!("[{told}"))),
+        let (shown, note) = match text.split_once("\n\n[") {
+            Some((shown, note)) => (shown, Some(format!("[{note}"))),
             None => (text.as_str(), None),
         };
-        assert_eq!((shown.len(), told.as_deref()), (expected, notice));
+        assert_eq!((shown.len(), note.as_deref()), (expected, notice));
         assert!(content.starts_with(shown));
     };
     let notice = |size: usize| {

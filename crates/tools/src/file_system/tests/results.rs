@@ -119,8 +119,8 @@ async fn stat_file_returns_size_type_and_dates() {
 async fn tools_are_declared_to_the_model() {
     let tree = Tree::empty();
     let specs: Vec<_> = super::open(&tree.base()).iter().map(|tool| tool.spec().clone()).collect();
-    let told = specs.iter().map(|spec| format!("{}: {}\n{}\n", spec.name, spec.description, spec.input_schema));
-    assert_snapshot!(told.collect::<String>(), @r#"
+    let listed = specs.iter().map(|spec| format!("{}: {}\n{}\n", spec.name, spec.description, spec.input_schema));
+    assert_snapshot!(listed.collect::<String>(), @r#"
     read-file: Reads a text file. Of a file that is larger than 512 KB only the beginning is shown; find places in the rest with search-files.
     {"type":"object","properties":{"path":{"type":"string","description":"The file's path in the base directory, for example `guides/setup.md`."}},"required":["path"],"additionalProperties":false}
     list-files: Lists the files and directories in a directory, with name, path, type and size in bytes.
