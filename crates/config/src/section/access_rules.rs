@@ -1,7 +1,14 @@
 //! Compares the access rules of entries that refer to each other: who may use an entry should also
 //! be able to use what it refers to.
 
-use super::{Context, agent_tools, events, hooks, policy, routine, sub_agents};
+use super::Context;
+use super::agents::hooks;
+use super::agents::policy;
+use super::agents::sub_agents;
+use super::agents::tools;
+use super::api::routine;
+use super::pages::events;
+
 use crate::agent::{Agent, AgentLimits};
 use crate::auth::AuthMode;
 use crate::config::Config;
@@ -95,13 +102,10 @@ pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
 fn entry_references(thing: EntryKind, node: &Node) -> Vec<EntryRef<'_>> {
     match thing {
         EntryKind::Page => events::page_references(node),
-        EntryKind::Agent => [
-            agent_tools::references(node),
-            sub_agents::references(node),
-            hooks::references(node),
-            policy::references(node),
-        ]
-        .concat(),
+        EntryKind::Agent => {
+            [tools::references(node), sub_agents::references(node), hooks::references(node), policy::references(node)]
+                .concat()
+        }
         EntryKind::Endpoint => {
             routine::called_endpoints(node).into_iter().map(|(id, at)| (EntryKind::Endpoint, id, at)).collect()
         }

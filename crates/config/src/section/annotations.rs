@@ -7,8 +7,9 @@
 //! require no approval. `egress` is never a default, so that no existing tool suddenly requires
 //! approval; a warning suggests it where it seems to be missing.
 
+use super::Context;
+use super::api::routine;
 use super::value::{Text, check_patterns};
-use super::{Context, routine};
 use crate::agent::{Agent, AnnotatedTools, SourceAnnotations, ToolAnnotations};
 use crate::config::{Config, McpTransport};
 use crate::source::{Node, PathStep};

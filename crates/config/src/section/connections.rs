@@ -1,9 +1,11 @@
 //! The section `connections`.
 
-use super::mcp::McpProperties;
-use super::remote_agents::RemoteProperties;
+use super::Context;
+use super::agents::mcp;
+use super::agents::mcp::McpProperties;
+use super::agents::remote_agents;
+use super::agents::remote_agents::RemoteProperties;
 use super::value::{Id, Setting, Text};
-use super::{Context, mcp, remote_agents};
 use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, PathStep};

@@ -1,6 +1,7 @@
 //! Checks cost limits: the price of every model that a limit covers must be known.
 
 use super::{Context, type_of};
+
 use crate::config::Config;
 use crate::source::{Node, Span};
 use std::collections::HashSet;

@@ -1,8 +1,9 @@
 //! The section `embed`: chats on pages of other sites.
 
+use super::Context;
+use super::auth::jwt;
 use super::auth::{AudienceEntry, ClaimsEntry, default_leeway_seconds, report_short_key};
 use super::value::{SecretEntry, Text};
-use super::{Context, auth_jwt};
 use crate::auth::{JwtAuth, JwtKeys};
 use crate::embed::Embed;
 use crate::shape::{Shape, decode};
@@ -110,14 +111,14 @@ pub(super) fn parse_origin(text: &str, at: Span, context: &mut Context<'_, '_>) 
 fn tokens(entry: TokensEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtAuth> {
     let keys = keys((entry.secrets, entry.jwks_url, entry.public_key, entry.jwk), entry.allow_private, node, context)?;
     let audience = entry.audience.unwrap_or_else(|| AudienceEntry::One(Text(DEFAULT_AUDIENCE.to_owned())));
-    let checks = auth_jwt::TokenChecks {
+    let checks = jwt::TokenChecks {
         issuer: entry.issuer,
         audience,
         cookie: None,
         leeway_seconds: entry.leeway_seconds,
         claims: entry.claims.into(),
     };
-    auth_jwt::read(keys, checks, node, context)
+    jwt::read(keys, checks, node, context)
 }
 
 type KeySettings = (Vec<SecretEntry>, Option<Text>, Option<Text>, Option<Value>);
@@ -128,14 +129,14 @@ fn keys(
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> Option<JwtKeys> {
-    let public = auth_jwt::KEY_SOURCES.into_iter().find_map(|key| node.get(key));
+    let public = jwt::KEY_SOURCES.into_iter().find_map(|key| node.get(key));
     match (node.get("secrets"), public) {
         (Some(_), Some(other)) => {
             let message = format!("there is `secrets` already, and `{}` would be another way to sign", other.key);
             context.report.error(other.key_at, message, Some("leave one of them out".to_owned()));
             None
         }
-        (None, Some(_)) => auth_jwt::keys((url, pem, jwk), private, node, context),
+        (None, Some(_)) => jwt::keys((url, pem, jwk), private, node, context),
         (Some(_), None) if !secrets.is_empty() => self::secrets(secrets, node, context),
         _ => {
             let help = "give `secrets`, or `jwksUrl`, `publicKey` or `jwk`".to_owned();

@@ -2,58 +2,26 @@
 //! checks beyond the schema, and the conversion to [`Config`].
 
 mod access_rules;
-mod action_entry;
-mod agent_entry;
-mod agent_operators;
-mod agent_provider;
-mod agent_steps;
-mod agent_tools;
 mod agents;
 mod annotations;
 mod api;
 mod auth;
-mod auth_jwt;
-mod auth_proxy;
-mod block_entry;
-mod call_request;
-mod client_tools;
 mod confirm;
 mod connections;
 mod cost_limits;
 mod dynamic;
 mod embed;
-mod events;
-mod fallbacks;
-mod file_system;
-mod hooks;
-mod http_request;
-mod inputs;
 mod locale;
-mod mcp;
-mod messages;
 mod operator;
 mod pages;
-mod payload_schema;
 mod pictures;
-mod policy;
-mod preset;
 mod prices;
 mod quotas;
 mod rates;
-mod remote_agents;
-mod remote_parameters;
 mod retention;
-mod routine;
 pub(crate) mod rule_entry;
-mod sampling;
-mod sender;
 mod serve_as_remote_agent;
 mod settings;
-mod shared_state;
-mod sql_request;
-mod step_entry;
-mod sub_agents;
-mod text_request;
 pub(crate) mod value;
 
 use crate::config::Config;
@@ -78,7 +46,7 @@ pub(crate) struct RootEntry {
     /// Connections to external services, such as model providers and databases.
     connections: Vec<connections::ConnectionEntry>,
     /// The agents.
-    agents: Vec<agent_entry::AgentEntry>,
+    agents: Vec<agents::entry::AgentEntry>,
     /// Endpoints: routines that pages, agents and other clients can call.
     api: Vec<api::EndpointEntry>,
     /// The pages. The first one is the start page.
@@ -201,7 +169,7 @@ pub(crate) fn read(
         endpoints,
         auth: auth::read(section("auth"), &pages, &mut context),
         embed: embed::read(section("embed"), &mut context),
-        upload_origins: sender::upload_origins(&pages),
+        upload_origins: pages::sender::upload_origins(&pages),
         image_origins: pictures::read(section("pictures"), &pages, &mut context),
         pages,
         locale: root.get("locale").and_then(|entry| locale::read(&entry.value, &mut context)),
@@ -217,7 +185,7 @@ pub(crate) fn read(
     };
     access_rules::check(&config, &mut context);
     annotations::check(&config, &mut context);
-    remote_agents::check_user_tokens(&config, &mut context);
+    agents::remote_agents::check_user_tokens(&config, &mut context);
     cost_limits::check(&config, root, &mut context);
     config
 }

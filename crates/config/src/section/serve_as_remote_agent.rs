@@ -1,8 +1,9 @@
 //! The section `serveAsRemoteAgent`: endpoints that other agent platforms may call.
 
-use super::agent_tools::check_endpoint;
+use super::Context;
+use super::agents::remote_parameters;
+use super::agents::tools::check_endpoint;
 use super::value::{EndpointId, SecretEntry, Text};
-use super::{Context, remote_parameters};
 use crate::config::Endpoint;
 use crate::rule::AccessRule;
 use crate::served::{ServedAgent, ServedTool};

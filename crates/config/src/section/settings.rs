@@ -1,7 +1,7 @@
 //! The sections `limits` and `store`.
 
 use super::Context;
-use super::auth_proxy::parse_networks;
+use super::auth::proxy::parse_networks;
 use super::quotas::{self, QuotaEntry};
 use super::rates::{self, RateEntry};
 use super::retention::{self, RetentionEntry};

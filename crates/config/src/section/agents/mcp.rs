@@ -1,0 +1,396 @@
+//! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which refers to a connection,
+//! overrides its settings or defines a server of its own.
+
+use crate::agent::McpRef;
+use crate::config::{Connection, ConnectionKind, McpConnection, McpHttp, McpOauth, McpStdio, McpTransport};
+use crate::section::annotations::SourceAnnotationsEntry;
+use crate::section::confirm::ConfirmEntry;
+use crate::section::value::{Id, Setting, Text, check_patterns};
+use crate::section::{Context, type_of};
+use crate::shape::{Shape, decode, list_items};
+use crate::source::{Node, PathStep, Span};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::time::Duration;
+use url::{Host, Url};
+
+/// Environment variables that make a program load or run other code than `command` says.
+const LOADER_VARIABLES: [&str; 9] = [
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "LD_AUDIT",
+    "DYLD_INSERT_LIBRARIES",
+    "NODE_OPTIONS",
+    "PYTHONSTARTUP",
+    "PYTHONPATH",
+    "BASH_ENV",
+    "ENV",
+];
+/// Arguments that are followed by code.
+const INLINE_CODE_ARGS: [&str; 6] = ["-c", "-e", "--eval", "-p", "--print", "-r"];
+/// Programs that run such code.
+const INTERPRETERS: [&str; 12] =
+    ["sh", "bash", "zsh", "dash", "node", "deno", "bun", "python", "python3", "ruby", "perl", "php"];
+
+/// How to connect to an MCP server.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct McpProperties {
+    /// The transport. Default: `stdio` if there is a `command`, else `http`.
+    transport: Option<TransportEntry>,
+    /// For `http` and `sse`: the URL of the server.
+    url: Option<Setting>,
+    /// For `http` and `sse`: additional headers of each request.
+    #[serde(default)]
+    headers: IndexMap<String, Setting>,
+    /// For `http` and `sse`: how to obtain an access token.
+    oauth: Option<OauthEntry>,
+    /// For `http` and `sse`: whether the host may resolve to this machine or a private network.
+    /// Default: `true` if `url` names `localhost` or a private address, else `false`.
+    allow_private: Option<bool>,
+    /// For `stdio`: the program to start.
+    command: Option<Text>,
+    /// For `stdio`: the program's arguments.
+    #[serde(default)]
+    args: Vec<String>,
+    /// For `stdio`: environment variables of the program. It inherits only `PATH`, `HOME` and a few
+    /// others.
+    #[serde(default)]
+    env: IndexMap<String, Setting>,
+    /// Uses one connection for all users, so that the MCP server cannot distinguish them. Default:
+    /// `false`, one connection for each user.
+    shared: Option<bool>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(extend("x-names" = "transport"))]
+enum TransportEntry {
+    /// Streamable HTTP.
+    Http,
+    /// HTTP with Server-Sent Events, the transport of MCP's version 2024-11-05.
+    Sse,
+    /// A program that the server starts.
+    Stdio,
+}
+
+/// OAuth without a user: client credentials, or a refresh token.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OauthEntry {
+    /// The URL of the token endpoint.
+    token_url: Text,
+    /// The client id.
+    client_id: Text,
+    /// The client secret.
+    client_secret: Setting,
+    /// The refresh token to use instead of the client credentials grant.
+    refresh_token: Option<Setting>,
+    /// The requested scope.
+    scope: Option<Text>,
+}
+
+/// An MCP server whose tools an agent may call.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum McpEntry {
+    /// The id of a connection of the type `Mcp`.
+    Short(Id),
+    /// A connection with settings, or a server of the agent's own.
+    Long(Box<McpSourceProperties>),
+}
+
+/// An MCP server as a source of tools. Settings of the server take precedence over those of the
+/// connection.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct McpSourceProperties {
+    /// The id of a connection of the type `Mcp`.
+    connection_id: Option<Id>,
+    #[serde(flatten)]
+    server: McpProperties,
+    /// Lets the user approve each call. Default: no approval.
+    confirm: Option<ConfirmEntry>,
+    /// Patterns of tool names, such as `read_*`: only tools that match one are offered. Default:
+    /// all.
+    allow: Option<Vec<Text>>,
+    /// Patterns of tool names: tools that match one are not offered.
+    #[serde(default)]
+    deny: Vec<Text>,
+    /// The prefix of its tools' names.
+    prefix: Option<Text>,
+    /// The timeout of one call in milliseconds. Default: `limits.toolMs`.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    timeout_ms: Option<u64>,
+    /// Accepts the server's own annotations `idempotentHint` and `readOnlyHint` as `idempotent`.
+    #[serde(default)]
+    idempotent_hint: bool,
+    #[serde(flatten)]
+    annotations: SourceAnnotationsEntry,
+}
+
+/// Reads a connection.
+pub(crate) fn connection(
+    id: &str,
+    properties: McpProperties,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<McpConnection> {
+    let place = node.get("properties").map_or(node, |entry| &entry.value);
+    merge_settings(id, None, properties, place, context)
+}
+
+/// Reads an agent's `mcp`.
+pub(crate) fn read(
+    agent: &Node,
+    connections: &IndexMap<String, Connection>,
+    context: &mut Context<'_, '_>,
+) -> Vec<McpRef> {
+    let Some(list) = agent.get("mcp") else { return Vec::new() };
+    let items = list_items(&list.value, context.report);
+    items.iter().filter_map(|node| source(node, connections, context)).collect()
+}
+
+fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut Context<'_, '_>) -> Option<McpRef> {
+    let properties = match decode(node, Shape::for_type::<McpEntry>()?, context.report)? {
+        McpEntry::Long(properties) => *properties,
+        McpEntry::Short(id) => McpSourceProperties {
+            connection_id: Some(id),
+            server: McpProperties::default(),
+            confirm: None,
+            allow: None,
+            deny: Vec::new(),
+            prefix: None,
+            timeout_ms: None,
+            idempotent_hint: false,
+            annotations: SourceAnnotationsEntry::default(),
+        },
+    };
+    let base = match &properties.connection_id {
+        Some(Id(id)) => Some(find_connection(id, node, connections, context)?),
+        None => None,
+    };
+    let name = properties.connection_id.map_or_else(|| default_name(&properties.server), |Id(id)| id);
+    let mut names = |texts, key| check_patterns(texts, node.span_at(&[PathStep::Key(key)]), context);
+    let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
+    let server = merge_settings(&name, base, properties.server, node, context)?;
+    // A local program can read local data.
+    let is_private = matches!(server.transport, McpTransport::Stdio(_));
+    Some(McpRef {
+        annotations: properties.annotations.read(is_private, node, context),
+        server,
+        name,
+        confirm: ConfirmEntry::read(properties.confirm),
+        allow,
+        deny,
+        prefix: properties.prefix.map(|Text(text)| text).unwrap_or_default(),
+        timeout: properties.timeout_ms.map(Duration::from_millis),
+        idempotent_hint: properties.idempotent_hint,
+    })
+}
+
+/// Returns the connection with an id. An invalid connection has been reported already.
+fn find_connection<'c>(
+    id: &str,
+    node: &Node,
+    connections: &'c IndexMap<String, Connection>,
+    context: &mut Context<'_, '_>,
+) -> Option<&'c McpConnection> {
+    let at = node.span_at(&[PathStep::Key("connectionId")]);
+    let declared = context.connection(id, at)?;
+    if let Some(found) = type_of(declared).filter(|found| *found != "Mcp") {
+        let message = format!("`mcp` needs a connection of the type Mcp; `{id}` is of the type {found}");
+        context.report.error(at, message, None);
+        return None;
+    }
+    match &connections.get(id)?.kind {
+        ConnectionKind::Mcp(connection) => Some(connection),
+        _ => None,
+    }
+}
+
+/// Returns the name of a server without a connection.
+fn default_name(server: &McpProperties) -> String {
+    let host = |setting: &Setting| Some(Url::parse(setting.plain()?).ok()?.host_str()?.to_owned());
+    let program = |Text(command): &Text| command.rsplit('/').next().map(str::to_owned);
+    let url = server.url.as_ref().and_then(host);
+    url.or_else(|| server.command.as_ref().and_then(program)).unwrap_or_else(|| "MCP server".to_owned())
+}
+
+/// Merges settings over those of a connection and checks that the transport has all it needs.
+fn merge_settings(
+    name: &str,
+    base: Option<&McpConnection>,
+    properties: McpProperties,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<McpConnection> {
+    let kind = properties.transport.unwrap_or_else(|| match base.map(|base| &base.transport) {
+        _ if properties.url.is_some() => TransportEntry::Http,
+        _ if properties.command.is_some() => TransportEntry::Stdio,
+        Some(McpTransport::Stdio(_)) => TransportEntry::Stdio,
+        Some(McpTransport::Sse(_)) => TransportEntry::Sse,
+        Some(McpTransport::Http(_)) | None => TransportEntry::Http,
+    });
+    let shared = properties.shared.unwrap_or_else(|| base.is_some_and(|base| base.shared));
+    let transport = match kind {
+        TransportEntry::Stdio => McpTransport::Stdio(stdio(name, base, properties, node, context)?),
+        TransportEntry::Http => McpTransport::Http(http(name, base, properties, node, context)?),
+        TransportEntry::Sse => McpTransport::Sse(http(name, base, properties, node, context)?),
+    };
+    Some(McpConnection { transport, shared })
+}
+
+fn stdio(
+    name: &str,
+    base: Option<&McpConnection>,
+    properties: McpProperties,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<McpStdio> {
+    let known = match base.map(|base| &base.transport) {
+        Some(McpTransport::Stdio(known)) => Some(known),
+        _ => None,
+    };
+    let command = properties.command.map(|Text(command)| command).or_else(|| known.map(|of| of.command.clone()));
+    let Some(command) = command else {
+        let help = "`stdio` starts a program: name it, for example `command: npx`".to_owned();
+        context.report.error(node.at, format!("the MCP server `{name}` has no `command`"), Some(help));
+        return None;
+    };
+    refuse_inline(&command, &properties.args, node, context);
+    let own = properties.env.into_iter().map(|(variable, setting)| {
+        let at = node.span_at(&[PathStep::Key("env"), PathStep::Key(&variable)]);
+        if LOADER_VARIABLES.contains(&variable.as_str()) {
+            let message = format!("`{variable}` is refused: it makes a program run something else than `command` says");
+            context.report.error(at, message, None);
+            return None;
+        }
+        let value = setting.resolve(at, &format!("`{variable}` of the MCP server `{name}`"), context)?;
+        Some((variable, value))
+    });
+    let own = own.collect::<Option<Vec<_>>>()?;
+    Some(McpStdio {
+        args: if properties.args.is_empty() {
+            known.map(|of| of.args.clone()).unwrap_or_default()
+        } else {
+            properties.args
+        },
+        command,
+        env: merge_pairs(known.map(|of| of.env.as_slice()).unwrap_or_default(), own),
+    })
+}
+
+/// Reports code in the arguments of an interpreter, which is easily overlooked in a review.
+fn refuse_inline(command: &str, args: &[String], node: &Node, context: &mut Context<'_, '_>) {
+    let program = command.rsplit('/').next().unwrap_or(command);
+    let inline = args.iter().position(|arg| INLINE_CODE_ARGS.contains(&arg.split('=').next().unwrap_or(arg)));
+    if let Some(position) = inline.filter(|_| INTERPRETERS.contains(&program)) {
+        let at = node.span_at(&[PathStep::Key("args"), PathStep::Index(position)]);
+        let message = format!("`{}` hands `{program}` a program in its arguments, which is refused", args[position]);
+        context.report.error(at, message, Some("put it into a file of its own and name that".to_owned()));
+    }
+}
+
+fn http(
+    name: &str,
+    base: Option<&McpConnection>,
+    properties: McpProperties,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<McpHttp> {
+    let known = match base.map(|base| &base.transport) {
+        Some(McpTransport::Http(known) | McpTransport::Sse(known)) => Some(known),
+        _ => None,
+    };
+    let url = match properties.url {
+        Some(setting) => {
+            let at = node.span_at(&[PathStep::Key("url")]);
+            let text = setting.resolve(at, &format!("`url` of the MCP server `{name}`"), context)?;
+            Some(parse_url(text.expose_secret(), at, context)?)
+        }
+        None => known.map(|known| known.url.clone()),
+    };
+    let Some(url) = url else {
+        let help = "name its address, or write `transport: stdio` and the `command` that starts it".to_owned();
+        context.report.error(node.at, format!("the MCP server `{name}` has no `url`"), Some(help));
+        return None;
+    };
+    let own = properties.headers.into_iter().map(|(header, setting)| {
+        let at = node.span_at(&[PathStep::Key("headers"), PathStep::Key(&header)]);
+        let value = setting.resolve(at, &format!("header `{header}` of the MCP server `{name}`"), context)?;
+        Some((header, value))
+    });
+    let own = own.collect::<Option<Vec<_>>>()?;
+    let said = properties.allow_private.or_else(|| known.map(|known| known.allow_private));
+    let allow_private = said.unwrap_or(false) || is_private_url(&url);
+    let oauth = match properties.oauth {
+        Some(entry) => Some(oauth((name, allow_private), entry, node, context)?),
+        None => known.and_then(|known| known.oauth.clone()),
+    };
+    Some(McpHttp {
+        allow_private,
+        url,
+        headers: merge_pairs(known.map(|of| of.headers.as_slice()).unwrap_or_default(), own),
+        oauth,
+    })
+}
+
+fn oauth(
+    (name, allow_private): (&str, bool),
+    entry: OauthEntry,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<McpOauth> {
+    let place = |key| node.span_at(&[PathStep::Key("oauth"), PathStep::Key(key)]);
+    let of = |key: &str| format!("`oauth.{key}` of the MCP server `{name}`");
+    let refresh_token = match entry.refresh_token {
+        Some(setting) => Some(setting.resolve(place("refreshToken"), &of("refreshToken"), context)?),
+        None => None,
+    };
+    let token_url = parse_url(&entry.token_url.0, place("tokenUrl"), context)?;
+    if token_url.scheme() == "http" && !allow_private && !is_private_url(&token_url) {
+        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
+        let message = "the secret would be sent over `http://`, where others can read it";
+        context.report.error(place("tokenUrl"), message, Some(help));
+        return None;
+    }
+    Some(McpOauth {
+        token_url,
+        client_id: entry.client_id.0,
+        client_secret: entry.client_secret.resolve(place("clientSecret"), &of("clientSecret"), context)?,
+        refresh_token,
+        scope: entry.scope.map(|Text(scope)| scope),
+    })
+}
+
+fn parse_url(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<Url> {
+    let problem = match Url::parse(text) {
+        Ok(url) if !matches!(url.scheme(), "http" | "https") => "this address must start with `https://` or `http://`",
+        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+            "this address holds a user name or a password"
+        }
+        Ok(url) => return Some(url),
+        Err(_) => "this is not a web address",
+    };
+    context.report.error(at, problem, Some("for example `https://mcp.example.com/mcp`".to_owned()));
+    None
+}
+
+/// Whether the host of a URL is obviously local or private, so that its author means it.
+fn is_private_url(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_private(),
+        Some(Host::Ipv6(address)) => address.is_loopback() || address.is_unique_local(),
+        None => false,
+    }
+}
+
+/// Merges pairs. A server's own pairs take precedence over those of its connection.
+fn merge_pairs(known: &[(String, SecretString)], own: Vec<(String, SecretString)>) -> Vec<(String, SecretString)> {
+    let kept = known.iter().filter(|(name, _)| !own.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)));
+    kept.cloned().collect::<Vec<_>>().into_iter().chain(own).collect()
+}

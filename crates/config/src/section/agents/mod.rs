@@ -1,0 +1,318 @@
+//! The section `agents`.
+
+pub(super) mod entry;
+pub(super) mod fallbacks;
+pub(super) mod file_system;
+pub(super) mod hooks;
+pub(super) mod mcp;
+pub(super) mod operators;
+pub(super) mod policy;
+pub(super) mod preset;
+pub(super) mod provider;
+pub(super) mod remote_agents;
+pub(super) mod remote_parameters;
+pub(super) mod sampling;
+pub(super) mod steps;
+pub(super) mod sub_agents;
+pub(super) mod tools;
+
+use crate::agent::{
+    Agent, AgentLimits, AgentTimeouts, AgentType, DynamicProperties, FileSystem, OpenAiApi, Sampling, ToolChoice,
+    ToolRef,
+};
+use crate::config::Connection;
+use crate::rule::AccessRule;
+use crate::section::pages::client_tools;
+use crate::section::value::{Text, ToolName};
+use crate::section::{Context, operator, rule_entry, type_of};
+use crate::shape::{self, Shape, check_value, list_items, suggest};
+use crate::source::{Location, Node, PathStep};
+use entry::{
+    AgentEntry, AgentProperties, AgentTypeEntry, ApiEntry, Milliseconds, OneOrMany, TimeoutEntry, ToolChoiceEntry,
+    ToolChoiceMode,
+};
+use indexmap::IndexMap;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Reads the section.
+pub(super) fn read(
+    section: &Node,
+    connections: &IndexMap<String, Connection>,
+    context: &mut Context<'_, '_>,
+) -> IndexMap<String, Agent> {
+    let items = list_items(section, context.report);
+    let agents = items.iter().filter_map(|node| agent(node, connections, context));
+    let agents = agents.map(|agent| (agent.id.clone(), agent)).collect();
+    sub_agents::check(&agents, context);
+    agents
+}
+
+fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut Context<'_, '_>) -> Option<Agent> {
+    let place = node.get("properties").map_or(node, |entry| &entry.value);
+    if let Some(agent_type) = type_of(node).and_then(AgentTypeEntry::parse) {
+        check_connection(node, agent_type, context);
+        provider::check_type(place, agent_type, context);
+        sampling::check(node, place, agent_type, context);
+    }
+    preset::check(node, place, context);
+    hooks::check(node, context);
+    fallbacks::check(place, context);
+    operators::check(place, context);
+    let tools = tools::read(node, context);
+    let mcp = mcp::read(node, connections, context);
+    let remote_agents = remote_agents::read(node, context);
+    let agents = sub_agents::read(node, &tools, context);
+    let mut value = check_value(node, Shape::for_type::<AgentEntry>()?, context.report)?;
+    let later = operators::take_dynamic(&mut value, place, context.report);
+    let known = (!later.is_empty()).then(|| operators::static_entry(&value));
+    let mut entry: AgentEntry = shape::deserialize(value, node.at, context.report)?;
+    // The tools of MCP servers and remote agents are not known here.
+    if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
+        let subs = agents.iter().map(|sub| sub.name.as_str());
+        let of_pages = client_tools::tool_names_for(&entry.id.0, context);
+        let own = tools.iter().map(|tool| tool.name.as_str()).chain(subs).chain(of_pages);
+        check_tool_names(&entry.properties, place, own, context);
+    }
+    steps::check(&entry.properties.prepare_step, place, context.report);
+    let files = entry.properties.file_system.take().and_then(|entry| file_system::read(entry, place, context));
+    let policy = entry.policy.take().map(|entry| policy::read(entry, node, context));
+    let auth = rule_entry::read(entry.auth.take(), node, context.report);
+    let at = context.report.location(node.at);
+    let agent = build_agent(entry, tools, files, at);
+    let secrets = operator::resolve_secrets(later.iter().map(|property| &property.value), context.env);
+    let later = known.map(|known| Arc::new(DynamicProperties { static_entry: known, properties: later }));
+    Some(Agent { secrets, dynamic_properties: later, policy, mcp, remote_agents, agents, auth, ..agent })
+}
+
+impl Agent {
+    /// Returns the agent for one turn, with the values of the operators in its properties, in the
+    /// order of [`DynamicProperties::properties`]. Instructions, tools, files and sub-agents stay as they are.
+    ///
+    /// # Errors
+    /// The first value that is not allowed, with the position of its operator in the config.
+    pub fn with_dynamic_values(&self, values: Vec<Value>) -> Result<Self, String> {
+        let Some(later) = &self.dynamic_properties else { return Ok(self.clone()) };
+        let entry = operators::apply_values(later.static_entry.clone(), &later.properties, values)?;
+        let settled = build_agent(entry, Vec::new(), None, self.at.clone());
+        let own = self.clone();
+        Ok(Self {
+            id: own.id,
+            instructions: own.instructions,
+            ask_user: own.ask_user,
+            file_system: own.file_system,
+            tools: own.tools,
+            hooks: own.hooks,
+            mcp: own.mcp,
+            remote_agents: own.remote_agents,
+            agents: own.agents,
+            policy: own.policy,
+            auth: own.auth,
+            secrets: own.secrets,
+            ..settled
+        })
+    }
+}
+
+fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
+    preset::apply(&mut entry);
+    let properties = entry.properties;
+    let timeouts = properties.timeout.map_or_else(AgentTimeouts::default, timeouts);
+    let chat = properties.api == Some(ApiEntry::Chat);
+    let (fallback_models, of_gateway) =
+        fallbacks::split_fallbacks(properties.fallback_models, entry.agent_type, &entry.connection_id.0);
+    Agent {
+        id: entry.id.0,
+        agent_type: agent_type(entry.agent_type),
+        connection_id: entry.connection_id.0,
+        model: properties.model.0,
+        fallback_models,
+        instructions: properties.instructions,
+        context_tokens: properties.context_tokens,
+        has_preset: entry.preset.is_some(),
+        no_think: properties.no_think,
+        max_steps: properties.max_steps,
+        max_retries: properties.max_retries,
+        repair_tool_call: properties.repair_tool_call,
+        sampling: Sampling {
+            max_output_tokens: properties.max_output_tokens,
+            temperature: properties.temperature,
+            top_p: properties.top_p,
+            top_k: properties.top_k,
+            frequency_penalty: properties.frequency_penalty,
+            presence_penalty: properties.presence_penalty,
+            seed: properties.seed,
+            stop_sequences: properties.stop_sequences.into_iter().map(|Text(text)| text).collect(),
+        },
+        tool_choice: properties.tool_choice.map_or(ToolChoice::Auto, tool_choice),
+        active_tools: properties.active_tools.map(names),
+        stop_on_tool_call: properties.stop_on_tool_call.map_or_else(Vec::new, one_or_many),
+        prepare_step: steps::rules(properties.prepare_step),
+        prune: steps::prune(properties.prune),
+        page_context: properties.page_context,
+        ask_user: properties.ask_user,
+        timeouts,
+        limits: AgentLimits {
+            requests: properties.limits.requests,
+            total_tokens: properties.limits.total_tokens,
+            tool_calls: properties.limits.tool_calls,
+            cost_usd: properties.limits.cost_usd,
+            time: properties.limits.time_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+        },
+        provider_options: provider::options(
+            properties.provider_options,
+            properties.provider,
+            &of_gateway,
+            entry.agent_type,
+            chat,
+        ),
+        dynamic_properties: None,
+        secrets: Vec::new(),
+        openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
+        tools,
+        policy: None,
+        mcp: Vec::new(),
+        remote_agents: Vec::new(),
+        agents: Vec::new(),
+        hooks: hooks::into_hooks(entry.hooks),
+        file_system,
+        auth: AccessRule::default(),
+        at,
+    }
+}
+
+/// Checks that the connection exists and fits the agent's type.
+fn check_connection(node: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
+    let Some((id, at)) = node.get("connectionId").and_then(|entry| Some((entry.value.text()?, entry.value.at))) else {
+        return;
+    };
+    let Some(connection) = context.connection(id, at) else { return };
+    let Some(found) = type_of(connection) else { return };
+    let expected = match agent_type {
+        AgentTypeEntry::ClaudeAgent => "Anthropic",
+        AgentTypeEntry::OpenAIAgent => "OpenAI",
+        AgentTypeEntry::GeminiAgent => "Google",
+        AgentTypeEntry::AIGatewayAgent => "AIGateway",
+        AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => {
+            if matches!(found, "Sql" | "Http" | "Mcp" | "RemoteAgent") {
+                context.report.error(
+                    at,
+                    format!("the connection `{id}` is of the type {found}, which has no model"),
+                    None,
+                );
+            }
+            return;
+        }
+    };
+    if found != expected {
+        let message = format!(
+            "an agent of the type {agent_type:?} needs a connection of the type {expected}; `{id}` is of the type {found}"
+        );
+        let help = match found {
+            "Anthropic" => "ClaudeAgent",
+            "OpenAI" => "OpenAIAgent",
+            "Google" => "GeminiAgent",
+            "AIGateway" => "AIGatewayAgent",
+            _ => "Agent",
+        };
+        context.report.error(at, message, Some(format!("the agent's type for it is `{help}`")));
+    }
+}
+
+/// Reports names of tools in the properties that are neither the agent's own tools nor built-in
+/// tools that it has.
+fn check_tool_names<'t>(
+    properties: &AgentProperties,
+    place: &Node,
+    own: impl Iterator<Item = &'t str>,
+    context: &mut Context<'_, '_>,
+) {
+    let mut known: Vec<&str> = own.collect();
+    known.push(tools::PAGE_STATE_TOOL);
+    if properties.file_system.is_some() {
+        known.extend(tools::FILE_TOOLS);
+    }
+    if properties.ask_user {
+        known.push(tools::ASK_USER_TOOL);
+    }
+    let mut check = |name: &str, path: &[PathStep<'_>]| {
+        if !known.contains(&name) {
+            context.report.error(
+                place.span_at(path),
+                format!("this agent has no tool `{name}`"),
+                suggest::help(name, known.iter().copied()),
+            );
+        }
+    };
+    if let Some(ToolChoiceEntry::Tool(tool)) = &properties.tool_choice {
+        check(&tool.tool_name.0, &[PathStep::Key("toolChoice"), PathStep::Key("toolName")]);
+    }
+    for (index, ToolName(name)) in properties.active_tools.iter().flatten().enumerate() {
+        check(name, &[PathStep::Key("activeTools"), PathStep::Index(index)]);
+    }
+    for (number, rule) in properties.prepare_step.iter().enumerate() {
+        let rule_at = [PathStep::Key("prepareStep"), PathStep::Index(number)];
+        if let Some(ToolChoiceEntry::Tool(tool)) = &rule.tool_choice {
+            check(
+                &tool.tool_name.0,
+                &[&rule_at[..], &[PathStep::Key("toolChoice"), PathStep::Key("toolName")]].concat(),
+            );
+        }
+        for (index, ToolName(name)) in rule.active_tools.iter().flatten().enumerate() {
+            check(name, &[&rule_at[..], &[PathStep::Key("activeTools"), PathStep::Index(index)]].concat());
+        }
+    }
+    match &properties.stop_on_tool_call {
+        Some(OneOrMany::One(ToolName(name))) => check(name, &[PathStep::Key("stopOnToolCall")]),
+        Some(OneOrMany::Many(names)) => {
+            for (index, ToolName(name)) in names.iter().enumerate() {
+                check(name, &[PathStep::Key("stopOnToolCall"), PathStep::Index(index)]);
+            }
+        }
+        None => {}
+    }
+}
+
+fn agent_type(entry: AgentTypeEntry) -> AgentType {
+    match entry {
+        AgentTypeEntry::ClaudeAgent => AgentType::Claude,
+        AgentTypeEntry::OpenAIAgent => AgentType::OpenAi,
+        AgentTypeEntry::GeminiAgent => AgentType::Gemini,
+        AgentTypeEntry::AIGatewayAgent => AgentType::AiGateway,
+        AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => AgentType::Any,
+    }
+}
+
+pub(super) fn tool_choice(entry: ToolChoiceEntry) -> ToolChoice {
+    match entry {
+        ToolChoiceEntry::Mode(ToolChoiceMode::Auto) => ToolChoice::Auto,
+        ToolChoiceEntry::Mode(ToolChoiceMode::Required) => ToolChoice::Required,
+        ToolChoiceEntry::Mode(ToolChoiceMode::None) => ToolChoice::None,
+        ToolChoiceEntry::Tool(tool) => ToolChoice::Tool(tool.tool_name.0),
+    }
+}
+
+fn timeouts(entry: TimeoutEntry) -> AgentTimeouts {
+    let time = |Milliseconds(ms)| Duration::from_millis(ms);
+    match entry {
+        TimeoutEntry::Total(total) => AgentTimeouts { total: Some(time(total)), ..AgentTimeouts::default() },
+        TimeoutEntry::Parts(parts) => AgentTimeouts {
+            total: parts.total_ms.map(time),
+            step: parts.step_ms.map(time),
+            first_byte: parts.first_byte_ms.map(time),
+            chunk: parts.chunk_ms.map(time),
+        },
+    }
+}
+
+fn one_or_many(entry: OneOrMany) -> Vec<String> {
+    match entry {
+        OneOrMany::One(ToolName(name)) => vec![name],
+        OneOrMany::Many(list) => names(list),
+    }
+}
+
+pub(super) fn names(list: Vec<ToolName>) -> Vec<String> {
+    list.into_iter().map(|ToolName(name)| name).collect()
+}

@@ -1,0 +1,167 @@
+//! Operators in an agent's properties. A property that holds one is left out when the config is
+//! read. For each turn it is evaluated, and the agent is checked and read again with the value.
+
+use super::entry::{AgentEntry, AgentProperties};
+use crate::agent::DynamicProperty;
+use crate::section::dynamic::operator_schema;
+use crate::section::{Context, operator};
+use crate::shape::{Shape, check_value, deserialize};
+use crate::source::{MapEntry, Node, Report, Span};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// The operators that can be evaluated for a turn.
+const TURN_OPERATORS: [&str; 6] = ["_user", "_payload", "_if", "_eq", "_expr", "_template"];
+
+/// An operator that is evaluated for each turn. The type only provides the schema.
+pub(crate) struct TurnOperator;
+
+impl JsonSchema for TurnOperator {
+    fn schema_name() -> Cow<'static, str> {
+        "TurnOperator".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let describe = |name| match name {
+            "_user" => "A field of the user, such as `id`, or `true` for all fields.",
+            "_payload" => {
+                "`agentId`, `pageId`, `userId`, `conversationId`, `urlQuery.…` or `sharedState.…`, or `true` for all of them."
+            }
+            "_if" => "`{ test, then, else }`.",
+            "_eq" => "Whether the two values in a list are equal.",
+            "_expr" => "An expression over `user` and `payload`: `payload.sharedState.seats * 2 > 10`.",
+            "_template" => "A template: `Hello {{ user.id }}` or `{% if payload.urlQuery.short %}…{% endif %}`.",
+            _ => "The value of an environment variable, in options that are sent to the provider unchanged.",
+        };
+        let names = TURN_OPERATORS.into_iter().chain(["_secret"]);
+        operator_schema("An operator, which is evaluated for each turn.", names.map(|name| (name, describe(name))))
+    }
+}
+
+/// Properties that limit a turn. Their operators must yield a value, because no value would mean no
+/// limit.
+const LIMIT_PROPERTIES: [&str; 3] = ["limits", "maxSteps", "timeout"];
+
+/// Properties that are sent to the provider unchanged and may therefore hold secrets.
+const REQUEST_PROPERTIES: [&str; 4] = ["providerOptions", "byok", "user", "tags"];
+
+/// Properties that cannot hold operators, because they are used when the config is read: files are
+/// opened and tools are checked then.
+const STATIC_PROPERTIES: [&str; 5] = ["fileSystem", "askUser", "pageContext", "api", "repairToolCall"];
+
+/// Allows an operator in place of each property, each item of a list, and each key of a mapping
+/// that is defined inline.
+pub(crate) fn allow_operators(schema: &mut Schema) {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (name, property) in properties.into_iter().flatten() {
+        // The schema of instructions allows operators already.
+        if !STATIC_PROPERTIES.contains(&name.as_str()) && name != "instructions" {
+            allow_operator_in(property);
+        }
+    }
+}
+
+fn allow_operator_in(schema: &mut Value) {
+    let Value::Object(keywords) = schema else { return };
+    keywords.get_mut("items").into_iter().for_each(allow_operator_in);
+    let kept = ["description", "default"].map(|keyword| keywords.remove_entry(keyword));
+    let own = std::mem::take(keywords);
+    keywords.extend(kept.into_iter().flatten());
+    keywords.insert("anyOf".to_owned(), json!([own, { "$ref": "#/$defs/TurnOperator" }]));
+}
+
+/// Reports operators that are not allowed where they are used, and secrets that are not set.
+pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
+    let env = context.env;
+    let of_requests: Vec<_> = TURN_OPERATORS.into_iter().chain(["_secret"]).collect();
+    for entry in properties.entries() {
+        let name = entry.key.as_str();
+        let allowed = if REQUEST_PROPERTIES.contains(&name) { &of_requests[..] } else { &TURN_OPERATORS };
+        if STATIC_PROPERTIES.contains(&name) {
+            continue;
+        }
+        operator::for_each_operator(&entry.value, allowed, context.report, &mut |operator: &MapEntry, report| {
+            operator::check_secret(operator, env, "each request of this agent sends it", report);
+        });
+    }
+}
+
+/// Removes the properties that hold operators from a checked agent. If `model` is one of them, an
+/// empty name replaces it.
+pub(crate) fn take_dynamic(agent: &mut Value, node: &Node, report: &Report) -> Vec<DynamicProperty> {
+    let Some(properties) = agent.get_mut("properties").and_then(Value::as_object_mut) else { return Vec::new() };
+    let is_later = |name: &str, value: &Value| name != "instructions" && operators::is_dynamic(value);
+    let names: Vec<String> =
+        properties.iter().filter(|(name, value)| is_later(name, value)).map(|(name, _)| name.clone()).collect();
+    let later = names.into_iter().filter_map(|name| {
+        let value = properties.remove(&name)?;
+        let at = node.get(&name).map_or(node.at, |entry| entry.value.at);
+        Some(DynamicProperty {
+            may_hold_secrets: REQUEST_PROPERTIES.contains(&&*name),
+            at: report.location(at),
+            name,
+            value,
+        })
+    });
+    let later: Vec<_> = later.collect();
+    properties.entry("model").or_insert_with(|| "".into());
+    later
+}
+
+/// Returns the keys of an agent that decide how its properties are read, with the properties that
+/// hold no operator.
+pub(crate) fn static_entry(agent: &Value) -> Value {
+    let kept = ["id", "type", "preset", "connectionId", "properties"];
+    kept.into_iter().filter_map(|key| Some((key.to_owned(), agent.get(key)?.clone()))).collect::<Map<_, _>>().into()
+}
+
+/// Puts the values of the operators into an agent's entry and reads it.
+///
+/// # Errors
+/// The first value that is not allowed, with the position of its operator in the config.
+pub(crate) fn apply_values(
+    mut known: Value,
+    later: &[DynamicProperty],
+    values: Vec<Value>,
+) -> Result<AgentEntry, String> {
+    let shape = Shape::for_type::<AgentProperties>();
+    for (property, value) in later.iter().zip(values) {
+        let DynamicProperty { name, at, .. } = property;
+        if LIMIT_PROPERTIES.contains(&name.as_str())
+            && let Some(path) = missing_limit(&property.value, &value)
+        {
+            return Err(format!("{at}: the operator of `{name}{path}` came to nothing, so the bound cannot be kept"));
+        }
+        // A property without a value counts as not set.
+        if value.is_null() && name != "model" {
+            continue;
+        }
+        let told =
+            |problem: String| format!("{at}: the operator of `{name}` came to what cannot stand there: {problem}");
+        let mut report = Report::default();
+        let node = Node::from_value(&value, Span::default());
+        let checked = shape.and_then(|shape| check_value(&node, shape.property(name)?, &mut report));
+        let checked = checked.filter(|value| !operators::is_dynamic(value) || property.may_hold_secrets);
+        known["properties"][name] = checked.ok_or_else(|| told(first_problem(report)))?;
+    }
+    let mut report = Report::default();
+    deserialize(known, Span::default(), &mut report).ok_or_else(|| first_problem(report))
+}
+
+/// Returns the path of the first operator in a limit that yielded no value.
+fn missing_limit(written: &Value, came_to: &Value) -> Option<String> {
+    if operators::operator(written).is_some() {
+        return came_to.is_null().then(String::new);
+    }
+    let (Value::Object(written), Value::Object(came_to)) = (written, came_to) else { return None };
+    written.iter().find_map(|(key, value)| {
+        let path = missing_limit(value, came_to.get(key).unwrap_or(&Value::Null))?;
+        Some(format!(".{key}{path}"))
+    })
+}
+
+fn first_problem(report: Report) -> String {
+    let problem = report.into_diagnostics().into_iter().next();
+    problem.map_or_else(|| "an operator in an operator".to_owned(), |problem| problem.message)
+}

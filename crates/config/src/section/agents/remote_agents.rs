@@ -1,0 +1,179 @@
+//! Remote agents: connections of the type `RemoteAgent`, and an agent's `remoteAgents`.
+
+use crate::agent::RemoteAgentRef;
+use crate::auth::AuthMode;
+use crate::config::{Config, ConnectionKind, RemoteAgentConnection};
+use crate::section::annotations::SourceAnnotationsEntry;
+use crate::section::confirm::ConfirmEntry;
+use crate::section::value::{Id, Setting, Text, check_patterns};
+use crate::section::{Context, connections, type_of};
+use crate::shape::{Shape, decode, list_items};
+use crate::source::{Node, PathStep};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+use url::Url;
+
+/// A remote agent: a server whose tools agents can call.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RemoteProperties {
+    /// The base URL, to which `/tools` is appended.
+    #[serde(rename = "baseURL")]
+    base_url: Text,
+    /// Sent as `x-api-key`, best as `{ _secret: NAME_OF_A_VARIABLE }`.
+    api_key: Setting,
+    /// A bearer token for all users, sent as `Authorization: Bearer …`.
+    token: Option<Setting>,
+    /// Sends the user's own access token as `Authorization: Bearer …`, in the auth modes `jwt` and
+    /// `proxy`. No request is made for users without a token.
+    #[serde(default)]
+    user_token: bool,
+    /// Variables by name. Each one is sent as the header `x-NAME`.
+    #[serde(default)]
+    variables: IndexMap<String, Setting>,
+    /// Allows requests to this machine and private networks, and `http://`.
+    #[serde(default)]
+    allow_private: bool,
+    /// The timeout of one call in milliseconds. Default: 60,000.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    timeout_ms: Option<u64>,
+}
+
+/// A remote agent whose tools an agent may call.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum RemoteEntry {
+    /// The id of a connection of the type `RemoteAgent`.
+    Short(Id),
+    /// A connection with settings.
+    Long(RemoteSourceProperties),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RemoteSourceProperties {
+    /// The id of a connection of the type `RemoteAgent`.
+    connection_id: Id,
+    /// Lets the user approve each call, also of tools that do not ask for it themselves. Default:
+    /// the tool decides.
+    confirm: Option<ConfirmEntry>,
+    /// Patterns of tool names, such as `read_*`: only tools that match one are offered. Default:
+    /// all.
+    allow: Option<Vec<Text>>,
+    /// Patterns of tool names: tools that match one are not offered.
+    #[serde(default)]
+    deny: Vec<Text>,
+    /// The prefix of its tools' names, as in `prefix__name`.
+    prefix: Option<Text>,
+    #[serde(flatten)]
+    annotations: SourceAnnotationsEntry,
+}
+
+/// Reads a connection.
+pub(crate) fn connection(
+    id: &str,
+    properties: RemoteProperties,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<RemoteAgentConnection> {
+    let RemoteProperties { base_url: Text(base_url), api_key, token, user_token, variables, allow_private, timeout_ms } =
+        properties;
+    let place = |key| node.span_at(&[PathStep::Key("properties"), PathStep::Key(key)]);
+    let address = connections::check_base_url(&base_url, place("baseURL"), context)?;
+    if !allow_private && address.starts_with("http:") {
+        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
+        context.report.error(
+            place("baseURL"),
+            "the key would be sent over `http://`, where others can read it",
+            Some(help),
+        );
+        return None;
+    }
+    if api_key.is_plain() {
+        let help = "write `apiKey: { _secret: NAME }` and set the environment variable NAME".to_owned();
+        context.report.warning(place("apiKey"), "a key stands in the config, where others may read it", Some(help));
+    }
+    if user_token && token.is_some() {
+        let help = "leave out `token`, or `userToken`".to_owned();
+        context.report.error(place("userToken"), "there is a token for all users already", Some(help));
+    }
+    let of = |key: &str| format!("`{key}` of the connection `{id}`");
+    let token = match token {
+        Some(setting) => Some(setting.resolve(place("token"), &of("token"), context)?),
+        None => None,
+    };
+    let variables = variables.into_iter().map(|(name, setting)| {
+        let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("variables"), PathStep::Key(&name)]);
+        let value = setting.resolve(at, &of(&format!("variables.{name}")), context)?;
+        Some((name, value))
+    });
+    Some(RemoteAgentConnection {
+        variables: variables.collect::<Option<_>>()?,
+        base_url: Url::parse(&address).ok()?,
+        api_key: api_key.resolve(place("apiKey"), &of("apiKey"), context)?,
+        token,
+        user_token,
+        allow_private,
+        timeout: Duration::from_millis(timeout_ms.unwrap_or(60_000)),
+    })
+}
+
+/// Reports connections with `userToken` in auth modes in which users have no token.
+pub(crate) fn check_user_tokens(config: &Config, context: &mut Context<'_, '_>) {
+    if matches!(config.auth.mode, AuthMode::Jwt(_) | AuthMode::Proxy(_)) {
+        return;
+    }
+    for connection in config.connections.values() {
+        let passes_on = matches!(&connection.kind, ConnectionKind::RemoteAgent(remote) if remote.user_token);
+        let Some(node) = context.connections.get(connection.id.as_str()).filter(|_| passes_on) else { continue };
+        let at = node.span_at(&[PathStep::Key("properties"), PathStep::Key("userToken")]);
+        let message = format!("in the mode `{}` no user comes with a token", config.auth.mode.name());
+        let help = "leave it out, or choose the mode `jwt` or `proxy`".to_owned();
+        context.report.error(at, message, Some(help));
+    }
+}
+
+/// Reads an agent's `remoteAgents`.
+pub(crate) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<RemoteAgentRef> {
+    let Some(list) = agent.get("remoteAgents") else { return Vec::new() };
+    let items = list_items(&list.value, context.report);
+    items.iter().filter_map(|node| source(node, context)).collect()
+}
+
+fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteAgentRef> {
+    let properties = match decode(node, Shape::for_type::<RemoteEntry>()?, context.report)? {
+        RemoteEntry::Long(properties) => properties,
+        RemoteEntry::Short(connection_id) => {
+            let marks = SourceAnnotationsEntry::default();
+            RemoteSourceProperties {
+                connection_id,
+                confirm: None,
+                allow: None,
+                deny: Vec::new(),
+                prefix: None,
+                annotations: marks,
+            }
+        }
+    };
+    let Id(id) = properties.connection_id;
+    let at = node.span_at(&[PathStep::Key("connectionId")]);
+    let connection = context.connection(&id, at)?;
+    if let Some(found) = type_of(connection).filter(|found| *found != "RemoteAgent") {
+        let message =
+            format!("`remoteAgents` needs a connection of the type RemoteAgent; `{id}` is of the type {found}");
+        context.report.error(at, message, None);
+        return None;
+    }
+    let mut names = |texts, key| check_patterns(texts, node.span_at(&[PathStep::Key(key)]), context);
+    let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
+    Some(RemoteAgentRef {
+        connection_id: id,
+        confirm: ConfirmEntry::read(properties.confirm),
+        allow,
+        deny,
+        prefix: properties.prefix.map(|Text(text)| text),
+        annotations: properties.annotations.read(false, node, context),
+    })
+}

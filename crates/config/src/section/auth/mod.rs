@@ -1,0 +1,326 @@
+//! The section `auth`: how users sign in.
+
+pub(super) mod jwt;
+pub(super) mod proxy;
+
+use crate::auth::{AuditAddresses, Auth, AuthMode, ClaimNames, PasswordAuth};
+use crate::config::Page;
+use crate::rule::{AccessRule, OWNER_ROLES};
+use crate::section::Context;
+use crate::section::value::{SecretEntry, Text};
+use crate::shape::{Shape, decode};
+use crate::source::{Node, NodeKind, PathStep, Span};
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::Value;
+use std::time::Duration;
+use url::Url;
+
+/// The shortest key for cookies in bytes: the output size of the hash that signs them.
+const MIN_KEY: usize = 32;
+
+/// How users sign in.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AuthEntry {
+    /// The addresses of the server, such as `https://chat.example.com`. Requests to any other host
+    /// name are refused, except to those of this machine.
+    #[serde(default)]
+    public_urls: Vec<Text>,
+    /// The keys that sign cookies, at least 32 characters each, as `{ _secret: NAME_OF_A_VARIABLE
+    /// }`. The first one signs, all are accepted, so put a new key first. Default: the server
+    /// creates a key and stores it beside its database.
+    #[serde(default)]
+    cookie_keys: Vec<SecretEntry>,
+    /// How the audit log records the IP addresses that users sign in from: in full, as their
+    /// network, or not at all.
+    #[serde(default)]
+    audit_addresses: AuditAddresses,
+    #[serde(flatten)]
+    mode: AuthModeEntry,
+}
+
+/// How users are identified.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "mode", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[schemars(extend("x-names" = "mode"))]
+enum AuthModeEntry {
+    /// One user, the owner, who can connect from this machine only.
+    Local,
+    /// Each browser is an anonymous user, identified by a signed cookie. Nobody is signed in, so
+    /// that only what is `public` can be used.
+    Anonymous,
+    /// By a JSON Web Token (JWT) of the surrounding application, in the header `Authorization:
+    /// Bearer …` or in a cookie.
+    Jwt {
+        /// The URL of the JSON Web Key Set that verifies tokens.
+        jwks_url: Option<Text>,
+        /// Instead of `jwksUrl`: the public key in PEM, for example `{ _ref: key.pem }`.
+        public_key: Option<Text>,
+        /// Instead of `jwksUrl`: the public key as a JSON Web Key.
+        jwk: Option<Value>,
+        /// Allows `jwksUrl` to lead to this machine and private networks.
+        #[serde(default)]
+        allow_private: bool,
+        /// What `iss` of a token must be.
+        issuer: Text,
+        /// What `aud` of a token must be, or hold: one, or a list of which one is enough.
+        audience: AudienceEntry,
+        /// The name of a cookie that may hold the token.
+        cookie: Option<Text>,
+        /// The accepted clock skew in seconds.
+        #[serde(default = "default_leeway_seconds")]
+        #[schemars(range(max = 300))]
+        leeway_seconds: u64,
+        /// The claims that identify the user.
+        #[serde(default)]
+        claims: ClaimsEntry,
+    },
+    /// By headers of a reverse proxy that authenticates users.
+    Proxy {
+        /// The addresses of the proxies, such as `127.0.0.1` or `10.0.0.0/8`. Nobody else may send
+        /// the headers.
+        #[schemars(length(min = 1))]
+        trusted_proxies: Vec<Text>,
+        /// The header with the user's id.
+        #[serde(default = "default_user_header")]
+        user_header: Text,
+        /// The header with the user's name.
+        #[serde(default = "default_name_header")]
+        name_header: Text,
+        /// The header with the user's roles.
+        #[serde(default = "default_roles_header")]
+        roles_header: Text,
+        /// The separator between two roles.
+        #[serde(default = "default_roles_separator")]
+        roles_separator: Text,
+        /// The header with the user's access token, for remote agents with `userToken`.
+        #[serde(default = "default_token_header")]
+        token_header: Text,
+    },
+    /// By a user name and a password that the server stores. The first account is created with a
+    /// token that the server prints to its console.
+    Password {
+        /// Lets everybody create an account. Otherwise only administrators create accounts.
+        #[serde(default)]
+        open_sign_up: bool,
+        /// The roles of users who create their account themselves.
+        #[serde(default)]
+        sign_up_roles: Vec<Text>,
+        /// The idle timeout of a session, in hours.
+        #[serde(default = "default_session_idle_hours")]
+        #[schemars(range(min = 1, max = 8_760))]
+        session_idle_hours: u64,
+        /// The longest lifetime of a session, in days.
+        #[serde(default = "default_session_max_days")]
+        #[schemars(range(min = 1, max = 366))]
+        session_max_days: u64,
+    },
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum AudienceEntry {
+    /// One value.
+    One(Text),
+    /// Several values, of which one is enough.
+    Several(Vec<Text>),
+}
+
+/// The names of claims. Dots lead to nested claims: `realm_access.roles`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ClaimsEntry {
+    /// The claim with the user's id.
+    user_id: Text,
+    /// The claim with the user's name.
+    name: Text,
+    /// The claim with the user's roles: a list, or a text with spaces or commas between them.
+    roles: Text,
+}
+
+impl Default for ClaimsEntry {
+    fn default() -> Self {
+        let text = |text: &str| Text(text.to_owned());
+        Self { user_id: text("sub"), name: text("name"), roles: text("roles") }
+    }
+}
+
+impl From<ClaimsEntry> for ClaimNames {
+    fn from(entry: ClaimsEntry) -> Self {
+        Self { user_id: entry.user_id.0, name: entry.name.0, roles: entry.roles.0 }
+    }
+}
+
+pub(super) fn default_leeway_seconds() -> u64 {
+    30
+}
+
+fn default_session_idle_hours() -> u64 {
+    14 * 24
+}
+
+fn default_session_max_days() -> u64 {
+    90
+}
+
+fn default_user_header() -> Text {
+    Text("x-forwarded-user".to_owned())
+}
+
+fn default_name_header() -> Text {
+    Text("x-forwarded-preferred-username".to_owned())
+}
+
+fn default_roles_header() -> Text {
+    Text("x-forwarded-groups".to_owned())
+}
+
+fn default_roles_separator() -> Text {
+    Text(",".to_owned())
+}
+
+fn default_token_header() -> Text {
+    Text("x-forwarded-access-token".to_owned())
+}
+
+/// Reads the section. Without it the mode is [`AuthMode::Local`].
+pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -> Auth {
+    let at = context.report.location(node.at);
+    let local = || Auth {
+        mode: AuthMode::Local,
+        public_urls: Vec::new(),
+        cookie_keys: Vec::new(),
+        audit_addresses: AuditAddresses::default(),
+        at: at.clone(),
+    };
+    if matches!(node.kind, NodeKind::Null) {
+        return local();
+    }
+    let entry: Option<AuthEntry> = Shape::for_type::<AuthEntry>().and_then(|shape| decode(node, shape, context.report));
+    let Some(AuthEntry { public_urls: urls, cookie_keys: keys, audit_addresses, mode }) = entry else { return local() };
+    let is_local = matches!(mode, AuthModeEntry::Local);
+    let Some(mode) = self::mode(mode, node, context) else { return local() };
+    if is_local && let Some(entry) = node.get("publicUrls").or_else(|| node.get("cookieKeys")) {
+        let message = format!("`{}` means nothing in the mode `local`, which is for this machine only", entry.key);
+        context.report.error(entry.key_at, message, Some("leave it out, or choose another mode".to_owned()));
+    }
+    if !is_local && urls.is_empty() {
+        let message = "without `publicUrls` the server can be used from this machine only";
+        let help = "say where users find it: `publicUrls: [https://chat.example.com]`".to_owned();
+        context.report.warning(node.span_at(&[PathStep::Key("mode")]), message, Some(help));
+    }
+    // Users of embedding sites are signed in by the tokens of those sites.
+    let is_closed =
+        !pages.is_empty() && pages.iter().all(|page| page.auth != AccessRule::Public) && !context.has_site_users;
+    if matches!(mode, AuthMode::Anonymous) && is_closed {
+        let message = "nobody can open any page: in the mode `anonymous` nobody is signed in, and no page is public";
+        let help = "write `auth: public` at the pages, agents and endpoints that visitors may use".to_owned();
+        context.report.warning(node.span_at(&[PathStep::Key("mode")]), message, Some(help));
+    }
+    Auth {
+        mode,
+        public_urls: public_urls(urls, node, context),
+        cookie_keys: cookie_keys(keys, node, context),
+        audit_addresses,
+        at,
+    }
+}
+
+fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<AuthMode> {
+    Some(match entry {
+        AuthModeEntry::Local => AuthMode::Local,
+        AuthModeEntry::Anonymous => AuthMode::Anonymous,
+        AuthModeEntry::Jwt {
+            jwks_url,
+            public_key,
+            jwk,
+            allow_private,
+            issuer,
+            audience,
+            cookie,
+            leeway_seconds,
+            claims,
+        } => {
+            let keys = jwt::keys((jwks_url, public_key, jwk), allow_private, node, context);
+            let checks =
+                jwt::TokenChecks { issuer: Some(issuer), audience, cookie, leeway_seconds, claims: claims.into() };
+            AuthMode::Jwt(jwt::read(keys?, checks, node, context)?)
+        }
+        AuthModeEntry::Proxy {
+            trusted_proxies,
+            user_header,
+            name_header,
+            roles_header,
+            roles_separator,
+            token_header,
+        } => {
+            let headers = [user_header, name_header, roles_header, token_header];
+            AuthMode::Proxy(proxy::read(trusted_proxies, headers, roles_separator, node, context)?)
+        }
+        AuthModeEntry::Password { open_sign_up, sign_up_roles, session_idle_hours, session_max_days } => {
+            let sign_up_roles: Vec<_> = sign_up_roles.into_iter().map(|Text(role)| role).collect();
+            check_sign_up(open_sign_up, &sign_up_roles, node, context);
+            AuthMode::Password(PasswordAuth {
+                open_sign_up,
+                sign_up_roles,
+                session_idle: Duration::from_secs(session_idle_hours * 3_600),
+                session_max: Duration::from_secs(session_max_days * 86_400),
+            })
+        }
+    })
+}
+
+/// Reports the administrator's role among the roles of new accounts, and roles that have no effect.
+fn check_sign_up(is_open: bool, roles: &[String], node: &Node, context: &mut Context<'_, '_>) {
+    if let Some(i) = roles.iter().position(|role| OWNER_ROLES.contains(&role.as_str())) {
+        let at = node.span_at(&[PathStep::Key("signUpRoles"), PathStep::Index(i)]);
+        let help = "administrators are appointed by administrators; leave it out".to_owned();
+        context.report.error(at, "everybody could become an administrator", Some(help));
+    } else if let (false, Some(entry)) = (is_open || roles.is_empty(), node.get("signUpRoles")) {
+        let help = "write `openSignUp: true`, or leave it out".to_owned();
+        context.report.error(entry.key_at, "nobody can sign up, so nobody gets these roles", Some(help));
+    }
+}
+
+/// Checks that the addresses consist of scheme, host and port.
+fn public_urls(texts: Vec<Text>, node: &Node, context: &mut Context<'_, '_>) -> Vec<Url> {
+    let mut urls = Vec::new();
+    for (i, Text(text)) in texts.iter().enumerate() {
+        let at = node.span_at(&[PathStep::Key("publicUrls"), PathStep::Index(i)]);
+        let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let Some(url) = url else {
+            let help = "write it as in a browser: `https://chat.example.com`".to_owned();
+            context.report.error(at, "this is not the address of a server", Some(help));
+            continue;
+        };
+        let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+        if !is_bare || !url.username().is_empty() || url.password().is_some() {
+            let help =
+                format!("write `{}`; the server stands at the root of its address", url.origin().ascii_serialization());
+            context.report.error(at, "expected an address without anything after its host", Some(help));
+        }
+        urls.push(url);
+    }
+    urls
+}
+
+fn cookie_keys(entries: Vec<SecretEntry>, node: &Node, context: &mut Context<'_, '_>) -> Vec<SecretString> {
+    let mut keys = Vec::new();
+    for (i, entry) in entries.into_iter().enumerate() {
+        let at = node.span_at(&[PathStep::Key("cookieKeys"), PathStep::Index(i)]);
+        let Some(key) = entry.resolve(at, "key that signs cookies", context) else { continue };
+        if key.expose_secret().len() < MIN_KEY {
+            report_short_key(at, "a key for cookies", MIN_KEY, context);
+        }
+        keys.push(key);
+    }
+    keys
+}
+
+/// Reports a key that is too short. `what` is its name, `least` the required number of characters.
+pub(super) fn report_short_key(at: Span, what: &str, least: usize, context: &mut Context<'_, '_>) {
+    let help = "make one with `openssl rand -base64 32`".to_owned();
+    context.report.error(at, format!("{what} needs at least {least} characters"), Some(help));
+}
