@@ -1,8 +1,11 @@
 //! Tests of invalid configs with the exact diagnostics for their authors.
 
+mod actions;
+mod agent_properties;
 mod agents;
 mod api;
 mod auth;
+mod chats;
 mod client_tools;
 mod connections;
 mod embed;
@@ -12,6 +15,7 @@ mod locale;
 mod marks;
 mod mcp;
 mod pages;
+mod requests;
 mod rights;
 mod sender;
 mod serve_as_remote_agent;

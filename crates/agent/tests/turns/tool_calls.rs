@@ -1,0 +1,203 @@
+//! Tool calls: sources, reports, order, errors and time limits.
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn tools_of_sources_are_added_to_a_turn() {
+    let mut case =
+        Case::of(vec![tool_call_reply(&[("a", "far", "{}"), ("b", "slow", r#"{"n":1}"#)]), text_reply("ok")]);
+    case.sources = vec![
+        Arc::new(Elsewhere("one", Ok(vec!["far", "slow"]))),
+        Arc::new(Elsewhere("down", Err("it is down"))),
+        Arc::new(Elsewhere("two", Ok(vec!["far", "more"]))),
+    ];
+    let (notes, requests) = case.run().await;
+    // The agent's own tool and that of the first source keep their names.
+    let names: Vec<_> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names[names.len() - 2..], ["far", "more"]);
+    assert_eq!(names.iter().filter(|name| **name == "slow").count(), 1);
+    assert_eq!(requests[0].system.as_deref(), Some("About one.\n\nAbout two."));
+    assert_snapshot!(notes, @r#"
+    without down: it is down
+    step 1
+      tool-input-start
+      input a {}
+      call a far {}
+      tool-input-start
+      input b {"n":1}
+      call b slow {"n":1}
+      started a
+      started b
+      finished a "one for u"
+      finished b {"n":1}
+    step 1 ends: ToolCalls
+    step 2
+      text-start
+      text "ok"
+      text-end
+    step 2 ends: Stop
+    Done
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_can_add_to_the_message_and_change_the_tools_of_the_next_step() {
+    let replies = vec![
+        tool_call_reply(&[("a", "install", "{}")]),
+        tool_call_reply(&[("b", "installed", "{}")]),
+        text_reply("ok"),
+    ];
+    let mut case = Case::of(replies);
+    case.sources = vec![Arc::new(Installer::default())];
+    let (notes, requests) = case.run().await;
+    let offers = |request: &contract::Request| request.tools.iter().any(|tool| tool.name == "installed");
+    assert_eq!(requests.iter().map(offers).collect::<Vec<_>>(), [false, true, true]);
+    assert_snapshot!(notes, @r#"
+    step 1
+      tool-input-start
+      input a {}
+      call a install {}
+      started a
+      source
+      data install {"tool":"installed"}
+      finished a "p"
+    step 1 ends: ToolCalls
+    step 2
+      tool-input-start
+      input b {}
+      call b installed {}
+      started b
+      finished b "it works"
+    step 2 ends: ToolCalls
+    step 3
+      text-start
+      text "ok"
+      text-end
+    step 3 ends: Stop
+    Done
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timed_out_tool_can_pass_the_cancellation_on() {
+    let told = Arc::new(AtomicBool::new(false));
+    let tells = told.clone();
+    let spec = ToolSpec { timeout: Duration::from_secs(1), ..ToolSpec::new("far", "", json!({ "type": "object" })) };
+    let far = RecordingTool::new(spec, move |_, context: ToolContext| {
+        let told = tells.clone();
+        async move {
+            context.cancel.cancelled().await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            told.store(true, Ordering::SeqCst);
+            Err(ToolError::new("given up"))
+        }
+    });
+    let mut case = Case::of(vec![tool_call_reply(&[("a", "far", "{}")]), text_reply("ok")]);
+    case.more.push(Arc::new(far));
+    let notes = check(case).await;
+    assert!(notes.contains("failed a The tool did not finish within 1 s and was stopped."), "{notes}");
+    assert!(told.load(Ordering::SeqCst));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_reports_its_progress() {
+    assert_snapshot!(check(Case::of(vec![tool_call_reply(&[("a", "reports", r#"{"n":1}"#)]), text_reply("ok")])).await, @r#"
+    step 1
+      tool-input-start
+      input a {"n":1}
+      call a reports {"n":1}
+      started a
+      progress a {"part":1}
+      progress a {"part":2}
+      progress a {"part":3}
+      finished a "whole"
+    step 1 ends: ToolCalls
+    step 2
+      text-start
+      text "ok"
+      text-end
+    step 2 ends: Stop
+    Done
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn parallel_tools_finish_out_of_order_and_are_sent_in_order() {
+    let case =
+        Case::of(vec![tool_call_reply(&[("a", "slow", r#"{"n":1}"#), ("b", "slow", r#"{"n":9}"#)]), text_reply("ok")]);
+    let (notes, requests) = case.run().await;
+    assert_snapshot!(notes, @r#"
+    step 1
+      tool-input-start
+      input a {"n":1}
+      call a slow {"n":1}
+      tool-input-start
+      input b {"n":9}
+      call b slow {"n":9}
+      started a
+      started b
+      finished b {"n":9}
+      finished a {"n":1}
+    step 1 ends: ToolCalls
+    step 2
+      text-start
+      text "ok"
+      text-end
+    step 2 ends: Stop
+    Done
+    "#);
+    assert_snapshot!(serde_json::to_string(&requests[1].messages[2..].iter().map(|m| &**m).collect::<Vec<_>>()).unwrap(), @r#"[{"role":"tool","content":[{"callId":"a","name":"slow","output":{"type":"json","value":{"n":1}}},{"callId":"b","name":"slow","output":{"type":"json","value":{"n":9}}}]}]"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_reads_the_errors_of_failed_calls_and_continues() {
+    let wrong = tool_call_reply(&[
+        ("a", "nowhere", "{}"),
+        ("b", "slow", "{n:"),
+        ("c", "slow", r#"{"n":"one"}"#),
+        ("d", "fails", r#"{"n":1}"#),
+        ("e", "panics", r#"{"n":1}"#),
+        ("f", "hangs", r#"{"n":1}"#),
+        ("g", "slow", "[]"),
+    ]);
+    let notes = check(Case::of(vec![wrong, text_reply("ok")])).await;
+    let told: Vec<_> = notes
+        .lines()
+        .filter(|line| line.contains("invalid") || line.contains("failed") || line.ends_with("Done"))
+        .collect();
+    assert_snapshot!(told.join("\n"), @r#"
+      invalid a {} dynamic=true There is no tool `nowhere`. Available: asks, browser, fails, hangs, panics, reports, slow.
+      invalid b "{n:" dynamic=false The arguments are not valid JSON: key must be a string at line 1 column 2.
+      invalid c {"n":"one"} dynamic=false The arguments do not fit: /n: "one" is not of type "integer"
+      invalid g [] dynamic=false The arguments must be a JSON object.
+      failed a There is no tool `nowhere`. Available: asks, browser, fails, hangs, panics, reports, slow.
+      failed b The arguments are not valid JSON: key must be a string at line 1 column 2.
+      failed c The arguments do not fit: /n: "one" is not of type "integer"
+      failed g The arguments must be a JSON object.
+      failed d out of paper
+      failed e The tool failed unexpectedly.
+      failed f The tool did not finish within 5 s and was stopped.
+    Done
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_a_truncated_reply_do_not_run() {
+    let mut cut = tool_call_reply(&[("a", "slow", r#"{"n":1}"#)]);
+    cut.pop();
+    cut.push(finish_cue(FinishReason::Length));
+    let notes = check(Case::of(vec![cut])).await;
+    assert!(!notes.contains("started") && notes.ends_with("step 1 ends: Length\nDone"), "{notes}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn call_ids_are_unique_in_the_conversation() {
+    let case = Case::of(vec![
+        tool_call_reply(&[("call_0", "slow", r#"{"n":1}"#)]),
+        tool_call_reply(&[("call_0", "slow", r#"{"n":2}"#), ("", "slow", r#"{"n":3}"#)]),
+        text_reply("ok"),
+    ]);
+    let notes = check(case).await;
+    let seen: Vec<_> = notes.lines().filter_map(|line| line.strip_prefix("  call ")).collect();
+    assert_eq!(seen, [r#"call_0 slow {"n":1}"#, r#"call_0-2 slow {"n":2}"#, r#"call-2 slow {"n":3}"#]);
+}

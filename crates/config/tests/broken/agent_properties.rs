@@ -1,0 +1,341 @@
+use crate::agents::agent;
+use crate::{SEARCH, check, with_basics};
+use insta::assert_snapshot;
+
+#[test]
+fn properties_of_other_agent_types_are_rejected() {
+    assert_snapshot!(check(&agent(", thinking: { type: enabled, budgetTokens: 2000 }", "[]")), @"
+    refused
+    chatwright.yaml:11:29: error: `thinking` is for agents of the type ClaudeAgent; this one is of the type Agent
+        |
+     11 |     properties: { model: m, thinking: { type: enabled, budgetTokens: 2000 } }
+        |                             ^^^^^^^^
+        = help: write it under `providerOptions`, in the provider's own words
+    ");
+    assert_snapshot!(check("connections: [{ id: c, type: Anthropic, properties: { apiKey: { _secret: KEY } } }]
+agents:
+  - { id: a, type: ClaudeAgent, connectionId: c, properties: { model: m, effort: highest, thinking: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+  - { id: b, type: ClaudeAgent, connectionId: c, properties: { model: m, reasoningEffort: low } }
+"), @"
+    refused
+    chatwright.yaml:3:82: error: there is no value `highest`
+       |
+     3 | … c, properties: { model: m, effort: highest, thinking: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+       |                                      ^^^^^^^
+       = help: one of `low`, `medium`, `high` and `max`
+
+    chatwright.yaml:3:109: error: there is no value `on`
+       |
+     3 | … effort: highest, thinking: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+       |                                      ^^
+       = help: one of `enabled`, `disabled` and `adaptive`
+
+    chatwright.yaml:3:127: error: expected a number of at least 1024, found the number 5
+       |
+     3 | …thinking: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+       |                                      ^
+
+    chatwright.yaml:3:132: error: `reasoningEffort` is for agents of the type OpenAIAgent; this one is of the type ClaudeAgent
+       |
+     3 | …ing: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+       |                                      ^^^^^^^^^^^^^^^
+
+    chatwright.yaml:4:74: error: `reasoningEffort` is for agents of the type OpenAIAgent; this one is of the type ClaudeAgent
+       |
+     4 |   - { id: b, type: ClaudeAgent, connectionId: c, properties: { model: m, reasoningEffort: low } }
+       |                                                                          ^^^^^^^^^^^^^^^
+    ");
+}
+
+#[test]
+fn unsupported_keys_are_rejected() {
+    assert_snapshot!(check(&with_basics("agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: { model: m, generateTitle: true }
+    auth: { public: true }
+    hooks: { onFinish: [title] }
+")), @"
+    refused
+    chatwright.yaml:6:29: error: `generateTitle` is not available in this version
+       |
+     6 |     properties: { model: m, generateTitle: true }
+       |                             ^^^^^^^^^^^^^
+
+    chatwright.yaml:8:25: error: there is no endpoint `title`
+       |
+     8 |     hooks: { onFinish: [title] }
+       |                         ^^^^^
+       = help: declare it in the section `api`
+    ");
+}
+
+#[test]
+fn prepare_step_and_prune_have_a_strict_shape() {
+    assert_snapshot!(check(&with_basics("agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties:
+      model: demo
+      prepareStep:
+        - { activeTools: [] }
+        - { steps: [0], from: 1 }
+        - { from: 3, to: 2 }
+        - { steps: [1], activeTools: [serch], temperature: 3 }
+      prune: { reasoning: some, toolCalls: before-last-0-messages, emptyMessages: drop }
+      pageContext: 1
+")), @"
+    refused
+    chatwright.yaml:10:21: error: expected a number between 1 and 1000, found the number 0
+        |
+     10 |         - { steps: [0], from: 1 }
+        |                     ^
+
+    chatwright.yaml:12:60: error: expected a number between 0 and 2, found the number 3
+        |
+     12 |         - { steps: [1], activeTools: [serch], temperature: 3 }
+        |                                                            ^
+
+    chatwright.yaml:13:27: error: there is no value `some`
+        |
+     13 |       prune: { reasoning: some, toolCalls: before-last-0-messages, emptyMessages: drop }
+        |                           ^^^^
+        = help: one of `none`, `before-last-message` and `all`
+
+    chatwright.yaml:13:44: error: `before-last-0-messages` cannot be what tool calls are left out
+        |
+     13 |       prune: { reasoning: some, toolCalls: before-last-0-messages, emptyMessages: drop }
+        |                                            ^^^^^^^^^^^^^^^^^^^^^^
+        = help: use `none`, `all`, `before-last-message`, or `before-last-N-messages` with a number from 1 on
+
+    chatwright.yaml:13:83: error: there is no value `drop`
+        |
+     13 |       prune: { reasoning: some, toolCalls: before-last-0-messages, emptyMessages: drop }
+        |                                                                                   ^^^^
+        = help: one of `keep` and `remove`
+
+    chatwright.yaml:14:20: error: expected true or false, found the number 1
+        |
+     14 |       pageContext: 1
+        |                    ^
+    ");
+}
+
+#[test]
+fn prepare_step_rules_without_steps_are_rejected() {
+    assert_snapshot!(check(&with_basics("agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties:
+      model: demo
+      prepareStep:
+        - { activeTools: [] }
+        - { steps: [1], from: 1 }
+        - { from: 3, to: 2 }
+        - { steps: [1], activeTools: [serch], toolChoice: { type: tool, toolName: none } }
+        - { from: 2, toolChoice: required, maxOutputTokens: 100 }
+      prune: { reasoning: all, toolCalls: [{ type: all, tools: [search] }], emptyMessages: remove }
+      pageContext: true
+")), @"
+    refused
+    chatwright.yaml:9:11: error: this rule does not say for which requests it is
+       |
+     9 |         - { activeTools: [] }
+       |           ^
+       = help: add `steps: [1]`, or `from: 2`
+
+    chatwright.yaml:10:11: error: a rule has either `steps` or `from` and `to`
+        |
+     10 |         - { steps: [1], from: 1 }
+        |           ^
+
+    chatwright.yaml:11:11: error: no request has a number from 3 to 2
+        |
+     11 |         - { from: 3, to: 2 }
+        |           ^
+
+    chatwright.yaml:12:39: error: this agent has no tool `serch`
+        |
+     12 |         - { steps: [1], activeTools: [serch], toolChoice: { type: tool, toolName: none } }
+        |                                       ^^^^^
+        = help: the only one is `update-page-state`
+
+    chatwright.yaml:12:83: error: this agent has no tool `none`
+        |
+     12 |         - { steps: [1], activeTools: [serch], toolChoice: { type: tool, toolName: none } }
+        |                                                                                   ^^^^
+        = help: the only one is `update-page-state`
+    ");
+}
+
+#[test]
+fn misplaced_operators_in_properties_are_rejected() {
+    assert_snapshot!(check(&agent(", temperature: { _secret: KEY }, topK: { _state: k }, fileSystem: { basePath: { _user: folder } }", "[]")), @"
+    refused
+    chatwright.yaml:11:44: error: a secret has no place here
+        |
+     11 | …perties: { model: m, temperature: { _secret: KEY }, topK: { _state: k }, fileSystem: { basePath: { _user: fold…
+        |                                      ^^^^^^^
+        = help: secrets are read in `connections`, in an agent's `providerOptions`, and in what a routine asks of a database or a web service; they never leave the server otherwise
+
+    chatwright.yaml:11:68: error: the operator `_state` has no meaning here
+        |
+     11 | …perature: { _secret: KEY }, topK: { _state: k }, fileSystem: { basePath: { _user: folder } } }
+        |                                      ^^^^^^
+        = help: what can stand here: `_user`, `_payload`, `_if`, `_eq`, `_expr` and `_template`
+
+    chatwright.yaml:11:105: error: expected text, found a mapping
+        |
+     11 | …state: k }, fileSystem: { basePath: { _user: folder } } }
+        |                                      ^
+        = help: the operator `_user` cannot stand here
+    ");
+    assert_snapshot!(check(&agent(", askUser: { _user: may }, maxSteps: { _usr: steps }, limits: { requests: { _expr: 1 + } }", "[]")), @"
+    refused
+    chatwright.yaml:11:38: error: expected true or false, found a mapping
+        |
+     11 | …   properties: { model: m, askUser: { _user: may }, maxSteps: { _usr: steps }, limits: { requests: { _expr: 1 …
+        |                                      ^
+        = help: the operator `_user` cannot stand here
+
+    chatwright.yaml:11:66: error: there is no operator `_usr`
+        |
+     11 | …skUser: { _user: may }, maxSteps: { _usr: steps }, limits: { requests: { _expr: 1 + } } }
+        |                                      ^^^^
+        = help: did you mean `_user`?
+
+    chatwright.yaml:11:110: error: syntax error: unexpected end of input, expected expression
+        |
+     11 | …eps }, limits: { requests: { _expr: 1 + } } }
+        |                                      ^^^
+    ");
+    assert_snapshot!(check(&agent(", temperature: { _user: warmth }, topP: 3, activeTools: [{ _user: tool }, serch]", "[search]")), @"
+    refused
+    chatwright.yaml:11:67: error: expected a number between 0 and 1, found the number 3
+        |
+     11 |     properties: { model: m, temperature: { _user: warmth }, topP: 3, activeTools: [{ _user: tool }, serch] }
+        |                                                                   ^
+    ");
+}
+
+/// A cost limit requires the price of every model that it covers.
+#[test]
+fn cost_limit_without_price_is_rejected() {
+    let config = |limits: &str, rest: &str| {
+        format!(
+            "connections: [{{ id: demo, type: Demo }}]
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties:
+      model: mine
+      fallbackModels: [gpt-5, {{ connectionId: demo, model: spare }}]
+      limits: {limits}
+    tools: [write]
+    agents: [{{ agentId: b, description: Helps. }}]
+  - {{ id: b, type: Agent, connectionId: demo, properties: {{ model: below }} }}
+  - {{ id: c, type: Agent, connectionId: demo, properties: {{ model: apart }} }}
+api:
+  - id: write
+    description: Writes.
+    payloadSchema: {{ type: object }}
+    routine:
+      - ':if': true
+        ':then':
+          - {{ id: inner, type: CallEndpoint, properties: {{ endpointId: text }} }}
+  - id: text
+    routine: [{{ id: t, type: GenerateText, connectionId: demo, properties: {{ model: writer, prompt: Hi }} }}]
+{rest}"
+        )
+    };
+    let found = |limits: &str, rest: &str| {
+        let said = check(&config(limits, rest));
+        let lines = said.lines().filter(|line| line.contains(": error:"));
+        lines.map(|line| line.trim_start_matches("chatwright.yaml:").to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(found("{ requests: 3 }", ""), "");
+    assert_snapshot!(found("{ costUsd: 0.5 }", ""), @"
+    7:14: error: the price of the model `mine` is not known, so the cost limit of the agent `a` cannot be kept
+    8:60: error: the price of the model `spare` is not known, so the cost limit of the agent `a` cannot be kept
+    12:68: error: the price of the model `below` is not known, so the cost limit of the agent `a` cannot be kept
+    23:85: error: the price of the model `writer` is not known, so the cost limit of the agent `a` cannot be kept
+    ");
+    assert_eq!(found("{ costUsd: { _user: most } }", "").lines().count(), 4);
+    let some = "prices: { m: { input: 1, output: 2 }, spare: { input: 1, output: 2 } }\n";
+    assert_eq!(found("{ costUsd: 0.5 }", some).lines().count(), 2);
+    assert_eq!(found("{ costUsd: 0.5 }", "prices: { default: { input: 1, output: 2 } }\n"), "");
+    let quota = "limits: { quotas: [{ per: day, costUsd: 1 }] }\n";
+    assert_eq!(found("{ requests: 3 }", quota).lines().count(), 5);
+    let said = check(&config("{ costUsd: 0.5 }", ""));
+    assert!(
+        said.contains(
+            "add it to the section `prices`, in US dollars for a million tokens: `mine: { input: 1, output: 2 }`"
+        ),
+        "{said}"
+    );
+}
+
+/// Settings that an API does not support are not sent; the config is accepted with a warning.
+#[test]
+fn unsupported_sampling_settings_cause_a_warning() {
+    let said = check(
+        "
+connections:
+  - { id: claude, type: Anthropic, properties: { apiKey: { _secret: KEY } } }
+  - { id: openai, type: OpenAI, properties: { apiKey: { _secret: KEY } } }
+  - { id: google, type: Google, properties: { apiKey: { _secret: KEY } } }
+  - { id: gateway, type: AIGateway, properties: { apiKey: { _secret: KEY } } }
+  - { id: local, type: OpenAICompatible, properties: { baseURL: 'http://127.0.0.1:1/v1' } }
+agents:
+  - { id: a, type: ClaudeAgent, connectionId: claude, properties: { model: m, topK: 5, seed: 1 } }
+  - { id: b, type: OpenAIAgent, connectionId: openai, properties: { model: m, topK: 5, stopSequences: [x] } }
+  - { id: c, type: OpenAIAgent, connectionId: openai, properties: { model: m, api: chat, seed: 1, topK: 5 } }
+  - { id: d, type: Agent, connectionId: openai, properties: { model: m, frequencyPenalty: 0.5 } }
+  - { id: e, type: GeminiAgent, connectionId: google, properties: { model: m, topK: 5, seed: 1, stopSequences: [x] } }
+  - { id: f, type: AIGatewayAgent, connectionId: gateway, properties: { model: m/n, topK: 5, seed: 1 } }
+  - { id: g, type: Agent, connectionId: local, properties: { model: m, topK: 5, seed: 1 } }
+",
+    );
+    let warnings: Vec<_> = said.lines().filter(|line| line.contains(": warning: ")).collect();
+    assert_snapshot!(warnings.join("\n"), @r"
+    chatwright.yaml:9:88: warning: `seed` has no effect: Anthropic's Messages API does not know it
+    chatwright.yaml:10:79: warning: `topK` has no effect: OpenAI's Responses API does not know it
+    chatwright.yaml:10:88: warning: `stopSequences` has no effect: OpenAI's Responses API does not know it
+    chatwright.yaml:11:99: warning: `topK` has no effect: the Chat Completions API does not know it
+    chatwright.yaml:12:73: warning: `frequencyPenalty` has no effect: OpenAI's Responses API does not know it
+    chatwright.yaml:14:85: warning: `topK` has no effect: the AI Gateway does not know it
+    chatwright.yaml:15:72: warning: `topK` has no effect: the Chat Completions API does not know it
+    ");
+    assert!(said.starts_with("accepted"), "{said}");
+    assert!(said.contains("let the agent speak Chat Completions, which knows it: `api: chat`"), "{said}");
+    assert!(said.contains("`providerOptions: { openai: { top_k: … } }`"), "{said}");
+}
+
+#[test]
+fn preset_with_tools_is_rejected() {
+    let said = check(&with_basics(&format!(
+        "{SEARCH}agents:
+  - id: a
+    type: Agent
+    preset: record-extractor
+    connectionId: demo
+    properties: {{ model: m, askUser: true }}
+    tools: [search]
+  - {{ id: b, type: Agent, preset: extractor, connectionId: demo, properties: {{ model: m }} }}
+"
+    )));
+    let errors: Vec<_> = said.lines().filter_map(|line| line.split_once(": error: ")).map(|(_, error)| error).collect();
+    assert_eq!(
+        errors,
+        [
+            "an agent with a `preset` works without tools, so it has no `askUser`",
+            "an agent with a `preset` works without tools, so it has no `tools`",
+            "there is no preset `extractor`",
+        ],
+        "{said}"
+    );
+}

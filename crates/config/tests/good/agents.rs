@@ -1,0 +1,193 @@
+//! Agents and their properties.
+
+use super::*;
+
+#[test]
+fn minimal_agent_with_shared_state_is_loaded() {
+    let (config, warnings) = load(SUPPORT);
+    assert_eq!(warnings, "");
+    let agent = &config.agents["support_agent"];
+    assert_eq!((agent.agent_type, agent.max_steps, agent.max_retries), (AgentType::Claude, 10, 2));
+    assert_eq!((agent.tools[0].endpoint_id.as_str(), agent.tools[0].confirm), ("search_knowledge_base", None));
+    assert_eq!(agent.at.to_string(), "chatwright.yaml:8:5");
+    let page = serde_json::to_value(&config.pages[0].definition).unwrap();
+    assert_eq!(page["blocks"][3]["properties"]["sharedState"]["company"], json!({ "_state": "company" }));
+}
+
+#[test]
+fn agent_properties_are_converted() {
+    let (config, warnings) = load("
+connections:
+  - { id: local, type: OpenAICompatible, properties: { baseURL: 'http://127.0.0.1:8080/v1/', headers: { X-Team: blue } } }
+  - { id: claude, type: Anthropic, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+  - { id: openai, type: OpenAI, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+agents:
+  - id: a
+    type: AISDKAgent
+    connectionId: local
+    properties:
+      model: llama
+      instructions:
+      temperature: 1
+      timeout: { stepMs: 500 }
+      toolChoice: none
+      providerOptions: { openai: { logit_bias: {} } }
+    tools:
+  - id: b
+    type: ClaudeAgent
+    connectionId: claude
+    properties:
+      model: claude
+      effort: high
+      thinking: { type: enabled, budgetTokens: 2000 }
+      timeout: 9000
+      stopOnToolCall: update-page-state
+      toolChoice: { type: tool, toolName: update-page-state }
+      providerOptions: { anthropic: { thinking: { type: disabled }, service_tier: auto } }
+  - id: c
+    type: OpenAIAgent
+    connectionId: openai
+    properties: { model: o3-mini, api: chat, reasoningEffort: medium }
+");
+    assert_eq!(warnings, "");
+    let [a, b, c] = ["a", "b", "c"].map(|id| &config.agents[id]);
+    let ConnectionKind::OpenAiCompatible(local) = &config.connections["local"].kind else { panic!("not local") };
+    assert_eq!(local.base_url.as_deref(), Some("http://127.0.0.1:8080/v1"));
+    assert_eq!(local.headers[0].0, "X-Team");
+    assert_eq!((a.agent_type, a.instructions.as_ref(), a.sampling.temperature), (AgentType::Any, None, Some(1.0)));
+    assert_eq!(a.timeouts.step, Some(Duration::from_millis(500)));
+    assert_eq!(a.tool_choice, ToolChoice::None);
+    assert_eq!(Value::from(a.provider_options.clone()), json!({ "openai": { "logit_bias": {} } }));
+    assert_eq!(b.tool_choice, ToolChoice::Tool("update-page-state".to_owned()));
+    assert_eq!(b.timeouts.total, Some(Duration::from_secs(9)));
+    assert_eq!(
+        Value::from(b.provider_options.clone()),
+        json!({ "anthropic": {
+            "thinking": { "type": "enabled", "budget_tokens": 2000 },
+            "service_tier": "auto",
+            "output_config": { "effort": "high" },
+        } })
+    );
+    assert_eq!(c.openai_api, OpenAiApi::Chat);
+    assert_eq!(Value::from(c.provider_options.clone()), json!({ "openai": { "reasoning_effort": "medium" } }));
+}
+
+/// The properties of each type of agent are written in the terms of its provider and merged with
+/// `providerOptions` of the same group.
+#[test]
+fn provider_properties_are_merged_into_provider_options() {
+    let (config, warnings) = load("
+connections:
+  - { id: openai, type: OpenAI, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+  - { id: google, type: Google, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+  - { id: gateway, type: AIGateway, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+agents:
+  - id: openai
+    type: OpenAIAgent
+    connectionId: openai
+    properties:
+      model: gpt-5
+      reasoningEffort: low
+      reasoningSummary: detailed
+      timeout: { firstByteMs: 180000, chunkMs: 90000 }
+      providerOptions: { openai: { reasoning: { effort: high, generate_summary: auto }, textVerbosity: low } }
+  - id: google
+    type: GeminiAgent
+    connectionId: google
+    properties:
+      model: gemini-2.5-flash
+      thinkingConfig: { thinkingBudget: -1, includeThoughts: true }
+      safetySettings: [{ category: HARM_CATEGORY_HARASSMENT, threshold: BLOCK_NONE }]
+      providerOptions: { google: { generationConfig: { mediaResolution: MEDIA_RESOLUTION_LOW, thinkingConfig: { thinkingBudget: 5 } } } }
+  - id: gateway
+    type: AIGatewayAgent
+    connectionId: gateway
+    properties:
+      model: anthropic/claude-sonnet-4
+      order: [azure, bedrock]
+      only: [azure]
+      user: u1
+      tags: [a]
+      zeroDataRetention: true
+      providerTimeouts: { byok: { openai: 5000 } }
+      byok: { anthropic: [{ apiKey: k }] }
+      fallbackModels: [openai/gpt-5, { connectionId: openai, model: gpt-4o }]
+      providerOptions: { gateway: { sort: cost, user: u2 }, anthropic: { thinking: { type: adaptive } } }
+");
+    assert_eq!(warnings, "");
+    let options = |id: &str| Value::from(config.agents[id].provider_options.clone()).to_string();
+    assert_snapshot!(options("openai"), @r#"{"openai":{"reasoning":{"effort":"low","generate_summary":"auto","summary":"detailed"},"textVerbosity":"low"}}"#);
+    assert_snapshot!(options("google"), @r#"{"google":{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW","thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true}},"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_NONE"}]}}"#);
+    assert_snapshot!(options("gateway"), @r#"{"gateway":{"sort":"cost","user":"u1","order":["azure","bedrock"],"only":["azure"],"models":["openai/gpt-5"],"tags":["a"],"zeroDataRetention":true,"providerTimeouts":{"byok":{"openai":5000}},"byok":{"anthropic":[{"apiKey":"k"}]}},"anthropic":{"thinking":{"type":"adaptive"}}}"#);
+    let timeouts = config.agents["openai"].timeouts;
+    assert_eq!(timeouts.first_byte.zip(timeouts.chunk), Some((Duration::from_secs(180), Duration::from_secs(90))));
+    let elsewhere = &config.agents["gateway"].fallback_models[0];
+    assert_eq!((elsewhere.connection_id.as_str(), elsewhere.model.as_str()), ("openai", "gpt-4o"));
+}
+
+#[test]
+fn preset_needs_only_a_model() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }]\nagents:\n\
+         \x20 - { id: record-extractor, type: Agent, preset: record-extractor, connectionId: demo, properties: { model: qwen3 } }\n\
+         \x20 - { id: own, type: Agent, preset: record-extractor, connectionId: demo, properties: { model: m, instructions: Short., temperature: 0.5, noThink: true } }\n",
+    );
+    assert_eq!(warnings, "");
+    let [preset, own] = ["record-extractor", "own"].map(|id| &config.agents[id]);
+    assert!(preset.instructions.as_ref().is_some_and(|text| text.as_str().unwrap().starts_with("You extract records")));
+    assert_eq!(
+        (preset.sampling.temperature, preset.max_steps, preset.has_preset, preset.no_think),
+        (Some(0.0), 1, true, None)
+    );
+    assert_eq!(
+        (own.instructions.clone(), own.sampling.temperature, own.no_think),
+        (Some(json!("Short.")), Some(0.5), Some(true))
+    );
+}
+
+/// The values of operators are checked as if they were written in the config.
+#[test]
+fn values_of_operators_are_checked_for_each_turn() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }]\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties:\n\
+         \x20     model: { _user: model }\n      maxSteps: 4\n      topP: { _payload: urlQuery.p }\n\
+         \x20     limits: { requests: { _user: requests }, toolCalls: 9 }\n      prune: { reasoning: { _user: forget } }\n",
+    );
+    assert_eq!(warnings, "");
+    let agent = &config.agents["a"];
+    let later = agent.dynamic_properties.as_ref().unwrap().properties.iter().map(|property| property.name.as_str());
+    assert_eq!(later.collect::<Vec<_>>(), ["model", "topP", "limits", "prune"]);
+    let settled = |values: [Value; 4]| match agent.with_dynamic_values(values.to_vec()) {
+        Ok(agent) => {
+            let (sampling, limits) = (agent.sampling, agent.limits);
+            let (requests, calls, reasoning) = (limits.requests, limits.tool_calls, agent.prune.reasoning);
+            format!("{} {} {:?} {requests:?} {calls:?} {reasoning:?}", agent.model, agent.max_steps, sampling.top_p)
+        }
+        Err(error) => error,
+    };
+    let nothing = Value::Null;
+    let bounds = json!({ "requests": 2, "toolCalls": 9 });
+    let cases = [
+        [json!("m"), nothing.clone(), bounds.clone(), json!({ "reasoning": "all" })],
+        [json!("m"), json!(0.5), bounds.clone(), nothing.clone()],
+        [nothing.clone(), nothing.clone(), bounds.clone(), nothing.clone()],
+        [json!({ "_user": "model" }), nothing.clone(), bounds.clone(), nothing.clone()],
+        [json!("m"), json!(2), bounds.clone(), nothing.clone()],
+        [json!("m"), nothing.clone(), json!({ "requests": 0 }), nothing.clone()],
+        [json!("m"), nothing.clone(), bounds.clone(), json!({ "reasoning": "some" })],
+        // An operator in a limit must yield a value.
+        [json!("m"), nothing.clone(), json!({ "requests": null, "toolCalls": 9 }), nothing.clone()],
+        [json!("m"), nothing.clone(), json!({ "requests": "two", "toolCalls": 9 }), nothing.clone()],
+    ];
+    assert_snapshot!(cases.map(settled).join("\n"), @"
+    m 4 None Some(2) Some(9) All
+    m 4 Some(0.5) Some(2) Some(9) None
+    chatwright.yaml:7:14: the operator of `model` came to what cannot stand there: expected text, found nothing
+    chatwright.yaml:7:14: the operator of `model` came to what cannot stand there: an operator in an operator
+    chatwright.yaml:9:13: the operator of `topP` came to what cannot stand there: expected a number between 0 and 1, found the number 2
+    chatwright.yaml:10:15: the operator of `limits` came to what cannot stand there: expected a number of at least 1, found the number 0
+    chatwright.yaml:11:14: the operator of `prune` came to what cannot stand there: there is no value `some`
+    chatwright.yaml:10:15: the operator of `limits.requests` came to nothing, so the bound cannot be kept
+    chatwright.yaml:10:15: the operator of `limits` came to what cannot stand there: expected a whole number, found the text `two`
+    ");
+}
