@@ -2,8 +2,8 @@
 //! in the URL (`?conversation=ID`), so that links, reloads and the browser's back button work.
 
 use crate::address::Address;
-use crate::hidden_characters::{TextKind, text_with_code_points};
 use crate::prelude::*;
+use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 
 /// The parameter in the query string.
 const QUERY_KEY: &str = "conversation";

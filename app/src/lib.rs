@@ -4,20 +4,13 @@ pub mod actions;
 pub mod address;
 pub mod agent_chat;
 pub mod agent_conversations;
-pub mod any_view;
 pub mod api;
-mod bidi;
 pub mod blocks;
 pub mod chat_context;
 pub mod chunks;
 #[cfg(feature = "ssr")]
 pub mod context;
-mod hidden_characters;
-pub mod icons;
-pub mod image_origins;
 pub mod markdown;
-mod node;
-mod numbers;
 pub mod page_state;
 pub mod pages;
 pub mod prelude;
@@ -32,6 +25,7 @@ mod tab_sync;
 pub mod texts;
 pub mod theme;
 pub mod title;
+pub mod ui;
 #[cfg(feature = "ssr")]
 pub mod upload_origins;
 mod validation;

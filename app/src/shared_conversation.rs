@@ -1,11 +1,11 @@
 //! The page of a shared copy of a conversation, which anyone with the link can read. Plain HTML
 //! without the app.
 
-use crate::agent_chat::notice::outcome_label;
-use crate::hidden_characters::{TextKind, escaped_json, text_with_code_points, visible_nodes};
+use crate::agent_chat::message::notice::outcome_label;
 use crate::markdown::{CitationStyle, MarkdownOptions, markdown_node_with_options};
-use crate::node::{Node, element};
 use crate::texts::{Text, Texts, fill, t};
+use crate::ui::hidden_characters::{TextKind, escaped_json, text_with_code_points, visible_nodes};
+use crate::ui::node::{Node, element};
 use chat::SharedSnapshot;
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use serde_json::Value;
@@ -73,7 +73,7 @@ fn conversation_node(copy: &SharedSnapshot) -> Node {
         element("h1").attr("dir", "auto").children(visible_nodes(&copy.title, TextKind::Prose)),
         element("p")
             .attr("class", "cw-shared-note")
-            .text(fill(Text::SharedNote, &[&crate::agent_conversations::dates::utc_date(copy.created_at)])),
+            .text(fill(Text::SharedNote, &[&crate::ui::dates::utc_date(copy.created_at)])),
     ];
     content.extend(copy.messages.iter().map(message_node));
     element("main").attr("class", "cw-shared").children(content)

@@ -2,9 +2,9 @@
 
 use crate::App;
 use crate::context::{EmbedContext, ReaderId};
-use crate::image_origins::ImageOrigins;
 use crate::pages::{RustPage, account};
 use crate::texts::{Text, Texts, t};
+use crate::ui::image_origins::ImageOrigins;
 #[cfg(feature = "ssr")]
 use crate::upload_origins::UploadOrigins;
 use leptos::prelude::*;

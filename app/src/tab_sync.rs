@@ -1,7 +1,7 @@
 //! Synchronizes the tabs of one browser: each tells the others which conversation changed.
 
-use crate::agent_chat::browser::random_id;
 use crate::prelude::*;
+use crate::ui::browser::random_id;
 use leptos::web_sys::{BroadcastChannel, MessageEvent};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;

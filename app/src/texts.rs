@@ -18,8 +18,8 @@ use server as half;
 
 pub use wire::locale::{Locale, Text};
 
-use crate::numbers::group_digits;
 use crate::prelude::*;
+use crate::ui::numbers::group_digits;
 use leptos::prelude::{Owner, provide_context, use_context};
 use leptos::tachys::reactive_graph::OwnedView;
 use std::sync::Arc;

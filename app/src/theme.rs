@@ -1,9 +1,9 @@
 //! The theme: the system's, light or dark. The choice is kept in the browser's local storage;
 //! `public/assets/theme.js` applies it before the first paint.
 
-use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::icons::{Icon, Shape};
 
 /// The key in local storage; `theme.js` reads it too.
 const STORAGE_KEY: &str = "theme";

@@ -1,5 +1,5 @@
 // Keeps what a reader sends before the page has come to life: on a slow line the composer is there seconds before the code that sends.
-// The app takes over what is kept, see app/src/agent_chat/early_input.rs. Until then Enter must not write a line break.
+// The app takes over what is kept, see app/src/agent_chat/composer/early_input.rs. Until then Enter must not write a line break.
 {
   /** The composer around an element, unless the app runs it by now. */
   const composer = (target) => {

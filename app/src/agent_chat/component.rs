@@ -1,9 +1,9 @@
 //! The chat component that pages use.
 
+use super::cards::standing_approvals::StandingApprovalState;
 use super::pane::Pane;
 use super::session::{ChatBlock, HostForm, Session};
 use super::size::{section_id, sized_section};
-use super::standing_approvals::StandingApprovalState;
 use super::{CONVERSATION, FRAMES};
 use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, ServerData, load_conversation};

@@ -7,9 +7,9 @@
 use super::component::inline_chat;
 use super::session::ChatBlock;
 use crate::chat_context::ChatContext;
-use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::icons::{Icon, Shape};
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::html;
 use leptos::wasm_bindgen::JsCast;

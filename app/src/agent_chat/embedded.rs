@@ -7,7 +7,6 @@
 //! `answer` (to an `ask`), `toolresult`, `state` and `conversation`.
 
 use super::AgentChat;
-use super::browser::{random_id, sleep};
 use super::session::HostForm;
 use crate::actions::{Actions, BlockEvents, ClientTools, use_actions};
 use crate::chat_context::{ChatContext, use_chat_context};
@@ -16,6 +15,7 @@ use crate::pages::announcer::Announcer;
 use crate::pages::notices::Notices;
 use crate::pages::{MissingPage, provide_page};
 use crate::prelude::*;
+use crate::ui::browser::{random_id, sleep};
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 use leptos::ev::Custom;

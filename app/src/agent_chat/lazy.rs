@@ -1,12 +1,11 @@
 //! The chunks for features that not every conversation uses; their code is loaded with the first
 //! use.
 
-use super::message_state::MessageState;
+use super::cards::{standing_approvals, tool_card};
+use super::composer::{attachments, context_meter, edit_form, queue, undo};
+use super::message::state::MessageState;
+use super::message::{feedback, menu, sources, versions};
 use super::session::Session;
-use super::{
-    attachments, context_meter, edit_form, feedback, message_menu, queue, sources, standing_approvals, tool_card, undo,
-    versions,
-};
 use crate::chunks::{Chunk, ChunkError, ChunkFuture};
 use crate::pages::agent_changes;
 use crate::prelude::*;
@@ -80,7 +79,7 @@ fn extras() -> Result<ExtraFunctions, ChunkError> {
         dictate: Session::dictate,
         edit: || view! { <edit_form::EditForm /> }.into_any(),
         feedback: |message, asks_why| view! { <feedback::FeedbackForm message asks_why /> }.into_any(),
-        menu: message_menu::items,
+        menu: menu::items,
         queue: || view! { <queue::Queue /> }.into_any(),
         sources: sources::sources_view,
         undo: || view! { <undo::Undo /> }.into_any(),

@@ -4,80 +4,31 @@
 //! `Pane`. A `Session` is the open conversation: it sends messages, follows streams and keeps the
 //! messages, with a signal for each part of a message. A delta passes from the bytes of the stream
 //! through the reader (decoded and applied to the message), `session/follow.rs` (once per frame)
-//! and `message_state.rs` (the parts that changed) to [`crate::markdown`] (the blocks that
+//! and `message/state.rs` (the parts that changed) to [`crate::markdown`] (the blocks that
 //! changed).
 
 #![expect(unreachable_pub, reason = "the component macro makes what it generates pub")]
 
-mod announcer;
-mod approval_card;
-mod attachment;
-mod attachments;
-pub(crate) mod browser;
-mod card;
-mod citations;
-mod commands;
+mod cards;
 mod component;
 mod composer;
-mod composer_tools;
-mod context_meter;
-mod days;
-mod drafts;
 mod drawer;
-mod early_input;
-mod edit_form;
 mod embedded;
-pub(crate) mod emblem;
-mod feedback;
-mod labels;
 mod lazy;
 mod log;
-mod message;
-mod message_actions;
-mod message_info;
-mod message_menu;
-mod message_reader;
-mod message_state;
-mod message_window;
-pub(crate) mod notice;
-mod outgoing;
+pub(crate) mod message;
 mod pane;
-mod part;
-mod progress;
-mod prompt;
-mod question_card;
-mod question_field;
-mod queue;
-mod reasoning;
-mod scroll;
 mod session;
 mod size;
-mod sources;
-mod speech;
-mod standing_approvals;
-mod standing_button;
-mod sub_agent;
-mod suggestions;
-#[cfg(all(test, feature = "ssr"))]
-mod tests;
-mod thinking;
-mod tool_card;
-mod tool_result;
-mod undo;
-mod unseen_arguments;
-mod user_text;
-mod value;
-mod versions;
-mod welcome;
 
 pub use component::AgentChat;
 pub(crate) use lazy::{EXTRAS, TOOLS};
 
 use crate::chunks::{Chunk, ChunkError, ChunkFuture};
 use crate::prelude::*;
-use message_state::MessageState;
+use cards::standing_approvals::StandingApprovalState;
+use message::state::MessageState;
 use session::{ChatBlock, Session, SessionAction};
-use standing_approvals::StandingApprovalState;
 use wasm_split_helpers::wasm_split;
 use wire::api::ConversationView;
 use wire::page::Page;
@@ -101,9 +52,9 @@ fn load() -> ChunkFuture {
 #[wasm_split(conversation, fallible)]
 fn functions() -> Result<ConversationFunctions, ChunkError> {
     Ok(ConversationFunctions {
-        log: || view! { <log::Log /> }.into_any(),
-        context_meter: context_meter::context_meter,
-        standing_button: standing_button::standing_button,
+        log: || view! { <log::view::Log /> }.into_any(),
+        context_meter: composer::context_meter::context_meter,
+        standing_button: cards::standing_button::standing_button,
         messages: |view| view.messages.iter().map(|message| MessageState::from_view(view, message)).collect(),
         perform: Session::perform,
     })

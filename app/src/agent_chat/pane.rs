@@ -1,10 +1,10 @@
 //! One conversation: its log, or the welcome text while it is empty, and the composer.
 
-use super::composer::Composer;
-use super::notice::Trouble;
+use super::cards::standing_approvals::StandingApprovalState;
+use super::composer::view::Composer;
+use super::log::welcome::Welcome;
+use super::message::notice::Trouble;
 use super::session::{ChatBlock, Session};
-use super::standing_approvals::StandingApprovalState;
-use super::welcome::Welcome;
 use super::{CONVERSATION, EXTRAS, TOOLS};
 use crate::prelude::*;
 use crate::texts::{Text, t};

@@ -2,14 +2,14 @@
 
 use super::list::{ConversationListState, use_conversations};
 use super::organizing::ORGANIZING;
-use crate::agent_chat::browser::selected_file_text;
 use crate::api::codec::CreatedId;
 use crate::api::import_conversation;
 use crate::chat_context::{ChatContext, use_chat_context};
-use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::browser::selected_file_text;
+use crate::ui::icons::{Icon, Shape};
 use leptos::ev::Event;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;

@@ -1,17 +1,17 @@
 //! One conversation in the list.
 
 use super::ListEvents;
-use super::dates::RelativeTime;
 use super::list::{ConversationEntry, ConversationListState, use_conversations};
 use super::organizing::ORGANIZING;
-use crate::bidi::has_mixed_directions;
 use crate::chat_context::use_chat_context;
-use crate::hidden_characters::{TextKind, text_with_code_points};
-use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
+use crate::ui::bidi::has_mixed_directions;
+use crate::ui::dates::RelativeTime;
+use crate::ui::hidden_characters::{TextKind, text_with_code_points};
+use crate::ui::icons::{Icon, Shape};
 use leptos::ev::MouseEvent;
 use wire::api::ConversationSummary;
 

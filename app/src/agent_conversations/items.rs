@@ -1,17 +1,17 @@
 //! A conversation list that the page provides itself: the entries come from the block's properties,
 //! and what the user does with them is reported as events of the block.
 
-use super::dates::utc_date;
 use crate::actions::BlockEvents;
-use crate::agent_chat::emblem::emblem;
-use crate::bidi::has_mixed_directions;
-use crate::icons::{Shape, icon};
-use crate::node::{KEY, Node, element, reactive_nodes};
-use crate::numbers::css_pixels;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::properties::Properties;
 use crate::texts::{Text, fill, t};
+use crate::ui::bidi::has_mixed_directions;
+use crate::ui::dates::utc_date;
+use crate::ui::emblem::emblem;
+use crate::ui::icons::{Shape, icon};
+use crate::ui::node::{KEY, Node, element, reactive_nodes};
+use crate::ui::numbers::css_pixels;
 use leptos::ev::MouseEvent;
 use leptos::html;
 use leptos::wasm_bindgen::JsCast;

@@ -1,6 +1,5 @@
 //! The state of the list and the operations on it.
 
-use super::dates::use_now;
 use super::merge;
 use super::organizing::{ORGANIZING, OrganizingFunctions};
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
@@ -8,6 +7,7 @@ use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::ChunkError;
 use crate::prelude::*;
 use crate::tab_sync;
+use crate::ui::dates::use_now;
 use leptos::ev;
 use std::time::Duration;
 use wire::api::{ConversationList, ConversationSummary};

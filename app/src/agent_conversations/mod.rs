@@ -3,7 +3,6 @@
 
 pub mod actions;
 mod change;
-pub mod dates;
 mod highlight;
 pub mod import;
 pub mod item;
@@ -23,10 +22,10 @@ pub mod share_dialog;
 use crate::actions::BlockEvents;
 use crate::api::{ApiError, ServerData, list_conversations};
 use crate::chat_context::use_chat_context;
-use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::texts::{Text, block_language, error_text, t, with_locale};
+use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
 use item::ConversationItem;
 use leptos::ev::KeyboardEvent;

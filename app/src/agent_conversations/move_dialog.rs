@@ -1,9 +1,9 @@
 //! The dialog that moves conversations to a folder, to no folder, or to a new one.
 
 use super::list::{ConversationListState, use_conversations};
-use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::icons::{Icon, Shape};
 use leptos::html;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlDialogElement;

@@ -2,8 +2,8 @@
 //! have the same height, so the padding for the others is known.
 
 use super::list::{ConversationEntry, ConversationListState};
-use crate::numbers::css_pixels;
 use crate::prelude::*;
+use crate::ui::numbers::css_pixels;
 use leptos::html;
 use leptos::wasm_bindgen::JsCast;
 use leptos::wasm_bindgen::closure::Closure;

@@ -4,9 +4,9 @@ use super::import::ImportButton;
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::NAME_LENGTH;
 use super::organizing::ORGANIZING;
-use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::icons::{Icon, Shape};
 use leptos::ev::{Event, KeyboardEvent};
 use wire::organize::{Folder, ListFilter};
 

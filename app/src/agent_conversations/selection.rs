@@ -4,9 +4,9 @@ use super::actions::archive_change;
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_move_dialog;
 use super::organizing::ORGANIZING;
-use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{self, Text, t};
+use crate::ui::icons::{Icon, Shape};
 use leptos::ev::MouseEvent;
 
 /// The toolbar while conversations are selected.

@@ -2,10 +2,10 @@
 
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_dialog;
-use crate::agent_chat::browser;
 use crate::api::shares;
 use crate::prelude::*;
 use crate::texts::{Text, error_text, t};
+use crate::ui::browser;
 use leptos::html;
 use leptos::task::spawn_local;
 use wire::organize::Share;

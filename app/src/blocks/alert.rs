@@ -1,9 +1,9 @@
 //! The block `Alert`, and the icon that messages share with it.
 
 use crate::actions::MessageStatus;
-use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::properties::Properties;
+use crate::ui::icons::{Icon, Shape};
 
 /// An alert: a message that is part of the page.
 #[component]

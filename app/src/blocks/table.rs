@@ -1,10 +1,10 @@
 //! The block `Table`.
 
 use super::field::default_heading;
-use crate::node::{Node, element, reactive_nodes};
 use crate::prelude::*;
 use crate::properties::Properties;
 use crate::texts::{self, Text, t};
+use crate::ui::node::{Node, element, reactive_nodes};
 use serde_json::Value;
 use wire::page::TableColumn;
 use wire::page::properties::as_text;

@@ -2,9 +2,9 @@
 
 use super::{ChunkError, ChunkFuture, all_chunks};
 use crate::actions::{Actions, MessageStatus};
-use crate::agent_chat::browser::sleep;
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::browser::sleep;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Citations: numbers of sources within a text. A mark with the number is inserted into the text
 //! where a cited passage ends; it is rendered as a button that leads to the source.
 
-use crate::node::{Node, element};
 use crate::texts::{Text, fill};
+use crate::ui::node::{Node, element};
 use std::borrow::Cow;
 use std::sync::Arc;
 

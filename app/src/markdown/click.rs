@@ -30,7 +30,7 @@ pub(crate) fn on_click(event: leptos::ev::MouseEvent) {
 fn copy(button: &Element, block: Option<Element>) {
     let code = block.and_then(|block| block.query_selector("code").ok().flatten());
     let Some(text) = code.and_then(|code| code.text_content()) else { return };
-    if !crate::agent_chat::browser::copy(&text) {
+    if !crate::ui::browser::copy(&text) {
         return;
     }
     // Cannot fail: sets attributes of an existing element.

@@ -1,9 +1,9 @@
 //! Code blocks with their language and buttons.
 
 use super::MarkdownOptions;
-use crate::hidden_characters::{TextKind, visible_nodes};
-use crate::node::{Node, element};
 use crate::texts::{Text, t};
+use crate::ui::hidden_characters::{TextKind, visible_nodes};
+use crate::ui::node::{Node, element};
 
 /// Returns the markup of a code block. It has no state, so that it can be updated in place while
 /// the code arrives; clicks are handled by [`super::on_click`]. `open` means that more code may

@@ -1,8 +1,8 @@
 //! GFM footnotes. They are numbered by the labels in the text: counted numbers could change while
 //! the text is being written.
 
-use crate::node::{Node, element};
 use crate::texts::{Text, fill};
+use crate::ui::node::{Node, element};
 use std::collections::HashSet;
 
 /// The maximum length of a label in bytes; a longer one is text.

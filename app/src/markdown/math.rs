@@ -3,7 +3,7 @@
 
 use super::mathml;
 use crate::chunks::{Chunk, ChunkError, ChunkFuture};
-use crate::node::{Node, element};
+use crate::ui::node::{Node, element};
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::{Parser, Storage, push_mathml};
 use wasm_split_helpers::wasm_split;

@@ -1,6 +1,6 @@
 //! Parses MathML into nodes. Only the listed elements and attributes are allowed.
 
-use crate::node::{Node, element};
+use crate::ui::node::{Node, element};
 
 /// The elements of MathML Core that formulas consist of.
 pub(crate) const ELEMENTS: [&str; 27] = [

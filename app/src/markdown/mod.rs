@@ -4,7 +4,7 @@
 //! A text is split into its top-level blocks ([`split`]). A block that is followed by another one
 //! is closed: its source never changes again, and its view is never updated again. Only the last
 //! block is parsed again when text arrives, and only its changed nodes are updated
-//! ([`crate::node`]). [`tail`] prevents incomplete markup from flashing up.
+//! ([`crate::ui::node`]). [`tail`] prevents incomplete markup from flashing up.
 //!
 //! A model's text never becomes HTML: raw HTML is shown as text, links have an allow-listed scheme,
 //! and images of other hosts become links to them, so that a reply cannot make the browser send

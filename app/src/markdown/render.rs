@@ -10,9 +10,9 @@ use super::mask::{self, Formula, Masked, mask_formulas, unmask_formulas};
 use super::math;
 use super::split::OPTIONS;
 use super::tail::presentable;
-use crate::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
-use crate::node::{Node, element};
 use crate::texts::{Text, t};
+use crate::ui::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
+use crate::ui::node::{Node, element};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;
 

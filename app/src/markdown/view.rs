@@ -4,8 +4,8 @@ use super::MarkdownOptions;
 use super::click::on_click;
 use super::document::{BlockGroup, Document, MarkdownBlock, References};
 use super::render::render;
-use crate::node::{Node, element, reactive_nodes};
 use crate::prelude::*;
+use crate::ui::node::{Node, element, reactive_nodes};
 
 /// A Markdown text.
 #[component]

@@ -3,11 +3,11 @@
 use super::account::AccountMenu;
 use super::drawer::{CONTENT_DRAWER, CONVERSATIONS_DRAWER};
 use super::regions::RegionNames;
-use crate::icons::{Icon, Shape};
 use crate::page_state::use_page_state;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::theme::ThemeSwitch;
+use crate::ui::icons::{Icon, Shape};
 
 /// The bar of a page: the title, the buttons that open its drawers on a narrow screen, the theme
 /// switch, and the account menu.

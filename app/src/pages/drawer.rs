@@ -2,9 +2,9 @@
 //! without script, close with Escape or a click outside, and restore the focus. On a wide screen
 //! the style sheet shows them as columns.
 
-use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::icons::{Icon, Shape};
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys;
 

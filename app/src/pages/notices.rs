@@ -2,9 +2,9 @@
 
 use crate::actions::{Actions, Notice};
 use crate::blocks::alert::status_icon;
-use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::icons::{Icon, Shape};
 use leptos::html;
 
 /// Shows the messages below the bar, above everything else. Screen readers get them from the page's

@@ -1,7 +1,7 @@
 //! The browser's texts of the config, which are in the document's head.
 
 use super::Texts;
-use crate::agent_conversations::dates::local_time;
+use crate::ui::dates::local_time;
 use leptos::prelude::document;
 use std::cell::{OnceCell, RefCell};
 use wire::locale::{Locale, Text};

@@ -6,7 +6,7 @@ use crate::router::AppState;
 use app::AccountLink;
 use app::chunks::{ChunkFiles, UsedChunks};
 use app::context::{AppContext, ReaderId, RequestCache};
-use app::image_origins::ImageOrigins;
+use app::ui::image_origins::ImageOrigins;
 use app::upload_origins::UploadOrigins;
 use axum::Extension;
 use axum::extract::{Request, State};

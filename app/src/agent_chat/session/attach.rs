@@ -4,11 +4,11 @@
 
 use super::{Session, external_storage};
 use crate::address::encode_component;
-use crate::agent_chat::browser;
-use crate::agent_chat::outgoing::{Attachment, OutgoingFile, Upload};
-use crate::numbers;
+use crate::agent_chat::composer::outgoing::{Attachment, OutgoingFile, Upload};
 use crate::prelude::*;
 use crate::texts::{self, Text, fill, t};
+use crate::ui::browser;
+use crate::ui::numbers;
 use futures::channel::oneshot;
 use leptos::web_sys::{File, ProgressEvent, Url, XmlHttpRequest};
 use serde_json::Value;

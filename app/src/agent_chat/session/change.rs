@@ -1,7 +1,7 @@
 //! Changes to messages that start no run: switching versions, deletion, feedback, copying.
 
 use super::{Phase, Session};
-use crate::agent_chat::message_state::MessageState;
+use crate::agent_chat::message::state::MessageState;
 use crate::api;
 use crate::prelude::*;
 use serde_json::{Value, json};

@@ -2,8 +2,9 @@
 //! drafts, the network.
 
 use super::{Session, SessionAction};
-use crate::agent_chat::{browser, drafts};
+use crate::agent_chat::composer::drafts;
 use crate::prelude::*;
+use crate::ui::browser;
 use leptos::ev;
 use leptos::ev::DragEvent;
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! Dictation, in browsers with speech recognition.
 
 use super::Session;
-use crate::agent_chat::speech;
+use crate::agent_chat::composer::speech;
 use crate::prelude::*;
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};

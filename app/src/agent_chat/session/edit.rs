@@ -2,10 +2,10 @@
 //! version.
 
 use super::{Phase, Remedy, Session};
-use crate::agent_chat::browser;
-use crate::agent_chat::message_state::MessageState;
-use crate::agent_chat::outgoing::{OutgoingFile, OutgoingMessage};
+use crate::agent_chat::composer::outgoing::{OutgoingFile, OutgoingMessage};
+use crate::agent_chat::message::state::MessageState;
 use crate::prelude::*;
+use crate::ui::browser;
 use serde_json::json;
 use wire::api::Submission;
 

@@ -6,7 +6,7 @@
 use super::attach::post_file;
 use crate::actions::call_endpoint;
 use crate::address::encode_component;
-use crate::agent_chat::outgoing::{Attachment, OutgoingFile};
+use crate::agent_chat::composer::outgoing::{Attachment, OutgoingFile};
 use crate::texts::{Text, t};
 use leptos::web_sys::{File, FormData};
 use serde_json::{Map, Value, json};

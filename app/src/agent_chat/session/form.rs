@@ -9,9 +9,10 @@
 //! storage, so that other tabs have them as well.
 
 use super::Session;
-use crate::agent_chat::browser;
-use crate::agent_chat::drafts::{self, user_mark};
+use crate::agent_chat::composer::drafts;
+use crate::agent_chat::composer::drafts::user_mark;
 use crate::prelude::*;
+use crate::ui::browser;
 use serde_json::{Map, Value};
 use wire::page::{SharedField, apply_updates};
 

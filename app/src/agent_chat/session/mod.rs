@@ -6,46 +6,38 @@
 //! - `submit.rs` sends messages and decisions, `edit.rs` sends edited messages, `attach.rs` uploads
 //!   files (`external_storage.rs` to the page's own storage), `queue.rs` keeps messages that wait,
 //!   `compose.rs` and `dictate.rs` contain other functions of the composer.
-//! - `follow.rs` shows what `connect.rs` reads, `connection_permits.rs` limits permanent
+//! - `stream/follow.rs` shows what `connect.rs` reads, `connection_permits.rs` limits permanent
 //!   connections, `tabs.rs` observes other tabs and devices.
-//! - `client_call.rs` executes the calls of client tools, `page_call.rs` those that do more than
-//!   fill in fields.
-//! - `events.rs` derives events, `event_claims.rs` delivers each to one page, `methods.rs` contains
-//!   the methods for the page's actions, `preset.rs` the messages that the page sets, `form.rs`
-//!   saves the shared form.
+//! - `page/client_call.rs` executes the calls of client tools, `page_call.rs` those that do more
+//!   than fill in fields.
+//! - `page/events.rs` derives events, `event_claims.rs` delivers each to one page, `methods.rs`
+//!   contains the methods for the page's actions, `preset.rs` the messages that the page sets.
+//! - `form.rs` saves the shared form.
 //! - `change.rs` contains changes that start no run.
 //! - `dispatch.rs` loads the code for all of this with the first action.
 
 mod attach;
 mod change;
-mod client_call;
 mod compose;
-mod connect;
-mod connection_permits;
 mod dictate;
 mod dispatch;
 mod edit;
-mod event_claims;
-mod events;
 mod external_storage;
-mod follow;
 mod form;
-mod methods;
-mod page_call;
-mod preset;
+mod page;
 mod queue;
 mod shared_state;
+mod stream;
 mod submit;
-mod tabs;
 
-pub(super) use client_call::PAGE_STATE_TOOL;
 pub(super) use dispatch::SessionAction;
 pub(super) use form::HostForm;
+pub(super) use page::client_call::PAGE_STATE_TOOL;
 
 use super::CONVERSATION;
-use super::message_state::MessageState;
-use super::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
-use super::speech;
+use super::composer::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
+use super::composer::speech;
+use super::message::state::MessageState;
 use crate::actions::{BlockEvents, ClientTools};
 use crate::api::ApiError;
 use crate::chat_context::ChatContext;
@@ -53,9 +45,9 @@ use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;
 use crate::scope::OperatorScope;
 use crate::texts::error_text;
-use event_claims::{ExpectedAnswer, PendingEvent};
 use form::FormConversation;
 use futures::future::AbortHandle;
+use page::event_claims::{ExpectedAnswer, PendingEvent};
 use serde_json::Value;
 use wire::api::{Answer, ConversationView};
 use wire::page::{AgentChatProperties, MessageActions, MessageDisplay, SharedField, Speaker};

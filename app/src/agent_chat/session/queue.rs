@@ -3,11 +3,11 @@
 //! accepts it once, even if two tabs send it.
 
 use super::{Phase, Session};
-use crate::agent_chat::browser;
-use crate::agent_chat::drafts::user_mark;
-use crate::agent_chat::outgoing::{OutgoingFile, OutgoingMessage, QueuedMessage};
+use crate::agent_chat::composer::drafts::user_mark;
+use crate::agent_chat::composer::outgoing::{OutgoingFile, OutgoingMessage, QueuedMessage};
 use crate::prelude::*;
 use crate::texts::{self, Text};
+use crate::ui::browser;
 use serde_json::{Value, json};
 use wire::UiPart;
 use wire::api::Outcome;

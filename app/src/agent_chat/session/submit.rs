@@ -2,12 +2,12 @@
 //! continuation.
 
 use super::{Phase, Problem, Remedy, Session};
-use crate::agent_chat::browser;
-use crate::agent_chat::message_state::MessageState;
-use crate::agent_chat::outgoing::{Attachment, OutgoingMessage, Upload};
+use crate::agent_chat::composer::outgoing::{Attachment, OutgoingMessage, Upload};
+use crate::agent_chat::message::state::MessageState;
 use crate::api::{self, ApiError};
 use crate::prelude::*;
 use crate::texts::{Text, error_text, fill};
+use crate::ui::browser;
 use serde_json::{Map, Value, json};
 use wire::api::{Answer, SendRequest, Submission};
 use wire::error::ErrorCode;

@@ -1,0 +1,17 @@
+//! The cards of tool calls, approval requests and questions to the user, and standing approvals.
+
+pub(super) mod approval_card;
+pub(super) mod card;
+pub(super) mod labels;
+pub(super) mod progress;
+pub(super) mod question_card;
+pub(super) mod question_field;
+pub(super) mod standing_approvals;
+pub(super) mod standing_button;
+pub(super) mod sub_agent;
+#[cfg(all(test, feature = "ssr"))]
+mod tests;
+pub(super) mod tool_card;
+pub(super) mod tool_result;
+pub(super) mod unseen_arguments;
+pub(super) mod value;

@@ -1,0 +1,146 @@
+//! The suggestions for `/` at the start of a message, and for `@` at the start of a word: commands
+//! from the config, and sub-agents that can be mentioned.
+
+use crate::agent_chat::session::Session;
+use crate::prelude::*;
+use crate::texts::{Text, t};
+
+/// The matching commands or agents, and which of them is selected; a cheap handle.
+#[derive(Clone, Copy)]
+pub(in crate::agent_chat) struct CommandMenu {
+    session: Session,
+    /// Empty unless the user is typing a command or a mention.
+    options: Memo<Vec<CommandOption>>,
+    chosen: RwSignal<usize>,
+    /// The draft for which the user closed the list.
+    dismissed: RwSignal<Option<String>>,
+}
+
+/// An entry of the list.
+#[derive(Clone, PartialEq)]
+struct CommandOption {
+    /// Includes the leading `/` or `@`.
+    name: String,
+    description: String,
+    /// The draft after the entry is selected.
+    text: String,
+}
+
+impl CommandMenu {
+    /// The list for the composer of a session.
+    pub(in crate::agent_chat) fn new(session: Session) -> Self {
+        let dismissed = RwSignal::new(None);
+        let fitting = Memo::new(move |_| {
+            let draft = session.draft.get();
+            match dismissed.with(|text| text.as_ref() == Some(&draft)) {
+                true => Vec::new(),
+                false => matching_options(session, &draft),
+            }
+        });
+        Self { session, options: fitting, chosen: RwSignal::new(0), dismissed }
+    }
+
+    /// Handles a key pressed in the text field; returns whether the list used it.
+    pub(in crate::agent_chat) fn handle_key(self, key: &str) -> bool {
+        let count = self.options.with_untracked(Vec::len);
+        if count == 0 {
+            return false;
+        }
+        let chosen = self.chosen.get_untracked().min(count - 1);
+        match key {
+            "ArrowDown" => self.chosen.set((chosen + 1) % count),
+            "ArrowUp" => self.chosen.set((chosen + count - 1) % count),
+            "Enter" | "Tab" => self.insert(chosen),
+            "Escape" => self.dismissed.set(Some(self.session.draft.get_untracked())),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Puts the entry at this position into the composer.
+    fn insert(self, place: usize) {
+        let text = self.options.with_untracked(|fitting| fitting.get(place).map(|offer| offer.text.clone()));
+        if let Some(text) = text {
+            self.chosen.set(0);
+            // The text may start with `/` or `@` itself; the list must not open again.
+            self.dismissed.set(Some(text.clone()));
+            self.session.draft.set(text);
+            self.session.focus_requests.update(|count| *count += 1);
+        }
+    }
+
+    /// The element id of the selected entry, for `aria-activedescendant`. Tracked.
+    pub(in crate::agent_chat) fn active_option_id(self, list_id: &str) -> Option<String> {
+        let count = self.options.with(Vec::len);
+        (count > 0).then(|| format!("{list_id}-{}", self.chosen.get().min(count - 1)))
+    }
+
+    /// The view of the list.
+    pub(in crate::agent_chat) fn view(self, list_id: String) -> AnyView {
+        (move || {
+            let fitting = self.options.get();
+            let label = if fitting.first()?.name.starts_with('@') { t(Text::Agents) } else { t(Text::Commands) };
+            let count = fitting.len();
+            let option = |(place, offer): (usize, CommandOption)| {
+                let id = format!("{list_id}-{place}");
+                let selected = move || Some((self.chosen.get().min(count - 1) == place).to_string());
+                view! {
+                    <li
+                        id=id
+                        role="option"
+                        aria-selected=selected
+                        on:pointerdown=move |event: leptos::ev::PointerEvent| {
+                            // Keeps the focus in the text field.
+                            event.prevent_default();
+                            self.insert(place);
+                        }
+                    >
+                        <span class="cw-command-name" dir="ltr">{offer.name}</span>
+                        <span class="cw-command-about" dir="auto">{offer.description}</span>
+                    </li>
+                }
+                .into_any()
+            };
+            let options = fitting.into_iter().enumerate().map(option).collect_view().into_any();
+            Some(
+                view! {
+                    <ul class="cw-commands" role="listbox" id=list_id.clone() aria-label=label>
+                        {options}
+                    </ul>
+                }
+                .into_any(),
+            )
+        })
+        .into_any()
+    }
+}
+
+/// The commands or agents that match the draft.
+fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
+    // ASCII comparison is enough for names from the config; Unicode case tables would make every
+    // page larger.
+    let fits = |name: &str, typed: &str| name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed));
+    if let Some(typed) = draft.strip_prefix('/').filter(|typed| !typed.contains(char::is_whitespace)) {
+        return session.sender(|sender| {
+            let fitting = sender.commands.iter().filter(|command| fits(&command.name, typed));
+            let offer = |name: &String, about: &Option<String>, text: &String| CommandOption {
+                name: format!("/{name}"),
+                description: about.clone().unwrap_or_default(),
+                text: text.clone(),
+            };
+            fitting.map(|command| offer(&command.name, &command.description, &command.text)).collect()
+        });
+    }
+    let word = draft.rfind(char::is_whitespace).map_or(draft, |at| draft[at..].trim_start());
+    let Some(typed) = word.strip_prefix('@') else { return Vec::new() };
+    let before = &draft[..draft.len() - word.len()];
+    session.sender(|sender| {
+        let fitting = sender.mentions.iter().filter(|agent| fits(&agent.name, typed));
+        let offer = |name: &String, about: &String| CommandOption {
+            name: format!("@{name}"),
+            description: about.clone(),
+            text: format!("{before}@{name} "),
+        };
+        fitting.map(|agent| offer(&agent.name, &agent.description)).collect()
+    })
+}

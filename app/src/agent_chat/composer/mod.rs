@@ -1,0 +1,14 @@
+//! The composer: the text field with its tools, attached files, drafts and waiting messages.
+
+pub(super) mod attachments;
+pub(super) mod commands;
+pub(super) mod context_meter;
+pub(super) mod drafts;
+pub(super) mod early_input;
+pub(super) mod edit_form;
+pub(super) mod outgoing;
+pub(super) mod queue;
+pub(super) mod speech;
+pub(super) mod tools;
+pub(super) mod undo;
+pub(super) mod view;

@@ -1,0 +1,129 @@
+//! Messages that are about to be sent or are queued, and their files.
+
+use crate::prelude::*;
+use crate::ui::browser;
+use serde_json::{Value, json};
+use wire::file::StoredFile;
+use wire::message::FilePart;
+use wire::{TextPart, UiMessage, UiPart};
+
+/// The text and files of a message.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::agent_chat) struct OutgoingMessage {
+    pub(in crate::agent_chat) text: String,
+    pub(in crate::agent_chat) files: Vec<OutgoingFile>,
+}
+
+/// A file that is stored on the server or in the page's own storage.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::agent_chat) struct OutgoingFile {
+    pub(in crate::agent_chat) part: FilePart,
+    /// In bytes, if known.
+    pub(in crate::agent_chat) size: Option<u64>,
+}
+
+/// A message that is sent when the current answer is complete.
+#[derive(Clone)]
+pub(in crate::agent_chat) struct QueuedMessage {
+    pub(in crate::agent_chat) key: String,
+    pub(in crate::agent_chat) text: ArcRwSignal<String>,
+    pub(in crate::agent_chat) files: Vec<OutgoingFile>,
+    /// Whether the user is editing it; it is not sent meanwhile.
+    pub(in crate::agent_chat) is_edited: ArcRwSignal<bool>,
+}
+
+/// A file attached to the next message.
+#[derive(Clone)]
+pub(in crate::agent_chat) struct Attachment {
+    pub(in crate::agent_chat) key: String,
+    pub(in crate::agent_chat) name: String,
+    /// In bytes.
+    pub(in crate::agent_chat) size: u64,
+    /// The address of a preview picture.
+    pub(in crate::agent_chat) preview: Option<String>,
+    pub(in crate::agent_chat) upload: ArcRwSignal<Upload>,
+}
+
+/// The state of an upload.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::agent_chat) enum Upload {
+    /// The progress in percent.
+    Running(u8),
+    /// The upload is complete.
+    Done(OutgoingFile),
+    /// The upload failed, with the error for the user.
+    Failed(String),
+}
+
+impl OutgoingMessage {
+    /// A message with text only.
+    pub(in crate::agent_chat) fn from_text(text: String) -> Self {
+        Self { text, files: Vec::new() }
+    }
+
+    pub(in crate::agent_chat) fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.files.is_empty()
+    }
+
+    /// Converts it to a user message.
+    pub(in crate::agent_chat) fn to_message(&self, id: String) -> UiMessage {
+        let mut message = UiMessage::new(id, wire::Role::User);
+        // The server sets the final time.
+        message.metadata = Some(json!({ "createdAt": browser::unix_time_ms() }));
+        if !self.text.is_empty() {
+            message.parts.push(UiPart::Text(TextPart { text: self.text.clone(), ..TextPart::default() }));
+        }
+        message.parts.extend(self.files.iter().map(|file| UiPart::File(file.part.clone())));
+        message
+    }
+
+    /// The files as described to the page's event handlers.
+    pub(in crate::agent_chat) fn files_json(&self) -> Value {
+        let about = |file: &OutgoingFile| json!({ "name": file.part.filename, "type": file.part.media_type, "size": file.size });
+        self.files.iter().map(about).collect()
+    }
+}
+
+impl OutgoingFile {
+    /// The file of a message part; none for other parts.
+    pub(in crate::agent_chat) fn from_part(part: UiPart) -> Option<Self> {
+        match part {
+            UiPart::File(part) => Some(Self { part, size: None }),
+            _ => None,
+        }
+    }
+}
+
+impl From<StoredFile> for OutgoingFile {
+    fn from(file: StoredFile) -> Self {
+        let part = FilePart {
+            media_type: file.media_type,
+            url: file.url,
+            filename: Some(file.filename),
+            provider_metadata: None,
+        };
+        Self { part, size: Some(file.size) }
+    }
+}
+
+impl Attachment {
+    /// An attachment whose file is already uploaded.
+    pub(in crate::agent_chat) fn from_file(key: String, file: OutgoingFile) -> Self {
+        let shown = wire::file::is_shown_inline(&file.part.media_type);
+        Self {
+            key,
+            name: file.part.filename.clone().unwrap_or_default(),
+            size: file.size.unwrap_or_default(),
+            preview: shown.then(|| file.part.url.clone()),
+            upload: ArcRwSignal::new(Upload::Done(file)),
+        }
+    }
+
+    /// The file, once it is uploaded. Tracked.
+    pub(in crate::agent_chat) fn file(&self) -> Option<OutgoingFile> {
+        self.upload.with(|upload| match upload {
+            Upload::Done(file) => Some(file.clone()),
+            Upload::Running(_) | Upload::Failed(_) => None,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! The buttons of the composer other than the send button: attachments, switches, dictation.
+
+use super::speech;
+use crate::agent_chat::session::{Session, SessionAction};
+use crate::prelude::*;
+use crate::texts::{Text, t};
+use crate::ui::browser;
+use crate::ui::icons::{Icon, Shape};
+use leptos::ev::Event;
+use leptos::html;
+use wire::page::SenderSwitch;
+
+/// The buttons that the config enables; none if it enables none.
+pub(in crate::agent_chat) fn composer_tools(session: Session) -> Option<AnyView> {
+    let (accept, switches, allow_speech) = session.sender(|sender| {
+        let accept = sender.attachments.as_ref().map(|attachments| attachments.accept.join(","));
+        (accept, sender.switches.clone(), sender.allow_speech)
+    });
+    if accept.is_none() && switches.is_empty() && !allow_speech {
+        return None;
+    }
+    let picker = accept.map(|accept| file_picker(session, accept));
+    let switches = switches
+        .into_iter()
+        .enumerate()
+        .map(|(index, switch)| switch_button(session, index, switch))
+        .collect_view()
+        .into_any();
+    let microphone = allow_speech.then(|| microphone(session));
+    Some(
+        view! {
+            <div class="cw-composer-tools">
+                {picker}
+                {switches}
+                {microphone}
+            </div>
+        }
+        .into_any(),
+    )
+}
+
+fn file_picker(session: Session, accept: String) -> AnyView {
+    let field = NodeRef::<html::Input>::new();
+    let change = move |_: Event| {
+        if let Some(field) = field.get_untracked() {
+            session.dispatch(SessionAction::Attach(browser::files(field.files()), false));
+            // Allows the user to select the same file again.
+            field.set_value("");
+        }
+    };
+    let open = move |_| {
+        if let Some(field) = field.get_untracked() {
+            field.click();
+        }
+    };
+    view! {
+        <input
+            node_ref=field
+            type="file"
+            multiple
+            hidden
+            accept=(!accept.is_empty()).then_some(accept)
+            on:change=change
+        />
+        <button
+            type="button"
+            class="cw-icon-button"
+            aria-label=t(Text::AttachFiles)
+            title=t(Text::AttachFiles)
+            on:click=open
+        >
+            <Icon of=Shape::Clip />
+        </button>
+    }
+    .into_any()
+}
+
+fn switch_button(session: Session, index: usize, switch: SenderSwitch) -> AnyView {
+    let pressed = move || Some(session.switch_states.with(|switched| switched.get(index) == Some(&true)).to_string());
+    view! {
+        <button
+            type="button"
+            class="cw-switch-button"
+            aria-pressed=pressed
+            on:click=move |_| session.toggle_switch(index)
+        >
+            {switch.icon.map(|icon| view! { <span aria-hidden="true">{icon}</span> })}
+            {switch.label}
+        </button>
+    }
+    .into_any()
+}
+
+/// Shown only if the browser supports speech recognition, which the server cannot know.
+fn microphone(session: Session) -> AnyView {
+    let can_hear = RwSignal::new(false);
+    Effect::new(move |_| can_hear.set(speech::can_recognize()));
+    (move || {
+        can_hear.get().then(|| {
+            let pressed = move || Some(session.is_dictating.get().to_string());
+            view! {
+                <button
+                    type="button"
+                    class="cw-icon-button cw-microphone"
+                    aria-label=t(Text::Speak)
+                    title=t(Text::Speak)
+                    aria-pressed=pressed
+                    on:click=move |_| session.dispatch(SessionAction::Dictate)
+                >
+                    <Icon of=Shape::Microphone />
+                </button>
+            }
+            .into_any()
+        })
+    })
+    .into_any()
+}

@@ -1,0 +1,46 @@
+//! Suggestions for the next message, below the newest answer: from the answer itself, or else from
+//! the config.
+
+use super::prompt::prompts;
+use crate::agent_chat::message::state::PartKind;
+use crate::agent_chat::session::{Phase, Session};
+use crate::prelude::*;
+use crate::texts::{Text, t};
+use wire::page::prompts as read;
+use wire::{Role, UiPart};
+
+/// A data part with suggestions: `{items: […]}`.
+const SUGGESTIONS: &str = "data-suggestions";
+/// The maximum number of suggestions that are shown.
+const MAX_SHOWN: usize = 8;
+
+/// A button for each suggestion, which sends its text.
+#[component]
+pub(in crate::agent_chat) fn Suggestions() -> AnyView {
+    let session = expect_context::<Session>();
+    (move || {
+        if session.phase.get() != Phase::Idle || session.queue.with(|queue| !queue.is_empty()) {
+            return None;
+        }
+        let answer = session.messages.with(|all| all.last().filter(|last| last.role == Role::Assistant).cloned())?;
+        let own = answer.parts.with(|parts| {
+            parts.iter().rev().find_map(|part| match &part.kind {
+                PartKind::Fixed(part) => part.with(|part| match part {
+                    UiPart::Data(data) if data.kind == SUGGESTIONS => {
+                        data.data.get("items").or_else(|| data.data.get("suggestions")).map(read)
+                    }
+                    _ => None,
+                }),
+                _ => None,
+            })
+        });
+        let offered = own.unwrap_or_else(|| session.suggestions());
+        if offered.is_empty() {
+            return None;
+        }
+        let offered = offered.into_iter().take(MAX_SHOWN).collect();
+        let chips = prompts(session, offered, "cw-suggestion", Session::send_text);
+        Some(view! { <ul class="cw-suggestions" aria-label=t(Text::Suggestions)>{chips}</ul> }.into_any())
+    })
+    .into_any()
+}

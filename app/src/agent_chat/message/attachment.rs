@@ -1,0 +1,123 @@
+//! Parts that arrive complete: files, unavailable tool sources, and the provider's context edits.
+
+use super::notice::notice;
+use crate::agent_chat::cards::standing_approvals;
+use crate::prelude::*;
+use crate::texts::t;
+use crate::ui::hidden_characters::{TextKind, text_with_code_points};
+use crate::ui::icons::{Icon, Shape};
+use crate::ui::numbers::group_digits;
+use serde_json::Value;
+use wire::file::{is_shown_inline, stored_file_id};
+use wire::message::FilePart;
+use wire::{CONTEXT_EDITS, ContextEdit, STANDING_APPROVAL, UiPart};
+
+/// A data part about a tool source that the agent could not reach: `{name, message}`.
+const UNAVAILABLE: &str = "data-source-unavailable";
+
+/// The view of a part other than text, reasoning or a tool call. Sources are shown below the
+/// answer, see `sources.rs`. Steps, other data parts and unknown parts have no view.
+pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
+    match part {
+        UiPart::File(file) => file_view(file),
+        UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing_approvals::standing_approval_line(&data.data),
+        UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable_notice(&data.data),
+        UiPart::Data(data) if data.kind == CONTEXT_EDITS => context_edit_notices(&data.data),
+        _ => ().into_any(),
+    }
+}
+
+/// Shows pictures that are part of the message or are stored on a host that the config allows.
+/// Other files with a web address are shown as links.
+fn file_view(file: &FilePart) -> AnyView {
+    let name =
+        text_with_code_points(file.filename.as_deref().unwrap_or(&file.media_type), TextKind::Value).into_owned();
+    let is_shown = is_shown_inline(&file.media_type) && crate::ui::image_origins::is_allowed_image(&file.url);
+    if is_shown || stored_file_id(&file.url).is_some() {
+        return kept_file(file, name);
+    }
+    if crate::markdown::is_embedded_image(&file.url) {
+        return view! { <img class="cw-picture" src=file.url.clone() alt=name /> }.into_any();
+    }
+    if !is_web(&file.url) {
+        return view! { <span class="cw-source"><Icon of=Shape::Form />{name}</span> }.into_any();
+    }
+    view! {
+        <a class="cw-source" href=file.url.clone() target="_blank" rel="noopener noreferrer nofollow">
+            <Icon of=Shape::Link />
+            {name}
+        </a>
+    }
+    .into_any()
+}
+
+/// A stored file, or a picture that may be shown: a picture that opens in full size, or a link that
+/// downloads the file.
+fn kept_file(file: &FilePart, name: String) -> AnyView {
+    let (url, words) = (file.url.clone(), name.clone());
+    let saved_as = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
+    if is_shown_inline(&file.media_type) {
+        let source = url.clone();
+        return view! {
+            <a class="cw-attached-picture" href=url target="_blank" rel="noopener">
+                <img class="cw-picture" src=source alt=name loading="lazy" />
+            </a>
+        }
+        .into_any();
+    }
+    view! {
+        <a class="cw-source" href=url download=saved_as>
+            <Icon of=Shape::File />
+            {words}
+        </a>
+    }
+    .into_any()
+}
+
+/// Tells the user that the answer was written without this source.
+fn unavailable_notice(data: &Value) -> AnyView {
+    let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (name, message) = (text("name"), text("message"));
+    let line = if message.contains(name) { message.to_owned() } else { format!("{name}: {message}") };
+    notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), line, ().into_any())
+}
+
+/// One line per context edit: the model wrote the answer without the content that was cleared.
+fn context_edit_notices(data: &Value) -> AnyView {
+    let line = |edit: ContextEdit| notice("cw-notice cw-notice-quiet", None, edit.said(t, group_digits), ().into_any());
+    ContextEdit::all_of(data).into_iter().map(line).collect_view().into_any()
+}
+
+/// Whether an address is an HTTP or HTTPS address.
+pub(in crate::agent_chat) fn is_web(url: &str) -> bool {
+    crate::markdown::allowed_url(url).is_some_and(|url| !url.starts_with("mailto:"))
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+    use crate::ui::image_origins::ImageOrigins;
+
+    /// Checks whether a file is shown, downloaded, or linked.
+    fn check(url: &str, media_type: &str, expected: &str) {
+        let (url, media_type) = (url.to_owned(), media_type.to_owned());
+        let file = FilePart { url, media_type, filename: None, provider_metadata: None };
+        let html = Owner::new().with(|| {
+            provide_context(ImageOrigins(["https://a.example".to_owned()].into()));
+            file_view(&file).to_html()
+        });
+        let found = ["<img", "download", "nofollow", "<span"].into_iter().find(|known| html.contains(known));
+        assert_eq!(found, Some(expected), "{html}");
+    }
+
+    #[test]
+    fn files_are_shown_downloaded_or_linked() {
+        check("/api/files/1", "image/png", "<img");
+        check("/api/files/1", "text/csv", "download");
+        check("data:image/png;base64,AA==", "image/png", "<img");
+        check("https://a.example/x.png", "image/png", "<img");
+        check("https://a.example/x.svg", "image/svg+xml", "nofollow");
+        check("https://b.example/x.png", "image/png", "nofollow");
+        check("javascript:alert(1)", "image/png", "<span");
+    }
+}

@@ -1,0 +1,101 @@
+//! The menu with the less common actions of a message. The log has one menu, a native popover that
+//! the style sheet anchors to the button that opened it.
+
+use crate::agent_chat::EXTRAS;
+use crate::agent_chat::composer::speech;
+use crate::agent_chat::session::Session;
+use crate::agent_conversations::actions::move_menu_focus;
+use crate::prelude::*;
+use crate::texts::{Text, t};
+use crate::ui::browser;
+use crate::ui::icons::{Icon, Shape};
+use leptos::html;
+use wire::Role;
+use wire::page::MessageActions;
+
+/// The id of the popover.
+pub(in crate::agent_chat) const MENU: &str = "cw-message-menu";
+
+/// Whether the menu of a message has any items.
+pub(in crate::agent_chat) fn has_menu(actions: MessageActions, is_answer: bool) -> bool {
+    actions.branch || actions.delete || is_answer && (actions.copy || actions.audio)
+}
+
+/// The menu of the message whose menu button was pressed last.
+#[component]
+pub(in crate::agent_chat) fn MessageMenu() -> AnyView {
+    let session = expect_context::<Session>();
+    let menu = NodeRef::<html::Div>::new();
+    let items = move || session.menu_message.get().map(|_| EXTRAS.view(move |code| (code.menu)(session, menu)));
+    view! {
+        <div
+            id=MENU
+            class="cw-menu"
+            popover="auto"
+            role="menu"
+            aria-label=t(Text::Message)
+            node_ref=menu
+            on:keydown=move_menu_focus
+        >
+            {items}
+        </div>
+    }
+    .into_any()
+}
+
+/// The items of the menu.
+pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -> AnyView {
+    let Some(message) = session.menu_message.get_untracked() else { return ().into_any() };
+    let actions = session.actions();
+    let is_answer = message.role == Role::Assistant;
+    let id = message.id;
+    let close = move || {
+        if let Some(menu) = menu.get_untracked() {
+            // Fails only if the menu is already closed.
+            let _ = menu.hide_popover();
+        }
+    };
+    let mut items = Vec::new();
+    if is_answer && actions.copy {
+        let id = id.clone();
+        items.push(item(t(Text::CopyAsText), Shape::Copy, None, move || {
+            close();
+            browser::copy(&browser::visible_text(&id));
+        }));
+    }
+    if is_answer && actions.audio {
+        let id = id.clone();
+        let label = if speech::is_speaking() { t(Text::StopReading) } else { t(Text::ReadAloud) };
+        items.push(item(label, Shape::Speaker, None, move || {
+            close();
+            speech::toggle_reading(&browser::visible_text(&id));
+        }));
+    }
+    if actions.branch {
+        let id = id.clone();
+        items.push(item(t(Text::ConversationFromHere), Shape::Branch, Some(session), move || {
+            close();
+            session.copy_up_to(id.clone());
+        }));
+    }
+    if actions.delete {
+        items.push(item(t(Text::DeleteFromHere), Shape::Bin, Some(session), move || {
+            close();
+            session.delete_message(&id);
+        }));
+    }
+    items.collect_view().into_any()
+}
+
+/// An item of the menu. Items that change the conversation are disabled while an answer is being
+/// written.
+fn item(label: &'static str, of: Shape, waits_for: Option<Session>, click: impl Fn() + Send + 'static) -> AnyView {
+    let is_off = move || waits_for.is_some_and(Session::is_busy);
+    view! {
+        <button type="button" role="menuitem" class:cw-danger=of == Shape::Bin disabled=is_off on:click=move |_| click()>
+            <Icon of />
+            {label}
+        </button>
+    }
+    .into_any()
+}

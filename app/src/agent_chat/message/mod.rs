@@ -1,0 +1,17 @@
+//! A message: its state, its parts, and the actions on it.
+
+pub(super) mod actions;
+pub(super) mod attachment;
+pub(super) mod citations;
+pub(super) mod feedback;
+pub(super) mod info;
+pub(super) mod menu;
+pub(crate) mod notice;
+pub(super) mod part;
+pub(super) mod reader;
+pub(super) mod reasoning;
+pub(super) mod sources;
+pub(super) mod state;
+pub(super) mod user_text;
+pub(super) mod versions;
+pub(super) mod view;

@@ -1,0 +1,177 @@
+//! Notices about answers that did not complete and about other errors, each with the action that
+//! the user can take.
+
+use super::state::MessageState;
+use crate::agent_chat::cards::labels::is_expired;
+use crate::agent_chat::session::{Phase, Remedy, Session, SessionAction};
+use crate::prelude::*;
+use crate::texts::{Text, error_text, t};
+use crate::ui::icons::{Icon, Shape};
+use wire::api::{MessageMetadata, Outcome};
+use wire::{EndReason, ToolPart};
+
+/// The notice below an answer that was stopped, interrupted or failed. The newest answer can be
+/// continued. A failed earlier one can only be regenerated as another version, because messages
+/// follow it.
+pub(in crate::agent_chat) fn ending_notice(session: Session, message: &MessageState) -> AnyView {
+    let (message, id) = (message.clone(), message.id.clone());
+    let is_newest = Memo::new(move |_| session.is_newest(&id));
+    // The metadata of the newest answer describe its last run, while another run may be in
+    // progress.
+    let is_over = Memo::new(move |_| !is_newest.get() || session.phase.get() == Phase::Idle);
+    (move || {
+        let metadata = message.metadata.get();
+        if !is_over.get() || !is_newest.get() && metadata.incomplete_outcome().is_none() {
+            return None;
+        }
+        match is_newest.get() {
+            true => newest_ending(session, &message, metadata),
+            false => older_ending(session, &message, metadata),
+        }
+    })
+    .into_any()
+}
+
+fn newest_ending(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
+    Some(match metadata.outcome? {
+        Outcome::Failed => failure_notice(session, message, metadata),
+        Outcome::Interrupted => {
+            let text = t(interruption_text(message, metadata.reason)).to_owned();
+            notice("cw-notice", Some(Shape::Warning), text, continue_button(session))
+        }
+        Outcome::Limit => notice("cw-notice", None, limit_text(metadata.limit).to_owned(), continue_button(session)),
+        Outcome::Stopped => {
+            notice("cw-notice cw-notice-quiet", None, stop_text(metadata.reason).to_owned(), continue_button(session))
+        }
+        Outcome::Done | Outcome::Waiting => return None,
+    })
+}
+
+fn older_ending(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
+    let text = match metadata.outcome? {
+        Outcome::Failed => return Some(failure_notice(session, message, metadata)),
+        outcome => outcome_label(outcome)?,
+    };
+    Some(notice("cw-notice cw-notice-quiet", None, text.to_owned(), ().into_any()))
+}
+
+fn failure_notice(session: Session, message: &MessageState, metadata: MessageMetadata) -> AnyView {
+    let text = metadata.error.map_or_else(|| t(Text::AnswerFailed).to_owned(), |error| error_text(&error));
+    let id = message.id.clone();
+    let retry = view! {
+        <button type="button" class="cw-button" on:click=move |_| session.regenerate(Some(id.clone()))>
+            <Icon of=Shape::Retry />
+            {t(Text::Retry)}
+        </button>
+    };
+    notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry.into_any())
+}
+
+fn continue_button(session: Session) -> AnyView {
+    view! {
+        <button type="button" class="cw-button" on:click=move |_| session.continue_answer()>
+            {t(Text::Continue)}
+        </button>
+    }
+    .into_any()
+}
+
+/// A short label for an answer that did not complete.
+pub(crate) fn outcome_label(broken_off: Outcome) -> Option<&'static str> {
+    match broken_off {
+        Outcome::Stopped => Some(t(Text::Stopped)),
+        Outcome::Limit => Some(t(Text::LimitReached)),
+        Outcome::Failed => Some(t(Text::AnswerFailed)),
+        Outcome::Interrupted => Some(t(Text::AnswerInterrupted)),
+        Outcome::Done | Outcome::Waiting => None,
+    }
+}
+
+/// Why an answer was interrupted, and what continuing it does.
+fn interruption_text(message: &MessageState, reason: Option<EndReason>) -> Text {
+    let has = |what: fn(&ToolPart) -> bool| message.tools().iter().any(|tool| tool.with(what));
+    match () {
+        () if has(ToolPart::repeats_on_continue) => Text::AnswerCutOff,
+        () if has(is_expired) => Text::AnswerExpired,
+        () if matches!(reason, Some(EndReason::ServerGone | EndReason::LeaseLost)) => Text::AnswerServerGone,
+        () => Text::AnswerInterrupted,
+    }
+}
+
+/// The limit at which an answer ended.
+fn limit_text(limit: Option<EndReason>) -> &'static str {
+    t(match limit {
+        Some(EndReason::Time) => Text::LimitTime,
+        Some(EndReason::TotalTokens) => Text::LimitTokens,
+        Some(EndReason::ToolCalls) => Text::LimitToolCalls,
+        Some(EndReason::CostUsd) => Text::LimitCost,
+        Some(EndReason::Loop) => Text::LimitLoop,
+        Some(EndReason::MaxSteps) => Text::LimitSteps,
+        Some(EndReason::Requests) => Text::LimitRequests,
+        Some(EndReason::StopOnToolCall) => Text::LimitLastCall,
+        _ => Text::LimitReached,
+    })
+}
+
+/// Returns the notice for an answer that was stopped.
+fn stop_text(reason: Option<EndReason>) -> &'static str {
+    t(match reason {
+        Some(EndReason::StoppedByAdmin) => Text::StoppedByAdmin,
+        Some(EndReason::Shutdown) => Text::StoppedByShutdown,
+        _ => Text::Stopped,
+    })
+}
+
+/// The notice about an error between this page and the server, or about the connection being
+/// restored.
+#[component]
+pub(in crate::agent_chat) fn Trouble() -> AnyView {
+    let session = expect_context::<Session>();
+    (move || {
+        if session.offline.get() {
+            let text = t(Text::Offline).to_owned();
+            return Some(notice(
+                "cw-notice cw-notice-quiet cw-notice-warning",
+                Some(Shape::Warning),
+                text,
+                ().into_any(),
+            ));
+        }
+        if session.phase.get() == Phase::Reconnecting {
+            let text = t(Text::Reconnecting).to_owned();
+            return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().into_any()));
+        }
+        let problem = session.problem.get()?;
+        let remedy = problem.remedy.map(|remedy| {
+            let label = match remedy {
+                Remedy::Send => t(Text::TryAgain),
+                Remedy::Reload => t(Text::LoadAgain),
+                Remedy::New => t(Text::NewConversation),
+            };
+            view! {
+                <button type="button" class="cw-button" on:click=move |_| session.dispatch(SessionAction::Remedy(remedy))>
+                    {label}
+                </button>
+            }
+        });
+        Some(notice("cw-notice cw-notice-danger", Some(Shape::Warning), problem.message, remedy.into_any()))
+    })
+    .into_any()
+}
+
+/// A line with an icon and an action.
+pub(in crate::agent_chat) fn notice(
+    class: &'static str,
+    icon: Option<Shape>,
+    text: String,
+    action: AnyView,
+) -> AnyView {
+    view! {
+        <div class=class>
+            {icon.map(|of| view! { <span class="cw-notice-icon" data-spin=(of == Shape::Spinner).then_some("")><Icon of /></span> })}
+            <p dir="auto">{text}</p>
+            {action}
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,12 @@
+//! Small views and helpers that know nothing of the chat, the list, the blocks and the pages.
+
+pub mod any_view;
+pub(crate) mod bidi;
+pub(crate) mod browser;
+pub mod dates;
+pub(crate) mod emblem;
+pub(crate) mod hidden_characters;
+pub mod icons;
+pub mod image_origins;
+pub(crate) mod node;
+pub(crate) mod numbers;
