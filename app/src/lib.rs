@@ -10,6 +10,8 @@ pub mod chat_context;
 pub mod chunks;
 #[cfg(feature = "ssr")]
 pub mod context;
+#[cfg(not(feature = "ssr"))]
+pub mod hydration;
 pub mod markdown;
 pub mod page_state;
 pub mod pages;

@@ -2,7 +2,7 @@
 //! the results of earlier actions.
 
 use crate::address::Address;
-use crate::chunks::{Chunk, ChunkError, ChunkFuture};
+use crate::chunks::{Chunk, ChunkError, ChunkFuture, ChunkTable};
 use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;
 use operators::{Evaluator, ExpressionLanguage, OperatorError};
@@ -11,10 +11,12 @@ use wasm_split_helpers::wasm_split;
 use wire::page::{Block, Events, Page};
 
 /// The evaluator of `_expr` and `_template`. Only pages whose config uses them load it.
-pub(crate) static EXPRESSIONS: Chunk<Evaluator> = Chunk::new("expressions", load);
+pub(crate) static EXPRESSIONS: Chunk<Evaluator> = Chunk::new("expressions");
 
-fn load() -> ChunkFuture {
-    Box::pin(async { EXPRESSIONS.set_functions(evaluator().await?) })
+impl ChunkTable for Evaluator {
+    fn load() -> ChunkFuture {
+        Box::pin(async { EXPRESSIONS.set_functions(evaluator().await?) })
+    }
 }
 
 #[wasm_split(expressions, fallible)]

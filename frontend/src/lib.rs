@@ -10,5 +10,5 @@ pub fn hydrate() {
     // Release builds have no panic messages, see `xtask/src/build.rs`.
     #[cfg(debug_assertions)]
     console_error_panic_hook::set_once();
-    app::chunks::when_loaded(|| hydrate_body(|| view! { <App /> }));
+    app::hydration::when_loaded(|| hydrate_body(|| view! { <App /> }));
 }

@@ -13,7 +13,7 @@ mod tools;
 pub use events::BlockEvents;
 pub use tools::ClientTools;
 
-use crate::chunks::{Chunk, ChunkError, ChunkFuture};
+use crate::chunks::{Chunk, ChunkError, ChunkFuture, ChunkTable};
 use crate::prelude::*;
 use crate::scope::OperatorScope;
 use crate::texts::{Text, fill, t};
@@ -26,7 +26,7 @@ use wasm_split_helpers::wasm_split;
 use wire::page::Action;
 
 /// The chunk that runs actions; only pages whose config has some need it.
-pub(crate) static ACTIONS: Chunk<ActionFunctions> = Chunk::new("actions", load);
+pub(crate) static ACTIONS: Chunk<ActionFunctions> = Chunk::new("actions");
 
 /// A list of actions, with the [`Actions`] of the page that runs it.
 type ActionList = Arc<(Actions, Vec<Action>)>;
@@ -43,8 +43,10 @@ pub(crate) struct ActionFunctions {
     endpoint: fn(String, String, Value) -> tools::ToolFuture,
 }
 
-fn load() -> ChunkFuture {
-    Box::pin(async { ACTIONS.set_functions(functions().await?) })
+impl ChunkTable for ActionFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { ACTIONS.set_functions(functions().await?) })
+    }
 }
 
 #[wasm_split(actions, fallible)]

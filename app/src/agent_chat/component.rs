@@ -1,11 +1,11 @@
 //! The chat component that pages use.
 
-use super::cards::standing_approvals::StandingApprovalState;
+use super::cards::standing_state::StandingApprovalState;
 use super::pane::Pane;
 use super::session::{ChatBlock, HostForm, Session};
 use super::size::{section_id, sized_section};
-use super::{CONVERSATION, FRAMES};
 use crate::actions::{BlockEvents, ClientTools};
+use crate::agent_chat::chunk_tables::{CONVERSATION, FRAMES};
 use crate::api::{ApiError, ServerData, load_conversation};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::ChunkError;

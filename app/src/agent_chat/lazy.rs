@@ -1,37 +1,24 @@
-//! The chunks for features that not every conversation uses; their code is loaded with the first
-//! use.
+//! Fills the function tables of the chunks, whose code is loaded with the first use.
 
-use super::cards::{standing_approvals, tool_card};
+use super::cards::{standing_approvals, standing_button, tool_card};
+use super::chunk_tables::{
+    CONVERSATION, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, TOOLS, ToolFunctions,
+};
 use super::composer::{attachments, context_meter, edit_form, queue, undo};
+use super::log::view::Log;
 use super::message::state::MessageState;
 use super::message::{feedback, menu, sources, versions};
 use super::session::Session;
-use crate::chunks::{Chunk, ChunkError, ChunkFuture};
+use super::{drawer, embedded};
+use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::pages::agent_changes;
 use crate::prelude::*;
-use leptos::html;
-use leptos::web_sys::File;
 use wasm_split_helpers::wasm_split;
-use wire::ToolPart;
 
-/// The chunk for tool calls: cards, questions to the user, and calls that the page executes.
-pub(crate) static TOOLS: Chunk<ToolFunctions> = Chunk::new("tools", load_tools);
-
-/// The functions of the chunk.
-pub(crate) struct ToolFunctions {
-    pub(super) card: fn(ArcRwSignal<ToolPart>) -> AnyView,
-    pub(super) run_calls: fn(Session),
-    pub(super) run_calls_later: fn(Session),
-    /// The dialog that lists standing approvals.
-    pub(super) standing_dialog: fn() -> AnyView,
-    /// The bar about the changes that an agent made to the form.
-    pub(crate) changes: fn() -> AnyView,
-    /// The bar about the user's entries that are left in the form when the conversation changes.
-    pub(crate) left_over: fn() -> AnyView,
-}
-
-fn load_tools() -> ChunkFuture {
-    Box::pin(async { TOOLS.set_functions(tools().await?) })
+impl ChunkTable for ToolFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { TOOLS.set_functions(tools().await?) })
+    }
 }
 
 #[wasm_split(tools, fallible)]
@@ -46,28 +33,10 @@ fn tools() -> Result<ToolFunctions, ChunkError> {
     })
 }
 
-/// The chunk for less common actions: files, versions, message menus, feedback, the queue,
-/// dictation.
-pub(crate) static EXTRAS: Chunk<ExtraFunctions> = Chunk::new("extras", load_extras);
-
-/// The functions of the chunk.
-pub(crate) struct ExtraFunctions {
-    pub(super) attach: fn(Session, Vec<File>, bool),
-    pub(super) attachments: fn() -> AnyView,
-    pub(super) context_meter: fn(context_meter::ContextUsage) -> AnyView,
-    pub(super) dictate: fn(Session),
-    pub(super) edit: fn() -> AnyView,
-    pub(super) feedback: fn(MessageState, RwSignal<bool>) -> AnyView,
-    /// The items of a message's menu, given the popover that contains them.
-    pub(super) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
-    pub(super) queue: fn() -> AnyView,
-    pub(super) sources: fn(MessageState) -> AnyView,
-    pub(super) undo: fn() -> AnyView,
-    pub(super) versions: fn(MessageState) -> AnyView,
-}
-
-fn load_extras() -> ChunkFuture {
-    Box::pin(async { EXTRAS.set_functions(extras().await?) })
+impl ChunkTable for ExtraFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { EXTRAS.set_functions(extras().await?) })
+    }
 }
 
 #[wasm_split(extras, fallible)]
@@ -85,4 +54,32 @@ fn extras() -> Result<ExtraFunctions, ChunkError> {
         undo: || view! { <undo::Undo /> }.into_any(),
         versions: versions::version_buttons,
     })
+}
+
+impl ChunkTable for ConversationFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { CONVERSATION.set_functions(functions().await?) })
+    }
+}
+
+#[wasm_split(conversation, fallible)]
+fn functions() -> Result<ConversationFunctions, ChunkError> {
+    Ok(ConversationFunctions {
+        log: || view! { <Log /> }.into_any(),
+        context_meter: context_meter::context_meter,
+        standing_button: standing_button::standing_button,
+        messages: |view| view.messages.iter().map(|message| MessageState::from_view(view, message)).collect(),
+        perform: Session::perform,
+    })
+}
+
+impl ChunkTable for FrameFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { FRAMES.set_functions(frames().await?) })
+    }
+}
+
+#[wasm_split(frames, fallible)]
+fn frames() -> Result<FrameFunctions, ChunkError> {
+    Ok(FrameFunctions { drawer: drawer::drawer, embedded: embedded::embedded })
 }

@@ -1,11 +1,11 @@
 //! One conversation: its log, or the welcome text while it is empty, and the composer.
 
-use super::cards::standing_approvals::StandingApprovalState;
+use super::cards::standing_state::StandingApprovalState;
 use super::composer::view::Composer;
 use super::log::welcome::Welcome;
 use super::message::notice::Trouble;
 use super::session::{ChatBlock, Session};
-use super::{CONVERSATION, EXTRAS, TOOLS};
+use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, TOOLS};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use wire::api::ConversationView;

@@ -1,9 +1,9 @@
 //! The menu of a conversation. There is one for the whole list: a native popover that the style
 //! sheet anchors to the button that opened it.
 
+use super::chunk_table::ORGANIZING;
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_move_dialog;
-use super::organizing::ORGANIZING;
 use super::share_dialog::open_share_dialog;
 use crate::prelude::*;
 use crate::texts::{Text, t};

@@ -1,7 +1,7 @@
 //! The button that imports an exported conversation.
 
+use super::chunk_table::ORGANIZING;
 use super::list::{ConversationListState, use_conversations};
-use super::organizing::ORGANIZING;
 use crate::api::codec::CreatedId;
 use crate::api::import_conversation;
 use crate::chat_context::{ChatContext, use_chat_context};

@@ -1,7 +1,7 @@
 //! The state of the list and the operations on it.
 
+use super::chunk_table::{ORGANIZING, OrganizingFunctions};
 use super::merge;
-use super::organizing::{ORGANIZING, OrganizingFunctions};
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::ChunkError;

@@ -3,6 +3,7 @@
 
 pub mod actions;
 mod change;
+mod chunk_table;
 mod highlight;
 pub mod import;
 pub mod item;
@@ -27,10 +28,10 @@ use crate::prelude::*;
 use crate::texts::{Text, block_language, error_text, t, with_locale};
 use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
+pub(crate) use chunk_table::ORGANIZING;
 use item::ConversationItem;
 use leptos::ev::KeyboardEvent;
 use list::{ConversationEntry, ConversationListState};
-pub(crate) use organizing::ORGANIZING;
 use row_window::RowWindow;
 use scope::ListScope;
 use search::{ConversationSearch, SearchField};

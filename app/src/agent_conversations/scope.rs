@@ -1,9 +1,9 @@
 //! The filter of the list: all conversations, those of a folder, or the archive.
 
+use super::chunk_table::ORGANIZING;
 use super::import::ImportButton;
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::NAME_LENGTH;
-use super::organizing::ORGANIZING;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::icons::{Icon, Shape};

@@ -1,10 +1,10 @@
 //! Full-text search in titles and messages, as the user types.
 
 use super::ListEvents;
+use super::chunk_table::ORGANIZING;
 use super::highlight::{self, highlight_message};
 use super::item::conversation_href;
 use super::list::{ConversationListState, use_conversations};
-use super::organizing::ORGANIZING;
 use crate::agent_chat::message::notice::outcome_label;
 use crate::api::search_conversations;
 use crate::chat_context::use_chat_context;

@@ -1,9 +1,9 @@
 //! The actions on several conversations, and the undo of a deletion.
 
 use super::actions::archive_change;
+use super::chunk_table::ORGANIZING;
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_move_dialog;
-use super::organizing::ORGANIZING;
 use crate::prelude::*;
 use crate::texts::{self, Text, t};
 use crate::ui::icons::{Icon, Shape};

@@ -1,26 +1,20 @@
-//! The chunks with the code of blocks that not every page has.
+//! Fills the function tables of the chunks of blocks.
 
+use super::chunk_tables::{BLOCKS, BlockFunctions, INPUTS, InputFunctions};
 use super::tabs::tabs_from_config;
 use super::{Alert, Checkbox, DatePicker, MultiSelect, NumberInput, Select, Switch, Table, Tabs, TextArea, TextInput};
 use crate::actions::BlockEvents;
-use crate::chunks::{Chunk, ChunkError, ChunkFuture};
+use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::prelude::*;
 use crate::properties::Properties;
 use serde_json::{Map, Value};
 use wasm_split_helpers::wasm_split;
 use wire::page::{Block, BlockType, TabsProperties};
 
-/// The chunk of the inputs that most forms have.
-pub(crate) static INPUTS: Chunk<InputFunctions> = Chunk::new("inputs", load_inputs);
-
-/// The functions of the chunk `inputs`.
-pub(crate) struct InputFunctions {
-    /// Renders an input.
-    pub(super) input: fn(BlockType, String, Properties, BlockEvents) -> AnyView,
-}
-
-fn load_inputs() -> ChunkFuture {
-    Box::pin(async { INPUTS.set_functions(inputs().await?) })
+impl ChunkTable for InputFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { INPUTS.set_functions(inputs().await?) })
+    }
 }
 
 #[wasm_split(inputs, fallible)]
@@ -40,19 +34,10 @@ fn input(kind: BlockType, id: String, properties: Properties, events: BlockEvent
     }
 }
 
-/// The chunk of the blocks that few pages have.
-pub(crate) static BLOCKS: Chunk<BlockFunctions> = Chunk::new("blocks", load_blocks);
-
-/// The functions of the chunk `blocks`.
-pub(crate) struct BlockFunctions {
-    /// Renders a block without child blocks.
-    pub(super) block: fn(BlockType, String, Properties, BlockEvents) -> AnyView,
-    /// Renders a `Tabs` block with its child blocks.
-    pub(super) tabs: fn(String, &Map<String, Value>, Vec<Block>, BlockEvents) -> AnyView,
-}
-
-fn load_blocks() -> ChunkFuture {
-    Box::pin(async { BLOCKS.set_functions(blocks().await?) })
+impl ChunkTable for BlockFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { BLOCKS.set_functions(blocks().await?) })
+    }
 }
 
 #[wasm_split(blocks, fallible)]

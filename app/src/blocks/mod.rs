@@ -6,6 +6,7 @@ pub mod box_block;
 pub mod button;
 pub mod card;
 pub mod check_input;
+pub(crate) mod chunk_tables;
 pub mod columns;
 pub mod control;
 pub mod field;
@@ -19,7 +20,7 @@ pub mod tabs;
 pub mod text_area;
 pub mod title;
 
-pub(crate) use lazy::{BLOCKS, INPUTS};
+use chunk_tables::{BLOCKS, INPUTS};
 
 pub use alert::Alert;
 pub use box_block::BoxBlock;

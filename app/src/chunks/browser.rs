@@ -1,6 +1,6 @@
 //! Loads chunks in the browser.
 
-use super::{ChunkError, ChunkFuture, all_chunks};
+use super::{ChunkError, ChunkFuture};
 use crate::actions::{Actions, MessageStatus};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -13,7 +13,7 @@ use std::time::Duration;
 const BACKOFF: [u64; 3] = [300, 1_500, 5_000];
 
 /// The loading state of a chunk, independent of its functions' type.
-pub(super) struct ChunkState {
+pub(crate) struct ChunkState {
     name: &'static str,
     load: fn() -> ChunkFuture,
     loaded: LazyLock<ArcRwSignal<bool>>,
@@ -67,9 +67,9 @@ impl ChunkState {
     }
 }
 
-/// Hydrates the page once the chunks that it was rendered with are loaded.
-pub fn when_loaded(start: fn()) {
-    let needed: Vec<_> = all_chunks().into_iter().filter(|chunk| is_named(chunk.name)).collect();
+/// Calls `start` once those of the chunks that the page was rendered with are loaded.
+pub(crate) fn load_all(chunks: impl IntoIterator<Item = &'static ChunkState>, start: fn()) {
+    let needed: Vec<_> = chunks.into_iter().filter(|chunk| is_named(chunk.name)).collect();
     if needed.is_empty() {
         return start();
     }

@@ -15,14 +15,12 @@ mod browser;
 mod server;
 
 #[cfg(not(feature = "ssr"))]
-pub use browser::when_loaded;
+pub(crate) use browser::{ChunkState, load_all};
 #[cfg(feature = "ssr")]
 pub use server::{ChunkFiles, UsedChunks};
 
-#[cfg(not(feature = "ssr"))]
-use browser as half;
 #[cfg(feature = "ssr")]
-use server as half;
+use server::ChunkState;
 
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -52,17 +50,30 @@ impl From<SplitLoaderError> for ChunkError {
     }
 }
 
-/// A chunk with a function table of type `F`. Each is a static that is listed in `all_chunks`.
-pub(crate) struct Chunk<F: Send + Sync + 'static> {
-    state: half::ChunkState,
+/// Loads the functions of a chunk. It is implemented beside the code of the chunk, so that the chunk
+/// can be declared, and used, without importing that code.
+pub(crate) trait ChunkTable: Send + Sync + 'static {
+    /// Loads the code and passes the table to [`Chunk::set_functions`].
+    fn load() -> ChunkFuture;
+}
+
+/// A chunk with a function table of type `F`. Each is a static that is listed in
+/// [`crate::hydration`].
+pub(crate) struct Chunk<F: ChunkTable> {
+    state: ChunkState,
     functions: OnceLock<F>,
 }
 
-impl<F: Send + Sync> Chunk<F> {
-    /// Creates the chunk with this name in the build. `load` has to call
-    /// [`set_functions`](Self::set_functions).
-    pub(crate) const fn new(name: &'static str, load: fn() -> ChunkFuture) -> Self {
-        Self { state: half::ChunkState::new(name, load), functions: OnceLock::new() }
+impl<F: ChunkTable> Chunk<F> {
+    /// Creates the chunk with this name in the build.
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self { state: ChunkState::new(name, F::load), functions: OnceLock::new() }
+    }
+
+    /// Returns the loading state, for the list of all chunks.
+    #[cfg(not(feature = "ssr"))]
+    pub(crate) fn state(&'static self) -> &'static ChunkState {
+        &self.state
     }
 
     /// Sets the function table, at the end of `load`.
@@ -99,22 +110,4 @@ impl<F: Send + Sync> Chunk<F> {
         // it.
         (move || self.get().map(|functions| untrack(|| view(functions)))).into_any()
     }
-}
-
-/// Returns the state of every chunk.
-#[cfg(not(feature = "ssr"))]
-fn all_chunks() -> [&'static half::ChunkState; 11] {
-    [
-        &crate::agent_chat::CONVERSATION.state,
-        &crate::agent_chat::EXTRAS.state,
-        &crate::agent_chat::FRAMES.state,
-        &crate::agent_chat::TOOLS.state,
-        &crate::agent_conversations::ORGANIZING.state,
-        &crate::markdown::MARKDOWN.state,
-        &crate::markdown::MATH.state,
-        &crate::blocks::INPUTS.state,
-        &crate::blocks::BLOCKS.state,
-        &crate::actions::ACTIONS.state,
-        &crate::scope::EXPRESSIONS.state,
-    ]
 }

@@ -2,14 +2,14 @@
 //! of its own, because few conversations have formulas.
 
 use super::mathml;
-use crate::chunks::{Chunk, ChunkError, ChunkFuture};
+use crate::chunks::{Chunk, ChunkError, ChunkFuture, ChunkTable};
 use crate::ui::node::{Node, element};
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::{Parser, Storage, push_mathml};
 use wasm_split_helpers::wasm_split;
 
 /// The chunk that renders formulas.
-pub(crate) static MATH: Chunk<MathFunctions> = Chunk::new("math", load);
+pub(crate) static MATH: Chunk<MathFunctions> = Chunk::new("math");
 
 /// The functions of the chunk.
 pub(crate) struct MathFunctions {
@@ -18,8 +18,10 @@ pub(crate) struct MathFunctions {
     node: fn(&str, bool) -> Option<Node>,
 }
 
-fn load() -> ChunkFuture {
-    Box::pin(async { MATH.set_functions(functions().await?) })
+impl ChunkTable for MathFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { MATH.set_functions(functions().await?) })
+    }
 }
 
 #[wasm_split(math, fallible)]

@@ -42,7 +42,7 @@ pub(crate) use view::markdown_node;
 pub(crate) use view::markdown_node_with_options;
 pub use view::{DocumentView, Markdown};
 
-use crate::chunks::{Chunk, ChunkError, ChunkFuture};
+use crate::chunks::{Chunk, ChunkError, ChunkFuture, ChunkTable};
 use crate::prelude::*;
 use wasm_split_helpers::wasm_split;
 
@@ -66,7 +66,7 @@ impl Default for MarkdownOptions {
 }
 
 /// The chunk for the `Markdown` blocks of a config.
-pub(crate) static MARKDOWN: Chunk<MarkdownFunctions> = Chunk::new("markdown", load);
+pub(crate) static MARKDOWN: Chunk<MarkdownFunctions> = Chunk::new("markdown");
 
 /// The functions of the chunk.
 pub(crate) struct MarkdownFunctions {
@@ -74,8 +74,10 @@ pub(crate) struct MarkdownFunctions {
     pub(crate) view: fn(Signal<String>) -> AnyView,
 }
 
-fn load() -> ChunkFuture {
-    Box::pin(async { MARKDOWN.set_functions(functions().await?) })
+impl ChunkTable for MarkdownFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { MARKDOWN.set_functions(functions().await?) })
+    }
 }
 
 #[wasm_split(markdown, fallible)]

@@ -2,7 +2,7 @@
 //! conversation: the user keeps it or undoes it all at once.
 
 use super::drawer::CONTENT_DRAWER;
-use crate::agent_chat::TOOLS;
+use crate::agent_chat::chunk_tables::TOOLS;
 use crate::blocks::control::focus;
 use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;

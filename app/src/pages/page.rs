@@ -10,7 +10,7 @@ use super::regions::{PageRegions, RegionNames, Regions};
 use super::rust_page::RustPages;
 use crate::actions::{Actions, BlockEvents};
 use crate::address::Address;
-use crate::agent_chat::FRAMES;
+use crate::agent_chat::chunk_tables::FRAMES;
 use crate::api::{ApiError, ServerData, load_page};
 use crate::chat_context::ChatContext;
 use crate::page_state::{PageState, label_from_id};

@@ -1,7 +1,7 @@
 //! The card that asks the user to approve a tool call.
 
 use super::labels::{call_label, sub_agent_request, tool_label};
-use super::standing_approvals::StandingApprovalState;
+use super::standing_state::StandingApprovalState;
 use super::sub_agent::SubAgentOutput;
 use super::unseen_arguments::UnseenArguments;
 use super::value::value_nodes;

@@ -8,6 +8,7 @@ pub(super) mod question_card;
 pub(super) mod question_field;
 pub(super) mod standing_approvals;
 pub(super) mod standing_button;
+pub(super) mod standing_state;
 pub(super) mod sub_agent;
 #[cfg(all(test, feature = "ssr"))]
 mod tests;

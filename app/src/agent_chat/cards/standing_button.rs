@@ -1,7 +1,7 @@
 //! The button that opens the list of standing approvals, shown once the user has any, so that they
 //! can be revoked at any time.
 
-use super::standing_approvals::StandingApprovalState;
+use super::standing_state::StandingApprovalState;
 use crate::api::list_grants;
 use crate::prelude::*;
 use crate::texts::{Text, t};

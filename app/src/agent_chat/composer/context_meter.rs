@@ -1,6 +1,6 @@
 //! Shows how full the model's context is, once it is at least half full.
 
-use crate::agent_chat::EXTRAS;
+use crate::agent_chat::chunk_tables::{ContextUsage, EXTRAS};
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, fill};
@@ -8,9 +8,6 @@ use crate::ui::numbers::group_digits;
 
 /// The meter is shown from this percentage on.
 const WORTH_SHOWING: u64 = 50;
-
-/// The tokens used and the size of the context in tokens, once they are known.
-pub(in crate::agent_chat) type ContextUsage = Memo<Option<(u64, u64)>>;
 
 /// A small meter next to the send button, with the details in its tooltip.
 pub(in crate::agent_chat) fn context_meter(session: Session) -> AnyView {

@@ -7,7 +7,7 @@ use super::info::message_info;
 use super::menu::{MENU, has_menu};
 use super::state::MessageState;
 use super::versions::Versions;
-use crate::agent_chat::EXTRAS;
+use crate::agent_chat::chunk_tables::EXTRAS;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, t};

@@ -1,7 +1,7 @@
 //! The menu with the less common actions of a message. The log has one menu, a native popover that
 //! the style sheet anchors to the button that opened it.
 
-use crate::agent_chat::EXTRAS;
+use crate::agent_chat::chunk_tables::EXTRAS;
 use crate::agent_chat::composer::speech;
 use crate::agent_chat::session::Session;
 use crate::agent_conversations::actions::move_menu_focus;

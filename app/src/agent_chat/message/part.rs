@@ -3,7 +3,7 @@
 use super::attachment::fixed_part;
 use super::state::{PartKind, PartState};
 use super::user_text::user_text;
-use crate::agent_chat::TOOLS;
+use crate::agent_chat::chunk_tables::TOOLS;
 use crate::agent_chat::session::Session;
 use crate::markdown::{CitationStyle, DocumentView, MarkdownOptions, strip_citations};
 use crate::prelude::*;

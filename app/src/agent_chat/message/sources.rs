@@ -4,7 +4,7 @@
 use super::attachment::is_web;
 use super::citations::CitedSource;
 use super::state::MessageState;
-use crate::agent_chat::EXTRAS;
+use crate::agent_chat::chunk_tables::EXTRAS;
 use crate::agent_chat::session::Session;
 use crate::markdown::{CitationStyle, host};
 use crate::prelude::*;

@@ -1,7 +1,7 @@
 //! The version of a message that is shown, and buttons to the other versions: `◀ 2/3 ▶`.
 
 use super::state::MessageState;
-use crate::agent_chat::EXTRAS;
+use crate::agent_chat::chunk_tables::EXTRAS;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};

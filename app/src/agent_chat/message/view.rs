@@ -6,7 +6,7 @@ use super::part::part_view;
 use super::reasoning::{all_reasoning, group_starts, reasoning_from};
 use super::sources::{marks, sources};
 use super::state::{MessageState, PartKind, PartState};
-use crate::agent_chat::EXTRAS;
+use crate::agent_chat::chunk_tables::EXTRAS;
 use crate::agent_chat::log::days::heading;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;

@@ -2,8 +2,8 @@
 //! with the first action.
 
 use super::{Problem, Remedy, Session};
-use crate::agent_chat::lazy::ExtraFunctions;
-use crate::agent_chat::{CONVERSATION, EXTRAS};
+use crate::agent_chat::chunk_tables::ExtraFunctions;
+use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS};
 use crate::chunks::ChunkError;
 use crate::prelude::*;
 use leptos::web_sys::File;

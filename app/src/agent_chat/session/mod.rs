@@ -34,11 +34,11 @@ pub(super) use dispatch::SessionAction;
 pub(super) use form::HostForm;
 pub(super) use page::client_call::PAGE_STATE_TOOL;
 
-use super::CONVERSATION;
 use super::composer::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
 use super::composer::speech;
 use super::message::state::MessageState;
 use crate::actions::{BlockEvents, ClientTools};
+use crate::agent_chat::chunk_tables::CONVERSATION;
 use crate::api::ApiError;
 use crate::chat_context::ChatContext;
 use crate::page_state::{PageState, use_page_state};

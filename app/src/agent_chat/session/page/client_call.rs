@@ -5,8 +5,8 @@
 //! another tab was faster, has written nothing, since fields are written only after the result was
 //! accepted. `ask-user` is not executed here: the user answers it, see `cards/question_card.rs`.
 
-use crate::agent_chat::TOOLS;
-use crate::agent_chat::lazy::ToolFunctions;
+use crate::agent_chat::chunk_tables::TOOLS;
+use crate::agent_chat::chunk_tables::ToolFunctions;
 use crate::agent_chat::session::{Phase, Session};
 use crate::prelude::*;
 use crate::ui::browser;

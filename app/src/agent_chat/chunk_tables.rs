@@ -1,0 +1,73 @@
+//! The chunks of the chat, with the tables of their functions. The tables are filled in `lazy.rs`.
+
+use super::cards::standing_state::StandingApprovalState;
+use super::message::state::MessageState;
+use super::session::{ChatBlock, Session, SessionAction};
+use crate::chunks::Chunk;
+use crate::prelude::*;
+use leptos::html;
+use leptos::web_sys::File;
+use wire::ToolPart;
+use wire::api::ConversationView;
+use wire::page::Page;
+
+/// The tokens used and the size of the context in tokens, once they are known.
+pub(in crate::agent_chat) type ContextUsage = Memo<Option<(u64, u64)>>;
+
+/// The chunk for conversations with messages: the log, sending, following answers.
+pub(crate) static CONVERSATION: Chunk<ConversationFunctions> = Chunk::new("conversation");
+
+/// The functions of the chunk.
+pub(crate) struct ConversationFunctions {
+    pub(in crate::agent_chat) log: fn() -> AnyView,
+    pub(in crate::agent_chat) context_meter: fn(Session) -> AnyView,
+    pub(in crate::agent_chat) standing_button: fn(StandingApprovalState) -> AnyView,
+    pub(in crate::agent_chat) messages: fn(&ConversationView) -> Vec<MessageState>,
+    pub(in crate::agent_chat) perform: fn(Session, SessionAction),
+}
+
+/// The chunk for chats in a drawer or in a frame, which few pages need.
+pub(crate) static FRAMES: Chunk<FrameFunctions> = Chunk::new("frames");
+
+/// The functions of the chunk.
+pub(crate) struct FrameFunctions {
+    pub(in crate::agent_chat) drawer: fn(ChatBlock) -> AnyView,
+    /// The chat of a page without its other blocks, for a frame on another site.
+    pub(crate) embedded: fn(Page, Option<&str>) -> AnyView,
+}
+
+/// The chunk for tool calls: cards, questions to the user, and calls that the page executes.
+pub(crate) static TOOLS: Chunk<ToolFunctions> = Chunk::new("tools");
+
+/// The functions of the chunk.
+pub(crate) struct ToolFunctions {
+    pub(in crate::agent_chat) card: fn(ArcRwSignal<ToolPart>) -> AnyView,
+    pub(in crate::agent_chat) run_calls: fn(Session),
+    pub(in crate::agent_chat) run_calls_later: fn(Session),
+    /// The dialog that lists standing approvals.
+    pub(in crate::agent_chat) standing_dialog: fn() -> AnyView,
+    /// The bar about the changes that an agent made to the form.
+    pub(crate) changes: fn() -> AnyView,
+    /// The bar about the user's entries that are left in the form when the conversation changes.
+    pub(crate) left_over: fn() -> AnyView,
+}
+
+/// The chunk for less common actions: files, versions, message menus, feedback, the queue,
+/// dictation.
+pub(crate) static EXTRAS: Chunk<ExtraFunctions> = Chunk::new("extras");
+
+/// The functions of the chunk.
+pub(crate) struct ExtraFunctions {
+    pub(in crate::agent_chat) attach: fn(Session, Vec<File>, bool),
+    pub(in crate::agent_chat) attachments: fn() -> AnyView,
+    pub(in crate::agent_chat) context_meter: fn(ContextUsage) -> AnyView,
+    pub(in crate::agent_chat) dictate: fn(Session),
+    pub(in crate::agent_chat) edit: fn() -> AnyView,
+    pub(in crate::agent_chat) feedback: fn(MessageState, RwSignal<bool>) -> AnyView,
+    /// The items of a message's menu, given the popover that contains them.
+    pub(in crate::agent_chat) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
+    pub(in crate::agent_chat) queue: fn() -> AnyView,
+    pub(in crate::agent_chat) sources: fn(MessageState) -> AnyView,
+    pub(in crate::agent_chat) undo: fn() -> AnyView,
+    pub(in crate::agent_chat) versions: fn(MessageState) -> AnyView,
+}

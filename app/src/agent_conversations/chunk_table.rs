@@ -1,0 +1,35 @@
+//! The chunk of the actions on conversations, with the table of its functions. The table is filled in
+//! `organizing.rs`.
+
+use super::list::{ConversationEntry, ConversationListState};
+use super::search::ConversationSearch;
+use crate::actions::BlockEvents;
+use crate::chat_context::ChatContext;
+use crate::chunks::Chunk;
+use crate::prelude::*;
+use crate::properties::Properties;
+use leptos::html;
+use leptos::web_sys::HtmlInputElement;
+
+/// The chunk with this code.
+pub(crate) static ORGANIZING: Chunk<OrganizingFunctions> = Chunk::new("organizing");
+
+/// The functions of the chunk.
+pub(crate) struct OrganizingFunctions {
+    /// The dialogs to move and to share conversations.
+    pub(super) dialogs: fn() -> AnyView,
+    /// The items of a conversation's menu, given the popover around them.
+    pub(super) menu: fn(NodeRef<html::Div>) -> AnyView,
+    pub(super) search_results: fn() -> AnyView,
+    pub(super) delete: fn(ConversationListState, Vec<String>),
+    pub(super) search: fn(ConversationSearch, ConversationListState, Option<String>),
+    pub(super) rename: fn(ConversationEntry) -> AnyView,
+    pub(super) folder_tools: fn(ConversationListState, String, RwSignal<bool>) -> AnyView,
+    /// The toolbar for the selected conversations.
+    pub(super) selection_bar: fn(ConversationListState) -> AnyView,
+    /// The notice that offers to undo a deletion.
+    pub(super) undo: fn(ConversationListState, usize) -> AnyView,
+    pub(super) import: fn(HtmlInputElement, String, ConversationListState, ChatContext),
+    /// A list whose entries come from the page's config.
+    pub(crate) item_list: fn(Properties, BlockEvents) -> AnyView,
+}
