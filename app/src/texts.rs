@@ -19,7 +19,6 @@ use server as half;
 pub use wire::locale::{Locale, Text};
 
 use crate::prelude::*;
-use crate::ui::numbers::group_digits;
 use leptos::prelude::{Owner, provide_context, use_context};
 use leptos::tachys::reactive_graph::OwnedView;
 use std::sync::Arc;
@@ -186,6 +185,19 @@ pub(crate) fn text_or_english(english: String, text: Text) -> String {
         "" => english,
         words => words.to_owned(),
     }
+}
+
+/// Formats a whole number with the locale's separators: `12,345`.
+pub(crate) fn group_digits(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push_str(t(Text::GroupMark));
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 #[cfg(all(test, feature = "ssr"))]

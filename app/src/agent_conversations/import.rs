@@ -5,7 +5,7 @@ use super::list::{ConversationListState, use_conversations};
 use crate::api::codec::CreatedId;
 use crate::api::import_conversation;
 use crate::chat_context::{ChatContext, use_chat_context};
-use crate::pages::CurrentPage;
+use crate::pages::current_page::CurrentPage;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::browser::selected_file_text;

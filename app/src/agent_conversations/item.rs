@@ -1,10 +1,10 @@
 //! One conversation in the list.
 
-use super::ListEvents;
 use super::chunk_table::ORGANIZING;
+use super::events::ListEvents;
 use super::list::{ConversationEntry, ConversationListState, use_conversations};
 use crate::chat_context::use_chat_context;
-use crate::pages::CurrentPage;
+use crate::pages::current_page::CurrentPage;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};

@@ -4,6 +4,7 @@
 pub mod actions;
 mod change;
 mod chunk_table;
+mod events;
 mod highlight;
 pub mod import;
 pub mod item;
@@ -29,6 +30,7 @@ use crate::texts::{Text, block_language, error_text, t, with_locale};
 use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
 pub(crate) use chunk_table::ORGANIZING;
+use events::ListEvents;
 use item::ConversationItem;
 use leptos::ev::KeyboardEvent;
 use list::{ConversationEntry, ConversationListState};
@@ -40,10 +42,6 @@ use serde_json::Value;
 use wire::api::ConversationList;
 use wire::organize::ListFilter;
 use wire::page::AgentConversationsProperties;
-
-/// The events of the list, as a Leptos context.
-#[derive(Clone)]
-pub(crate) struct ListEvents(pub(crate) BlockEvents);
 
 /// The list of conversations with the button for a new one.
 #[component]

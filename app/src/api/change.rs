@@ -1,7 +1,7 @@
 //! Changes conversations.
 
-use super::ApiError;
 use super::codec::{Json, NoContent};
+use super::error::ApiError;
 use crate::prelude::*;
 use wire::organize::ConversationChange;
 

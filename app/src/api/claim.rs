@@ -1,7 +1,7 @@
 //! Claims events of an answer, so that only one open page acts on each.
 
-use super::ApiError;
 use super::codec::Json;
+use super::error::ApiError;
 use crate::prelude::*;
 use wire::page_events::GrantedEvents;
 

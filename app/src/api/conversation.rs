@@ -1,7 +1,7 @@
 //! Loads a conversation.
 
-use super::ApiError;
 use super::codec::Json;
+use super::error::ApiError;
 use crate::prelude::*;
 use wire::api::ConversationView;
 

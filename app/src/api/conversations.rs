@@ -1,7 +1,7 @@
 //! Loads the list of conversations.
 
-use super::ApiError;
 use super::codec::Json;
+use super::error::ApiError;
 use crate::prelude::*;
 use wire::api::ConversationList;
 use wire::organize::ListFilter;

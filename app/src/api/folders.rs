@@ -1,7 +1,7 @@
 //! Folders of conversations.
 
-use super::ApiError;
 use super::codec::Json;
+use super::error::ApiError;
 use crate::prelude::*;
 use wire::organize::FolderList;
 

@@ -1,6 +1,6 @@
 //! Streams the chat's frames as the response body of a server function.
 
-use super::ApiError;
+use super::error::ApiError;
 use bytes::Bytes;
 use futures::StreamExt;
 use http::{HeaderName, HeaderValue, header};

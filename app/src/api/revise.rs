@@ -1,7 +1,7 @@
 //! Changes of messages: branches, deletions, feedback and copies.
 
-use super::ApiError;
 use super::codec::Json;
+use super::error::ApiError;
 use crate::prelude::*;
 use wire::change::{ChangeResult, MessageChange};
 

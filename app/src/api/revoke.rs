@@ -1,7 +1,7 @@
 //! Revokes a standing approval.
 
-use super::ApiError;
 use super::codec::{Json, NoContent};
+use super::error::ApiError;
 use crate::prelude::*;
 
 /// Revokes a standing approval: the user is asked again from the next call on.

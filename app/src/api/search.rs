@@ -1,7 +1,7 @@
 //! Searches conversations.
 
-use super::ApiError;
 use super::codec::Json;
+use super::error::ApiError;
 use crate::prelude::*;
 use wire::organize::SearchHitList;
 

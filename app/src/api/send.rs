@@ -1,6 +1,6 @@
 //! Sends a submission to the agent.
 
-use super::ApiError;
+use super::error::ApiError;
 use crate::prelude::*;
 use server_fn::codec::{ByteStream, Json, Streaming};
 use wire::api::SendRequest;

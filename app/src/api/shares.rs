@@ -1,7 +1,7 @@
 //! Share links of a conversation.
 
-use super::ApiError;
 use super::codec::Json;
+use super::error::ApiError;
 use crate::prelude::*;
 use wire::organize::ShareList;
 

@@ -1,6 +1,6 @@
 //! Watches a running answer.
 
-use super::ApiError;
+use super::error::ApiError;
 use crate::prelude::*;
 use server_fn::codec::{ByteStream, Json, Streaming};
 

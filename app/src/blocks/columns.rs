@@ -1,8 +1,7 @@
 //! The block `Columns`.
 
-use super::block;
 use crate::prelude::*;
-use wire::page::{Block, ColumnsProperties};
+use wire::page::ColumnsProperties;
 
 /// The whole width, in the units of the style sheet's `cw-share-N` classes.
 const SHARES: f64 = 12.0;
@@ -18,12 +17,8 @@ pub fn Columns(
     columns_view(&properties, columns.into_iter().map(|column| column().into_any()).collect())
 }
 
-/// Renders a `Columns` block of the config.
-pub(super) fn columns_from_config(properties: &ColumnsProperties, blocks: Vec<Block>) -> AnyView {
-    columns_view(properties, blocks.into_iter().map(block).collect())
-}
-
-fn columns_view(properties: &ColumnsProperties, columns: Vec<AnyView>) -> AnyView {
+/// Renders the columns from their contents.
+pub(super) fn columns_view(properties: &ColumnsProperties, columns: Vec<AnyView>) -> AnyView {
     let shares = shares(&properties.widths, columns.len());
     let column =
         |(content, share)| view! { <div class=format!("cw-column cw-share-{share}")>{content}</div> }.into_any();

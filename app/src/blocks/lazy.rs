@@ -54,6 +54,6 @@ fn block(kind: BlockType, id: String, properties: Properties, events: BlockEvent
 }
 
 fn tabs(id: String, properties: &Map<String, Value>, blocks: Vec<Block>, events: BlockEvents) -> AnyView {
-    let tabs = tabs_from_config(TabsProperties::read(properties), blocks);
+    let tabs = tabs_from_config(TabsProperties::read(properties), blocks, super::block);
     view! { <Tabs id tabs events /> }.into_any()
 }

@@ -40,7 +40,7 @@ use crate::actions::{BlockEvents, ClientTools};
 use crate::agent_chat::AgentChat;
 use crate::agent_conversations::{AgentConversations, ORGANIZING};
 use crate::markdown::MARKDOWN;
-use crate::pages::CurrentPage;
+use crate::pages::current_page::CurrentPage;
 use crate::prelude::*;
 use crate::properties::Properties;
 use crate::scope::OperatorScope;
@@ -80,7 +80,12 @@ fn component(own: page::Block) -> AnyView {
     let page::Block { id, kind, properties, visible: _, events, blocks } = own;
     let events = BlockEvents::from_config(events);
     match kind {
-        BlockType::Columns => return columns::columns_from_config(&ColumnsProperties::read(&properties), blocks),
+        BlockType::Columns => {
+            return columns::columns_view(
+                &ColumnsProperties::read(&properties),
+                blocks.into_iter().map(block).collect(),
+            );
+        }
         BlockType::Tabs => {
             return BLOCKS.view(move |code| (code.tabs)(id.clone(), &properties, blocks.clone(), events.clone()));
         }

@@ -52,14 +52,15 @@ pub fn Tabs(
     .into_any()
 }
 
-/// Returns the tabs of a `Tabs` block of the config.
-pub(super) fn tabs_from_config(properties: TabsProperties, blocks: Vec<Block>) -> Vec<Tab> {
+/// Returns the tabs of a `Tabs` block of the config; `render` renders a child block.
+pub(super) fn tabs_from_config(
+    properties: TabsProperties,
+    blocks: Vec<Block>,
+    render: fn(Block) -> AnyView,
+) -> Vec<Tab> {
     let mut titles = properties.titles.into_iter();
-    let tab = |own: Block| Tab {
-        title: titles.next().unwrap_or_default(),
-        inputs: input_ids(&own),
-        content: super::block(own),
-    };
+    let tab =
+        |own: Block| Tab { title: titles.next().unwrap_or_default(), inputs: input_ids(&own), content: render(own) };
     blocks.into_iter().map(tab).collect()
 }
 

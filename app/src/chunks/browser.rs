@@ -1,16 +1,18 @@
 //! Loads chunks in the browser.
 
-use super::{ChunkError, ChunkFuture};
-use crate::actions::{Actions, MessageStatus};
+use super::error::{ChunkError, ChunkFuture};
 use crate::prelude::*;
-use crate::texts::{Text, t};
 use crate::ui::browser::sleep;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// The delays before the retries, in milliseconds.
 const BACKOFF: [u64; 3] = [300, 1_500, 5_000];
+
+/// Tells the user that code could not be loaded; a context of the page.
+#[derive(Clone)]
+pub(crate) struct LoadFailure(pub(crate) Arc<dyn Fn() + Send + Sync>);
 
 /// The loading state of a chunk, independent of its functions' type.
 pub(crate) struct ChunkState {
@@ -37,16 +39,15 @@ impl ChunkState {
         if self.requested.swap(true, Ordering::Relaxed) {
             return;
         }
-        let actions = use_context::<Actions>();
+        let failure = use_context::<LoadFailure>();
         leptos::task::spawn_local(async move {
             if self.load().await.is_ok() {
                 return;
             }
             // The next use requests it again.
             self.requested.store(false, Ordering::Relaxed);
-            if let Some(actions) = actions {
-                let text = t(Text::PartMissingReload);
-                actions.notify(text.to_owned(), MessageStatus::Error, None);
+            if let Some(LoadFailure(report)) = failure {
+                report();
             }
         });
     }

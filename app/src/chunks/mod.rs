@@ -11,11 +11,13 @@
 
 #[cfg(not(feature = "ssr"))]
 mod browser;
+mod error;
 #[cfg(feature = "ssr")]
 mod server;
 
 #[cfg(not(feature = "ssr"))]
-pub(crate) use browser::{ChunkState, load_all};
+pub(crate) use browser::{ChunkState, LoadFailure, load_all};
+pub(crate) use error::{ChunkError, ChunkFuture};
 #[cfg(feature = "ssr")]
 pub use server::{ChunkFiles, UsedChunks};
 
@@ -23,32 +25,8 @@ pub use server::{ChunkFiles, UsedChunks};
 use server::ChunkState;
 
 use crate::prelude::*;
-use crate::texts::{Text, t};
 use leptos::prelude::untrack;
-use std::pin::Pin;
 use std::sync::OnceLock;
-use wasm_split_helpers::SplitLoaderError;
-use wire::error::{ErrorCode, UserError};
-
-/// Loads the functions of a chunk.
-pub(crate) type ChunkFuture = Pin<Box<dyn Future<Output = Result<(), ChunkError>> + Send>>;
-
-/// The error that the code of a chunk cannot be loaded.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ChunkError;
-
-impl ChunkError {
-    /// Returns the error that the user sees instead of the missing part.
-    pub(crate) fn user_error() -> UserError {
-        UserError::new(ErrorCode::Internal, t(Text::PartMissing))
-    }
-}
-
-impl From<SplitLoaderError> for ChunkError {
-    fn from(_: SplitLoaderError) -> Self {
-        Self
-    }
-}
 
 /// Loads the functions of a chunk. It is implemented beside the code of the chunk, so that the chunk
 /// can be declared, and used, without importing that code.

@@ -1,6 +1,6 @@
 //! Chunks on the server: all code is available; the chunks that a page uses are listed in its head.
 
-use super::{ChunkError, ChunkFuture};
+use super::error::{ChunkError, ChunkFuture};
 use crate::prelude::*;
 use futures::FutureExt;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Code blocks with their language and buttons.
 
-use super::MarkdownOptions;
+use super::options::MarkdownOptions;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use crate::ui::node::{Node, element};

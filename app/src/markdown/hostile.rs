@@ -1,13 +1,14 @@
 //! Adversarial texts that must be rendered in linear and not in quadratic time. The time is not
 //! measured: in quadratic time, texts of this length would keep the test busy for minutes.
 
+use super::citation::CitationStyle;
 use super::document::References;
 use super::footnote;
-use super::link::split_bare_urls;
 use super::mask::mask_formulas;
+use super::options::MarkdownOptions;
 use super::render::render;
 use super::split::Splitter;
-use super::{CitationStyle, MarkdownOptions};
+use crate::ui::link::split_bare_urls;
 use leptos::prelude::Owner;
 
 /// The approximate length of each text in bytes.

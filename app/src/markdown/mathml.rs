@@ -1,37 +1,7 @@
 //! Parses MathML into nodes. Only the listed elements and attributes are allowed.
 
-use crate::ui::node::{Node, element};
+use crate::ui::node::{MATHML_ELEMENTS, Node, element};
 
-/// The elements of MathML Core that formulas consist of.
-pub(crate) const ELEMENTS: [&str; 27] = [
-    "math",
-    "merror",
-    "mfrac",
-    "mi",
-    "mmultiscripts",
-    "mn",
-    "mo",
-    "mover",
-    "mpadded",
-    "mphantom",
-    "mprescripts",
-    "mroot",
-    "mrow",
-    "ms",
-    "mspace",
-    "msqrt",
-    "mstyle",
-    "msub",
-    "msubsup",
-    "msup",
-    "mtable",
-    "mtd",
-    "mtext",
-    "mtr",
-    "munder",
-    "munderover",
-    "none",
-];
 /// The attributes that are kept. Not `style`, which the content security policy forbids, and no
 /// links.
 const ATTRIBUTES: [&str; 24] = [
@@ -94,7 +64,7 @@ impl<'m> MathmlParser<'m> {
         let is_empty = tag.ends_with("/>");
         let inner = tag.trim_start_matches('<').trim_end_matches('>').trim_end_matches('/');
         let (name, attributes) = inner.split_once(char::is_whitespace).unwrap_or((inner, ""));
-        let known = ELEMENTS.iter().find(|known| **known == name)?;
+        let known = MATHML_ELEMENTS.iter().find(|known| **known == name)?;
         let node = with_attributes(element(known), attributes);
         let mut children = Vec::new();
         while !is_empty && !self.rest.starts_with("</") {

@@ -18,10 +18,10 @@ mod document;
 mod footnote;
 #[cfg(test)]
 mod hostile;
-mod link;
 mod mask;
 mod math;
 mod mathml;
+mod options;
 mod passage;
 mod render;
 mod split;
@@ -32,10 +32,10 @@ pub use citation::CitationStyle;
 pub(crate) use citation::{citation_mark, strip_citations};
 pub(crate) use click::on_click;
 pub use document::Document;
-pub(crate) use link::{allowed_url, host, is_embedded_image};
+
 #[cfg(not(feature = "ssr"))]
 pub(crate) use math::MATH;
-pub(crate) use mathml::ELEMENTS as MATHML_ELEMENTS;
+pub use options::MarkdownOptions;
 pub(crate) use passage::plain_passage;
 pub(crate) use view::markdown_node;
 #[cfg(feature = "ssr")]
@@ -45,25 +45,6 @@ pub use view::{DocumentView, Markdown};
 use crate::chunks::{Chunk, ChunkError, ChunkFuture, ChunkTable};
 use crate::prelude::*;
 use wasm_split_helpers::wasm_split;
-
-/// What is rendered beyond plain Markdown.
-#[derive(Clone)]
-pub struct MarkdownOptions {
-    /// Highlight code blocks.
-    pub highlighting: bool,
-    /// Draw code blocks in the language `mermaid`.
-    pub diagrams: bool,
-    /// Draw TeX formulas.
-    pub math: bool,
-    /// How the [marks](citation_mark) of sources are rendered.
-    pub citations: CitationStyle,
-}
-
-impl Default for MarkdownOptions {
-    fn default() -> Self {
-        Self { highlighting: true, diagrams: true, math: false, citations: CitationStyle::Hidden }
-    }
-}
 
 /// The chunk for the `Markdown` blocks of a config.
 pub(crate) static MARKDOWN: Chunk<MarkdownFunctions> = Chunk::new("markdown");

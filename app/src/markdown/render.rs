@@ -1,17 +1,17 @@
 //! Renders the parser's events as nodes.
 
-use super::MarkdownOptions;
 use super::citation::{self, CitationStyle, strip_citations};
 use super::code::code_block;
 use super::document::{ReferenceLookup, References};
 use super::footnote;
-use super::link;
 use super::mask::{self, Formula, Masked, mask_formulas, unmask_formulas};
 use super::math;
+use super::options::MarkdownOptions;
 use super::split::OPTIONS;
 use super::tail::presentable;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
+use crate::ui::link;
 use crate::ui::node::{Node, element};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;

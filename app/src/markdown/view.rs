@@ -1,8 +1,8 @@
 //! The components that show Markdown.
 
-use super::MarkdownOptions;
 use super::click::on_click;
 use super::document::{BlockGroup, Document, MarkdownBlock, References};
+use super::options::MarkdownOptions;
 use super::render::render;
 use crate::prelude::*;
 use crate::ui::node::{Node, element, reactive_nodes};

@@ -1,30 +1,33 @@
 //! Loads and renders a page of the config.
 
-use super::MissingPage;
 use super::account::AccountMenu;
 use super::announcer::Announcer;
 use super::bar::Bar;
+use super::current_page::CurrentPage;
 use super::layout::PageLayout;
+use super::missing::MissingPage;
 use super::notices::Notices;
 use super::regions::{PageRegions, RegionNames, Regions};
 use super::rust_page::RustPages;
+#[cfg(not(feature = "ssr"))]
+use crate::actions::MessageStatus;
 use crate::actions::{Actions, BlockEvents};
 use crate::address::Address;
 use crate::agent_chat::chunk_tables::FRAMES;
 use crate::api::{ApiError, ServerData, load_page};
 use crate::chat_context::ChatContext;
+#[cfg(not(feature = "ssr"))]
+use crate::chunks::LoadFailure;
 use crate::page_state::{PageState, label_from_id};
 use crate::prelude::*;
 use crate::scope::{EXPRESSIONS, evaluator_for, uses_expressions};
 use crate::texts::{Text, error_text, fill, t};
 use crate::title::DocumentTitle;
 use serde_json::Value;
+#[cfg(not(feature = "ssr"))]
+use std::sync::Arc;
 use wire::error::ErrorCode;
 use wire::page::Page;
-
-/// The definition of the current page, provided as a context.
-#[derive(Clone, Copy)]
-pub struct CurrentPage(pub StoredValue<Page>);
 
 /// Loads the page of the current address and shows it.
 #[component]
@@ -122,7 +125,12 @@ pub fn provide_page(page: Page) {
     };
     provide_context(PageState::new(&page, evaluate));
     provide_context(ChatContext::new(address));
-    provide_context(Actions::new(page.id.clone()));
+    let actions = Actions::new(page.id.clone());
+    provide_context(actions);
+    #[cfg(not(feature = "ssr"))]
+    provide_context(LoadFailure(Arc::new(move || {
+        actions.notify(t(Text::PartMissingReload).to_owned(), MessageStatus::Error, None);
+    })));
     provide_context(CurrentPage(StoredValue::new(page)));
 }
 

@@ -5,7 +5,6 @@
 //! handwritten views, in which signals say what changes. A renderer that chooses its tags at
 //! runtime would need about thirty such types, each with its own code in the download.
 
-use crate::markdown::MATHML_ELEMENTS;
 use crate::prelude::*;
 use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
 use leptos::tachys::html::attribute::{Attribute, AttributeValue};
@@ -23,6 +22,37 @@ const VOID: [&str; 6] = ["br", "hr", "img", "input", "link", "meta"];
 const SVG: &str = "http://www.w3.org/2000/svg";
 /// The namespace of MathML elements.
 const MATHML: &str = "http://www.w3.org/1998/Math/MathML";
+
+/// The elements of MathML Core that formulas consist of.
+pub(crate) const MATHML_ELEMENTS: [&str; 27] = [
+    "math",
+    "merror",
+    "mfrac",
+    "mi",
+    "mmultiscripts",
+    "mn",
+    "mo",
+    "mover",
+    "mpadded",
+    "mphantom",
+    "mprescripts",
+    "mroot",
+    "mrow",
+    "ms",
+    "mspace",
+    "msqrt",
+    "mstyle",
+    "msub",
+    "msubsup",
+    "msup",
+    "mtable",
+    "mtd",
+    "mtext",
+    "mtr",
+    "munder",
+    "munderover",
+    "none",
+];
 
 /// A text or an element.
 pub(crate) enum Node {

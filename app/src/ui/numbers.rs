@@ -1,7 +1,7 @@
 //! Numbers as text. The standard library's formatting of floating-point numbers would add tables of
 //! 24 KB to the download of every page.
 
-use crate::texts::{Text, fill, t};
+use crate::texts::{Text, fill, group_digits, t};
 use wire::file::FileSize;
 
 /// Formats a CSS length in pixels with three decimal places; negative values become 0.
@@ -25,19 +25,6 @@ pub(crate) fn dollars(usd: f64) -> String {
 
 fn dollar_text(whole: &str, fraction: &str) -> String {
     fill(Text::Dollars, &[&[whole, t(Text::DecimalMark), fraction].concat()])
-}
-
-/// Formats a whole number with the locale's separators: `12,345`.
-pub(crate) fn group_digits(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push_str(t(Text::GroupMark));
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// Formats a duration in milliseconds.

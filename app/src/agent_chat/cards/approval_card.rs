@@ -1,8 +1,9 @@
 //! The card that asks the user to approve a tool call.
 
-use super::labels::{call_label, sub_agent_request, tool_label};
+use super::labels::{call_label, sub_agent_request};
 use super::standing_state::StandingApprovalState;
-use super::sub_agent::SubAgentOutput;
+use super::sub_agent_output::SubAgentOutput;
+use super::tool_name::tool_label;
 use super::unseen_arguments::UnseenArguments;
 use super::value::value_nodes;
 use crate::agent_chat::session::Session;

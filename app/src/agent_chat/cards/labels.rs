@@ -1,6 +1,7 @@
 //! Labels for tool calls: their name, status and short description.
 
-use super::sub_agent::SubAgentOutput;
+use super::sub_agent_output::SubAgentOutput;
+use super::tool_name::tool_label;
 use crate::agent_chat::session::PAGE_STATE_TOOL;
 use crate::texts::{Text, fill, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
@@ -23,11 +24,6 @@ pub(in crate::agent_chat) fn call_label(tool: &ToolPart) -> String {
             None => tool_label(&tool.tool_name),
         },
     }
-}
-
-/// The name of a tool for display.
-pub(in crate::agent_chat) fn tool_label(name: &str) -> String {
-    text_with_code_points(&crate::page_state::label_from_id(name), TextKind::Value).into_owned()
 }
 
 /// The status of a call.

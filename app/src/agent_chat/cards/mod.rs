@@ -10,9 +10,11 @@ pub(super) mod standing_approvals;
 pub(super) mod standing_button;
 pub(super) mod standing_state;
 pub(super) mod sub_agent;
+pub(super) mod sub_agent_output;
 #[cfg(all(test, feature = "ssr"))]
 mod tests;
 pub(super) mod tool_card;
+pub(super) mod tool_name;
 pub(super) mod tool_result;
 pub(super) mod unseen_arguments;
 pub(super) mod value;

@@ -1,8 +1,8 @@
 //! Standing approvals: the note at a call that ran under one, and the dialog that lists and revokes
 //! them.
 
-use super::labels::tool_label;
 use super::standing_state::StandingApprovalState;
+use super::tool_name::tool_label;
 use crate::agent_chat::session::Session;
 use crate::api::{list_grants, revoke_grant};
 use crate::prelude::*;

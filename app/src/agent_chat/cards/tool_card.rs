@@ -6,7 +6,7 @@ use super::labels::{CallStatus, call_label, call_status, first_argument, is_expi
 use super::progress::CallProgress;
 use super::question_card::{QuestionCard, is_question};
 use super::sub_agent;
-use super::sub_agent::SubAgentOutput;
+use super::sub_agent_output::SubAgentOutput;
 use super::tool_result::{is_media, result_nodes};
 use super::value::{json_node, value_nodes};
 use crate::agent_chat::session::{PAGE_STATE_TOOL, Session};

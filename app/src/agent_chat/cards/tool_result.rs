@@ -2,10 +2,10 @@
 
 use super::value::{label_node, value_nodes};
 use crate::agent_chat::message::attachment::is_web;
-use crate::markdown::host;
 use crate::texts::{Text, fill, t};
 use crate::ui::icons::{Shape, icon};
 use crate::ui::image_origins::is_allowed_image;
+use crate::ui::link::host;
 use crate::ui::node::{Node, element};
 use serde_json::{Map, Value};
 

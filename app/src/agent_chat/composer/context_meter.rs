@@ -3,8 +3,8 @@
 use crate::agent_chat::chunk_tables::{ContextUsage, EXTRAS};
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
+use crate::texts::group_digits;
 use crate::texts::{Text, fill};
-use crate::ui::numbers::group_digits;
 
 /// The meter is shown from this percentage on.
 const WORTH_SHOWING: u64 = 50;

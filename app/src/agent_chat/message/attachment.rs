@@ -3,10 +3,10 @@
 use super::notice::notice;
 use crate::agent_chat::cards::standing_approvals;
 use crate::prelude::*;
+use crate::texts::group_digits;
 use crate::texts::t;
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 use crate::ui::icons::{Icon, Shape};
-use crate::ui::numbers::group_digits;
 use serde_json::Value;
 use wire::file::{is_shown_inline, stored_file_id};
 use wire::message::FilePart;
@@ -36,7 +36,7 @@ fn file_view(file: &FilePart) -> AnyView {
     if is_shown || stored_file_id(&file.url).is_some() {
         return kept_file(file, name);
     }
-    if crate::markdown::is_embedded_image(&file.url) {
+    if crate::ui::link::is_embedded_image(&file.url) {
         return view! { <img class="cw-picture" src=file.url.clone() alt=name /> }.into_any();
     }
     if !is_web(&file.url) {
@@ -90,7 +90,7 @@ fn context_edit_notices(data: &Value) -> AnyView {
 
 /// Whether an address is an HTTP or HTTPS address.
 pub(in crate::agent_chat) fn is_web(url: &str) -> bool {
-    crate::markdown::allowed_url(url).is_some_and(|url| !url.starts_with("mailto:"))
+    crate::ui::link::allowed_url(url).is_some_and(|url| !url.starts_with("mailto:"))
 }
 
 #[cfg(all(test, feature = "ssr"))]

@@ -3,9 +3,10 @@
 use super::state::MessageState;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
+use crate::texts::group_digits;
 use crate::texts::{Text, fill};
 use crate::ui::dates::local_time;
-use crate::ui::numbers::{dollars, group_digits};
+use crate::ui::numbers::dollars;
 use wire::api::MessageMetadata;
 
 /// Shows a short form, with the details in the tooltip. Empty until the page is hydrated, because

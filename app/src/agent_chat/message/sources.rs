@@ -6,13 +6,14 @@ use super::citations::CitedSource;
 use super::state::MessageState;
 use crate::agent_chat::chunk_tables::EXTRAS;
 use crate::agent_chat::session::Session;
-use crate::markdown::{CitationStyle, host};
+use crate::markdown::CitationStyle;
 use crate::prelude::*;
 use crate::texts;
 use crate::texts::{Text, fill, t};
 use crate::ui::hidden_characters;
 use crate::ui::hidden_characters::TextKind;
 use crate::ui::icons::{Shape, icon};
+use crate::ui::link::host;
 use crate::ui::node::{Node, element, reactive_nodes};
 use std::sync::Arc;
 

@@ -1,46 +1,12 @@
 //! Actions on a conversation. They are dispatched to the chunk with their code, which is loaded
 //! with the first action.
 
-use super::{Problem, Remedy, Session};
+use super::Session;
+use super::action::{Problem, SessionAction};
 use crate::agent_chat::chunk_tables::ExtraFunctions;
 use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS};
 use crate::chunks::ChunkError;
 use crate::prelude::*;
-use leptos::web_sys::File;
-
-/// An action on a conversation.
-pub(in crate::agent_chat) enum SessionAction {
-    /// Observe other tabs, the network and the visibility of the page, until the owner is disposed.
-    Listen,
-    /// Follow the answer that is being written.
-    Watch,
-    /// Execute the calls that wait for the page.
-    RunClientCalls,
-    /// Send the content of the composer.
-    SendDraft,
-    /// Send a text.
-    SendText(String),
-    /// Attach files to the next message; the flag states whether they were pasted.
-    Attach(Vec<File>, bool),
-    /// Put an earlier message of the user into the composer, counted back from the last one.
-    Recall(usize),
-    /// Start or stop dictation.
-    Dictate,
-    /// Cancel the uploads of the composer.
-    CancelUploads,
-    /// Stop the answer that is being written.
-    Stop,
-    /// Regenerate this message, or the newest.
-    Regenerate(Option<String>),
-    /// Delete a message, if it [can be deleted](Session::can_delete).
-    DeleteMessage(String),
-    /// Start a new conversation with messages from the page.
-    SetMessages(serde_json::Value),
-    /// Show the messages that the page has set for the new conversation.
-    ShowPreset,
-    /// Retry what failed.
-    Remedy(Remedy),
-}
 
 impl Session {
     /// Performs the action, now or when its code is loaded.

@@ -9,6 +9,7 @@
 //! storage, so that other tabs have them as well.
 
 use super::Session;
+use super::host_form::FormConversation;
 use crate::agent_chat::composer::drafts;
 use crate::agent_chat::composer::drafts::user_mark;
 use crate::prelude::*;
@@ -18,14 +19,6 @@ use wire::page::{SharedField, apply_updates};
 
 /// Larger forms, in bytes of JSON, are not saved in the tab.
 const MAX_BYTES: usize = 64 * 1024;
-
-/// The id of the conversation to which the form's values belong; none before the first.
-pub(in crate::agent_chat) type FormConversation = StoredValue<Option<String>>;
-
-/// Provided in the context of an embedded chat, whose form belongs to the host page and is not
-/// saved here.
-#[derive(Clone, Copy)]
-pub(in crate::agent_chat) struct HostForm;
 
 /// The storage keys and the inputs of a shared form.
 struct SharedForm {

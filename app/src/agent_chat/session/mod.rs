@@ -16,6 +16,7 @@
 //! - `change.rs` contains changes that start no run.
 //! - `dispatch.rs` loads the code for all of this with the first action.
 
+mod action;
 mod attach;
 mod change;
 mod compose;
@@ -24,15 +25,16 @@ mod dispatch;
 mod edit;
 mod external_storage;
 mod form;
+mod host_form;
 mod page;
 mod queue;
 mod shared_state;
 mod stream;
 mod submit;
 
-pub(super) use dispatch::SessionAction;
-pub(super) use form::HostForm;
-pub(super) use page::client_call::PAGE_STATE_TOOL;
+pub(super) use action::{Problem, Remedy, SessionAction};
+pub(super) use host_form::HostForm;
+pub(super) use page::PAGE_STATE_TOOL;
 
 use super::composer::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
 use super::composer::speech;
@@ -45,8 +47,8 @@ use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;
 use crate::scope::OperatorScope;
 use crate::texts::error_text;
-use form::FormConversation;
 use futures::future::AbortHandle;
+use host_form::FormConversation;
 use page::event_claims::{ExpectedAnswer, PendingEvent};
 use serde_json::Value;
 use wire::api::{Answer, ConversationView};
@@ -134,24 +136,6 @@ pub(super) enum Phase {
     Stopping,
     /// The connection is lost; the answer is still being written on the server.
     Reconnecting,
-}
-
-/// An error, for the user.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Problem {
-    pub(super) message: String,
-    pub(super) remedy: Option<Remedy>,
-}
-
-/// What the user can do about an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Remedy {
-    /// Send the content of the composer again.
-    Send,
-    /// Reload the conversation.
-    Reload,
-    /// Start a new conversation.
-    New,
 }
 
 /// State of a session that is not displayed.

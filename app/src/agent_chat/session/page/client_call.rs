@@ -5,6 +5,7 @@
 //! another tab was faster, has written nothing, since fields are written only after the result was
 //! accepted. `ask-user` is not executed here: the user answers it, see `cards/question_card.rs`.
 
+use super::PAGE_STATE_TOOL;
 use crate::agent_chat::chunk_tables::TOOLS;
 use crate::agent_chat::chunk_tables::ToolFunctions;
 use crate::agent_chat::session::{Phase, Session};
@@ -17,8 +18,6 @@ use wire::page::apply_updates;
 use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
 
-/// The tool that writes the page's fields.
-pub(in crate::agent_chat) const PAGE_STATE_TOOL: &str = "update-page-state";
 /// How long other tabs leave a call to the tab that started the run.
 const OTHER_TAB_DELAY: Duration = Duration::from_secs(3);
 /// How long after its time limit a call that another tab started is considered lost.

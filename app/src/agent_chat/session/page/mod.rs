@@ -7,3 +7,6 @@ pub(super) mod events;
 pub(super) mod methods;
 pub(super) mod page_call;
 pub(super) mod preset;
+
+/// The tool that writes the page's fields.
+pub(in crate::agent_chat) const PAGE_STATE_TOOL: &str = "update-page-state";

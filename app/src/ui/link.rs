@@ -41,7 +41,7 @@ const MAX_URL_LENGTH: usize = 4096;
 const URL_TERMINATORS: [char; 7] = [' ', '\n', '\t', '<', '>', '"', '`'];
 
 /// Splits a text into plain text and bare web URLs, in order.
-pub(super) fn split_bare_urls(text: &str) -> Vec<LinkSegment<'_>> {
+pub(crate) fn split_bare_urls(text: &str) -> Vec<LinkSegment<'_>> {
     let mut pieces = Vec::new();
     let (mut done, mut from) = (0, 0);
     // The next character that ends a URL. Searched for only once, however many URLs begin before
@@ -72,7 +72,7 @@ pub(super) fn split_bare_urls(text: &str) -> Vec<LinkSegment<'_>> {
 
 /// A part of a text; see [`split_bare_urls`].
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum LinkSegment<'t> {
+pub(crate) enum LinkSegment<'t> {
     Text(&'t str),
     Url(&'t str),
 }

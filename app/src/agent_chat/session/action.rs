@@ -1,0 +1,55 @@
+//! The actions on a conversation, and the errors that some of them resolve.
+
+use leptos::web_sys::File;
+
+/// An action on a conversation.
+pub(in crate::agent_chat) enum SessionAction {
+    /// Observe other tabs, the network and the visibility of the page, until the owner is disposed.
+    Listen,
+    /// Follow the answer that is being written.
+    Watch,
+    /// Execute the calls that wait for the page.
+    RunClientCalls,
+    /// Send the content of the composer.
+    SendDraft,
+    /// Send a text.
+    SendText(String),
+    /// Attach files to the next message; the flag states whether they were pasted.
+    Attach(Vec<File>, bool),
+    /// Put an earlier message of the user into the composer, counted back from the last one.
+    Recall(usize),
+    /// Start or stop dictation.
+    Dictate,
+    /// Cancel the uploads of the composer.
+    CancelUploads,
+    /// Stop the answer that is being written.
+    Stop,
+    /// Regenerate this message, or the newest.
+    Regenerate(Option<String>),
+    /// Delete a message, if it [can be deleted](super::Session::can_delete).
+    DeleteMessage(String),
+    /// Start a new conversation with messages from the page.
+    SetMessages(serde_json::Value),
+    /// Show the messages that the page has set for the new conversation.
+    ShowPreset,
+    /// Retry what failed.
+    Remedy(Remedy),
+}
+
+/// An error, for the user.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::agent_chat) struct Problem {
+    pub(in crate::agent_chat) message: String,
+    pub(in crate::agent_chat) remedy: Option<Remedy>,
+}
+
+/// What the user can do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::agent_chat) enum Remedy {
+    /// Send the content of the composer again.
+    Send,
+    /// Reload the conversation.
+    Reload,
+    /// Start a new conversation.
+    New,
+}
