@@ -12,9 +12,10 @@
 //!   than fill in fields.
 //! - `page/events.rs` derives events, `event_claims.rs` delivers each to one page, `methods.rs`
 //!   contains the methods for the page's actions, `preset.rs` the messages that the page sets.
-//! - `form.rs` saves the shared form.
+//! - `form.rs` saves the shared form, `host_form.rs` states whose form it is.
 //! - `change.rs` contains changes that start no run.
-//! - `dispatch.rs` loads the code for all of this with the first action.
+//! - `dispatch.rs` loads the code for all of this with the first action; `action.rs` lists the
+//!   actions.
 
 mod action;
 mod attach;
