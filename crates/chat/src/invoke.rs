@@ -4,7 +4,7 @@
 use crate::telemetry::{self, Recorder, RunFacts};
 use crate::{Caller, Inner, ending, errors, now, steps};
 use agent::{AnswerForm, InvocationRequest, InvokeError, SchemaError};
-use contract::{ModelUse, ResponseFormat};
+use contract::{ModelUse, ResponseFormat, RunScope};
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -102,7 +102,7 @@ impl Inner {
             prompt: request.input.prompt,
             form,
             time: time_limit(request.agent_tier),
-            user_id: caller.user_id.clone(),
+            scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },
             // Usage is recorded below, with the answer.
             models: ModelUse::default(),
             cancel,

@@ -55,6 +55,7 @@ mod trial;
 mod watch;
 
 pub use clock::Clock;
+pub use contract::Bearer;
 pub use export::{ExportedConversation, ExportedMessage, FORMAT};
 pub use files::{FileLimits, NewUpload};
 pub use hooks::{HookEvent, Hooks};
@@ -73,7 +74,6 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value, json};
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::{Store, StoreError};
@@ -110,29 +110,6 @@ pub struct Caller {
     pub site_claims: Option<Arc<SiteClaims>>,
     /// The user's token, if it may be passed on to other services.
     pub bearer: Option<Bearer>,
-}
-
-/// The token of a user. It is only sent to services that are called on the user's behalf, and is
-/// neither displayed nor stored.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Bearer(Arc<str>);
-
-impl Bearer {
-    /// Wraps a token, without the scheme name before it.
-    pub fn new(token: &str) -> Self {
-        Self(token.into())
-    }
-
-    /// Returns the token, for a request header.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Bearer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Bearer(..)")
-    }
 }
 
 /// What an embedding site signs in addition to the user's identity; the browser cannot change it.

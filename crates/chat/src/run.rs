@@ -9,7 +9,7 @@ use crate::sink::RunSink;
 use crate::telemetry::{Recorder, Trace};
 use crate::{Inner, errors, pending_calls, recover, steps, to_wire};
 use agent::{Agent, Ending, ExposureState, GrantLookup, PendingCall, RunOutcome, RunSettings, TurnInput, TurnUsage};
-use contract::{FinishReason, Message, RunScope};
+use contract::{Bearer, FinishReason, Message, RunScope};
 use faults::Point;
 use futures::FutureExt;
 use serde::Deserialize;
@@ -33,6 +33,8 @@ pub(crate) struct RunStart {
     pub(crate) agent: Arc<Agent>,
     /// The page from which the message was sent.
     pub(crate) page_id: String,
+    /// The user's token.
+    pub(crate) token: Option<Bearer>,
     /// Notifies the hooks.
     pub(crate) observer: Option<HookObserver>,
     pub(crate) prompt: Vec<Arc<Message>>,
@@ -144,6 +146,7 @@ async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
             user_id: sink.run.identity.owner.clone(),
             conversation_id: sink.run.identity.conversation_id.clone(),
             page_id: Some(start.page_id),
+            token: start.token,
             // The agent adds its id.
             ..RunScope::default()
         },

@@ -235,6 +235,7 @@ impl Inner {
                     run::RunStart {
                         agent,
                         page_id: request.page_id,
+                        token: caller.bearer.clone(),
                         observer,
                         prompt,
                         own_from,

@@ -93,7 +93,7 @@ impl Inner {
         let turn = |messages, pending| TurnInput {
             messages,
             pending,
-            scope: RunScope { user_id: caller.user_id.clone(), ..RunScope::default() },
+            scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },
             grants: None,
             exposure: agent::ExposureState::default(),
             turn_start: 0,

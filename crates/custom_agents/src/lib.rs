@@ -18,4 +18,5 @@ pub const DEFINITION: Definition = Definition {
         version: |store| Box::pin(store::version(store)),
         add: |store, config| Box::pin(async move { Ok(with_custom_agents(config, &store::list(store).await?)) }),
     }),
+    ..Definition::new("custom_agents")
 };

@@ -12,9 +12,9 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use remote_agents::RESERVED_PARAMETERS;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use tools::remote_agent::RESERVED_PARAMETERS;
 use wire::UserError;
 
 /// The text that a platform's user sees when an endpoint returns nothing.

@@ -11,11 +11,11 @@ use crate::router::AppState;
 use crate::routes::accounts::forms::error_message;
 use crate::routes::accounts::query_encoded;
 use crate::routes::times::minute;
-use ::tools::mcp::McpStatus;
 use axum::Form;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use capability::ToolServerStatus;
 use chat::{TrialRequest, TrialResult};
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ use wire::{ErrorCode, UserError};
 /// The state of MCP servers and tools.
 #[derive(Serialize)]
 pub(super) struct ToolsHealth {
-    servers: Vec<McpStatus>,
+    servers: Vec<ToolServerStatus>,
     /// Statistics of the last calls, by agent and tool.
     calls: Vec<ToolHealth>,
     /// The cursor for `after`; none on the last page.
@@ -82,7 +82,7 @@ impl ToolSortQuery {
 
 pub(super) async fn health(state: &AppState, query: &ToolQuery) -> Result<ToolsHealth, UserError> {
     let (calls, next) = split_page(fetch_page(state, query).await?);
-    Ok(ToolsHealth { servers: state.composition.current.mcp(), calls, next })
+    Ok(ToolsHealth { servers: state.composition.current.capabilities().tool_servers(), calls, next })
 }
 
 async fn fetch_page(state: &AppState, query: &ToolQuery) -> Result<Vec<(ToolHealth, ListCursor)>, UserError> {
@@ -166,10 +166,10 @@ fn cells(of: &ToolHealth) -> [String; 7] {
     ]
 }
 
-fn servers_table(servers: Vec<McpStatus>) -> AnyView {
+fn servers_table(servers: Vec<ToolServerStatus>) -> AnyView {
     let columns =
         [Text("Server"), Text("Transport"), Number("Users"), Number("Connected"), Text("Tools"), Text("State")];
-    let line = |server: McpStatus| {
+    let line = |server: ToolServerStatus| {
         let tools = server_tools_text(&server);
         let state = match (server.error, server.failed_at) {
             (Some(error), Some(at)) => format!("{error} ({} UTC)", minute(at)),
@@ -191,7 +191,7 @@ fn servers_table(servers: Vec<McpStatus>) -> AnyView {
 }
 
 /// Formats the tools of a server, with the reason for those that agents do not get.
-fn server_tools_text(server: &McpStatus) -> String {
+fn server_tools_text(server: &ToolServerStatus) -> String {
     let left_out = server.left_out.iter().map(|tool| format!("{} (left out: {})", tool.name, tool.reason));
     server.tools.iter().cloned().chain(left_out).collect::<Vec<_>>().join(", ")
 }
