@@ -3,24 +3,32 @@
 use crate::chart;
 use crate::state::ConsoleState;
 use auth::password::now_millis;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::routing::get;
+use axum::{Json, Router};
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use store::{AgentUsage, DayUsage, UsageTotals};
-use web::admin::lists::DAY_MS;
+use web::admin::filters::DAY_MS;
 use web::admin::page;
 use web::admin::{Admin, PageError, from_store_error};
-use web::html::Column::{Number, Text};
+use web::html::Heading::{Number, Text};
 use web::html::{dollars, number, seconds};
 use web::html::{link, table, text};
 use web::times::iso_day;
+use web::{HttpError, valid_query};
 use wire::UserError;
+
+pub(crate) fn routes() -> Router<ConsoleState> {
+    Router::new().route("/admin", get(show)).route("/api/admin/overview", get(show_api))
+}
 
 /// The query of the overview: the period.
 #[derive(Deserialize)]
-pub(crate) struct OverviewQuery {
+struct OverviewQuery {
     #[serde(default)]
     days: Days,
 }
@@ -37,17 +45,17 @@ enum Days {
 /// The usage of a period.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Overview {
+struct Overview {
     /// The first day of the period. Days are counted from 1970 in UTC; the last day is today.
-    pub(crate) first_day: i64,
-    pub(crate) last_day: i64,
-    pub(crate) total: UsageTotals,
+    first_day: i64,
+    last_day: i64,
+    total: UsageTotals,
     /// Every day, including those without usage.
-    pub(crate) days: Vec<DayUsage>,
-    pub(crate) agents: Vec<AgentUsage>,
+    days: Vec<DayUsage>,
+    agents: Vec<AgentUsage>,
 }
 
-pub(crate) async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Result<Overview, UserError> {
+async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Result<Overview, UserError> {
     let count = if query.days == Days::Seven { 7 } else { 30 };
     let last_day = now.div_euclid(DAY_MS);
     let first_day = last_day - count + 1;
@@ -67,7 +75,7 @@ pub(crate) async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i
 }
 
 /// `GET /admin`
-pub(crate) async fn show(
+async fn show(
     admin: Admin,
     State(state): State<ConsoleState>,
     Query(query): Query<OverviewQuery>,
@@ -111,6 +119,15 @@ pub(crate) async fn show(
         </section>
     };
     Ok(page(&admin, "/admin", StatusCode::OK, "Overview", content))
+}
+
+/// `GET /api/admin/overview?days=7|30`
+async fn show_api(
+    _: Admin,
+    State(state): State<ConsoleState>,
+    query: Result<Query<OverviewQuery>, QueryRejection>,
+) -> Result<Json<Overview>, HttpError> {
+    Ok(Json(overview(&state, &valid_query(query)?, now_millis()).await?))
 }
 
 fn tokens(used: &UsageTotals) -> f64 {

@@ -5,19 +5,28 @@ use auth::password::now_millis;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::routing::get;
+use axum::{Json, Router};
 use chat::SweepResult;
 use leptos::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 use store::{DueConversation, DueFilter, MAX_DUE};
+use web::HttpError;
 use web::admin::page;
 use web::admin::{Admin, PageError, from_store_error};
-use web::html::Column::{Number, Text};
+use web::html::Heading::{Number, Text};
 use web::html::number;
 use web::html::{link, table, text};
 use web::times::minute;
 use wire::UserError;
+
+pub(crate) fn routes() -> Router<ConsoleState> {
+    Router::new()
+        .route("/admin/retention", get(show).post(sweep))
+        .route("/api/admin/retention", get(show_api).post(sweep_api))
+}
 
 /// How far ahead deletions are listed, in milliseconds.
 const LOOKAHEAD_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
@@ -25,7 +34,7 @@ const LOOKAHEAD_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// The retention rules with the next deletions.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RetentionPlan {
+struct RetentionPlan {
     rules: Vec<RuleStatus>,
     /// Whether pinned conversations are kept.
     keeps_pinned: bool,
@@ -60,7 +69,7 @@ struct UpcomingDeletion {
     goes_at: i64,
 }
 
-pub(crate) async fn plan(state: &ConsoleState) -> Result<RetentionPlan, UserError> {
+async fn plan(state: &ConsoleState) -> Result<RetentionPlan, UserError> {
     let (store, kept, now) = (&state.store, state.chat.retention(), now_millis());
     let (mut rules, mut next) = (Vec::new(), Vec::new());
     let later = kept.rules(now + LOOKAHEAD_MS);
@@ -110,21 +119,31 @@ fn millis(time: Duration) -> i64 {
 }
 
 /// Deletes the data that is due now.
-pub(crate) async fn apply(state: &ConsoleState, admin: &Admin) -> Result<SweepResult, UserError> {
+async fn apply(state: &ConsoleState, admin: &Admin) -> Result<SweepResult, UserError> {
     let entry = admin.audit_entry("apply_retention", "", Value::Null);
     state.store.record_audit(entry).await.map_err(from_store_error)?;
     state.chat.sweep().await
 }
 
 /// `GET /admin/retention`
-pub(crate) async fn show(admin: Admin, State(state): State<ConsoleState>) -> Result<Response, PageError> {
+async fn show(admin: Admin, State(state): State<ConsoleState>) -> Result<Response, PageError> {
     render(&admin, &state, None).await
 }
 
 /// `POST /admin/retention`
-pub(crate) async fn sweep(admin: Admin, State(state): State<ConsoleState>) -> Result<Response, PageError> {
+async fn sweep(admin: Admin, State(state): State<ConsoleState>) -> Result<Response, PageError> {
     let swept = apply(&state, &admin).await?;
     render(&admin, &state, Some(swept)).await
+}
+
+/// `GET /api/admin/retention`
+async fn show_api(_: Admin, State(state): State<ConsoleState>) -> Result<Json<RetentionPlan>, HttpError> {
+    Ok(Json(plan(&state).await?))
+}
+
+/// `POST /api/admin/retention`
+async fn sweep_api(admin: Admin, State(state): State<ConsoleState>) -> Result<Json<SweepResult>, HttpError> {
+    Ok(Json(apply(&state, &admin).await?))
 }
 
 async fn render(admin: &Admin, state: &ConsoleState, swept: Option<SweepResult>) -> Result<Response, PageError> {

@@ -1,123 +1,107 @@
 //! Custom agents: agents that administrators create, with a form or with the API.
 
-pub(crate) mod pages;
+mod api;
+mod list;
+mod pages;
 
 use crate::state::ConsoleState;
 use ::custom_agents::store::{
     self, CustomAgentRow, CustomAgentVersion, MAX_CUSTOM_AGENTS, SaveAgentOutcome, SaveCustomAgent,
 };
 use ::custom_agents::{CustomAgent, CustomAgents, PREFIX, selectable_tools};
-use ::store::ListCursor;
 use auth::password::now_millis;
+use axum::Router;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::json;
-use web::admin::lists::{non_empty, paginate};
 use web::admin::{Admin, from_store_error};
 use wire::{ErrorCode, UserError};
 
+pub(crate) fn routes() -> Router<ConsoleState> {
+    pages::routes().merge(api::routes())
+}
+
 /// The maximum lengths of a name, a description and instructions, in characters.
-pub(crate) const MAX_NAME: usize = 60;
-pub(crate) const MAX_DESCRIPTION: usize = 500;
-pub(crate) const MAX_INSTRUCTIONS: usize = 20_000;
+const MAX_NAME: usize = 60;
+const MAX_DESCRIPTION: usize = 500;
+const MAX_INSTRUCTIONS: usize = 20_000;
 /// The number of random digits in an id, enough to make collisions unlikely.
 const ID_DIGITS: usize = 12;
 
 /// The body that creates or changes a custom agent.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CustomAgentBody {
-    pub(crate) name: String,
+struct CustomAgentBody {
+    name: String,
     #[serde(default)]
-    pub(crate) description: String,
-    pub(crate) from: String,
-    pub(crate) instructions: String,
+    description: String,
+    from: String,
+    instructions: String,
     #[serde(default)]
-    pub(crate) tools: Vec<String>,
+    tools: Vec<String>,
     /// The version that the change is based on; none for a new agent.
     #[serde(default)]
-    pub(crate) version: Option<i64>,
+    version: Option<i64>,
 }
 
 /// A custom agent with its earlier versions.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct CustomAgentDetail {
+struct CustomAgentDetail {
     #[serde(flatten)]
-    pub(crate) row: CustomAgentRow,
+    row: CustomAgentRow,
     /// Whether the config still contains its base agent.
-    pub(crate) is_available: bool,
-    pub(crate) versions: Vec<CustomAgentVersion>,
+    is_available: bool,
+    versions: Vec<CustomAgentVersion>,
 }
 
 /// Returns the agents that custom agents may be based on; none if the config does not allow custom
 /// agents.
-pub(crate) fn allowed_bases(state: &ConsoleState) -> Vec<String> {
+fn allowed_bases(state: &ConsoleState) -> Vec<String> {
     let config = state.host.config();
     config.section::<CustomAgents>().map(|allowed| allowed.from.clone()).unwrap_or_default()
 }
 
 /// Returns the tools that a custom agent based on this agent may have.
-pub(crate) fn available_tools(state: &ConsoleState, from: &str) -> Vec<String> {
+fn available_tools(state: &ConsoleState, from: &str) -> Vec<String> {
     state.host.config().agents.get(from).map(selectable_tools).unwrap_or_default()
 }
 
-pub(crate) async fn load_all(state: &ConsoleState) -> Result<Vec<CustomAgentRow>, UserError> {
+async fn load_all(state: &ConsoleState) -> Result<Vec<CustomAgentRow>, UserError> {
     store::list(&state.store).await.map_err(from_store_error)
 }
 
-/// The query of the list.
-#[derive(Default, Deserialize)]
-pub(crate) struct CustomAgentQuery {
-    pub(crate) text: Option<String>,
-    #[serde(default)]
-    pub(crate) sort: CustomAgentSortQuery,
-    pub(crate) after: Option<String>,
+/// A custom agent in the list.
+#[derive(Serialize)]
+struct CustomAgentItem {
+    #[serde(flatten)]
+    row: CustomAgentRow,
+    /// The definition in `row`.
+    #[serde(skip)]
+    agent: CustomAgent,
+    /// The name of its creator.
+    #[serde(skip)]
+    owner_name: Option<String>,
 }
 
-/// The order of the list.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum CustomAgentSortQuery {
-    /// By name.
-    #[default]
-    Name,
-    /// Last changed first.
-    Newest,
-    /// Last changed last.
-    Oldest,
-}
-
-impl CustomAgentSortQuery {
-    /// Each order with its name in a URL and its label.
-    pub(crate) const ALL: [(Self, &'static str, &'static str); 3] = [
-        (Self::Name, "name", "By name"),
-        (Self::Newest, "newest", "Last changed first"),
-        (Self::Oldest, "oldest", "Last changed last"),
-    ];
-}
-
-/// Returns a page of the list.
-pub(crate) async fn fetch_page(
-    state: &ConsoleState,
-    query: &CustomAgentQuery,
-) -> Result<Vec<(CustomAgentRow, ListCursor)>, UserError> {
-    let text = non_empty(query.text.as_deref()).map(|text| text.to_lowercase());
-    let word = |row: &CustomAgentRow, key: &str| row.definition[key].as_str().unwrap_or_default().to_lowercase();
-    let fits = |row: &CustomAgentRow| {
-        let keys = ["name", "description", "from"];
-        text.as_ref().is_none_or(|text| row.id.contains(text) || keys.iter().any(|key| word(row, key).contains(text)))
-    };
-    let mut rows = load_all(state).await?;
-    rows.retain(fits);
-    match query.sort {
-        CustomAgentSortQuery::Name => rows.sort_by_cached_key(|row| word(row, "name")),
-        CustomAgentSortQuery::Newest => rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at)),
-        CustomAgentSortQuery::Oldest => rows.sort_by_key(|row| row.updated_at),
+impl From<CustomAgentRow> for CustomAgentItem {
+    fn from(row: CustomAgentRow) -> Self {
+        Self { agent: parse_definition(row.definition.clone()), row, owner_name: None }
     }
-    paginate(rows, query.after.as_deref())
 }
 
-pub(crate) async fn custom_agent_detail(state: &ConsoleState, id: &str) -> Result<CustomAgentDetail, UserError> {
+/// Parses a stored definition; returns placeholders for an invalid one.
+fn parse_definition(value: Value) -> CustomAgent {
+    serde_json::from_value(value).unwrap_or(CustomAgent {
+        name: "?".to_owned(),
+        description: String::new(),
+        from: String::new(),
+        instructions: String::new(),
+        tools: Vec::new(),
+    })
+}
+
+async fn custom_agent_detail(state: &ConsoleState, id: &str) -> Result<CustomAgentDetail, UserError> {
     let row = load_all(state).await?.into_iter().find(|row| row.id == id).ok_or_else(UserError::not_found)?;
     let versions = store::versions(&state.store, id).await.map_err(from_store_error)?;
     let is_available = state.host.config().agents.contains_key(id);
@@ -130,7 +114,7 @@ pub(crate) async fn custom_agent_detail(state: &ConsoleState, id: &str) -> Resul
 /// # Errors
 /// 404 for an unknown agent, 409 when somebody else has changed it in the meantime, 422 for invalid
 /// fields.
-pub(crate) async fn save(
+async fn save(
     state: &ConsoleState,
     admin: &Admin,
     id: Option<&str>,
@@ -171,7 +155,7 @@ pub(crate) async fn save(
 }
 
 /// Deletes a custom agent. Conversations with it are kept, but cannot be continued.
-pub(crate) async fn delete(state: &ConsoleState, admin: &Admin, id: &str) -> Result<(), UserError> {
+async fn delete(state: &ConsoleState, admin: &Admin, id: &str) -> Result<(), UserError> {
     let entry = admin.audit_entry("delete_agent", "", json!({ "agentId": id }));
     match store::delete(&state.store, id, now_millis(), entry).await.map_err(from_store_error)? {
         true => apply_changes(state).await,

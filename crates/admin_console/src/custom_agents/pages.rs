@@ -1,144 +1,48 @@
 //! The pages of custom agents.
 
-use crate::custom_agents::{
-    self, CustomAgentBody, CustomAgentDetail, CustomAgentQuery, CustomAgentSortQuery, MAX_DESCRIPTION,
-    MAX_INSTRUCTIONS, MAX_NAME,
-};
+use super::list::CustomAgentList;
+use super::{CustomAgentBody, CustomAgentDetail, MAX_DESCRIPTION, MAX_INSTRUCTIONS, MAX_NAME, parse_definition};
+use crate::custom_agents;
 use crate::state::ConsoleState;
-use crate::users::names::{self as user_names, UserNames};
 use ::custom_agents::CustomAgent;
-use ::custom_agents::store::{CustomAgentRow, CustomAgentVersion};
-use axum::extract::{Path, Query, RawForm, RawQuery, State};
+use ::custom_agents::store::CustomAgentVersion;
+use axum::Router;
+use axum::extract::{Path, Query, RawForm, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::routing::{get, post};
 use leptos::prelude::*;
 use serde::Deserialize;
-use serde_json::Value;
-use web::admin::csv::{self, Csv};
-use web::admin::lists::{csv_link, field, pager, select_field, sort_options, split_page};
+use web::admin::list::{self, List};
 use web::admin::page;
-use web::admin::{Admin, PageError};
-use web::html::Column::{Number, Text};
+use web::admin::{Admin, PageError, UserNames};
+use web::html::Heading::Text;
 use web::html::{error_message, success_message};
 use web::html::{facts, link, table, text};
+use web::see_other;
 use web::times::minute;
-use web::{query_encoded, see_other};
 
 use wire::{ErrorCode, UserError};
 
-const LIST_PATH: &str = "/admin/custom-agents";
+const LIST_PATH: &str = CustomAgentList::PATH;
 
-/// `GET /admin/custom-agents`
-pub(crate) async fn list(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(query): Query<CustomAgentQuery>,
-    RawQuery(raw): RawQuery,
-) -> Result<Response, PageError> {
-    let ((rows, next), bases) =
-        (split_page(custom_agents::fetch_page(&state, &query).await?), custom_agents::allowed_bases(&state));
-    let (orders, chosen) = sort_options(&CustomAgentSortQuery::ALL, &query.sort);
-    let names = user_names::load(&state, rows.iter().map(|row| row.owner.as_str())).await?;
-    let is_allowed = !bases.is_empty();
-    let new = bases.into_iter().map(|from| {
-        let path = format!("{LIST_PATH}/new?from={}", query_encoded(&from));
-        view! { <a class="cw-button" href=path>{format!("New agent based on {from}")}</a> }
-    });
-    let content = view! {
-        <p class="cw-account-note">
-            "A custom agent is based on an agent of the config, with its own instructions and some of that agent's tools. It has its own page."
-        </p>
-        {(!is_allowed).then(|| view! {
-            <p class="cw-account-note">
-                "The config does not allow custom agents. To allow them, set "<code>"customAgents: { from: [helper] }"</code>"."
-            </p>
-        })}
-        <div class="cw-admin-acts">{new.collect_view()}</div>
-        <form class="cw-admin-filter" method="get" role="search" aria-label="Custom agents">
-            {field("text", "Name, purpose or base", "search", query.text.as_deref())}
-            {select_field("sort", "Order", &orders, chosen)}
-            <button class="cw-button">"Show"</button>
-        </form>
-        <p class="cw-admin-links">{csv_link("/admin/custom-agents.csv", raw.as_deref())}</p>
-        {custom_agents_table(rows, &names)}
-        {pager(LIST_PATH, raw.as_deref(), next)}
-    };
-    Ok(page(&admin, "/admin/agents", StatusCode::OK, "Custom agents", content))
-}
-
-/// `GET /admin/custom-agents.csv`
-pub(crate) async fn export(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(mut query): Query<CustomAgentQuery>,
-) -> Result<Response, PageError> {
-    state.store.record_audit(admin.audit_entry("export_custom_agents", "", Value::Null)).await?;
-    let mut file = Csv::new("id,name,description,from,tools,createdBy,version,changed");
-    loop {
-        query.after = file.add_page(custom_agents::fetch_page(&state, &query).await?, cells);
-        if query.after.is_none() {
-            return Ok(file.into_file("custom-agents.csv"));
-        }
-    }
-}
-
-fn cells(row: &CustomAgentRow) -> [String; 8] {
-    let custom = parse_definition(row.definition.clone());
-    [
-        csv::cell(&row.id),
-        csv::cell(&custom.name),
-        csv::cell(&custom.description),
-        csv::cell(&custom.from),
-        csv::cell(&custom.tools.join(" ")),
-        csv::cell(&row.owner),
-        row.version.to_string(),
-        csv::time_cell(row.updated_at),
-    ]
-}
-
-fn custom_agents_table(rows: Vec<CustomAgentRow>, names: &UserNames) -> AnyView {
-    let columns = [
-        Text("Agent"),
-        Text("Purpose"),
-        Text("Based on"),
-        Text("Created by"),
-        Number("Version"),
-        Text("Changed (UTC)"),
-    ];
-    let line = |row: CustomAgentRow| {
-        let custom = parse_definition(row.definition);
-        [
-            link(format!("{LIST_PATH}/{}", row.id), custom.name),
-            text(custom.description),
-            text(custom.from),
-            names.view(&row.owner),
-            row.version.into_any(),
-            text(minute(row.updated_at)),
-        ]
-    };
-    table(columns, rows.into_iter().map(line), "No custom agents match.")
-}
-
-/// Parses a stored definition; returns placeholders for an invalid one.
-fn parse_definition(value: Value) -> CustomAgent {
-    serde_json::from_value(value).unwrap_or(CustomAgent {
-        name: "?".to_owned(),
-        description: String::new(),
-        from: String::new(),
-        instructions: String::new(),
-        tools: Vec::new(),
-    })
+pub(super) fn routes() -> Router<ConsoleState> {
+    list::routes::<CustomAgentList>()
+        .route(LIST_PATH, post(add))
+        .route("/admin/custom-agents/new", get(new))
+        .route("/admin/custom-agents/{id}", get(show).post(change))
+        .route("/admin/custom-agents/{id}/delete", post(delete))
 }
 
 /// The query of the form for a new agent: its base agent.
 #[derive(Deserialize)]
-pub(crate) struct BaseQuery {
+struct BaseQuery {
     #[serde(default)]
     from: String,
 }
 
 /// `GET /admin/custom-agents/new?from=ID`
-pub(crate) async fn new(
+async fn new(
     admin: Admin,
     State(state): State<ConsoleState>,
     Query(query): Query<BaseQuery>,
@@ -162,7 +66,7 @@ pub(crate) async fn new(
 }
 
 /// `POST /admin/custom-agents`
-pub(crate) async fn add(
+async fn add(
     admin: Admin,
     State(state): State<ConsoleState>,
     RawForm(form_data): RawForm,
@@ -184,12 +88,12 @@ pub(crate) async fn add(
 
 /// The query of the page: set after a change.
 #[derive(Deserialize)]
-pub(crate) struct DoneQuery {
+struct DoneQuery {
     done: Option<String>,
 }
 
 /// `GET /admin/custom-agents/{id}`
-pub(crate) async fn show(
+async fn show(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
@@ -200,7 +104,7 @@ pub(crate) async fn show(
 }
 
 /// `POST /admin/custom-agents/{id}`
-pub(crate) async fn change(
+async fn change(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
@@ -218,7 +122,7 @@ pub(crate) async fn change(
 }
 
 /// `POST /admin/custom-agents/{id}/delete`
-pub(crate) async fn delete(
+async fn delete(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
@@ -251,7 +155,7 @@ async fn render(
 ) -> Result<Response, PageError> {
     let CustomAgentDetail { row, is_available, versions } = detail;
     let authors = versions.iter().map(|version| version.author.as_str()).chain([row.owner.as_str()]);
-    let names = user_names::load(state, authors).await?;
+    let names = UserNames::load(&state.store, authors).await?;
     let custom = parse_definition(row.definition);
     let title = custom.name.clone();
     let status = refused.as_ref().map_or(StatusCode::OK, |(_, error)| {
