@@ -6,6 +6,7 @@ mod body;
 mod capabilities;
 mod cli;
 mod compose;
+mod console_host;
 mod error;
 mod gates;
 mod listen;

@@ -6,10 +6,12 @@ use crate::compose::Composition;
 use crate::error;
 use crate::gates;
 use crate::routes::{
-    accounts, admin, agent, change, config, conversations, embed, endpoints, files, folders, grants, health, openapi,
-    pages, remote_agent, runs, search, sharing, site,
+    agent, change, config, conversations, embed, endpoints, files, folders, grants, health, openapi, pages,
+    remote_agent, runs, search, sharing, site,
 };
 use crate::telemetry::requests;
+use accounts::AccountState;
+use admin_console::ConsoleState;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderName, HeaderValue, header};
@@ -27,6 +29,14 @@ pub(crate) struct AppState {
     pub(crate) composition: Arc<Composition>,
     pub(crate) metrics: PrometheusHandle,
     pub(crate) site: Site,
+}
+
+impl AppState {
+    /// Returns the state of the console's routes.
+    fn console(&self) -> ConsoleState {
+        let Composition { chat, current, store, .. } = &*self.composition;
+        ConsoleState { chat: chat.clone(), store: store.clone(), host: current.clone() }
+    }
 }
 
 /// Builds all routes with their middleware.
@@ -52,7 +62,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/embed/{page}/{agent}", get(embed::outer_frame).post(embed::chat_frame))
         .layer(from_fn(gates::check_origin));
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
-    let gated = caller_routes()
+    let gated = caller_routes(&state)
         .layer(bound)
         .merge(upload_routes())
         .layer(from_fn_with_state(state.clone(), gates::rates::limit_by_user))
@@ -83,7 +93,7 @@ pub(crate) fn upload_routes() -> Router<AppState> {
 }
 
 /// The routes that need the caller: a request extension contains the [`chat::Caller`].
-pub(crate) fn caller_routes() -> Router<AppState> {
+pub(crate) fn caller_routes(state: &AppState) -> Router<AppState> {
     let agents = Router::new()
         .route("/api/agent/{page}/{agent}", post(agent::send))
         .route("/api/agent/{page}/{agent}/{conversation}/stream", get(agent::stream))
@@ -109,23 +119,13 @@ pub(crate) fn caller_routes() -> Router<AppState> {
         .route("/api/folders/{id}", patch(folders::rename).delete(folders::delete))
         .route("/api/files/{id}", get(files::show).delete(files::delete))
         .route("/api/search", get(search::search));
-    let accounts = Router::new()
-        .route("/auth/sign-in", get(accounts::sign_in_form).post(accounts::sign_in))
-        .route("/auth/sign-out", post(accounts::sign_out))
-        .route("/auth/sign-up", get(accounts::sign_up_form).post(accounts::sign_up))
-        .route("/auth/first-admin", get(accounts::first_admin_form).post(accounts::first_admin))
-        .route("/auth/account", get(accounts::show))
-        .route("/auth/password", post(accounts::change_password))
-        .route("/auth/sessions/{id}/end", post(accounts::end_session))
-        .route("/auth/keys", post(accounts::make_key))
-        .route("/auth/keys/{id}/delete", post(accounts::delete_key))
-        .route("/api/keys", get(accounts::list_keys).post(accounts::make_key_api))
-        .route("/api/keys/{id}", delete(accounts::delete_key_api));
     let browser = Router::new()
         .route("/ui/{*function}", any(pages::server_function))
         .route("/pkg/{*file}", get(site::package))
         .fallback(pages::page);
-    agents.merge(accounts).merge(admin::routes()).merge(browser)
+    let current = state.composition.current.clone();
+    let accounts = accounts::routes(AccountState::new(move || current.authentication()));
+    agents.merge(accounts).merge(admin_console::routes(state.console())).merge(browser)
 }
 
 fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

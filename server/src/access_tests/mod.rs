@@ -93,7 +93,8 @@ fn caller((name, is_authenticated, roles): (&str, bool, &[&str])) -> Caller {
 
 /// Returns the routes with their state.
 async fn serve(config: &str) -> Router {
-    caller_routes().merge(upload_routes()).with_state(state(config).await)
+    let state = state(config).await;
+    caller_routes(&state).merge(upload_routes()).with_state(state)
 }
 
 pub(crate) async fn state(config: &str) -> AppState {

@@ -3,6 +3,8 @@
 //! The client sends its whole transcript. Only the newest user message counts, and decisions or
 //! outputs for calls that are pending in the server's own record.
 
+pub(crate) use web::json_error;
+
 use super::stream;
 use crate::error::HttpError;
 use crate::router::AppState;
@@ -127,16 +129,6 @@ pub(crate) async fn stop(
     let conversation_id = resolve_conversation_id(&state.composition.chat, &caller, names).await?;
     state.composition.chat.stop(&caller, &conversation_id).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// Converts the rejection of a JSON body, without details of the parser.
-pub(crate) fn json_error(rejection: &JsonRejection) -> HttpError {
-    match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => UserError::new(ErrorCode::TooLarge, "The request is too large.").into(),
-        StatusCode::UNPROCESSABLE_ENTITY => UserError::invalid("/", rejection.body_text()).into(),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => HttpError::malformed("The request must be `application/json`."),
-        _ => HttpError::malformed("The request is not valid JSON."),
-    }
 }
 
 fn newest_message(messages: &[Value]) -> Result<UiMessage, HttpError> {

@@ -1,7 +1,6 @@
 //! Files that users attach to messages. They are stored unchanged, returned only to their owner,
 //! and served so that a browser runs nothing in them.
 
-use super::download::content_disposition;
 use crate::error::HttpError;
 use crate::router::AppState;
 use app::context::PageSource;
@@ -12,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use chat::{Caller, FileLimits, NewUpload};
 use serde::Deserialize;
+use web::content_disposition;
 use wire::file::{StoredFile, is_shown_inline};
 
 /// Keeps a file that a browser displays from running or loading anything.

@@ -1,7 +1,6 @@
 //! Export and import of conversations, and shared links to copies of them.
 
 use super::agent::json_error;
-use super::download::conversation_disposition;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
@@ -14,6 +13,7 @@ use offload::Pool;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
+use web::conversation_disposition;
 use wire::organize::{Share, ShareList};
 use wire::{ErrorCode, ErrorReason, UserError};
 

@@ -1,0 +1,165 @@
+//! Administration of users, with forms or with the API. Administrators can change only other users:
+//! they change their own password on the account page, and only another administrator can change
+//! their roles.
+
+mod api;
+mod list;
+mod page;
+mod roles;
+
+use crate::state::ConsoleState;
+use api::NewUserBody;
+use auth::password::{Accounts, credential_rules, now_millis};
+use axum::Router;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use store::{AddUserOutcome, ChangeUserOutcome, NewUser, UserChange, UserFilter, UserRow, UserSort};
+use uuid::Uuid;
+use web::admin::{Admin, from_store_error};
+use wire::{ErrorCode, UserError};
+
+pub(crate) fn routes() -> Router<ConsoleState> {
+    list::routes().merge(page::routes()).merge(api::routes())
+}
+
+/// Returns the accounts of this server.
+///
+/// # Errors
+/// 404 if this server does not manage users.
+fn accounts(state: &ConsoleState) -> Result<Arc<Accounts>, UserError> {
+    state.host.authentication().accounts().ok_or_else(UserError::not_found)
+}
+
+/// Operations of an administrator on the users of this server.
+struct UserAdmin<'a> {
+    state: &'a ConsoleState,
+    accounts: Arc<Accounts>,
+    admin: &'a Admin,
+}
+
+impl<'a> UserAdmin<'a> {
+    /// Creates the operations.
+    ///
+    /// # Errors
+    /// 404 if this server does not manage users.
+    fn new(state: &'a ConsoleState, admin: &'a Admin) -> Result<Self, UserError> {
+        Ok(Self { state, accounts: accounts(state)?, admin })
+    }
+
+    async fn get(&self, id: &str) -> Result<UserRow, UserError> {
+        let filter = UserFilter { id: Some(id.to_owned()), ..UserFilter::default() };
+        let found = self.accounts.store.users(filter, UserSort::Name, 1, None).await.map_err(from_store_error)?;
+        found.into_iter().next().map(|(user, _)| user).ok_or_else(UserError::not_found)
+    }
+
+    /// Adds a user. Returns the id and the first password, which cannot be read again.
+    ///
+    /// # Errors
+    /// 422 for an invalid name or role, and for a name that is taken or looks like another one.
+    async fn add(&self, sent: &NewUserBody) -> Result<(String, String), UserError> {
+        let (name, roles) = (sent.name.trim(), &sent.roles);
+        if let Some(problem) = credential_rules::name_problem(name) {
+            return Err(UserError::invalid("/name", problem));
+        }
+        roles::check_roles(self.state, roles, &[], sent.allow_unknown_roles)?;
+        if self.accounts.has_lookalike(name).await.map_err(from_store_error)? {
+            return Err(UserError::invalid("/name", credential_rules::NAME_TAKEN));
+        }
+        let (password, hash) = self.new_password().await?;
+        let id = Uuid::now_v7().to_string();
+        let user = NewUser {
+            id: id.clone(),
+            name: name.to_owned(),
+            name_key: credential_rules::name_key(name),
+            password: hash,
+            roles: roles.clone(),
+            now: now_millis(),
+        };
+        let entry = self.admin.audit_entry("add_user", "", json!({ "userId": id, "after": { "roles": roles } }));
+        match self.accounts.store.add_user(user, false, Some(entry)).await.map_err(from_store_error)? {
+            AddUserOutcome::Done => Ok((id, password)),
+            AddUserOutcome::NameTaken | AddUserOutcome::NotTheFirst => {
+                Err(UserError::invalid("/name", credential_rules::NAME_TAKEN))
+            }
+        }
+    }
+
+    /// Sets a user's roles.
+    ///
+    /// # Errors
+    /// 422 for invalid roles, if no administrator would be left, and for the administrator's own
+    /// account. The other changes fail in the same cases.
+    async fn set_roles(&self, id: &str, roles: Vec<String>, allow_unknown: bool) -> Result<(), UserError> {
+        let before = self.get(id).await?.roles;
+        roles::check_roles(self.state, &roles, &before, allow_unknown)?;
+        let about = json!({ "userId": id, "before": { "roles": before }, "after": { "roles": roles } });
+        self.change(id, UserChange::Roles(roles), "set_roles", about).await
+    }
+
+    async fn set_disabled(&self, id: &str, disabled: bool) -> Result<(), UserError> {
+        let before = self.get(id).await?.disabled_at.is_some();
+        let about = json!({ "userId": id, "before": { "disabled": before }, "after": { "disabled": disabled } });
+        let what = if disabled { "disable_user" } else { "enable_user" };
+        self.change(id, UserChange::Disabled(disabled.then(now_millis)), what, about).await?;
+        if disabled {
+            self.state.chat.stop_user_runs(id);
+        }
+        Ok(())
+    }
+
+    async fn end_sessions(&self, id: &str) -> Result<(), UserError> {
+        self.change(id, UserChange::EndSessions, "end_sessions", json!({ "userId": id })).await
+    }
+
+    /// Replaces a user's password by a new one, which cannot be read again, and ends all their
+    /// sessions.
+    async fn reset_password(&self, id: &str) -> Result<String, UserError> {
+        self.get(id).await?;
+        let (password, hash) = self.new_password().await?;
+        self.change(id, UserChange::Password(hash), "reset_password", json!({ "userId": id })).await?;
+        Ok(password)
+    }
+
+    /// Deletes a user and everything they own.
+    ///
+    /// # Errors
+    /// 422 if `name` is not the user's name.
+    async fn delete(&self, id: &str, name: &str) -> Result<(), UserError> {
+        let user = self.get(id).await?;
+        if credential_rules::name_key(name) != credential_rules::name_key(&user.name) {
+            return Err(UserError::invalid("/name", "This is not the user's name. Nothing was deleted."));
+        }
+        let about = json!({ "userId": id, "before": { "roles": user.roles } });
+        self.change(id, UserChange::Delete, "delete_user", about).await?;
+        self.state.chat.begin_deletions(id);
+        Ok(())
+    }
+
+    async fn change(&self, id: &str, change: UserChange, what: &str, about: Value) -> Result<(), UserError> {
+        if id == self.admin.caller.user_id {
+            let text = "This is your own account. Another administrator can change it.";
+            return Err(UserError::invalid("/id", text));
+        }
+        let entry = self.admin.audit_entry(what, "", about);
+        match self.accounts.store.change_user(id, change, now_millis(), entry).await.map_err(from_store_error)? {
+            ChangeUserOutcome::Done => Ok(()),
+            ChangeUserOutcome::Unknown => Err(UserError::not_found()),
+            ChangeUserOutcome::LastAdmin => Err(UserError::invalid(
+                "/id",
+                "This is the last administrator. Make another user an administrator first.",
+            )),
+        }
+    }
+
+    async fn new_password(&self) -> Result<(String, String), UserError> {
+        let busy =
+            || UserError::new(ErrorCode::Unavailable, "Many users are signing in right now. Try again in a moment.");
+        let password = credential_rules::random_password();
+        let hash = self.accounts.sign_in.hasher.hash(password.clone()).await.map_err(|_| busy())?;
+        let hash = hash.map_err(|error| {
+            tracing::error!(%error, "a password could not be hashed");
+            busy()
+        })?;
+        Ok((password, hash))
+    }
+}

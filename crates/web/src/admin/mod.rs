@@ -1,0 +1,17 @@
+//! What routes and pages of the admin console are made of. The crate `admin_console` mounts the
+//! console's own ones and those of capabilities.
+
+mod csv;
+mod errors;
+mod extract;
+pub mod filters;
+mod layout;
+pub mod list;
+mod pager;
+mod paging;
+mod user_names;
+
+pub use errors::{PageError, from_store_error};
+pub use extract::{Admin, is_admin};
+pub use layout::{Menu, MenuEntry, page};
+pub use user_names::{UserNames, user_view};
