@@ -1,6 +1,6 @@
 //! A single request without tools, for programs. The answer is text, or JSON that fits a schema.
 
-use crate::call_meter::unknown_price_error;
+use crate::calls::meter::unknown_price_error;
 use crate::{Agent, Ending, Event, EventSink, Limit, ReplyUsage, RunOutcome, SinkClosed, TurnInput, TurnUsage, run};
 use contract::{
     AssistantPart, Message, ModelError, ModelUse, Part, ResponseFormat, RunScope, ToolChoice, Usage, UserPart,
