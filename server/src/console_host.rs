@@ -3,11 +3,11 @@
 use crate::compose::CurrentConfig;
 use admin_console::{ConfigState, Host};
 use auth::Authentication;
+use capability::ToolServerStatus;
 use chat::Caller;
 use config::Config;
 use futures::future::BoxFuture;
 use std::sync::Arc;
-use capability::ToolServerStatus;
 
 impl Host for CurrentConfig {
     fn config(&self) -> Arc<Config> {

@@ -1,6 +1,7 @@
 //! What the console needs of the server.
 
 use auth::Authentication;
+use capability::ToolServerStatus;
 use chat::{AgentSource, Caller, Chat};
 use config::Config;
 use futures::future::BoxFuture;
@@ -8,7 +9,6 @@ use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::Store;
-use capability::ToolServerStatus;
 
 /// The state of the console's routes.
 #[derive(Clone)]

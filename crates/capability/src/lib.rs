@@ -12,6 +12,8 @@ pub use job::Job;
 pub use running::Capabilities;
 pub use status::ToolServerStatus;
 
+pub use chat::LifecycleEvent;
+
 use config::{Config, Language, SectionType};
 use contract::{ApprovalTerms, Tool, ToolSource};
 use std::sync::Arc;
@@ -69,6 +71,13 @@ pub trait Capability: Send + Sync + 'static {
     fn tool_servers(&self) -> Vec<ToolServerStatus> {
         Vec::new()
     }
+
+    /// Something has happened to a run, a conversation or a user. Returns quickly; rows in the
+    /// capability's own tables are deleted without it.
+    fn observe(&self, _event: &LifecycleEvent) {}
+
+    /// A config is in use now: at start, and after each change.
+    fn config_changed(&self, _config: &Arc<Config>) {}
 
     /// Returns the background work of the capability.
     fn jobs(&self) -> Vec<Job> {

@@ -2,6 +2,7 @@
 
 use crate::{AgentTools, Capability, Definition, Host, Job, ToolServerStatus};
 use anyhow::anyhow;
+use chat::{LifecycleEvent, LifecycleObserver};
 use config::Config;
 use std::fmt;
 use std::sync::Arc;
@@ -46,9 +47,20 @@ impl Capabilities {
         self.all().flat_map(Capability::tool_servers).collect()
     }
 
+    /// Tells all capabilities which config is in use now.
+    pub fn config_changed(&self, config: &Arc<Config>) {
+        self.all().for_each(|capability| capability.config_changed(config));
+    }
+
     /// Returns the background work.
     pub fn jobs(&self) -> Vec<Job> {
         self.all().flat_map(Capability::jobs).collect()
+    }
+}
+
+impl LifecycleObserver for Capabilities {
+    fn observe(&self, event: &LifecycleEvent) {
+        self.all().for_each(|capability| capability.observe(event));
     }
 }
 

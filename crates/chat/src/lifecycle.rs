@@ -2,6 +2,7 @@
 
 use crate::admission::memory::MemoryGuard;
 use crate::admission::permits::RunPermits;
+use crate::events::{Events, LifecycleObserver};
 use crate::files::uploads;
 use crate::outside::invoke::{self, Invocations};
 use crate::stream::journal::Journal;
@@ -44,6 +45,7 @@ pub(crate) struct Inner {
     pub(crate) memory: Arc<MemoryGuard>,
     pub(crate) clock: Clock,
     pub(crate) telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
+    pub(crate) events: Events,
 }
 
 impl Chat {
@@ -72,7 +74,8 @@ impl Chat {
         store.abandon_invocations(invoke::ABANDONED, now()).await?;
         let registry = Arc::new(RunRegistry::default());
         let journal = Journal::start(store.clone(), registry.clone());
-        purge::purge(&store, now()).await?;
+        let events = Events::default();
+        purge::purge(&store, &events, now()).await?;
         uploads::purge(&store, now()).await?;
         let replica = replica::start(store.clone(), registry.clone());
         let telemetry = Arc::new(OnceLock::new());
@@ -81,6 +84,7 @@ impl Chat {
             agents: agents.clone(),
             clock: clock.clone(),
             telemetry: telemetry.clone(),
+            events: events.clone(),
         };
         let purge = purge::start(store.clone(), sweeper.clone());
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
@@ -103,6 +107,7 @@ impl Chat {
                 memory: Arc::default(),
                 clock,
                 telemetry,
+                events,
             }),
         })
     }
@@ -117,6 +122,12 @@ impl Chat {
     pub fn set_telemetry(&self, telemetry: Arc<dyn Telemetry>) {
         // A receiver that is already set stays.
         let _ = self.inner.telemetry.set(telemetry);
+    }
+
+    /// Sets the receiver of what happens to runs, conversations and users. Only the first call has an
+    /// effect.
+    pub fn set_observer(&self, observer: Arc<dyn LifecycleObserver>) {
+        self.inner.events.set_observer(observer);
     }
 
     /// Returns the backlog of the journal and the database.

@@ -133,6 +133,7 @@ impl CurrentConfig {
         let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone() });
         let kept = RetainedState { capabilities, ..RetainedState::default() };
         let snapshot = Snapshot::build(Arc::new(config), &auth_state, site, &kept, None).await?;
+        kept.capabilities.config_changed(&snapshot.config);
         let (snapshot, history) = (ArcSwap::from_pointee(snapshot), Mutex::new(ConfigHistory::new(read)));
         Ok(Self { snapshot, auth_state, site, history, retained: kept, build_lock: tokio::sync::Mutex::default() })
     }
@@ -152,11 +153,17 @@ impl CurrentConfig {
         let before = self.snapshot.load_full();
         let snapshot =
             Snapshot::build(Arc::new(config), &self.auth_state, self.site, &self.retained, Some(&before)).await?;
-        self.snapshot.store(Arc::new(snapshot));
+        self.use_snapshot(snapshot);
         // The new config may reach a failed model in another way.
         self.retained.circuits.close();
         self.history.lock().record_replaced(read);
         Ok(())
+    }
+
+    fn use_snapshot(&self, snapshot: Snapshot) {
+        let config = snapshot.config.clone();
+        self.snapshot.store(Arc::new(snapshot));
+        self.retained.capabilities.config_changed(&config);
     }
 
     /// Returns whether these additions are the ones in use.
@@ -174,7 +181,7 @@ impl CurrentConfig {
         let snapshot =
             Snapshot::build(before.source_config.clone(), &self.auth_state, self.site, &self.retained, Some(&before))
                 .await?;
-        self.snapshot.store(Arc::new(snapshot));
+        self.use_snapshot(snapshot);
         Ok(())
     }
 

@@ -84,6 +84,7 @@ impl Composition {
         let current = Arc::new(CurrentConfig::new(config, read, auth_state, site).await?);
         let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;
         current.meter_with(&chat);
+        chat.set_observer(Arc::new(current.capabilities().clone()));
         Ok(Self { chat, current, limits, store })
     }
 }

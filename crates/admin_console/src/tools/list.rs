@@ -1,11 +1,11 @@
 //! The list of tools with statistics of their last calls, and the MCP servers.
 
 use crate::state::ConsoleState;
-use capability::ToolServerStatus;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::routing::get;
 use axum::{Json, Router};
+use capability::ToolServerStatus;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;

@@ -1,6 +1,7 @@
 //! A run: a task that drives the agent, and closes everything it opened however it ends.
 
 use crate::admission::permits::RunPermit;
+use crate::events::LifecycleEvent;
 use crate::record::audit::{self, RunContext};
 use crate::record::steps;
 use crate::record::telemetry::{Recorder, Trace};
@@ -316,6 +317,14 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &RunContext, close: RunClo
         chunks = vec![Chunk::Error { error_text: errors::not_saved().message }];
     }
     run.end(&chunks);
+    chat.events.tell(&LifecycleEvent::RunEnded {
+        run_id: finish.run_id,
+        conversation_id: subject.conversation_id.clone(),
+        user_id: subject.user_id.clone(),
+        agent_id: subject.agent_id.clone(),
+        outcome: finish.status,
+        reason: finish.reason,
+    });
 }
 
 /// Stores what is left when the run is fenced: the usage in any case, and the audit entries if the

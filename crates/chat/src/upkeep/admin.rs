@@ -28,9 +28,9 @@ impl Chat {
     /// deletion continues after the next start of the server.
     pub fn begin_deletions(&self, user_id: &str) {
         self.stop_all(user_id, EndReason::Deleted);
-        let store = self.inner.store.clone();
+        let (store, events) = (self.inner.store.clone(), self.inner.events.clone());
         self.inner.tasks.spawn(async move {
-            if let Err(error) = purge::purge_users(&store).await {
+            if let Err(error) = purge::purge_users(&store, &events).await {
                 tracing::error!(%error, "a deleted user's data could not be removed yet");
             }
         });

@@ -1,6 +1,7 @@
 //! Deletes conversations for good once their deletion can no longer be undone, and files that no
 //! message uses. `retention` handles what expires by itself.
 
+use crate::events::{Events, LifecycleEvent};
 use crate::files::uploads;
 use crate::record::audit::{self, RunContext};
 use crate::upkeep::retention::Sweeper;
@@ -23,14 +24,14 @@ pub(crate) fn start(store: Store, sweeper: Sweeper) -> AbortOnDropHandle<()> {
         loop {
             tokio::time::sleep(EVERY).await;
             // What fails is retried in the next round.
-            match purge(&store, crate::now()).await {
+            match purge(&store, &sweeper.events, crate::now()).await {
                 Ok(count) => sweeper.tell("deleted", count),
                 Err(error) => tracing::error!(%error, "deleted conversations could not be purged"),
             }
             if let Err(error) = sweeper.sweep().await {
                 tracing::error!(%error, "expired data could not be deleted");
             }
-            if let Err(error) = purge_users(&store).await {
+            if let Err(error) = purge_users(&store, &sweeper.events).await {
                 tracing::error!(%error, "deleted users could not be purged");
             }
             if let Err(error) = uploads::purge(&store, crate::now()).await {
@@ -42,12 +43,12 @@ pub(crate) fn start(store: Store, sweeper: Sweeper) -> AbortOnDropHandle<()> {
 
 /// Deletes conversations that were deleted longer than [`UNDO`] before `now` (Unix time,
 /// milliseconds). Returns their number.
-pub(crate) async fn purge(store: &Store, now: i64) -> Result<u64, StoreError> {
+pub(crate) async fn purge(store: &Store, events: &Events, now: i64) -> Result<u64, StoreError> {
     let mut count = 0;
     loop {
         let due = store.conversations_deleted_before(now - UNDO.as_millis() as i64, BATCH).await?;
         for deleted in &due {
-            count += u64::from(delete_conversation(store, deleted, DELETED).await?);
+            count += u64::from(delete_conversation(store, events, deleted).await?);
         }
         if due.len() < BATCH as usize {
             return Ok(count);
@@ -55,30 +56,40 @@ pub(crate) async fn purge(store: &Store, now: i64) -> Result<u64, StoreError> {
     }
 }
 
-/// Deletes a conversation for good; `reason` explains in the audit log why its open calls have no
-/// result. Returns false if it was gone already.
-pub(crate) async fn delete_conversation(
+/// Deletes a conversation for good. Returns false if it was gone already.
+async fn delete_conversation(
     store: &Store,
+    events: &Events,
     deleted: &ConversationToDelete,
-    reason: &str,
 ) -> Result<bool, StoreError> {
-    let open = open_calls(store, deleted, reason).await?;
-    store.delete_conversation(&deleted.owner, &deleted.id, open).await
+    let open = open_calls(store, deleted, DELETED).await?;
+    let is_deleted = store.delete_conversation(&deleted.owner, &deleted.id, open).await?;
+    if is_deleted {
+        events.tell(&conversation_deleted(deleted));
+    }
+    Ok(is_deleted)
+}
+
+/// Returns the event that tells of a deleted conversation.
+pub(crate) fn conversation_deleted(deleted: &ConversationToDelete) -> LifecycleEvent {
+    LifecycleEvent::ConversationDeleted { conversation_id: deleted.id.clone(), user_id: deleted.owner.clone() }
 }
 
 /// Deletes the users that are marked for deletion, with all their data.
-pub(crate) async fn purge_users(store: &Store) -> Result<(), StoreError> {
+pub(crate) async fn purge_users(store: &Store, events: &Events) -> Result<(), StoreError> {
     for user_id in store.users_to_delete().await? {
         loop {
             let conversations = store.conversations_to_delete(&user_id, BATCH).await?;
             for conversation in &conversations {
-                delete_conversation(store, conversation, DELETED).await?;
+                delete_conversation(store, events, conversation).await?;
             }
             if conversations.is_empty() {
                 break;
             }
         }
-        store.delete_user(&user_id).await?;
+        if store.delete_user(&user_id).await? {
+            events.tell(&LifecycleEvent::UserDeleted { user_id });
+        }
     }
     Ok(())
 }

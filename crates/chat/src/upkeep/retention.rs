@@ -1,7 +1,8 @@
 //! Retention: expired data is deleted for good, in limited amounts at a time. The audit log and
 //! usage totals are kept.
 
-use crate::upkeep::purge;
+use crate::events::Events;
+use crate::upkeep::purge::{self, conversation_deleted};
 use crate::{AgentSource, Chat, Clock, Telemetry, errors};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
@@ -99,6 +100,7 @@ pub(crate) struct Sweeper {
     pub(crate) agents: Arc<dyn AgentSource>,
     pub(crate) clock: Clock,
     pub(crate) telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
+    pub(crate) events: Events,
 }
 
 impl Sweeper {
@@ -130,7 +132,10 @@ impl Sweeper {
             let mut gone = 0;
             for conversation in &found {
                 let open = purge::open_calls(&self.store, conversation, OVER).await?;
-                gone += u64::from(self.store.delete_due(due, conversation, open).await?);
+                if self.store.delete_due(due, conversation, open).await? {
+                    self.events.tell(&conversation_deleted(conversation));
+                    gone += 1;
+                }
             }
             count += gone;
             // Nothing is left, or another server deletes the same conversations.
