@@ -24,6 +24,8 @@ mod serve_as_remote_agent;
 mod settings;
 pub(crate) mod value;
 
+pub(crate) use pages::define_page_parts;
+
 use crate::config::Config;
 use crate::env::Env;
 use crate::section_type::{SectionType, Sections};
