@@ -25,6 +25,7 @@ mod settings;
 pub(crate) mod value;
 
 pub(crate) use agents::entry::AgentEntry;
+pub(crate) use pages::define_page_parts;
 
 use crate::config::Config;
 use crate::env::Env;

@@ -6,7 +6,7 @@
 //! `x-checked-apart` marks a value that is decoded separately, so that an error in it does not hide
 //! others.
 
-use crate::section::{AgentEntry, RootEntry};
+use crate::section::{AgentEntry, RootEntry, define_page_parts};
 use crate::section_type::{SectionPlace, SectionType};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -20,6 +20,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_with(&[]));
 /// bring.
 pub(crate) fn schema_with(sections: &[SectionType]) -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
+    define_page_parts(&mut generator);
     let added: Vec<_> = sections.iter().map(|section| (section, section.schema(&mut generator))).collect();
     let mut schema = generator.into_root_schema_for::<RootEntry>().to_value();
     for (SectionType { key, place, .. }, mut section) in added {
