@@ -10,7 +10,7 @@ use std::path::Path;
 /// The dependencies of each crate, including those of optional features (`app` on `chat`) and
 /// excluding development dependencies.
 const EDGES: &str = "\
-agent ► contract faults schemas
+agent ► contract schemas
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
@@ -27,14 +27,14 @@ faults ►
 frontend ► app
 offload ►
 operators ►
-providers ► contract faults sse
+providers ► contract sse
 rust-page ► app server wire
 schemas ► offload
 server ► agent app auth capability chat config contract custom_agents egress endpoints faults offload operators providers store tools wire
 sse ►
 store ► faults wire
 test_postgres ►
-tools ► contract egress faults schemas sse
+tools ► contract egress schemas sse
 torture ► faults sse test_postgres
 wire ►
 xtask ►

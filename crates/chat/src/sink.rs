@@ -13,7 +13,7 @@ use crate::telemetry::Recorder;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
 use agent::{Event, EventSink, RepeatTerms, ReplyUsage, SinkClosed};
 use contract::Part;
-use faults::{Break, Point};
+use faults::Point;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -319,7 +319,7 @@ impl EventSink for RunSink {
             if is_private(&chunk) {
                 continue;
             }
-            if is_acknowledgement(&chunk) && !faults::is_broken(Break::EmitBeforePersist) {
+            if is_acknowledgement(&chunk) {
                 self.run.append_held(&chunk);
                 acknowledges = true;
             } else {
