@@ -21,6 +21,7 @@ mod grants;
 mod invocations;
 mod job;
 mod messages;
+mod migrations;
 mod outside_keys;
 mod postgres;
 mod replicas;

@@ -12,17 +12,17 @@ use crate::database::{
 use crate::schema::Schema;
 use crate::sql::{self, Db, LocalConnection};
 use crate::writer::{self, Writer};
-use crate::{StoreError, sqlite};
+use crate::{StoreError, migrations, sqlite};
 use rusqlite::{Connection, OpenFlags};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection as _, SqliteConnection};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-static MIGRATOR: Migrator = sqlx::migrate!("migrations/sqlite");
+static MIGRATOR: LazyLock<Migrator> = LazyLock::new(migrations::sqlite);
 
 /// Earlier versions can damage a database in WAL mode.
 const MIN_VERSION: [u32; 3] = [3, 51, 3];
