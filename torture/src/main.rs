@@ -114,7 +114,7 @@ async fn run(arguments: Arguments) -> Result<()> {
         record.save(&arguments.root)?;
     }
     for defect in defects {
-        let binary = defects::build(&arguments.root, &defect, !options.is_debug()).await?;
+        let binary = defects::build(&arguments.root, &defect).await?;
         let found = run_defect(&defect, &RunOptions { binary, ..options.clone() }).await?;
         println!("  {:<22} {}", defect.name, found.summary());
         record.broken.insert(defect.name, found);

@@ -14,7 +14,7 @@ pub(crate) fn run(shell: &Shell, release: bool, fuzz: Option<u32>, arguments: &[
     let arguments = [&fuzzed[..], arguments].concat();
     let (profile, option) = if release { ("release", Some("--release")) } else { ("debug", None) };
     step("build the server with fault injection", || {
-        let build = cargo(shell).args(["build", "--package", "server", "--features", "faults"]);
+        let build = cargo(shell).args(["build", "--package", "server", "--features", "faults,full"]);
         Ok(build.args(option).run()?)
     })?;
     // A copy, because the next build replaces the file by a server without faults.

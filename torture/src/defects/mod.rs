@@ -84,28 +84,23 @@ pub(crate) fn select(defects: Vec<Defect>, names: &[String]) -> Result<Vec<Defec
     Ok(defects.into_iter().filter(|defect| names.contains(&defect.name)).collect())
 }
 
-/// Builds the server with a defect, in the target directory of the repository, where the external
-/// crates are compiled already. Returns the path of the binary.
-pub(crate) async fn build(root: &Path, defect: &Defect, release: bool) -> Result<PathBuf> {
-    let root = root.canonicalize()?;
-    let target = root.join("target").canonicalize()?;
-    let patched = defect.patched_files(&root);
+/// Builds the server with a defect, without optimizations, and returns the path of the binary.
+///
+/// The target directory is one of its own. In that of the sources, cargo would not tell a crate that
+/// was compiled from the copy from the real one, since paths in a workspace are relative to it, and
+/// the next build of the product could contain the defect.
+pub(crate) async fn build(root: &Path, defect: &Defect) -> Result<PathBuf> {
+    let patched = defect.patched_files(root);
     let patched = patched.with_context(|| format!("{FOLDER}/{}.patch does not apply", defect.name))?;
-    let copy = SourceCopy::new(target.join("torture/defects/source"));
-    copy.update(&root, &patched)?;
-    let profile = if release { "release" } else { "debug" };
+    let folder = root.canonicalize()?.join("target/torture/defects");
+    let (copy, target) = (SourceCopy::new(folder.join("source")), folder.join("target"));
+    copy.update(root, &patched)?;
     println!("building the server with the defect {}", defect.name);
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--package", "server", "--features", "faults", "--target-dir"]).arg(&target);
+    cargo.args(["build", "--package", "server", "--features", "faults,full", "--target-dir"]).arg(&target);
     // The output is shown only if it fails: it warns of code that the patch leaves unused.
-    let done = cargo.args(release.then_some("--release")).current_dir(copy.folder()).output().await?;
+    let done = cargo.current_dir(copy.folder()).output().await?;
     let output = String::from_utf8_lossy(&done.stderr);
     ensure!(done.status.success(), "the server cannot be built with the defect {}:\n{output}", defect.name);
-    let (built, kept) = (target.join(profile).join("chatwright"), target.join("torture/defects").join(profile));
-    std::fs::create_dir_all(&kept)?;
-    let kept = kept.join(&defect.name);
-    std::fs::copy(&built, &kept)?;
-    // Otherwise it would be taken for the product until the next build.
-    std::fs::remove_file(&built)?;
-    Ok(kept)
+    Ok(target.join("debug/chatwright"))
 }
