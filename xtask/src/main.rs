@@ -29,7 +29,7 @@ struct Arguments {
 enum Command {
     /// Build the WASM client, the site and the server.
     Build {
-        /// Build with optimizations and embed the site in the binary.
+        /// Build with optimizations and all features, and embed the site in the binary.
         #[arg(long)]
         release: bool,
     },
