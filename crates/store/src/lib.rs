@@ -7,6 +7,7 @@ mod database;
 mod error;
 mod files;
 mod history;
+mod migrations;
 mod postgres;
 mod run;
 mod schema;

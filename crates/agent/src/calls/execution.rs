@@ -11,7 +11,6 @@ use crate::{Event, EventSink, ExposureState, GrantLookup, Policy, RepeatTerms, S
 use contract::{
     ApprovalTerms, CallReport, CallReports, ModelUse, Part, RunScope, Tool, ToolCall, ToolContext, ToolError,
 };
-use faults::Break;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::Value;
@@ -236,11 +235,5 @@ async fn run_tool(
         agent_id: scope.agent_id.clone(),
     }));
     let context = ToolContext { call_id: call.id, scope, cancel, reports, may_repeat, models };
-    if !faults::is_broken(Break::BlindRetry) {
-        return tool.call(call.input, context).await;
-    }
-    match tool.call(call.input.clone(), context.clone()).await {
-        Err(_) => tool.call(call.input, context).await,
-        done => done,
-    }
+    tool.call(call.input, context).await
 }

@@ -16,7 +16,6 @@ use crate::{
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
 };
-use faults::Break;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -276,10 +275,7 @@ impl Run<'_> {
                 // The tools may have changed since the user was asked, so the arguments are checked
                 // again.
                 _ => match self.resolve_decided(&call).await? {
-                    Ok(runner)
-                        if asked.is_some_and(|asked| !exposure::matches_tool(&asked, runner.spec()))
-                            && !faults::is_broken(Break::ApprovalWithoutHash) =>
-                    {
+                    Ok(runner) if asked.is_some_and(|asked| !exposure::matches_tool(&asked, runner.spec())) => {
                         let ruling = self.ruling(&call).await;
                         self.request_approval(call, runner.spec(), &ruling, cut_off, sink).await?;
                     }

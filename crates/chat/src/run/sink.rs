@@ -13,7 +13,7 @@ use crate::stream::journal::Journal;
 use crate::stream::live::LiveRun;
 use agent::{Event, EventSink, RepeatTerms, ReplyUsage, SinkClosed};
 use contract::Part;
-use faults::{Break, Point};
+use faults::Point;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -319,7 +319,7 @@ impl EventSink for RunSink {
             if is_private(&chunk) {
                 continue;
             }
-            if is_acknowledgement(&chunk) && !faults::is_broken(Break::EmitBeforePersist) {
+            if is_acknowledgement(&chunk) {
                 self.run.append_held(&chunk);
                 acknowledges = true;
             } else {

@@ -5,7 +5,6 @@ use crate::Frames;
 use crate::stream::live::{DONE, LiveRun, NextEvents, encode_aside};
 use crate::stream::page_size::PageSize;
 use bytes::Bytes;
-use faults::Break;
 use futures::StreamExt;
 use serde_json::json;
 use std::sync::Arc;
@@ -103,7 +102,6 @@ fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
                     yield frames;
                 }
                 NextEvents::Nothing => run.wait_for_events(after).await,
-                NextEvents::InJournal(last) if faults::is_broken(Break::LaggedWatcher) => after = last,
                 NextEvents::InJournal(last) => {
                     let Some((frames, reached)) = from_journal(&store, &run, after, last, &mut page).await else {
                         yield gap_frame();

@@ -3,10 +3,8 @@
 
 use crate::history::body;
 use crate::run::run_events;
-use crate::sql::{self, Db, Row, Sql};
+use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
-use faults::Break;
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::api::ConversationSummary;
 use wire::organize::ListFilter;
@@ -186,12 +184,7 @@ async fn list(
 }
 
 async fn one(db: &mut Db, owner: String, id: String) -> Result<Option<Conversation>, StoreError> {
-    // A defect that the torture test must detect.
-    let sql = match faults::is_broken(Break::OwnerClause) {
-        true => Sql::from(Arc::<str>::from(ONE.replace("c.owner = $1", "$1 IS NOT NULL"))),
-        false => Sql::from(ONE),
-    };
-    let Some(row) = sql::query(sql).bind(owner).bind(id).fetch_optional(db).await? else { return Ok(None) };
+    let Some(row) = sql::query(ONE).bind(owner).bind(id).fetch_optional(db).await? else { return Ok(None) };
     let active_run = match row.try_get::<Option<String>>("run_id")? {
         Some(id) => {
             let epoch = row.try_get::<i64>("epoch")?.cast_unsigned();
