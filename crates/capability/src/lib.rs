@@ -1,11 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod additions;
+mod context;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
+pub use context::{Context, CurrentConfig};
 
 use config::{Language, SectionType};
 use store::CapabilityTables;
+use web::admin::Section;
 
 /// What a capability brings.
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +19,13 @@ pub struct Definition {
     pub tables: Option<CapabilityTables>,
     /// Entries of the config that it stores in the database.
     pub config_additions: Option<ConfigAdditions>,
+    /// Returns its part of the admin console.
+    pub console: Option<fn(Context) -> Section>,
 }
 
 impl Definition {
     /// Brings nothing: `..Definition::EMPTY` stands for the parts that a capability does not have.
-    pub const EMPTY: Self = Self { sections: &[], tables: None, config_additions: None };
+    pub const EMPTY: Self = Self { sections: &[], tables: None, config_additions: None, console: None };
 }
 
 /// Returns the config language with the sections of these capabilities.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod console;
 mod definition;
 mod section;
 pub mod store;
@@ -18,4 +19,5 @@ pub const DEFINITION: Definition = Definition {
         version: |store| Box::pin(store::version(store)),
         add: |store, config| Box::pin(async move { Ok(with_custom_agents(config, &store::list(store).await?)) }),
     }),
+    console: Some(console::section),
 };
