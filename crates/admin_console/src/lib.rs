@@ -35,7 +35,8 @@ const MENU: [MenuEntry; 11] = [
     MenuEntry { path: "/admin/audit", title: "Audit log" },
 ];
 
-/// Returns the routes of the console, with those of capabilities. They expect the [`chat::Caller`] in an extension of each request.
+/// Returns the routes of the console, with those of capabilities. They expect the [`chat::Caller`]
+/// in an extension of each request.
 pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: Vec<Section>) -> Router<S> {
     let subjects = [
         overview::routes(),

@@ -2,9 +2,8 @@
 
 use super::list::CustomAgentList;
 use super::{CustomAgentBody, CustomAgentDetail, MAX_DESCRIPTION, MAX_INSTRUCTIONS, MAX_NAME, parse_definition};
-use crate::CustomAgent;
-use crate::console;
 use crate::store::CustomAgentVersion;
+use crate::{CustomAgent, console};
 use axum::Router;
 use axum::extract::{Path, Query, RawForm, State};
 use axum::http::StatusCode;
@@ -14,14 +13,11 @@ use capability::Context;
 use leptos::prelude::*;
 use serde::Deserialize;
 use web::admin::list::{self, List};
-use web::admin::page;
-use web::admin::{Admin, PageError, UserNames};
+use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
-use web::html::{error_message, success_message};
-use web::html::{facts, link, table, text};
+use web::html::{error_message, facts, link, success_message, table, text};
 use web::see_other;
 use web::times::minute;
-
 use wire::{ErrorCode, UserError};
 
 const LIST_PATH: &str = CustomAgentList::PATH;

@@ -1,5 +1,5 @@
-//! A list of the console: a page with a table, filters and a pager, the same list as a CSV file, and
-//! as JSON for programs. A list declares its columns, its query and its filters; the routes follow.
+//! A list of the console: a page with a table, filters and a pager, the same list as a CSV file,
+//! and as JSON for programs. A list declares its columns, its query and its filters; the routes follow.
 
 mod column;
 mod file;

@@ -109,7 +109,7 @@ async fn columns_make_the_page_the_file_and_the_json() {
         r#"<option value="down" selected>Largest first</option>"#,
         r#"<a href="/admin/odd-numbers.csv?sort=down">"#,
         r#"<th scope="row"><a href="/admin/odd-numbers/119">119</a></th><td data-label="Name">–</td></tr>"#,
-        r#"<a class="cw-button" rel="next" href="/admin/odd-numbers?sort=down&amp;after=50%7E">"#,
+        r#"rel="next" href="/admin/odd-numbers?sort=down&amp;after=50%7E""#,
     ] {
         assert!(page.replace("<!>", "").contains(expected), "{expected} is not in {page}");
     }
