@@ -3,6 +3,7 @@
 use crate::Site;
 use crate::body;
 use crate::compose::Composition;
+use crate::console_host;
 use crate::error;
 use crate::gates;
 use crate::routes::{
@@ -11,7 +12,6 @@ use crate::routes::{
 };
 use crate::telemetry::requests;
 use accounts::AccountState;
-use admin_console::ConsoleState;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderName, HeaderValue, header};
@@ -29,14 +29,6 @@ pub(crate) struct AppState {
     pub(crate) composition: Arc<Composition>,
     pub(crate) metrics: PrometheusHandle,
     pub(crate) site: Site,
-}
-
-impl AppState {
-    /// Returns the state of the console's routes.
-    fn console(&self) -> ConsoleState {
-        let Composition { chat, current, store, .. } = &*self.composition;
-        ConsoleState { chat: chat.clone(), store: store.clone(), host: current.clone() }
-    }
 }
 
 /// Builds all routes with their middleware.
@@ -125,7 +117,7 @@ pub(crate) fn caller_routes(state: &AppState) -> Router<AppState> {
         .fallback(pages::page);
     let current = state.composition.current.clone();
     let accounts = accounts::routes(AccountState::new(move || current.authentication()));
-    agents.merge(accounts).merge(admin_console::routes(state.console())).merge(browser)
+    agents.merge(accounts).merge(console_host::routes(&state.composition)).merge(browser)
 }
 
 fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

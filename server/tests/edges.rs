@@ -17,12 +17,12 @@ agent ► contract schemas
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
-capability ► config store
+capability ► config store web
 chat ► agent contract faults store wire
 client ► sse wire
 config ► dialect operators schemas wire
 contract ►
-custom_agents ► capability config store wire
+custom_agents ► capability config store web wire
 dialect ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas

@@ -141,7 +141,7 @@ impl List for AccessList {
         Ok(page.page(found.map_err(from_store_error)?))
     }
 
-    fn filters(query: &AccessQuery) -> AnyView {
+    fn filters(_: &ConsoleState, query: &AccessQuery) -> AnyView {
         view! {
             {field("user", "User (id)", "text", query.user.as_deref())}
             {select_field("kind", "Type", query.kind)}

@@ -111,7 +111,7 @@ impl List for ApprovalList {
         Ok(page.page(found.map_err(from_store_error)?))
     }
 
-    fn filters(query: &ApprovalQuery) -> AnyView {
+    fn filters(_: &ConsoleState, query: &ApprovalQuery) -> AnyView {
         view! {
             {field("user", "User (id)", "text", query.user.as_deref())}
             {field("agent", "Agent", "text", query.agent.as_deref())}

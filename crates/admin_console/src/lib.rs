@@ -7,7 +7,6 @@ mod audit;
 mod chart;
 mod config_page;
 mod conversations;
-mod custom_agents;
 mod overview;
 mod reasons;
 mod retention;
@@ -19,7 +18,7 @@ pub use audit::row_json as audit_row_json;
 pub use state::{ConfigChange, ConfigState, ConsoleState, Host, Reload};
 
 use axum::{Extension, Router};
-use web::admin::{Menu, MenuEntry};
+use web::admin::{Menu, MenuEntry, Section};
 
 /// The pages of the menu, in its order.
 const MENU: [MenuEntry; 11] = [
@@ -36,21 +35,24 @@ const MENU: [MenuEntry; 11] = [
     MenuEntry { path: "/admin/audit", title: "Audit log" },
 ];
 
-/// Returns the routes of the console. They expect the [`chat::Caller`] in an extension of each request.
-pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState) -> Router<S> {
+/// Returns the routes of the console, with those of capabilities. They expect the [`chat::Caller`]
+/// in an extension of each request.
+pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: Vec<Section>) -> Router<S> {
     let subjects = [
         overview::routes(),
         users::routes(),
         access::routes(),
         conversations::routes(),
         agents::routes(),
-        custom_agents::routes(),
         tools::routes(),
         approvals::routes(),
         retention::routes(),
         config_page::routes(),
         audit::routes(),
     ];
-    let routes = subjects.into_iter().fold(Router::new(), Router::merge);
-    routes.layer(Extension(MENU.into_iter().collect::<Menu>())).with_state(state)
+    let menu: Menu = MENU.into_iter().chain(sections.iter().flat_map(|section| section.menu.iter().copied())).collect();
+    let actions = sections.iter().flat_map(|section| section.actions.iter().cloned()).collect();
+    let own = subjects.into_iter().fold(Router::new(), Router::merge).with_state(ConsoleState { actions, ..state });
+    let routes = sections.into_iter().fold(own, |routes, section| routes.merge(section.routes.with_state(())));
+    routes.layer(Extension(menu))
 }

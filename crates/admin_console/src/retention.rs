@@ -14,11 +14,9 @@ use serde_json::Value;
 use std::time::Duration;
 use store::{DueConversation, DueFilter, MAX_DUE};
 use web::HttpError;
-use web::admin::page;
-use web::admin::{Admin, PageError, from_store_error};
+use web::admin::{Admin, PageError, from_store_error, page};
 use web::html::Heading::{Number, Text};
-use web::html::number;
-use web::html::{link, table, text};
+use web::html::{link, number, table, text};
 use web::times::minute;
 use wire::UserError;
 

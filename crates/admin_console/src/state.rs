@@ -4,7 +4,6 @@ use auth::Authentication;
 use capability::ToolServerStatus;
 use chat::{AgentSource, Caller, Chat};
 use config::Config;
-use futures::future::BoxFuture;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,6 +18,15 @@ pub struct ConsoleState {
     pub store: Store,
     /// The server.
     pub host: Arc<dyn Host>,
+    /// The actions of capabilities, as the audit log names them.
+    pub(crate) actions: Arc<[String]>,
+}
+
+impl ConsoleState {
+    /// Creates the state.
+    pub fn new(chat: Chat, store: Store, host: Arc<dyn Host>) -> Self {
+        Self { chat, store, host, actions: Arc::new([]) }
+    }
 }
 
 /// The server, as the console sees it. Everything may change when the config is reloaded, so each
@@ -38,12 +46,6 @@ pub trait Host: AgentSource {
 
     /// Returns the status of the MCP servers.
     fn tool_servers(&self) -> Vec<ToolServerStatus>;
-
-    /// Loads the stored additions to the config again, such as custom agents.
-    ///
-    /// # Errors
-    /// The config cannot be rebuilt; the one in use stays.
-    fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>>;
 }
 
 /// The config status for administrators.

@@ -2,12 +2,14 @@
 
 mod additions;
 mod annotations;
+mod context;
 mod job;
 mod running;
 mod status;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
 pub use annotations::{annotated, annotated_source, to_annotations};
+pub use context::{Context, CurrentConfig};
 pub use job::Job;
 pub use running::Capabilities;
 pub use status::ToolServerStatus;
@@ -18,6 +20,7 @@ use config::{Config, Language, SectionType};
 use contract::{ApprovalTerms, Tool, ToolSource};
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
+use web::admin::Section;
 
 /// What a capability brings.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +73,11 @@ pub trait Capability: Send + Sync + 'static {
     /// Returns the status of the servers whose tools the capability offers.
     fn tool_servers(&self) -> Vec<ToolServerStatus> {
         Vec::new()
+    }
+
+    /// Returns its part of the admin console.
+    fn console(&self, _context: &Context) -> Option<Section> {
+        None
     }
 
     /// Something has happened to a run, a conversation or a user. Returns quickly; rows in the

@@ -1,11 +1,12 @@
 //! The capabilities of a running server.
 
-use crate::{AgentTools, Capability, Definition, Host, Job, ToolServerStatus};
+use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus};
 use anyhow::anyhow;
 use chat::{LifecycleEvent, LifecycleObserver};
 use config::Config;
 use std::fmt;
 use std::sync::Arc;
+use web::admin::Section;
 
 /// The capabilities of a running server; cheap to clone.
 #[derive(Clone, Default)]
@@ -45,6 +46,11 @@ impl Capabilities {
     /// Returns the status of the servers whose tools are offered.
     pub fn tool_servers(&self) -> Vec<ToolServerStatus> {
         self.all().flat_map(Capability::tool_servers).collect()
+    }
+
+    /// Returns the parts of the admin console.
+    pub fn console(&self, context: &Context) -> Vec<Section> {
+        self.all().filter_map(|capability| capability.console(context)).collect()
     }
 
     /// Tells all capabilities which config is in use now.

@@ -113,7 +113,7 @@ impl List for AgentList {
         page.page_in(rows)
     }
 
-    fn filters(query: &AgentQuery) -> AnyView {
+    fn filters(_: &ConsoleState, query: &AgentQuery) -> AnyView {
         view! {
             {field("text", "Name or model", "search", query.text.as_deref())}
             {select_field("sort", "Order", query.sort)}

@@ -13,14 +13,11 @@ use web::admin::{UserNames, from_store_error, user_view};
 use web::html::{link, text};
 use wire::UserError;
 
-/// The actions of administrators, as the log names them.
-const ADMIN_ACTIONS: [&str; 27] = [
-    "admin:add_agent",
+/// The actions of administrators, as the log names them, without those of capabilities.
+const ADMIN_ACTIONS: [&str; 23] = [
     "admin:add_user",
     "admin:apply_retention",
     "admin:ask_agent",
-    "admin:change_agent",
-    "admin:delete_agent",
     "admin:delete_conversation",
     "admin:delete_user",
     "admin:disable_user",
@@ -32,7 +29,6 @@ const ADMIN_ACTIONS: [&str; 27] = [
     "admin:export_audit",
     "admin:export_conversation",
     "admin:export_conversations",
-    "admin:export_custom_agents",
     "admin:export_feedback",
     "admin:export_tools",
     "admin:export_users",
@@ -213,11 +209,11 @@ impl List for AuditList {
         Ok(page.map(|row| AuditItem { user_name: names.get(&row.user_id).map(str::to_owned), row }))
     }
 
-    fn filters(query: &AuditQuery) -> AnyView {
+    fn filters(state: &ConsoleState, query: &AuditQuery) -> AnyView {
         view! {
             {field("user", "User (name or id)", "text", query.user.as_deref())}
             {select_field("kind", "About", query.kind)}
-            {field_with_suggestions("tool", "Tool or action", query.tool.as_deref(), actions())}
+            {field_with_suggestions("tool", "Tool or action", query.tool.as_deref(), suggestions(state))}
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("conversation", "Conversation (id)", "text", query.conversation.as_deref())}
             {select_field("outcome", "Outcome", query.outcome)}
@@ -249,10 +245,13 @@ impl List for AuditList {
     }
 }
 
-/// Returns the actions of administrators and users, as suggestions for the filter. Tools are not
+/// Returns the actions of users and administrators, as suggestions for the filter. Tools are not
 /// among them.
-fn actions() -> impl Iterator<Item = &'static str> {
-    AccountAction::ALL.into_iter().map(|(_, name)| name).chain(ADMIN_ACTIONS)
+fn suggestions(state: &ConsoleState) -> Vec<String> {
+    let mut of_admins: Vec<_> =
+        ADMIN_ACTIONS.map(str::to_owned).into_iter().chain(state.actions.iter().cloned()).collect();
+    of_admins.sort_unstable();
+    AccountAction::ALL.into_iter().map(|(_, name)| name.to_owned()).chain(of_admins).collect()
 }
 
 fn arguments_view(arguments: String) -> AnyView {

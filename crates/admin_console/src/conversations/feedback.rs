@@ -91,7 +91,7 @@ impl List for FeedbackList {
         Ok(page.page(found.map_err(from_store_error)?))
     }
 
-    fn filters(query: &FeedbackQuery) -> AnyView {
+    fn filters(_: &ConsoleState, query: &FeedbackQuery) -> AnyView {
         view! {
             {select_field("judged", "Feedback", query.judged)}
             {select_field("sort", "Order", query.sort)}

@@ -135,7 +135,7 @@ impl List for ConversationsList {
         Ok(page.page(found.map_err(from_store_error)?))
     }
 
-    fn filters(query: &ConversationQuery) -> AnyView {
+    fn filters(_: &ConsoleState, query: &ConversationQuery) -> AnyView {
         view! {
             {field("text", "Search text", "search", query.text.as_deref())}
             {field("owner", "User (id)", "text", query.owner.as_deref())}

@@ -129,7 +129,7 @@ impl List for ToolList {
         page.page_in(rows)
     }
 
-    fn filters(query: &ToolQuery) -> AnyView {
+    fn filters(_: &ConsoleState, query: &ToolQuery) -> AnyView {
         view! {
             {field("text", "Tool", "search", query.text.as_deref())}
             {field("agent", "Agent", "text", query.agent.as_deref())}

@@ -131,7 +131,7 @@ impl List for UserList {
         Ok(page.page(found).map(|user| UserItem { user, config_roles: config_roles.clone() }))
     }
 
-    fn filters(query: &UserQuery) -> AnyView {
+    fn filters(_: &ConsoleState, query: &UserQuery) -> AnyView {
         view! {
             {field("text", "Name", "search", query.text.as_deref())}
             {field("role", "Role", "text", query.role.as_deref())}

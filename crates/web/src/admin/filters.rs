@@ -75,7 +75,7 @@ pub fn field_with_suggestions(
     name: &'static str,
     label: &'static str,
     value: Option<&str>,
-    suggestions: impl IntoIterator<Item = &'static str>,
+    suggestions: impl IntoIterator<Item = String>,
 ) -> impl IntoView {
     let (value, list) = (value.unwrap_or_default().to_owned(), format!("{name}-suggestions"));
     let options = suggestions.into_iter().map(|suggestion| view! { <option value=suggestion></option> }).collect_view();

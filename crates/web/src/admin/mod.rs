@@ -9,9 +9,11 @@ mod layout;
 pub mod list;
 mod pager;
 mod paging;
+mod section;
 mod user_names;
 
 pub use errors::{PageError, from_store_error};
 pub use extract::{Admin, is_admin};
 pub use layout::{Menu, MenuEntry, page};
+pub use section::Section;
 pub use user_names::{UserNames, user_view};

@@ -71,8 +71,8 @@ impl PageRequest {
         self.page_by(found, |(_, cursor)| format!("{}~{}", cursor.key, cursor.id)).map(|(row, _)| row)
     }
 
-    /// Returns the page with up to [`PageRequest::limit`] rows that were found. `cursor` returns the
-    /// cursor of a row.
+    /// Returns the page with up to [`PageRequest::limit`] rows that were found. `cursor` returns
+    /// the cursor of a row.
     pub fn page_by<T>(&self, mut found: Vec<T>, cursor: impl Fn(&T) -> String) -> ListPage<T> {
         let size = self.size as usize;
         let has_more = found.len() > size;

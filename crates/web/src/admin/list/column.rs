@@ -4,8 +4,8 @@ use crate::html::{number, text};
 use crate::times::minute;
 use leptos::prelude::*;
 
-/// A column of a list with rows `R`. It is in the table if it has a title, and in the CSV file if it
-/// has a name.
+/// A column of a list with rows `R`. It is in the table if it has a title, and in the CSV file if
+/// it has a name.
 #[derive(Clone, Copy)]
 pub struct Column<R> {
     pub(super) title: Option<&'static str>,

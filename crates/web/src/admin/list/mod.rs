@@ -1,10 +1,12 @@
-//! A list of the console: a page with a table, filters and a pager, the same list as a CSV file, and
-//! as JSON for programs. A list declares its columns, its query and its filters; the routes follow.
+//! A list of the console: a page with a table, filters and a pager, the same list as a CSV file,
+//! and as JSON for programs. A list declares its columns, its query and its filters; the routes follow.
 
 mod column;
 mod file;
 mod page;
 mod routes;
+#[cfg(test)]
+mod tests;
 
 pub use super::paging::{ListPage, PAGE_SIZE, PageRequest};
 pub use column::{Cell, Column};
@@ -60,7 +62,7 @@ pub trait List: 'static {
     ) -> impl Future<Output = Result<ListPage<Self::Row>, UserError>> + Send;
 
     /// Renders the fields of the form that filters and sorts the list.
-    fn filters(query: &Self::Query) -> AnyView;
+    fn filters(state: &Self::State, query: &Self::Query) -> AnyView;
 
     /// Renders the content of the page around the list. Without an own one, it is only the list.
     fn content(
@@ -75,4 +77,9 @@ pub trait List: 'static {
 /// Returns the name of a list in its paths.
 fn name<L: List>() -> &'static str {
     L::PATH.rsplit('/').next().unwrap_or_default()
+}
+
+/// Returns the action of an export, without `admin:` before it.
+pub(super) fn export_action<L: List>() -> String {
+    format!("export_{}", name::<L>().replace('-', "_"))
 }

@@ -21,11 +21,11 @@ pub struct ListView {
 
 impl ListView {
     /// Renders a page of a list. `raw` is the query of the URL.
-    pub(super) fn new<L: List>(query: &L::Query, raw: Option<&str>, page: ListPage<L::Row>) -> Self {
+    pub(super) fn new<L: List>(state: &L::State, query: &L::Query, raw: Option<&str>, page: ListPage<L::Row>) -> Self {
         let file = format!("{}.csv?{}", L::PATH, raw.unwrap_or_default());
         let form = view! {
             <form class="cw-admin-filter" method="get" role="search" aria-label=L::TITLE>
-                {L::filters(query)}
+                {L::filters(state, query)}
                 <button class="cw-button">"Show"</button>
             </form>
         };

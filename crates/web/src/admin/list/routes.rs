@@ -1,6 +1,6 @@
 //! The routes of a list.
 
-use super::{List, ListView, file as csv_file, name};
+use super::{List, ListView, export_action, file as csv_file, name};
 use crate::admin::paging::{ListPage, PageRequest};
 use crate::admin::{Admin, PageError, from_store_error, page};
 use crate::error::{HttpError, valid_query};
@@ -55,7 +55,7 @@ pub async fn view<L: List>(
     raw: Option<&str>,
 ) -> Result<ListView, UserError> {
     let found = L::fetch(state, query, &PageRequest::after(after)).await?;
-    Ok(ListView::new::<L>(query, raw, found))
+    Ok(ListView::new::<L>(state, query, raw, found))
 }
 
 /// `GET /admin/NAME.csv`: the whole list, as far as the filters match.
@@ -67,7 +67,7 @@ pub async fn file<L: List>(
     let columns = csv_file::columns::<L>();
     let mut file = csv_file::begin(&columns);
     let mut request = PageRequest { after: None, size: L::FILE_PAGE };
-    let action = format!("export_{}", name::<L>().replace('-', "_"));
+    let action = export_action::<L>();
     L::store(&state).record_audit(admin.audit_entry(&action, "", Value::Null)).await.map_err(from_store_error)?;
     loop {
         let found = L::fetch(&state, &query, &request).await?;

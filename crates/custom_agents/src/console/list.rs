@@ -1,7 +1,7 @@
 //! The list of custom agents.
 
 use super::{CustomAgentItem, allowed_bases, load_all};
-use crate::state::ConsoleState;
+use capability::Context;
 use leptos::prelude::*;
 use serde::Deserialize;
 use std::cmp::Reverse;
@@ -47,7 +47,7 @@ impl Choice for CustomAgentSortQuery {
 }
 
 impl List for CustomAgentList {
-    type State = ConsoleState;
+    type State = Context;
     type Query = CustomAgentQuery;
     type Row = CustomAgentItem;
 
@@ -68,12 +68,12 @@ impl List for CustomAgentList {
         AgentColumn::new("Changed (UTC)", "changed", |item| Cell::time(item.row.updated_at)),
     ];
 
-    fn store(state: &ConsoleState) -> &Store {
+    fn store(state: &Context) -> &Store {
         &state.store
     }
 
     async fn fetch(
-        state: &ConsoleState,
+        state: &Context,
         query: &CustomAgentQuery,
         page: &PageRequest,
     ) -> Result<ListPage<CustomAgentItem>, UserError> {
@@ -94,7 +94,7 @@ impl List for CustomAgentList {
         Ok(page.map(|item| CustomAgentItem { owner_name: names.get(&item.row.owner).map(str::to_owned), ..item }))
     }
 
-    fn filters(query: &CustomAgentQuery) -> AnyView {
+    fn filters(_: &Context, query: &CustomAgentQuery) -> AnyView {
         view! {
             {field("text", "Name, purpose or base", "search", query.text.as_deref())}
             {select_field("sort", "Order", query.sort)}
@@ -102,7 +102,7 @@ impl List for CustomAgentList {
         .into_any()
     }
 
-    async fn content(state: &ConsoleState, _: &CustomAgentQuery, list: ListView) -> Result<AnyView, UserError> {
+    async fn content(state: &Context, _: &CustomAgentQuery, list: ListView) -> Result<AnyView, UserError> {
         let bases = allowed_bases(state);
         let is_allowed = !bases.is_empty();
         let new = bases.into_iter().map(|from| {

@@ -1,24 +1,27 @@
-//! Custom agents: agents that administrators create, with a form or with the API.
+//! The pages and the API with which administrators manage custom agents.
 
 mod api;
 mod list;
 mod pages;
 
-use crate::state::ConsoleState;
-use ::custom_agents::store::{
-    self, CustomAgentRow, CustomAgentVersion, MAX_CUSTOM_AGENTS, SaveAgentOutcome, SaveCustomAgent,
-};
-use ::custom_agents::{CustomAgent, CustomAgents, PREFIX, selectable_tools};
-use auth::password::now_millis;
-use axum::Router;
+use crate::store::{self, CustomAgentRow, CustomAgentVersion, MAX_CUSTOM_AGENTS, SaveAgentOutcome, SaveCustomAgent};
+use crate::{CustomAgent, CustomAgents, PREFIX, selectable_tools};
+use capability::Context;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::json;
-use web::admin::{Admin, from_store_error};
+use web::admin::{Admin, Section, from_store_error};
+use web::times::now_millis;
 use wire::{ErrorCode, UserError};
 
-pub(crate) fn routes() -> Router<ConsoleState> {
-    pages::routes().merge(api::routes())
+/// Returns the section of the console. It has no entry in the menu: the page of agents links to it.
+pub(crate) fn section(context: Context) -> Section {
+    let actions = ["add_agent", "change_agent", "delete_agent", "export_custom_agents"];
+    Section {
+        menu: Vec::new(),
+        actions: actions.map(|action| format!("admin:{action}")).to_vec(),
+        routes: pages::routes().merge(api::routes()).with_state(context),
+    }
 }
 
 /// The maximum lengths of a name, a description and instructions, in characters.
@@ -57,17 +60,17 @@ struct CustomAgentDetail {
 
 /// Returns the agents that custom agents may be based on; none if the config does not allow custom
 /// agents.
-fn allowed_bases(state: &ConsoleState) -> Vec<String> {
-    let config = state.host.config();
+fn allowed_bases(state: &Context) -> Vec<String> {
+    let config = state.current.config();
     config.section::<CustomAgents>().map(|allowed| allowed.from.clone()).unwrap_or_default()
 }
 
 /// Returns the tools that a custom agent based on this agent may have.
-fn available_tools(state: &ConsoleState, from: &str) -> Vec<String> {
-    state.host.config().agents.get(from).map(selectable_tools).unwrap_or_default()
+fn available_tools(state: &Context, from: &str) -> Vec<String> {
+    state.current.config().agents.get(from).map(selectable_tools).unwrap_or_default()
 }
 
-async fn load_all(state: &ConsoleState) -> Result<Vec<CustomAgentRow>, UserError> {
+async fn load_all(state: &Context) -> Result<Vec<CustomAgentRow>, UserError> {
     store::list(&state.store).await.map_err(from_store_error)
 }
 
@@ -101,10 +104,10 @@ fn parse_definition(value: Value) -> CustomAgent {
     })
 }
 
-async fn custom_agent_detail(state: &ConsoleState, id: &str) -> Result<CustomAgentDetail, UserError> {
+async fn custom_agent_detail(state: &Context, id: &str) -> Result<CustomAgentDetail, UserError> {
     let row = load_all(state).await?.into_iter().find(|row| row.id == id).ok_or_else(UserError::not_found)?;
     let versions = store::versions(&state.store, id).await.map_err(from_store_error)?;
-    let is_available = state.host.config().agents.contains_key(id);
+    let is_available = state.current.config().agents.contains_key(id);
     Ok(CustomAgentDetail { row, is_available, versions })
 }
 
@@ -114,12 +117,7 @@ async fn custom_agent_detail(state: &ConsoleState, id: &str) -> Result<CustomAge
 /// # Errors
 /// 404 for an unknown agent, 409 when somebody else has changed it in the meantime, 422 for invalid
 /// fields.
-async fn save(
-    state: &ConsoleState,
-    admin: &Admin,
-    id: Option<&str>,
-    sent: CustomAgentBody,
-) -> Result<String, UserError> {
+async fn save(state: &Context, admin: &Admin, id: Option<&str>, sent: CustomAgentBody) -> Result<String, UserError> {
     let (after, custom) = (sent.version, validate(state, sent)?);
     let after = match (id, after) {
         (None, _) => None,
@@ -155,7 +153,7 @@ async fn save(
 }
 
 /// Deletes a custom agent. Conversations with it are kept, but cannot be continued.
-async fn delete(state: &ConsoleState, admin: &Admin, id: &str) -> Result<(), UserError> {
+async fn delete(state: &Context, admin: &Admin, id: &str) -> Result<(), UserError> {
     let entry = admin.audit_entry("delete_agent", "", json!({ "agentId": id }));
     match store::delete(&state.store, id, now_millis(), entry).await.map_err(from_store_error)? {
         true => apply_changes(state).await,
@@ -163,8 +161,8 @@ async fn delete(state: &ConsoleState, admin: &Admin, id: &str) -> Result<(), Use
     }
 }
 
-async fn apply_changes(state: &ConsoleState) -> Result<(), UserError> {
-    state.host.refresh_additions().await.map_err(|error| {
+async fn apply_changes(state: &Context) -> Result<(), UserError> {
+    state.current.refresh_additions().await.map_err(|error| {
         tracing::error!(%error, "a custom agent was saved, but the config cannot be rebuilt");
         UserError::new(
             ErrorCode::Unavailable,
@@ -178,7 +176,7 @@ fn new_id() -> String {
     format!("{PREFIX}{}", &digits[..ID_DIGITS])
 }
 
-fn validate(state: &ConsoleState, sent: CustomAgentBody) -> Result<CustomAgent, UserError> {
+fn validate(state: &Context, sent: CustomAgentBody) -> Result<CustomAgent, UserError> {
     let CustomAgentBody { name, description, from, instructions, tools, version: _ } = sent;
     let (name, description, instructions) =
         (name.trim().to_owned(), description.trim().to_owned(), instructions.trim().to_owned());

@@ -2,31 +2,27 @@
 
 use super::list::CustomAgentList;
 use super::{CustomAgentBody, CustomAgentDetail, MAX_DESCRIPTION, MAX_INSTRUCTIONS, MAX_NAME, parse_definition};
-use crate::custom_agents;
-use crate::state::ConsoleState;
-use ::custom_agents::CustomAgent;
-use ::custom_agents::store::CustomAgentVersion;
+use crate::store::CustomAgentVersion;
+use crate::{CustomAgent, console};
 use axum::Router;
 use axum::extract::{Path, Query, RawForm, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
+use capability::Context;
 use leptos::prelude::*;
 use serde::Deserialize;
 use web::admin::list::{self, List};
-use web::admin::page;
-use web::admin::{Admin, PageError, UserNames};
+use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
-use web::html::{error_message, success_message};
-use web::html::{facts, link, table, text};
+use web::html::{error_message, facts, link, success_message, table, text};
 use web::see_other;
 use web::times::minute;
-
 use wire::{ErrorCode, UserError};
 
 const LIST_PATH: &str = CustomAgentList::PATH;
 
-pub(super) fn routes() -> Router<ConsoleState> {
+pub(super) fn routes() -> Router<Context> {
     list::routes::<CustomAgentList>()
         .route(LIST_PATH, post(add))
         .route("/admin/custom-agents/new", get(new))
@@ -44,13 +40,13 @@ struct BaseQuery {
 /// `GET /admin/custom-agents/new?from=ID`
 async fn new(
     admin: Admin,
-    State(state): State<ConsoleState>,
+    State(state): State<Context>,
     Query(query): Query<BaseQuery>,
 ) -> Result<Response, PageError> {
-    if !custom_agents::allowed_bases(&state).contains(&query.from) {
+    if !console::allowed_bases(&state).contains(&query.from) {
         return Err(UserError::not_found().into());
     }
-    let tools = custom_agents::available_tools(&state, &query.from);
+    let tools = console::available_tools(&state, &query.from);
     let sent = CustomAgentBody {
         name: String::new(),
         description: String::new(),
@@ -66,16 +62,12 @@ async fn new(
 }
 
 /// `POST /admin/custom-agents`
-async fn add(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    RawForm(form_data): RawForm,
-) -> Result<Response, PageError> {
+async fn add(admin: Admin, State(state): State<Context>, RawForm(form_data): RawForm) -> Result<Response, PageError> {
     let sent = parse_form(&form_data);
-    match custom_agents::save(&state, &admin, None, sent.clone()).await {
+    match console::save(&state, &admin, None, sent.clone()).await {
         Ok(id) => Ok(see_other(&format!("{LIST_PATH}/{id}?done=1"), None)),
         Err(error) => {
-            let tools = custom_agents::available_tools(&state, &sent.from);
+            let tools = console::available_tools(&state, &sent.from);
             let content = view! {
                 <section class="cw-account-part" aria-label="New agent">
                     {form(LIST_PATH.to_owned(), sent, tools, "Create agent", Some(error.message))}
@@ -95,39 +87,35 @@ struct DoneQuery {
 /// `GET /admin/custom-agents/{id}`
 async fn show(
     admin: Admin,
-    State(state): State<ConsoleState>,
+    State(state): State<Context>,
     Path(id): Path<String>,
     Query(what): Query<DoneQuery>,
 ) -> Result<Response, PageError> {
-    let detail = custom_agents::custom_agent_detail(&state, &id).await?;
+    let detail = console::custom_agent_detail(&state, &id).await?;
     render(&admin, &state, detail, None, what.done.is_some()).await
 }
 
 /// `POST /admin/custom-agents/{id}`
 async fn change(
     admin: Admin,
-    State(state): State<ConsoleState>,
+    State(state): State<Context>,
     Path(id): Path<String>,
     RawForm(form_data): RawForm,
 ) -> Result<Response, PageError> {
     let sent = parse_form(&form_data);
-    match custom_agents::save(&state, &admin, Some(&id), sent.clone()).await {
+    match console::save(&state, &admin, Some(&id), sent.clone()).await {
         Ok(id) => Ok(see_other(&format!("{LIST_PATH}/{id}?done=1"), None)),
         Err(error) if error.code == ErrorCode::NotFound => Err(error.into()),
         Err(error) => {
-            let detail = custom_agents::custom_agent_detail(&state, &id).await?;
+            let detail = console::custom_agent_detail(&state, &id).await?;
             render(&admin, &state, detail, Some((sent, error)), false).await
         }
     }
 }
 
 /// `POST /admin/custom-agents/{id}/delete`
-async fn delete(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Path(id): Path<String>,
-) -> Result<Response, PageError> {
-    custom_agents::delete(&state, &admin, &id).await?;
+async fn delete(admin: Admin, State(state): State<Context>, Path(id): Path<String>) -> Result<Response, PageError> {
+    console::delete(&state, &admin, &id).await?;
     Ok(see_other(LIST_PATH, None))
 }
 
@@ -148,7 +136,7 @@ fn parse_form(form_data: &[u8]) -> CustomAgentBody {
 
 async fn render(
     admin: &Admin,
-    state: &ConsoleState,
+    state: &Context,
     detail: CustomAgentDetail,
     refused: Option<(CustomAgentBody, UserError)>,
     is_done: bool,
@@ -176,7 +164,7 @@ async fn render(
         ("Created (UTC)", text(minute(row.created_at))),
         ("Version", row.version.into_any()),
     ];
-    let tools = custom_agents::available_tools(state, &sent.from);
+    let tools = console::available_tools(state, &sent.from);
     let health = format!("/admin/agents/{}", row.id);
     let content = view! {
         {success_message(is_done.then_some("Saved. Users can chat with it now."))}
