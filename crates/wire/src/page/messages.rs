@@ -199,7 +199,14 @@ fn read_result_display(own: &Value) -> (ResultDisplay, LiteMap<String, ResultDis
     };
     let default = own.get("default").and_then(ResultDisplay::read).unwrap_or_default();
     let tools = own.iter().filter(|(tool, _)| *tool != "default");
-    (default, tools.filter_map(|(tool, display)| Some((tool.clone(), ResultDisplay::read(display)?))).collect())
+    // Inserts one by one: `collect` would add a sort function to the download.
+    let mut displays = LiteMap::new();
+    for (tool, display) in tools {
+        if let Some(display) = ResultDisplay::read(display) {
+            displays.insert(tool.clone(), display);
+        }
+    }
+    (default, displays)
 }
 
 /// How the authors of messages are shown.
