@@ -206,8 +206,14 @@ impl Property for ToolResultDisplay {
         };
         let others = own.get("default").and_then(ResultDisplay::from_value).unwrap_or_default();
         let tools = own.iter().filter(|(tool, _)| *tool != "default");
-        let by_tool = tools.filter_map(|(tool, display)| Some((tool.clone(), ResultDisplay::from_value(display)?)));
-        Some(Self { others, by_tool: by_tool.collect() })
+        // Inserts one by one: `collect` would add a sort function to the download.
+        let mut by_tool = LiteMap::new();
+        for (tool, display) in tools {
+            if let Some(display) = ResultDisplay::from_value(display) {
+                by_tool.insert(tool.clone(), display);
+            }
+        }
+        Some(Self { others, by_tool })
     }
 }
 
