@@ -10,6 +10,7 @@ mod error;
 mod gates;
 mod listen;
 mod memory;
+mod openapi;
 mod reload;
 mod router;
 mod routes;

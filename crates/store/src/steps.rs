@@ -3,6 +3,7 @@
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
+use schemars::JsonSchema;
 use serde::Serialize;
 use wire::api::TokenUsage;
 
@@ -10,7 +11,7 @@ use wire::api::TokenUsage;
 pub const MAX_STEPS: u32 = 500;
 
 /// A completed request to a model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepRecord {
     /// When the reply ended; Unix time, milliseconds.
@@ -51,7 +52,7 @@ pub struct StepRecord {
 }
 
 /// The sums over several requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepTotals {
     /// The number of requests.

@@ -4,6 +4,8 @@
 #[cfg(not(target_arch = "wasm32"))]
 mod direct;
 mod read;
+#[cfg(feature = "schema")]
+mod schema;
 
 use crate::ProviderMetadata;
 use crate::question::ASK_USER;
@@ -13,6 +15,7 @@ use serde_json::{Map, Value};
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UiMessage {
     /// Unique within the conversation.
     pub id: String,
@@ -20,13 +23,16 @@ pub struct UiMessage {
     pub role: Role,
     /// Metadata of the message; the server writes [`crate::api::MessageMetadata`].
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::api::MessageMetadata>"))]
     pub metadata: Option<Value>,
     /// The content, in order.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub parts: Vec<UiPart>,
 }
 
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions; never accepted from a client.
@@ -64,6 +70,7 @@ pub enum UiPart {
 
 /// Text or reasoning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TextPart {
     /// The stream's id of a reasoning part; absent on text.
@@ -80,11 +87,13 @@ pub struct TextPart {
     /// The citations of a text: `{source, startIndex?, endIndex?, citedText?}`, in the order of the
     /// text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub citations: Vec<Value>,
 }
 
 /// The state of a text part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TextState {
     /// The part is still growing.
@@ -95,6 +104,7 @@ pub enum TextState {
 
 /// A file, by URL or inline as a `data:` URL.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FilePart {
     /// The media type, for example `image/png`.
@@ -111,6 +121,7 @@ pub struct FilePart {
 
 /// A web page that the model used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SourceUrl {
     /// Unique within the message.
@@ -127,6 +138,7 @@ pub struct SourceUrl {
 
 /// A document that the model used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SourceDocument {
     /// Unique within the message.
@@ -145,6 +157,7 @@ pub struct SourceDocument {
 
 /// A data part, `data-{name}`: application data for the page, for example `data-chat-title`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataPart {
     /// The whole type, including `data-`.
     #[serde(rename = "type")]
@@ -158,6 +171,7 @@ pub struct DataPart {
 
 /// A tool call and its result. Which fields are present depends on `state`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolPart {
     /// The tool's name. In JSON it is part of the type, or the `toolName` of a `dynamic-tool`.
@@ -214,6 +228,7 @@ const STARTED: &str = "started";
 
 /// The state of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolState {
     /// The arguments are arriving.
@@ -242,6 +257,7 @@ impl ToolState {
 
 /// An approval request for a tool call, and the user's decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approval {
     /// A unique id; a decision names it.
     pub id: String,
@@ -267,6 +283,7 @@ pub struct Approval {
 
 /// The terms of an approval request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalTerms {
     /// The fingerprint of the tool when the request was made; absent for a nested call.
@@ -291,6 +308,7 @@ pub struct ApprovalTerms {
 
 /// What happens to an interrupted call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CutOff {
     /// Undecided: the user is asked, or the call runs again when the answer continues.
@@ -304,6 +322,7 @@ read_names!(CutOff { "open" => Open, "again" => Again });
 /// What an agent has read in a conversation. Each field names the tool that first returned such
 /// data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exposure {
     /// The tool that returned private data.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -93,7 +93,8 @@ fn caller((name, is_authenticated, roles): (&str, bool, &[&str])) -> Caller {
 
 /// Returns the routes with their state.
 async fn serve(config: &str) -> Router {
-    caller_routes().merge(upload_routes()).with_state(state(config).await)
+    let described = &mut Vec::new();
+    caller_routes(described).merge(upload_routes(described)).with_state(state(config).await)
 }
 
 pub(crate) async fn state(config: &str) -> AppState {

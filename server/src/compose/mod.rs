@@ -23,7 +23,7 @@ mod text_models;
 
 pub(crate) use current::CurrentConfig;
 pub(crate) use history::{ConfigState, ConfigStatus, LoadSummary, Reload};
-pub(crate) use served_agent::ServedTools;
+pub(crate) use served_agent::{ServedTools, ToolList};
 pub(crate) use sources::sources;
 
 use crate::Site;

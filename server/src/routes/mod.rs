@@ -21,4 +21,5 @@ pub(crate) mod search;
 pub(crate) mod sharing;
 pub(crate) mod site;
 mod stream;
+mod tags;
 mod times;
