@@ -1,25 +1,13 @@
-//! HTTP errors: `{"error": {"code", "message", "traceId"}}` with a matching status.
+//! HTTP errors of the framework.
 
-use crate::openapi::{Description, RouteOutput};
-use axum::Json;
+pub(crate) use web::HttpError;
+
 use axum::extract::Request;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use schemars::JsonSchema;
-use serde::Serialize;
 use wire::{ErrorCode, UserError};
-
-/// A [`UserError`] as an HTTP response.
-pub(crate) struct HttpError(pub(crate) UserError);
-
-impl HttpError {
-    /// Creates an error with status 400.
-    pub(crate) fn malformed(message: impl Into<String>) -> Self {
-        Self(UserError::new(ErrorCode::Malformed, message))
-    }
-}
 
 /// Converts every error of an API route to JSON with an error code: the framework's own errors
 /// (invalid query, unsupported method, body too large) are plain text.
@@ -52,36 +40,4 @@ pub(crate) async fn format_api_errors(request: Request, next: Next) -> Response 
         coded.headers_mut().append(name, value.clone());
     }
     coded
-}
-
-/// The body of an error response.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Error")]
-struct ErrorBody {
-    error: UserError,
-}
-
-impl RouteOutput for HttpError {
-    fn describe(description: &mut Description<'_>) {
-        description.json_error::<ErrorBody>("The request failed; `error.message` says what to do next.");
-    }
-}
-
-impl From<UserError> for HttpError {
-    fn from(error: UserError) -> Self {
-        Self(error)
-    }
-}
-
-impl IntoResponse for HttpError {
-    fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let retry_after = self.0.retry_after;
-        let error = UserError { trace_id: chat::current_trace().map(|trace| trace.trace_id), ..self.0 };
-        let mut response = (status, Json(ErrorBody { error })).into_response();
-        if let Some(seconds) = retry_after {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        response
-    }
 }

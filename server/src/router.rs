@@ -5,22 +5,24 @@ use crate::body;
 use crate::compose::Composition;
 use crate::error;
 use crate::gates;
-use crate::openapi::{Document, Operation};
 use crate::routes::{
-    accounts, admin, agent, change, config, conversations, embed, endpoints, files, folders, grants, health, openapi,
-    pages, remote_agent, runs, search, sharing, site,
+    agent, change, config, conversations, embed, endpoints, files, folders, grants, health, openapi, pages,
+    remote_agent, runs, search, sharing, site,
 };
 use crate::telemetry::requests;
+use accounts::AccountState;
+use admin_console::ConsoleState;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Extension, Request};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
-use axum::routing::{any, delete, get, post};
+use axum::routing::{any, get};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
+use web::openapi::{ApiRouter, Document};
 
 /// The state that all routes share.
 #[derive(Clone)]
@@ -30,8 +32,16 @@ pub(crate) struct AppState {
     pub(crate) site: Site,
 }
 
+impl AppState {
+    /// Returns the state of the console's routes.
+    fn console(&self) -> ConsoleState {
+        let Composition { chat, current, store, .. } = &*self.composition;
+        ConsoleState { chat: chat.clone(), store: store.clone(), host: current.clone() }
+    }
+}
+
 /// Builds all routes with their middleware. The document describes those that are mounted with an
-/// [`crate::openapi::ApiRouter`]; all others are for browsers.
+/// [`ApiRouter`]; all others are for browsers.
 pub(crate) fn router(state: AppState) -> Router {
     let described = &mut Vec::new();
     let limits = &state.composition.limits;
@@ -51,9 +61,10 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/embed/{page}/{agent}", get(embed::outer_frame).post(embed::chat_frame))
         .layer(from_fn(gates::check_origin));
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
-    let gated = caller_routes(described)
+    let gated = caller_routes(&state)
+        .mount(described)
         .layer(bound)
-        .merge(upload_routes(described))
+        .merge(files::upload_routes().mount(described))
         .layer(from_fn_with_state(state.clone(), gates::rates::limit_by_user))
         .layer(from_fn_with_state(state.clone(), gates::identify_caller))
         .layer(from_fn(gates::check_origin));
@@ -77,14 +88,14 @@ pub(crate) fn router(state: AppState) -> Router {
     routes.with_state(state)
 }
 
-/// The routes with larger bodies than other requests, which limit their size themselves.
-pub(crate) fn upload_routes(described: &mut Vec<Operation>) -> Router<AppState> {
-    files::upload_routes().mount(described)
-}
-
 /// The routes that need the caller: a request extension contains the [`chat::Caller`].
-pub(crate) fn caller_routes(described: &mut Vec<Operation>) -> Router<AppState> {
-    let api = agent::routes()
+pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
+    let browser = Router::new()
+        .route("/ui/{*function}", any(pages::server_function))
+        .route("/pkg/{*file}", get(site::package))
+        .fallback(pages::page);
+    let current = state.composition.current.clone();
+    agent::routes()
         .merge(runs::routes())
         .merge(grants::routes())
         .merge(conversations::routes())
@@ -94,24 +105,10 @@ pub(crate) fn caller_routes(described: &mut Vec<Operation>) -> Router<AppState> 
         .merge(search::routes())
         .merge(files::routes())
         .merge(endpoints::routes())
-        .merge(config::routes());
-    let accounts = Router::new()
-        .route("/auth/sign-in", get(accounts::sign_in_form).post(accounts::sign_in))
-        .route("/auth/sign-out", post(accounts::sign_out))
-        .route("/auth/sign-up", get(accounts::sign_up_form).post(accounts::sign_up))
-        .route("/auth/first-admin", get(accounts::first_admin_form).post(accounts::first_admin))
-        .route("/auth/account", get(accounts::show))
-        .route("/auth/password", post(accounts::change_password))
-        .route("/auth/sessions/{id}/end", post(accounts::end_session))
-        .route("/auth/keys", post(accounts::make_key))
-        .route("/auth/keys/{id}/delete", post(accounts::delete_key))
-        .route("/api/keys", get(accounts::list_keys).post(accounts::make_key_api))
-        .route("/api/keys/{id}", delete(accounts::delete_key_api));
-    let browser = Router::new()
-        .route("/ui/{*function}", any(pages::server_function))
-        .route("/pkg/{*file}", get(site::package))
-        .fallback(pages::page);
-    api.mount(described).merge(accounts).merge(admin::routes()).merge(browser)
+        .merge(config::routes())
+        .merge(accounts::routes(AccountState::new(move || current.authentication())))
+        .merge(admin_console::routes(state.console()))
+        .with_pages(browser)
 }
 
 fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

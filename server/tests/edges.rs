@@ -10,6 +10,8 @@ use std::path::Path;
 /// The dependencies of each crate, including those of optional features (`app` on `chat`) and
 /// excluding development dependencies.
 const EDGES: &str = "\
+accounts ► auth chat config store web wire
+admin_console ► auth chat config contract custom_agents store tools web wire
 agent ► contract faults schemas
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
@@ -30,12 +32,13 @@ operators ►
 providers ► contract faults sse
 rust-page ► app server wire
 schemas ► offload
-server ► agent app auth capability chat config contract custom_agents egress endpoints faults offload operators providers store tools wire
+server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults offload operators providers store tools web wire
 sse ►
 store ► faults wire
 test_postgres ►
 tools ► contract egress faults schemas sse
 torture ► faults sse test_postgres
+web ► auth chat store wire
 wire ►
 xtask ►
 ";

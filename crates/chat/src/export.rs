@@ -15,7 +15,7 @@ pub const FORMAT: &str = "chatwright.conversation.1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExportedConversation {
-    /// The format; always [`FORMAT`].
+    /// The format: `chatwright.conversation.1`.
     pub format: String,
     /// The title.
     pub title: String,

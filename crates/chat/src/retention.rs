@@ -2,6 +2,7 @@
 //! usage totals are kept.
 
 use crate::{AgentSource, Chat, Clock, Telemetry, errors, purge};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -81,7 +82,7 @@ fn before(now: i64, kept: Duration) -> i64 {
 }
 
 /// The amounts that a round deleted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SweepResult {
     /// Conversations without a change for longer than their retention.
     pub conversations: u64,

@@ -4,6 +4,7 @@
 use crate::audit_chain::AuditHead;
 use crate::sql::{self, Db, Query, Row, without_nul};
 use crate::{Store, StoreError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use serde_json::Value;
 pub const MAX_AUDIT_ROWS: u32 = 200;
 
 /// How a tool call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditOutcome {
     /// The tool returned a result.
@@ -40,7 +41,7 @@ impl AuditOutcome {
 }
 
 /// A check that decides whether a call runs. More may be added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Gate {
@@ -57,7 +58,7 @@ pub enum Gate {
 }
 
 /// The decision of a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum GateVerdict {
@@ -76,7 +77,7 @@ pub enum GateVerdict {
 }
 
 /// A decision about a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateDecision {
     /// The gate.
     pub gate: Gate,

@@ -42,7 +42,7 @@ pub struct StepRecord {
     pub finish_reason: String,
     /// The token usage.
     pub usage: TokenUsage,
-    /// The cost in US dollars; `None` if the price is unknown.
+    /// The cost in US dollars; absent if the price is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// The time from the request to the first part of the reply, in milliseconds.
@@ -59,7 +59,7 @@ pub struct StepTotals {
     pub steps: u64,
     /// The token usage.
     pub usage: TokenUsage,
-    /// The cost in US dollars, as far as prices are known; `None` if no price is known.
+    /// The cost in US dollars, as far as prices are known; absent if no price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }

@@ -81,7 +81,7 @@ pub struct TextPart {
     /// Whether the part is still growing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<TextState>,
-    /// See [`ProviderMetadata`].
+    /// Opaque data that the provider needs back: `{provider: {…}}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
     /// The citations of a text: `{source, startIndex?, endIndex?, citedText?}`, in the order of the
@@ -114,7 +114,7 @@ pub struct FilePart {
     /// The name that the user gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
-    /// See [`ProviderMetadata`].
+    /// Opaque data that the provider needs back: `{provider: {…}}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
@@ -131,7 +131,7 @@ pub struct SourceUrl {
     /// Its title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// See [`ProviderMetadata`].
+    /// Opaque data that the provider needs back: `{provider: {…}}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
@@ -150,7 +150,7 @@ pub struct SourceDocument {
     /// Its file name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
-    /// See [`ProviderMetadata`].
+    /// Opaque data that the provider needs back: `{provider: {…}}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
@@ -208,10 +208,10 @@ pub struct ToolPart {
     /// The approval request and its decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// The provider's metadata of the call; see [`ProviderMetadata`].
+    /// The provider's metadata of the call: `{provider: {…}}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_provider_metadata: Option<ProviderMetadata>,
-    /// The provider's metadata of the result; see [`ProviderMetadata`].
+    /// The provider's metadata of the result: `{provider: {…}}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_provider_metadata: Option<ProviderMetadata>,
     /// Metadata of the tool call.

@@ -2,9 +2,9 @@
 
 use super::{DatabaseArgument, fail};
 use crate::capabilities::database_schema;
+use admin_console::AuditItem;
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
-use serde_json::{Value, json};
 use std::io::{BufWriter, Write, stdout};
 use std::process::ExitCode;
 use store::{AuditHead, AuditRow, StoreError};
@@ -74,31 +74,11 @@ async fn export(url: &str, since: Option<Timestamp>) -> Result<ExitCode, StoreEr
 
 fn print_rows(rows: &[AuditRow]) -> std::io::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
-    rows.iter().try_for_each(|row| writeln!(out, "{}", row_json(row)))?;
+    for row in rows {
+        serde_json::to_writer(&mut out, &AuditItem::from(row))?;
+        writeln!(out)?;
+    }
     out.flush()
-}
-
-/// Returns a row of the audit log as JSON.
-pub(crate) fn row_json(row: &AuditRow) -> Value {
-    // Invalid JSON was tampered with; it is shown as plain text.
-    let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
-    json!({
-        "number": row.number,
-        "time": Timestamp::from_millisecond(row.at).map_or_else(|_| row.at.into(), |time| Value::from(time.to_string())),
-        "userId": row.user_id,
-        "agentId": row.agent_id,
-        "conversationId": row.conversation_id,
-        "messageId": row.message_id,
-        "runId": row.run_id,
-        "callId": row.call_id,
-        "tool": row.tool,
-        "arguments": read(&row.arguments),
-        "gates": read(&row.gates),
-        "outcome": row.outcome,
-        "durationMs": row.duration_ms,
-        "previous": row.previous,
-        "hash": row.hash,
-    })
 }
 
 fn parse_since(text: &str) -> Result<Timestamp, String> {

@@ -10,8 +10,6 @@ mod probe;
 mod schema;
 mod serve;
 
-pub(crate) use audit::row_json as audit_line;
-
 use crate::Site;
 use crate::compose;
 use crate::telemetry::logs;

@@ -3,7 +3,7 @@
 
 use super::agents::ConfiguredAgents;
 use super::endpoints::{self, Databases};
-use super::history::{ConfigHistory, ConfigState, ConfigStatus, LoadSummary};
+use super::history::{ConfigHistory, ConfigStatus, LoadSummary};
 use super::mcp::McpServers;
 use super::page_tools::PageTools;
 use super::pages::Pages;
@@ -200,7 +200,7 @@ impl CurrentConfig {
     }
 
     /// Returns the config status for administrators.
-    pub(crate) fn state(&self) -> ConfigState {
+    pub(crate) fn state(&self) -> admin_console::ConfigState {
         self.history.lock().state()
     }
 

@@ -1,6 +1,7 @@
 //! The reload history of the config since the server started, for administrators, and its version,
 //! for open pages.
 
+use admin_console::{ConfigChange, ConfigState, Reload};
 use auth::password::now_millis;
 use config::{ChangeKind, LoadAttempt, Outline};
 use schemars::JsonSchema;
@@ -59,55 +60,6 @@ pub(crate) struct ConfigStatus {
     problems: Option<Arc<str>>,
 }
 
-/// The config status for administrators.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ConfigState {
-    #[serde(flatten)]
-    status: ConfigStatus,
-    /// When the config in use was loaded, in Unix milliseconds.
-    pub(crate) loaded_at: i64,
-    /// The warnings of the config in use.
-    pub(crate) warnings: Vec<String>,
-    /// The files of the config in use.
-    pub(crate) files: Vec<String>,
-    /// The latest reloads, newest first.
-    pub(crate) reloads: VecDeque<Reload>,
-}
-
-/// A reload of a changed config.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Reload {
-    /// The time in Unix milliseconds.
-    pub(crate) at: i64,
-    /// The version of the changed config.
-    pub(crate) version: String,
-    /// The problems of the changed config if it was rejected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) problems: Option<Arc<str>>,
-    /// The changes since the config that was in use.
-    pub(crate) changes: Vec<ConfigChange>,
-}
-
-/// A changed entry of the config.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ConfigChange {
-    /// The section, with an id if it is a list: `agents/helper`, `limits`.
-    pub(crate) what: String,
-    /// `added`, `changed` or `removed`.
-    pub(crate) how: &'static str,
-}
-
-impl ConfigState {
-    pub(crate) fn version(&self) -> &str {
-        &self.status.version
-    }
-
-    pub(crate) fn problems(&self) -> Option<&str> {
-        self.status.problems.as_deref()
-    }
-}
-
 /// The config in use and the latest reloads.
 pub(super) struct ConfigHistory {
     read: LoadSummary,
@@ -116,9 +68,14 @@ pub(super) struct ConfigHistory {
 
 impl ConfigHistory {
     pub(super) fn new(read: LoadSummary) -> Self {
-        let status = ConfigStatus { version: read.version(), page: None, problems: None };
-        let (warnings, files) = (read.warnings.clone(), read.files.clone());
-        let state = ConfigState { status, loaded_at: now_millis(), warnings, files, reloads: VecDeque::new() };
+        let state = ConfigState {
+            version: read.version(),
+            problems: None,
+            loaded_at: now_millis(),
+            warnings: read.warnings.clone(),
+            files: read.files.clone(),
+            reloads: VecDeque::new(),
+        };
         Self { read, state }
     }
 
@@ -134,7 +91,7 @@ impl ConfigHistory {
     pub(super) fn record_rejected(&mut self, read: &LoadSummary, problems: &str) {
         let problems: Arc<str> = problems.into();
         self.push_reload(read, Some(problems.clone()));
-        self.state.status.problems = Some(problems);
+        self.state.problems = Some(problems);
     }
 
     fn push_reload(&mut self, read: &LoadSummary, problems: Option<Arc<str>>) {
@@ -157,7 +114,7 @@ impl ConfigHistory {
     }
 
     pub(super) fn status(&self) -> ConfigStatus {
-        self.state.status.clone()
+        ConfigStatus { version: self.state.version.clone(), page: None, problems: self.state.problems.clone() }
     }
 
     pub(super) fn state(&self) -> ConfigState {
@@ -190,9 +147,9 @@ mod tests {
         }
         let state = history.state();
         assert_eq!(state.reloads.len(), MAX_RELOADS);
-        assert_eq!((state.version(), state.problems()), ("000000000000001c", Some("wrong")));
+        assert_eq!((state.version.as_str(), state.problems.as_deref()), ("000000000000001c", Some("wrong")));
         assert_eq!(state.reloads[0].version, "000000000000001d");
         history.record_replaced(LoadSummary::default());
-        assert_eq!(history.state().problems(), None);
+        assert_eq!(history.state().problems, None);
     }
 }

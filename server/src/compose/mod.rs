@@ -22,7 +22,7 @@ mod sources;
 mod text_models;
 
 pub(crate) use current::CurrentConfig;
-pub(crate) use history::{ConfigState, ConfigStatus, LoadSummary, Reload};
+pub(crate) use history::{ConfigStatus, LoadSummary};
 pub(crate) use served_agent::{ServedTools, ToolList};
 pub(crate) use sources::sources;
 

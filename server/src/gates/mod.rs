@@ -13,7 +13,6 @@ pub(crate) use repeated::reject_repeated_headers;
 
 use crate::error::HttpError;
 use crate::router::AppState;
-use crate::routes::accounts::{SIGN_IN_PATH, query_encoded, see_other};
 use auth::password::KeyScope;
 use auth::rates::is_static_file;
 use auth::{AuthMethod, Credentials, audit_address};
@@ -22,20 +21,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::IpAddr;
+use web::{RequestContext, SIGN_IN_PATH, query_encoded, see_other};
 use wire::{ErrorCode, UserError};
-
-/// How the caller of a request was identified and where the request came from, for account routes.
-#[derive(Clone)]
-pub(crate) struct RequestContext {
-    pub(crate) credentials: Credentials,
-    pub(crate) auth_method: AuthMethod,
-    pub(crate) is_https: bool,
-    /// The address of the client, as far as trusted proxies name it.
-    pub(crate) address: Option<IpAddr>,
-    /// The address as the audit log records it.
-    pub(crate) audit_address: Option<String>,
-}
 
 /// Middleware that identifies the caller and stores them in an extension of the request. It also
 /// keeps responses out of caches, and ends streams when the caller's rights end.
@@ -75,6 +62,7 @@ pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: 
         is_https,
         address,
         audit_address: recorded,
+        has_sign_in: authentication.accounts().is_some(),
     });
     request.extensions_mut().insert(known.caller.clone());
     let asked = (request.method() == Method::GET).then(|| request.uri().clone());

@@ -3,7 +3,6 @@
 use super::{error_response, is_api_path};
 use crate::error::HttpError;
 use crate::router::AppState;
-use crate::routes::accounts::too_many_requests_page;
 use auth::password::Subject;
 use auth::rates::{LimitedClient, count_refusal, rate_limit_message};
 use auth::{AccountAction, Credentials, audit_address, client_network};
@@ -12,6 +11,7 @@ use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use chat::Caller;
+use web::html::too_many_requests_page;
 use wire::{ErrorCode, UserError};
 
 /// Middleware that answers 429 if an address exceeds a rate limit. It runs before authentication,

@@ -3,14 +3,15 @@
 //! The client sends its whole transcript. Only the newest user message counts, and decisions or
 //! outputs for calls that are pending in the server's own record.
 
+pub(crate) use web::json_error;
+
 use super::stream::{self, EventStream, OptionalStream};
 use super::tags::AGENTS;
 use crate::error::HttpError;
-use crate::openapi::ApiRouter;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::{Caller, Chat};
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::time::Duration;
+use web::openapi::ApiRouter;
 use wire::api::{Answer, SendRequest, Submission};
 use wire::{ErrorCode, Role, ToolPart, ToolState, UiMessage, UserError};
 
@@ -151,16 +153,6 @@ pub(crate) async fn stop(
     let conversation_id = resolve_conversation_id(&state.composition.chat, &caller, names).await?;
     state.composition.chat.stop(&caller, &conversation_id).await?;
     Ok(NoContent)
-}
-
-/// Converts the rejection of a JSON body, without details of the parser.
-pub(crate) fn json_error(rejection: &JsonRejection) -> HttpError {
-    match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => UserError::new(ErrorCode::TooLarge, "The request is too large.").into(),
-        StatusCode::UNPROCESSABLE_ENTITY => UserError::invalid("/", rejection.body_text()).into(),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => HttpError::malformed("The request must be `application/json`."),
-        _ => HttpError::malformed("The request is not valid JSON."),
-    }
 }
 
 fn newest_message(messages: &[Value]) -> Result<UiMessage, HttpError> {

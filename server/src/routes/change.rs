@@ -3,12 +3,12 @@
 
 use super::tags::CONVERSATIONS;
 use crate::error::HttpError;
-use crate::openapi::ApiRouter;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;
+use web::openapi::ApiRouter;
 use wire::change::{ChangeResult, MessageChange};
 
 /// Returns the routes.

@@ -2,7 +2,6 @@
 
 use super::tags::OPERATION;
 use crate::compose::ConfigStatus;
-use crate::openapi::ApiRouter;
 use crate::router::AppState;
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
@@ -10,6 +9,7 @@ use chat::Caller;
 use config::OWNER_ROLES;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use web::openapi::ApiRouter;
 
 /// Returns the routes.
 pub(crate) fn routes() -> ApiRouter<AppState> {

@@ -2,7 +2,6 @@
 
 use super::tags::CONVERSATIONS;
 use crate::error::HttpError;
-use crate::openapi::ApiRouter;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
@@ -11,6 +10,7 @@ use axum::{Extension, Json};
 use chat::{Caller, ConversationUsage};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use web::openapi::ApiRouter;
 use wire::api::{ConversationList, ConversationView};
 use wire::organize::{ConversationChange, ListFilter};
 

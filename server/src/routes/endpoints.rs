@@ -3,13 +3,13 @@
 use super::agent::json_error;
 use super::tags::ENDPOINTS;
 use crate::error::HttpError;
-use crate::openapi::ApiRouter;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use serde_json::Value;
+use web::openapi::ApiRouter;
 
 /// Returns the routes.
 pub(crate) fn routes() -> ApiRouter<AppState> {

@@ -1,10 +1,8 @@
 //! Files that users attach to messages. They are stored unchanged, returned only to their owner,
 //! and served so that a browser runs nothing in them.
 
-use super::download::content_disposition;
 use super::tags::FILES;
 use crate::error::HttpError;
-use crate::openapi::{ApiRouter, Created, Description, RouteOutput};
 use crate::router::AppState;
 use app::context::PageSource;
 use axum::Extension;
@@ -16,6 +14,8 @@ use chat::{Caller, FileLimits, NewUpload};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use web::content_disposition;
+use web::openapi::{ApiRouter, Created, Description, RouteOutput};
 use wire::file::{StoredFile, is_shown_inline};
 
 /// Keeps a file that a browser displays from running or loading anything.

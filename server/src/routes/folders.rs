@@ -3,7 +3,6 @@
 use super::agent::json_error;
 use super::tags::CONVERSATIONS;
 use crate::error::HttpError;
-use crate::openapi::{ApiRouter, Created};
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
@@ -12,6 +11,7 @@ use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use web::openapi::{ApiRouter, Created};
 use wire::organize::{Folder, FolderList};
 
 /// Returns the routes.

@@ -3,12 +3,12 @@
 
 use super::tags::APPROVALS;
 use crate::error::HttpError;
-use crate::openapi::ApiRouter;
 use crate::router::AppState;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
+use web::openapi::ApiRouter;
 use wire::api::StandingApprovals;
 
 /// Returns the routes.

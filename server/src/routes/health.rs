@@ -1,13 +1,13 @@
 //! Liveness, readiness and metrics, for operators.
 
 use super::tags::OPERATION;
-use crate::openapi::{ApiRouter, PlainText};
 use crate::router::AppState;
 use crate::telemetry;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chat::{MemoryLevel, StoreHealth};
+use web::openapi::{ApiRouter, PlainText};
 
 /// The seconds after which to check readiness again.
 const RETRY_AFTER: &str = "5";

@@ -1,12 +1,9 @@
 //! The handlers of all routes, one module per group of paths.
 
-pub(crate) mod accounts;
-pub(crate) mod admin;
 pub(crate) mod agent;
 pub(crate) mod change;
 pub(crate) mod config;
 pub(crate) mod conversations;
-mod download;
 pub(crate) mod embed;
 pub(crate) mod endpoints;
 pub(crate) mod files;
@@ -22,4 +19,3 @@ pub(crate) mod sharing;
 pub(crate) mod site;
 mod stream;
 mod tags;
-mod times;

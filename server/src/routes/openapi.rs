@@ -1,7 +1,6 @@
 //! The OpenAPI 3.1 document of the HTTP API.
 
 use super::tags::OPERATION;
-use crate::openapi::{About, ApiRouter, Description, Document, RouteOutput};
 use crate::router::AppState;
 use axum::Extension;
 use axum::body::Bytes;
@@ -9,6 +8,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use std::sync::Arc;
+use web::openapi::{About, ApiRouter, Description, Document, RouteOutput};
 
 /// The path of the document.
 pub(crate) const PATH: &str = "/api/openapi.json";
@@ -111,6 +111,27 @@ mod tests {
         assert_eq!((missing, gone), (Vec::<&String>::new(), Vec::<&String>::new()));
     }
 
+    /// A body of an unknown type says nothing to a client.
+    #[tokio::test]
+    async fn bodies_and_parameters_are_described() {
+        inventory().await;
+        // Defined by the config, by another standard, or bytes.
+        let open = ["/api/endpoints/", "/api/openapi.json", "/remote-agent/tools/", "/api/files"];
+        for (path, method, entry) in operations(document()) {
+            let bodies = entry["responses"].as_object().unwrap().values().chain(entry.get("requestBody"));
+            for (media, body) in bodies.filter_map(|body| body["content"].as_object()).flatten() {
+                let schema = &body["schema"];
+                let named = schema.get("$ref").or_else(|| schema["items"].get("$ref"));
+                let is_known =
+                    named.is_some() || schema["type"] == "string" || open.iter().any(|open| path.starts_with(open));
+                assert!(is_known, "{method} {path}, {media}: {schema}");
+            }
+            for parameter in entry["parameters"].as_array().into_iter().flatten().filter(|of| of["in"] == "query") {
+                assert!(parameter["description"].is_string(), "{method} {path}: {parameter}");
+            }
+        }
+    }
+
     #[tokio::test]
     async fn schemas_are_defined_and_used_and_operation_ids_are_unique() {
         inventory().await;
@@ -124,6 +145,12 @@ mod tests {
         // Two types of the same name would be told apart by a number.
         let numbered: Vec<_> = known.iter().filter(|name| name.ends_with(|sign: char| sign.is_ascii_digit())).collect();
         assert!(numbered.is_empty(), "{numbered:?}");
+        for (name, schema) in schemas {
+            assert!(!schema["description"].is_null(), "{name} has no description");
+            for word in ["crate::", "[`", "`None`"] {
+                assert!(!schema.to_string().contains(word), "{name} is described for Rust: {schema}");
+            }
+        }
         let operations = operations(document);
         let ids: BTreeSet<_> = operations.iter().map(|(_, _, entry)| entry["operationId"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), operations.len());

@@ -1,8 +1,8 @@
 //! Server-rendered pages, and the server functions that they call.
 
-use super::accounts::{ACCOUNT_PATH, SIGN_IN_PATH, SIGN_OUT_PATH, query_encoded};
 use super::site;
 use crate::router::AppState;
+use accounts::{ACCOUNT_PATH, SIGN_OUT_PATH};
 use app::AccountLink;
 use app::chunks::{ChunkFiles, UsedChunks};
 use app::context::{AppContext, ReaderId, RequestCache};
@@ -16,6 +16,7 @@ use chat::Caller;
 use leptos::config::LeptosOptions;
 use leptos::prelude::provide_context;
 use sha2::{Digest, Sha256};
+use web::{SIGN_IN_PATH, query_encoded};
 
 /// `/ui/{function}`
 pub(crate) async fn server_function(

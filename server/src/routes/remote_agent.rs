@@ -3,7 +3,6 @@
 
 use super::tags::PLATFORMS;
 use crate::compose::{ServedTools, ToolList};
-use crate::openapi::{ApiRouter, Description, RouteInput, RouteOutput};
 use crate::router::AppState;
 use auth::SERVICE_USER;
 use auth::rates;
@@ -19,6 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tools::remote_agent::RESERVED_PARAMETERS;
+use web::openapi::{ApiRouter, Description, RouteInput, RouteOutput};
 use wire::UserError;
 
 /// The text that a platform's user sees when an endpoint returns nothing.

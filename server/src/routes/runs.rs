@@ -3,7 +3,6 @@
 use super::agent::json_error;
 use super::tags::AGENTS;
 use crate::error::HttpError;
-use crate::openapi::ApiRouter;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
@@ -11,6 +10,7 @@ use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use web::openapi::ApiRouter;
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 
 /// The default number of items in a list.

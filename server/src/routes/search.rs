@@ -2,13 +2,13 @@
 
 use super::tags::CONVERSATIONS;
 use crate::error::HttpError;
-use crate::openapi::ApiRouter;
 use crate::router::AppState;
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use web::openapi::ApiRouter;
 use wire::organize::SearchHitList;
 
 /// The default number of hits per page.

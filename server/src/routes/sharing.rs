@@ -1,10 +1,8 @@
 //! Export and import of conversations, and shared links to copies of them.
 
 use super::agent::json_error;
-use super::download::conversation_disposition;
 use super::tags::CONVERSATIONS;
 use crate::error::HttpError;
-use crate::openapi::{ApiRouter, Created, Description, RouteOutput};
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
@@ -17,6 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::LazyLock;
+use web::conversation_disposition;
+use web::openapi::{ApiRouter, Created, Description, RouteOutput};
 use wire::organize::{Share, ShareList};
 use wire::{ErrorCode, ErrorReason, UserError};
 

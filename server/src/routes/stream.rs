@@ -1,6 +1,5 @@
 //! Streams a run's frames as server-sent events.
 
-use crate::openapi::{Description, RouteOutput};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -9,6 +8,7 @@ use futures::StreamExt;
 use serde_json::json;
 use std::convert::Infallible;
 use std::time::Duration;
+use web::openapi::{Description, RouteOutput};
 
 /// A response with server-sent events.
 pub(crate) struct EventStream(Response);

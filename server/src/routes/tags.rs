@@ -1,6 +1,6 @@
 //! The groups of routes in the OpenAPI document.
 
-use crate::openapi::{Access, Tag};
+use web::openapi::{Access, Tag};
 
 /// Chats and invocations.
 pub(super) const AGENTS: Tag = Tag {

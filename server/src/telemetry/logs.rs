@@ -15,7 +15,7 @@ pub(crate) enum LogFormat {
 }
 
 /// The log filter without `CHATWRIGHT_LOG`.
-const DEFAULT_FILTER: &str = "warn,chatwright=info,server=info,chat=info";
+const DEFAULT_FILTER: &str = "warn,chatwright=info,server=info,accounts=info,chat=info";
 
 /// Returns whether lines are coloured: on a terminal, unless `NO_COLOR` is set to anything
 /// (https://no-color.org). A file or a collector would keep the escape codes.

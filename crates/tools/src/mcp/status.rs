@@ -3,11 +3,12 @@
 
 use super::settings::{McpSettings, McpTransport};
 use contract::OmittedTool;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
 /// The status of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct McpStatus {
     /// The server's name.
@@ -26,7 +27,7 @@ pub struct McpStatus {
     pub tools: Vec<String>,
     /// The tools that agents cannot use, with the reasons.
     pub left_out: Vec<OmittedTool>,
-    /// Why the server cannot be used; `None` once it can be used again.
+    /// Why the server cannot be used; absent once it can be used again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// When the error occurred; Unix time in milliseconds.

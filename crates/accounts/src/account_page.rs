@@ -1,0 +1,233 @@
+//! The account page.
+
+use crate::forms::Field;
+use auth::password::now_millis;
+use axum::http::StatusCode;
+use axum::response::Response;
+use chat::Caller;
+use leptos::prelude::*;
+use store::{ApiKeyRow, SessionRow};
+use web::html::{error_message, success_message};
+use web::times::{day, minute};
+
+/// The lifetimes that a key can have: days, and their label.
+const KEY_LIFETIMES: [(u32, &str); 4] = [(7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "a year")];
+
+/// The content of the account page.
+pub(crate) struct AccountView {
+    pub(crate) caller: Caller,
+    /// The user's sessions; none for users of an external identity provider.
+    pub(crate) signed_in: Option<UserSessions>,
+    pub(crate) keys: Vec<ApiKeyRow>,
+    pub(crate) notice: FormNotice,
+}
+
+/// The sessions of a user.
+pub(crate) struct UserSessions {
+    /// The session of this browser.
+    pub(crate) session_id: String,
+    pub(crate) sessions: Vec<SessionRow>,
+}
+
+/// The result of a form, shown next to it.
+#[derive(PartialEq, Eq)]
+pub(crate) enum FormNotice {
+    None,
+    /// The password was changed.
+    PasswordChanged,
+    /// The password could not be changed.
+    Password(String),
+    /// The key could not be made.
+    Key(String),
+    /// A new key, which is shown only once.
+    NewKey(String),
+}
+
+pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
+    let AccountView { caller, signed_in, keys, notice } = shown;
+    let roles = match caller.roles.as_slice() {
+        [] => "No roles".to_owned(),
+        roles => format!("Roles: {}", roles.join(", ")),
+    };
+    let changed = (notice == FormNotice::PasswordChanged)
+        .then_some("Your password was changed. You were signed out everywhere else.");
+    let (wrong_password, wrong_key, new_key) = match notice {
+        FormNotice::None | FormNotice::PasswordChanged => (None, None, None),
+        FormNotice::Password(text) => (Some(text), None, None),
+        FormNotice::Key(text) => (None, Some(text), None),
+        FormNotice::NewKey(key) => (None, None, Some(key)),
+    };
+    let is_admin = web::admin::is_admin(&caller);
+    let has_account = signed_in.is_some();
+    let content = view! {
+        <div class="cw-account">
+            <header class="cw-account-head">
+                <div>
+                    <h1>{caller.name.clone().unwrap_or_else(|| caller.user_id.clone())}</h1>
+                    <p class="cw-account-note">{roles}</p>
+                </div>
+                {is_admin.then(|| view! { <a class="cw-button" href="/admin">"Admin console"</a> })}
+                <a class="cw-button" href="/">"Back"</a>
+                {has_account.then(|| view! {
+                    <form method="post" action="/auth/sign-out">
+                        <button class="cw-button">"Sign out"</button>
+                    </form>
+                })}
+            </header>
+            {success_message(changed)}
+            {signed_in.map(|UserSessions { session_id, sessions }| sessions_view(sessions, &session_id))}
+            {keys_view(keys, new_key, wrong_key, is_admin)}
+            {has_account.then(|| password_view(&caller, wrong_password))}
+        </div>
+    };
+    web::html::page(status, "Account", content)
+}
+
+fn password_view(caller: &Caller, wrong: Option<String>) -> impl IntoView + use<> {
+    let name = caller.name.clone().unwrap_or_default();
+    view! {
+        <section class="cw-account-part" aria-labelledby="password">
+            <h2 id="password">"Password"</h2>
+            <p class="cw-account-note">"Changing your password signs you out everywhere else."</p>
+            {error_message(wrong)}
+            <form class="cw-account-form" method="post" action="/auth/password">
+                <input class="cw-visually-hidden" name="username" value=name autocomplete="username" tabindex="-1" aria-hidden="true" readonly />
+                {Field::password("current", "Current password", false).view()}
+                {Field::new_password("New password").view()}
+                <button class="cw-button">"Change password"</button>
+            </form>
+        </section>
+    }
+}
+
+fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> {
+    let own = own.to_owned();
+    let line = move |session: SessionRow| {
+        let is_own = session.id == own;
+        let browser = browser_name(&session.agent);
+        let label = format!("Sign out {browser}");
+        let end = (!is_own).then(|| {
+            view! {
+                <form method="post" action=format!("/auth/sessions/{}/end", session.id)>
+                    <button class="cw-button" aria-label=label>"Sign out"</button>
+                </form>
+            }
+        });
+        view! {
+            <li class="cw-account-line">
+                <div>
+                    <strong>{browser}</strong>
+                    {is_own.then(|| view! { <span class="cw-account-tag">"this browser"</span> })}
+                    <p class="cw-account-note">{format!("Signed in on {}, last used {} UTC", day(session.created_at), minute(session.seen_at))}</p>
+                </div>
+                {end}
+            </li>
+        }
+    };
+    view! {
+        <section class="cw-account-part" aria-labelledby="sessions">
+            <h2 id="sessions">"Where you are signed in"</h2>
+            <ul class="cw-account-list">{sessions.into_iter().map(line).collect_view()}</ul>
+        </section>
+    }
+}
+
+fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, is_admin: bool) -> impl IntoView {
+    let line = |key: ApiKeyRow| {
+        let ends = if key.expires_at <= now_millis() { "expired on" } else { "valid until" };
+        let used = key.used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {} UTC", minute(at)));
+        let about = format!("Scopes: {}; {ends} {}, {used}", key.scopes.join(", "), day(key.expires_at));
+        let label = format!("Delete the key {}", key.name);
+        view! {
+            <li class="cw-account-line">
+                <div>
+                    <strong>{key.name}</strong>
+                    <p class="cw-account-note">{about}</p>
+                </div>
+                <form method="post" action=format!("/auth/keys/{}/delete", key.id)>
+                    <button class="cw-button" aria-label=label>"Delete"</button>
+                </form>
+            </li>
+        }
+    };
+    let new = new.map(|key| {
+        view! {
+            {success_message(Some("The key was created. Copy it now: it will not be shown again."))}
+            <input class="cw-account-key" readonly aria-label="New key" value=key />
+        }
+    });
+    let lives = KEY_LIFETIMES.map(|(days, name)| view! { <option value=days selected=days == 30>{name}</option> });
+    view! {
+        <section class="cw-account-part" aria-labelledby="keys">
+            <h2 id="keys">"API keys"</h2>
+            <p class="cw-account-note">"A program sends its key as " <code>"Authorization: Bearer …"</code> " and can then do what you can do, within the scopes of the key."</p>
+            {new}
+            <ul class="cw-account-list">{keys.into_iter().map(line).collect_view()}</ul>
+            {error_message(wrong)}
+            <form class="cw-account-form" method="post" action="/auth/keys">
+                <label class="cw-account-field">
+                    <span>"Key name"</span>
+                    <input name="name" required maxlength="100" autocomplete="off" />
+                </label>
+                <fieldset class="cw-account-scopes">
+                    <legend>"Scopes"</legend>
+                    <label><input type="checkbox" name="agents" checked />"Chat with agents"</label>
+                    <label><input type="checkbox" name="conversations" />"Manage conversations"</label>
+                    <label><input type="checkbox" name="endpoints" />"Call endpoints"</label>
+                    {is_admin.then(|| view! { <label><input type="checkbox" name="admin" />"Admin console"</label> })}
+                </fieldset>
+                <label class="cw-account-field">
+                    <span>"Valid for"</span>
+                    <span class="cw-select">
+                        <select name="days">{lives}</select>
+                    </span>
+                </label>
+                <button class="cw-button">"Create key"</button>
+            </form>
+        </section>
+    }
+}
+
+/// Returns the browser and the operating system that a `User-Agent` names.
+fn browser_name(agent: &str) -> String {
+    let first =
+        |names: &[(&str, &'static str)]| names.iter().find(|(sign, _)| agent.contains(sign)).map(|(_, name)| *name);
+    let browser = first(&[
+        ("Edg/", "Edge"),
+        ("OPR/", "Opera"),
+        ("Firefox/", "Firefox"),
+        ("Chrome/", "Chrome"),
+        ("Safari/", "Safari"),
+    ]);
+    let system = first(&[
+        ("Windows", "Windows"),
+        ("Android", "Android"),
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Mac OS", "macOS"),
+        ("Linux", "Linux"),
+    ]);
+    match (browser, system) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(browser), None) => browser.to_owned(),
+        (None, _) => "A browser".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browser_names_are_detected() {
+        let check = |agent: &str, expected: &str| assert_eq!(browser_name(agent), expected);
+        check("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "Firefox on Linux");
+        check(
+            "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/142.0 Safari/537.36 Edg/142.0",
+            "Edge on Windows",
+        );
+        check("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1", "Safari on iPhone");
+        check("curl/8.5", "A browser");
+        check("", "A browser");
+    }
+}

@@ -1,0 +1,74 @@
+//! Form fields.
+
+use leptos::prelude::*;
+
+/// An input field.
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) kind: &'static str,
+    /// What a password manager fills in.
+    pub(crate) autocomplete: &'static str,
+    pub(crate) hint: Option<&'static str>,
+    pub(crate) value: String,
+    pub(crate) autofocus: bool,
+}
+
+impl Field {
+    /// The field for a user's name.
+    pub(crate) fn name(value: &str, takes_focus: bool) -> Self {
+        Self {
+            name: "name",
+            label: "Name",
+            kind: "text",
+            autocomplete: "username",
+            hint: None,
+            value: value.to_owned(),
+            autofocus: takes_focus,
+        }
+    }
+
+    /// The field for an existing password.
+    pub(crate) fn password(name: &'static str, label: &'static str, takes_focus: bool) -> Self {
+        let (kind, autocomplete) = ("password", "current-password");
+        Self { name, label, kind, autocomplete, hint: None, value: String::new(), autofocus: takes_focus }
+    }
+
+    /// The field for a new password.
+    pub(crate) fn new_password(label: &'static str) -> Self {
+        let hint = Some("At least 10 characters. Several words are easier to remember than symbols.");
+        Self { autocomplete: "new-password", hint, ..Self::password("password", label, false) }
+    }
+
+    /// Renders the field with its label and hint.
+    pub(crate) fn view(self) -> impl IntoView {
+        let Self { name, label, kind, autocomplete, hint, value, autofocus: takes_focus } = self;
+        let hint_id = format!("hint-{name}-{autocomplete}");
+        let described = hint.map(|_| hint_id.clone());
+        view! {
+            <label class="cw-account-field">
+                <span>{label}</span>
+                <input
+                    type=kind
+                    name=name
+                    value=value
+                    autocomplete=autocomplete
+                    autocapitalize="none"
+                    spellcheck="false"
+                    maxlength="512"
+                    required=true
+                    autofocus=takes_focus
+                    aria-describedby=described
+                />
+            </label>
+            {hint.map(|hint| view! { <p class="cw-account-hint" id=hint_id>{hint}</p> })}
+        }
+    }
+}
+
+/// The text for a client that must wait.
+pub(crate) fn too_many_attempts_text(seconds: u64) -> String {
+    let minutes = seconds.div_ceil(60);
+    let unit = if minutes == 1 { "minute" } else { "minutes" };
+    format!("Too many attempts. Try again in {minutes} {unit}.")
+}

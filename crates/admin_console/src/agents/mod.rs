@@ -1,0 +1,353 @@
+//! The agents of the config: their settings without secrets, their usage, and questions that an
+//! administrator asks them.
+
+pub(crate) mod pages;
+
+use crate::state::ConsoleState;
+use ::custom_agents::PREFIX as CUSTOM_PREFIX;
+use auth::password::now_millis;
+use config::{Agent, Config, PolicyAction};
+use contract::{Execution, RunScope, Tool};
+use futures::StreamExt;
+use futures::future::join_all;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{ListCursor, RecentRun, UsageTotals};
+use web::admin::lists::{DAY_MS, non_empty, paginate};
+use web::admin::{Admin, from_store_error};
+use wire::api::{SendRequest, Submission};
+use wire::organize::ConversationChange;
+use wire::{UiMessage, UserError};
+
+/// The number of days whose usage is shown.
+const USAGE_DAYS: i64 = 7;
+/// The timeout for listing the tools of an agent's servers.
+const TOOL_LIST_TIMEOUT: Duration = Duration::from_secs(15);
+/// The time to wait for an answer before the page shows the conversation.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+/// The maximum length of a test conversation's title, in characters.
+const MAX_TITLE: usize = 60;
+/// The prefix of a test conversation's title.
+const TEST_PREFIX: &str = "Test: ";
+
+/// The query of the list.
+#[derive(Default, Deserialize, JsonSchema)]
+pub(crate) struct AgentQuery {
+    /// Part of the name or the model.
+    pub(crate) text: Option<String>,
+    /// `config`, `name`, `requests`, `errors`, `slowest` or `cost`.
+    #[serde(default)]
+    pub(crate) sort: AgentSortQuery,
+    /// `next` of the previous page.
+    pub(crate) after: Option<String>,
+}
+
+/// The order of the list.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AgentSortQuery {
+    /// The order in the config.
+    #[default]
+    Config,
+    Name,
+    Requests,
+    Errors,
+    Slowest,
+    Cost,
+}
+
+impl AgentSortQuery {
+    /// Each order with its name in a URL and its label.
+    pub(crate) const ALL: [(Self, &'static str, &'static str); 6] = [
+        (Self::Config, "config", "Config order"),
+        (Self::Name, "name", "By name"),
+        (Self::Requests, "requests", "Most requests first"),
+        (Self::Errors, "errors", "Most errors first"),
+        (Self::Slowest, "slowest", "Slowest first"),
+        (Self::Cost, "cost", "Most expensive first"),
+    ];
+
+    /// Sorts stably: agents that compare as equal keep the config's order.
+    fn sort(self, lines: &mut [AgentRow]) {
+        let most = |of: fn(&UsageTotals) -> f64| move |a: &AgentRow, b: &AgentRow| of(&b.used).total_cmp(&of(&a.used));
+        match self {
+            Self::Config => {}
+            Self::Name => lines.sort_by_cached_key(|line| line.name.as_ref().unwrap_or(&line.id).to_lowercase()),
+            Self::Requests => lines.sort_by(most(|used| used.steps as f64)),
+            Self::Errors => lines.sort_by(most(|used| used.failures as f64)),
+            Self::Slowest => lines.sort_by(most(|used| used.whole_ms / used.steps.max(1) as f64)),
+            Self::Cost => lines.sort_by(most(|used| used.cost_usd)),
+        }
+    }
+}
+
+/// An agent in the list.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentRow {
+    /// The agent.
+    pub(crate) id: String,
+    /// The name of a custom agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    /// Its model.
+    pub(crate) model: String,
+    /// The type of its connection.
+    pub(crate) provider: &'static str,
+    /// Who may chat with it, as the end of a sentence.
+    pub(crate) auth: String,
+    /// The usage of the last seven days, including today.
+    pub(crate) used: UsageTotals,
+}
+
+/// Returns a page of the list.
+pub(crate) async fn fetch_page(
+    state: &ConsoleState,
+    query: &AgentQuery,
+) -> Result<Vec<(AgentRow, ListCursor)>, UserError> {
+    let (config, text) = (state.host.config(), non_empty(query.text.as_deref()));
+    let used = usage_by_agent(state).await?;
+    let fits = |agent: &&Agent| text.as_ref().is_none_or(|text| agent.id.contains(text) || agent.model.contains(text));
+    let mut lines: Vec<_> = config.agents.values().filter(fits).map(|agent| agent_row(&config, agent, &used)).collect();
+    query.sort.sort(&mut lines);
+    paginate(lines, query.after.as_deref())
+}
+
+fn agent_row(config: &Config, agent: &Agent, used: &[(String, UsageTotals)]) -> AgentRow {
+    let of = used.iter().find(|(id, _)| *id == agent.id);
+    AgentRow {
+        id: agent.id.clone(),
+        name: custom_name(config, &agent.id),
+        model: if agent.model.is_empty() { "dynamic".to_owned() } else { agent.model.clone() },
+        provider: config.connections.get(&agent.connection_id).map_or("", |connection| connection.kind.name()),
+        auth: agent.auth.to_string(),
+        used: of.map(|(_, used)| *used).unwrap_or_default(),
+    }
+}
+
+/// Returns the name of a custom agent: the title of its page, with a mark.
+fn custom_name(config: &Config, id: &str) -> Option<String> {
+    let page = config.pages.iter().find(|page| id.starts_with(CUSTOM_PREFIX) && page.definition.id == id)?;
+    page.definition.title.as_ref().map(|title| format!("{title} (custom)"))
+}
+
+async fn usage_by_agent(state: &ConsoleState) -> Result<Vec<(String, UsageTotals)>, UserError> {
+    let today = now_millis().div_euclid(DAY_MS);
+    let used = state.store.usage_by_agent(today - USAGE_DAYS + 1, today).await.map_err(from_store_error)?;
+    Ok(used.into_iter().map(|used| (used.agent_id, used.totals)).collect())
+}
+
+/// An agent with its settings and last runs.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentDetail {
+    #[serde(flatten)]
+    pub(crate) line: AgentRow,
+    /// The instructions: a text, or an operator that is evaluated for each turn.
+    pub(crate) instructions: Option<Value>,
+    /// The other settings of the config, by name.
+    pub(crate) settings: Vec<(&'static str, String)>,
+    /// The last runs in conversations, newest first.
+    pub(crate) runs: Vec<RecentRun>,
+}
+
+pub(crate) async fn agent_detail(state: &ConsoleState, id: &str) -> Result<AgentDetail, UserError> {
+    let config = state.host.config();
+    let agent = config.agents.get(id).ok_or_else(UserError::not_found)?;
+    Ok(AgentDetail {
+        line: agent_row(&config, agent, &usage_by_agent(state).await?),
+        instructions: agent.instructions.clone(),
+        settings: settings(agent, &config),
+        runs: state.store.recent_runs(id).await.map_err(from_store_error)?,
+    })
+}
+
+/// Returns the settings to show. Of a connection only the name and of provider options only the
+/// provider's name, since both may contain secrets.
+fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
+    let mut settings = Vec::new();
+    let mut add = |name, value: Option<String>| {
+        settings.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)))
+    };
+    let list = |texts: &[String]| texts.join(", ");
+    let limits = &agent.limits;
+    let later = agent.dynamic_properties.iter().flat_map(|later| &later.properties);
+    add("Dynamic properties", Some(later.map(|property| property.name.clone()).collect::<Vec<_>>().join(", ")));
+    add("Declared at", Some(config_location(&agent.at.to_string(), config)));
+    add("Connection", Some(agent.connection_id.clone()));
+    let fallbacks =
+        agent.fallback_models.iter().map(|fallback| format!("{} ({})", fallback.model, fallback.connection_id));
+    add("Fallback models", Some(fallbacks.collect::<Vec<_>>().join(", ")));
+    add("Model requests per turn", Some(agent.max_steps.to_string()));
+    add("Retries", Some(agent.max_retries.to_string()));
+    add("Maximum requests", limits.requests.map(|most| most.to_string()));
+    add("Maximum tokens", limits.total_tokens.map(|most| most.to_string()));
+    add("Maximum tool calls", limits.tool_calls.map(|most| most.to_string()));
+    add("Maximum cost (US dollars)", limits.cost_usd.map(|most| most.to_string()));
+    add("Maximum turn time", limits.time.or(agent.timeouts.total).map(|time| format!("{} s", time.as_secs())));
+    add("Maximum reply length", agent.sampling.max_output_tokens.map(|tokens| format!("{tokens} tokens")));
+    add("Temperature", agent.sampling.temperature.map(|value| value.to_string()));
+    add("Active tools", agent.active_tools.as_deref().map(list));
+    add("Endpoints", Some(agent.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(", ")));
+    add("MCP servers", Some(agent.mcp.iter().map(|server| server.name.clone()).collect::<Vec<_>>().join(", ")));
+    let remote = agent.remote_agents.iter().map(|remote| remote.connection_id.clone());
+    add("Remote agents", Some(remote.collect::<Vec<_>>().join(", ")));
+    add("Sub-agents", Some(agent.agents.iter().map(|below| below.agent_id.clone()).collect::<Vec<_>>().join(", ")));
+    add("Policy", agent.policy.as_ref().map(policy_text));
+    add("File access", agent.file_system.is_some().then(|| "yes".to_owned()));
+    add("Can ask the user", agent.ask_user.then(|| "yes".to_owned()));
+    add("Page context", agent.page_context.then(|| "yes".to_owned()));
+    let options = agent.provider_options.keys().cloned().collect::<Vec<_>>();
+    add("Provider options for", Some(options.join(", ")));
+    settings
+}
+
+/// Returns a location in the config, relative to the config's folder.
+fn config_location(at: &str, config: &Config) -> String {
+    let folder = config.folder.as_ref().map(|folder| folder.join("").display().to_string());
+    folder.and_then(|folder| at.strip_prefix(&folder).map(str::to_owned)).unwrap_or_else(|| at.to_owned())
+}
+
+fn policy_text(policy: &config::Policy) -> String {
+    let action = |action| match action {
+        PolicyAction::Allow => "allow",
+        PolicyAction::Ask => "ask",
+        PolicyAction::Deny => "deny",
+    };
+    let endpoint =
+        policy.endpoint_id.as_ref().map(|id| format!(", then the endpoint {id} decides")).unwrap_or_default();
+    format!("{} rules, else {}{endpoint}", policy.rules.len(), action(policy.default))
+}
+
+/// A tool that an agent has now.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LiveTool {
+    /// The name.
+    pub(crate) name: String,
+    /// The description for the model.
+    pub(crate) description: String,
+    /// The MCP server or remote agent that offers it; absent for tools of the config.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    /// Whether the tool asks for approval before each call.
+    pub(crate) asks: bool,
+    /// Whether it runs in the user's browser.
+    pub(crate) in_browser: bool,
+    /// The arguments as a JSON Schema.
+    pub(crate) input_schema: Value,
+}
+
+/// Returns the tools that an agent has for an administrator now, and the errors of servers that did
+/// not list their tools. Requests the lists from the servers.
+pub(crate) async fn tools(
+    state: &ConsoleState,
+    admin: &Admin,
+    id: &str,
+) -> Result<(Vec<LiveTool>, Vec<String>), UserError> {
+    let agent = state.host.by_id(&admin.caller, id).await?;
+    let mut tools: Vec<_> = agent.tools.iter().map(|tool| live_tool(tool, None)).collect();
+    let scope = RunScope { user_id: admin.caller.user_id.clone(), agent_id: agent.id.clone(), ..RunScope::default() };
+    let asked = join_all(agent.sources.iter().map(|source| async {
+        (source.name().to_owned(), tokio::time::timeout(TOOL_LIST_TIMEOUT, source.tools(&scope)).await)
+    }));
+    let mut problems = Vec::new();
+    for (name, answer) in asked.await {
+        match answer {
+            Ok(Ok(sourced)) => tools.extend(sourced.tools.iter().map(|tool| live_tool(tool, Some(&name)))),
+            Ok(Err(error)) => problems.push(error.message),
+            Err(_) => problems.push(format!("`{name}` did not list its tools in time.")),
+        }
+    }
+    Ok((tools, problems))
+}
+
+fn live_tool(tool: &Arc<dyn Tool>, source: Option<&str>) -> LiveTool {
+    let spec = tool.spec();
+    LiveTool {
+        name: spec.name.clone(),
+        description: spec.description.clone(),
+        source: source.map(str::to_owned),
+        asks: spec.needs_approval,
+        in_browser: spec.execution != Execution::Server,
+        input_schema: spec.input_schema.clone(),
+    }
+}
+
+/// Asks an agent as the administrator, in a temporary conversation that is marked as a test, and
+/// returns its id. Waits until the answer has ended, or for [`ANSWER_TIMEOUT`] at most.
+pub(crate) async fn ask(state: &ConsoleState, admin: &Admin, id: &str, question: &str) -> Result<String, UserError> {
+    let current = &state.host;
+    if !current.config().agents.contains_key(id) {
+        return Err(UserError::not_found());
+    }
+    let question = question.trim();
+    if question.is_empty() {
+        return Err(UserError::invalid("/text", "The question is empty."));
+    }
+    let page_id = current.page_for_agent(&admin.caller, id).ok_or_else(|| {
+        UserError::invalid(
+            "/id",
+            "You cannot chat with this agent: no page has it, or your roles do not allow the page or the agent. See `auth` in the config.",
+        )
+    })?;
+    let (store, chat) = (&state.store, &state.chat);
+    let conversation_id = uuid::Uuid::now_v7().simple().to_string();
+    let entry = admin.audit_entry("ask_agent", &conversation_id, json!({ "agentId": id }));
+    store.record_audit(entry).await.map_err(from_store_error)?;
+    let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), question);
+    let request = SendRequest {
+        page_id,
+        block_id: None,
+        agent_id: id.to_owned(),
+        conversation_id: conversation_id.clone(),
+        submission: Submission::Message { message, replaces: None, history: Vec::new() },
+        shared_state: Map::new(),
+        url_query: Map::new(),
+        switches: Map::new(),
+    };
+    let sent = chat.send(&admin.caller, request).await?;
+    let title =
+        Some(question.chars().take(MAX_TITLE).fold(TEST_PREFIX.to_owned(), |title, sign| format!("{title}{sign}")));
+    let change = ConversationChange { title, temporary: Some(true), ..ConversationChange::default() };
+    chat.change(&admin.caller, vec![conversation_id.clone()], change).await?;
+    // A longer answer continues, and is on the page when it is reloaded.
+    let _ = tokio::time::timeout(ANSWER_TIMEOUT, sent.frames.for_each(|_| std::future::ready(()))).await;
+    Ok(conversation_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_are_sorted_by_the_chosen_order() {
+        let line = |id: &str, steps: i64, failures: i64, whole_ms: f64, cost_usd: f64| AgentRow {
+            id: id.to_owned(),
+            name: (id == "c").then(|| "Assistant".to_owned()),
+            model: String::new(),
+            provider: "",
+            auth: String::new(),
+            used: UsageTotals { steps, failures, whole_ms, cost_usd, ..UsageTotals::default() },
+        };
+        let check = |sort: AgentSortQuery, expected: &str| {
+            let mut lines = vec![
+                line("b", 2, 0, 200.0, 0.5),
+                line("c", 9, 0, 300.0, 0.1),
+                line("a", 0, 0, 0.0, 0.0),
+                line("D", 1, 4, 90.0, 0.1),
+            ];
+            sort.sort(&mut lines);
+            assert_eq!(lines.iter().map(|line| line.id.as_str()).collect::<String>(), expected);
+        };
+        check(AgentSortQuery::Config, "bcaD");
+        check(AgentSortQuery::Name, "acbD");
+        check(AgentSortQuery::Requests, "cbDa");
+        check(AgentSortQuery::Errors, "Dbca");
+        check(AgentSortQuery::Slowest, "bDca");
+        check(AgentSortQuery::Cost, "bcDa");
+    }
+}

@@ -1,0 +1,183 @@
+//! The page of a conversation: its messages, its tool calls with the decisions about them, and its
+//! model requests.
+
+use crate::conversations::ConversationDetail;
+use crate::reasons::reason_text;
+use crate::users::names::UserNames;
+use axum::http::StatusCode;
+use axum::response::Response;
+use leptos::prelude::*;
+use serde_json::Value;
+use store::{AuditRow, StepRecord};
+use web::admin::Admin;
+use web::admin::page;
+use web::html::Column::{Number, Text};
+use web::html::{dollars, number, seconds};
+use web::html::{link, table, text};
+use web::query_encoded;
+use web::times::minute;
+use wire::{CONTEXT_EDITS, ContextEdit, EndReason, Role, ToolPart, ToolState, UiMessage, UiPart, locale};
+
+/// The maximum length of a call's arguments or result, in characters; the export contains them in
+/// full.
+const MAX_SHOWN: usize = 4_000;
+
+pub(crate) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames) -> Response {
+    let ConversationDetail { conversation, view, usage, calls } = opened;
+    let owner = conversation.owner_name.clone().unwrap_or_else(|| conversation.owner.clone());
+    let is_others = conversation.owner != admin.caller.user_id;
+    let of_owner = format!("/admin/conversations?owner={}", query_encoded(&conversation.owner));
+    let path = format!("/admin/conversations/{}", conversation.id);
+    let facts = [
+        ("User", link(of_owner, owner)),
+        ("Agent", text(conversation.agent_id)),
+        ("Created (UTC)", text(minute(conversation.created_at))),
+        ("Changed (UTC)", text(minute(conversation.updated_at))),
+        ("Tokens", text(number(conversation.tokens))),
+        ("Cost", text(dollars(conversation.cost_usd))),
+        ("Errors", conversation.failures.into_any()),
+        ("Feedback", text(crate::conversations::rating_text(conversation.liked, conversation.disliked))),
+    ];
+    let content = view! {
+        {is_others.then(|| view! { <p class="cw-account-note">"The audit log records that you opened this conversation."</p> })}
+        <section class="cw-account-part" aria-label="About">
+            {web::html::facts(facts)}
+            <div class="cw-admin-acts">
+                <a class="cw-button" href=format!("{path}/export")>"Export"</a>
+                <form method="post" action=format!("{path}/delete")><button class="cw-button">"Delete conversation"</button></form>
+            </div>
+        </section>
+        <section class="cw-account-part" aria-labelledby="messages">
+            <h2 id="messages">"Messages"</h2>
+            {view.messages.iter().map(message_view).collect_view()}
+        </section>
+        <section class="cw-account-part" aria-labelledby="calls">
+            <h2 id="calls">"Tool calls and access"</h2>
+            {calls_table(calls, names)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="steps">
+            <h2 id="steps">"Model requests"</h2>
+            {steps_table(usage.steps)}
+        </section>
+    };
+    page(admin, "/admin/conversations", StatusCode::OK, &conversation.title, content)
+}
+
+fn message_view(message: &UiMessage) -> impl IntoView + use<> {
+    let who = if message.role == Role::User { "User" } else { "Agent" };
+    let parts = message.parts.iter().map(part_view).collect_view();
+    view! {
+        <article class="cw-admin-message" aria-label=who id=format!("m-{}", message.id)>
+            <h3>{who}</h3>
+            {parts}
+            {end_reason_text(message).map(|why| view! { <p class="cw-account-note">{why}</p> })}
+        </article>
+    }
+}
+
+/// Returns why an answer ended; none if the model just finished.
+fn end_reason_text(message: &UiMessage) -> Option<&'static str> {
+    let reason = message.metadata.as_ref()?.get("reason")?.as_str()?;
+    let reason = EndReason::named(reason);
+    (reason != EndReason::Done).then(|| reason_text(reason))
+}
+
+fn part_view(part: &UiPart) -> AnyView {
+    match part {
+        UiPart::Text(text) => view! { <p class="cw-admin-text" dir="auto">{text.text.clone()}</p> }.into_any(),
+        UiPart::Reasoning(text) => view! {
+            <details class="cw-admin-call">
+                <summary>"Reasoning"</summary>
+                <p class="cw-admin-text" dir="auto">{text.text.clone()}</p>
+            </details>
+        }
+        .into_any(),
+        UiPart::Tool(tool) => call_view(tool).into_any(),
+        UiPart::File(file) => {
+            let name = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
+            view! { <p class="cw-account-note">{format!("File: {name}")}</p> }.into_any()
+        }
+        UiPart::SourceUrl(source) => {
+            view! { <p class="cw-account-note">{format!("Source: {}", source.url)}</p> }.into_any()
+        }
+        UiPart::Data(data) if data.kind == CONTEXT_EDITS => {
+            let line = |edit: ContextEdit| edit.said(locale::Text::english, |count| number(count as f64));
+            let lines = ContextEdit::all_of(&data.data).into_iter().map(line);
+            lines.map(|line| view! { <p class="cw-account-note">{line}</p> }).collect_view().into_any()
+        }
+        _ => ().into_any(),
+    }
+}
+
+fn call_view(tool: &ToolPart) -> impl IntoView + use<> {
+    let input = tool.input.as_ref().or(tool.raw_input.as_ref()).map(json_excerpt);
+    let output = tool.output.as_ref().map(json_excerpt).or_else(|| tool.error_text.clone());
+    view! {
+        <details class="cw-admin-call">
+            <summary>{format!("{}: {}", tool.tool_name, state_text(tool.state))}</summary>
+            {input.map(|input| view! { <pre tabindex="0" aria-label="Arguments">{input}</pre> })}
+            {output.map(|output| view! { <pre tabindex="0" aria-label="Result">{output}</pre> })}
+        </details>
+    }
+}
+
+fn state_text(state: ToolState) -> &'static str {
+    match state {
+        ToolState::OutputAvailable => "done",
+        ToolState::OutputError => "failed",
+        ToolState::OutputDenied => "denied",
+        ToolState::ApprovalRequested => "waiting for approval",
+        _ => "not finished",
+    }
+}
+
+fn json_excerpt(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn calls_table(calls: Vec<AuditRow>, names: &UserNames) -> AnyView {
+    let columns =
+        [Text("Tool or action"), Text("User"), Text("Ended (UTC)"), Text("Outcome"), Text("Gates"), Number("Time")];
+    let line = |row: AuditRow| {
+        [
+            text(row.tool),
+            names.view(&row.user_id),
+            text(minute(row.at)),
+            text(row.outcome),
+            text(crate::audit::gates_text(&row.gates)),
+            text(row.duration_ms.map(|ms| seconds(ms as f64)).unwrap_or_default()),
+        ]
+    };
+    table(columns, calls.into_iter().map(line), "The audit log has no entries for this conversation.")
+}
+
+/// Renders the table of model requests.
+pub(crate) fn steps_table(steps: Vec<StepRecord>) -> AnyView {
+    let columns = [
+        Text("Model"),
+        Text("Agent"),
+        Text("Ended (UTC)"),
+        Text("Finish reason"),
+        Number("Input tokens"),
+        Number("Output tokens"),
+        Number("Cost"),
+        Number("Time"),
+    ];
+    let line = |step: StepRecord| {
+        [
+            text(step.model),
+            text(step.agent_id),
+            text(minute(step.at)),
+            text(step.finish_reason),
+            text(number(step.usage.input_tokens as f64)),
+            text(number(step.usage.output_tokens as f64)),
+            text(step.cost_usd.map(dollars).unwrap_or_default()),
+            text(seconds(step.whole_ms as f64)),
+        ]
+    };
+    table(columns, steps.into_iter().map(line), "No model requests.")
+}

@@ -1,0 +1,90 @@
+//! What the console needs of the server.
+
+use auth::Authentication;
+use chat::{AgentSource, Caller, Chat};
+use config::Config;
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use store::Store;
+use tools::mcp::McpStatus;
+
+/// The state of the console's routes.
+#[derive(Clone)]
+pub struct ConsoleState {
+    /// The conversations and runs.
+    pub chat: Chat,
+    /// The database. All lists read it directly.
+    pub store: Store,
+    /// The server.
+    pub host: Arc<dyn Host>,
+}
+
+/// The server, as the console sees it. Everything may change when the config is reloaded, so each
+/// request asks again.
+pub trait Host: AgentSource {
+    /// Returns the config in use. It contains secrets and must not be shown.
+    fn config(&self) -> Arc<Config>;
+
+    /// Returns the status of the config and its reloads.
+    fn config_state(&self) -> ConfigState;
+
+    /// Returns the authentication of callers.
+    fn authentication(&self) -> Arc<Authentication>;
+
+    /// Returns a page on which the caller may use this agent, if there is one.
+    fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String>;
+
+    /// Returns the status of the MCP servers.
+    fn mcp(&self) -> Vec<McpStatus>;
+
+    /// Loads the stored additions to the config again, such as custom agents.
+    ///
+    /// # Errors
+    /// The config cannot be rebuilt; the one in use stays.
+    fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>>;
+}
+
+/// The config status for administrators.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigState {
+    /// The version of the config in use, the same after a restart and on every replica.
+    pub version: String,
+    /// The problems of the newest config if it is invalid and an older one is in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problems: Option<Arc<str>>,
+    /// When the config in use was loaded, in Unix milliseconds.
+    pub loaded_at: i64,
+    /// The warnings of the config in use.
+    pub warnings: Vec<String>,
+    /// The files of the config in use.
+    pub files: Vec<String>,
+    /// The latest reloads, newest first.
+    pub reloads: VecDeque<Reload>,
+}
+
+/// A reload of a changed config.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Reload {
+    /// The time in Unix milliseconds.
+    pub at: i64,
+    /// The version of the changed config.
+    pub version: String,
+    /// The problems of the changed config if it was rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problems: Option<Arc<str>>,
+    /// The changes since the config that was in use.
+    pub changes: Vec<ConfigChange>,
+}
+
+/// A changed entry of the config.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ConfigChange {
+    /// The section, with an id if it is a list: `agents/helper`, `limits`.
+    pub what: String,
+    /// `added`, `changed` or `removed`.
+    pub how: &'static str,
+}

@@ -1,0 +1,205 @@
+//! The page of a user, and the actions on it.
+
+use crate::state::ConsoleState;
+use crate::users::UserAdmin;
+use crate::users::roles;
+use axum::Form;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use leptos::prelude::*;
+use serde::Deserialize;
+use store::UserRow;
+use web::admin::page;
+use web::admin::{Admin, PageError};
+use web::html::text;
+use web::html::{error_message, success_message};
+use web::see_other;
+use web::times::{day, minute};
+use wire::{ErrorCode, UserError};
+
+/// `GET /admin/users/{id}`
+pub(crate) async fn show(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<String>,
+    Query(what): Query<DoneQuery>,
+) -> Result<Response, PageError> {
+    let notice = if what.done.is_some() { UserNotice::Done } else { UserNotice::Nothing };
+    render(&admin, &state, &id, notice).await
+}
+
+/// The query of the page: set after a change.
+#[derive(Deserialize)]
+pub(crate) struct DoneQuery {
+    done: Option<String>,
+}
+
+/// An action on a user.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum UserAction {
+    Roles,
+    Disable,
+    Enable,
+    EndSessions,
+    ResetPassword,
+    Delete,
+}
+
+/// `POST /admin/users/{id}/{act}`
+pub(crate) async fn apply_action(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    Path((id, act)): Path<(String, UserAction)>,
+    Form(form): Form<Vec<(String, String)>>,
+) -> Result<Response, PageError> {
+    let users = UserAdmin::new(&state, &admin)?;
+    let field = |wanted: &str| form.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value);
+    let did = match act {
+        UserAction::Roles => {
+            let (roles, allow_unknown) = (roles::parse_role_fields(&form), !field("allowUnknownRoles").is_empty());
+            match users.set_roles(&id, roles.clone(), allow_unknown).await {
+                Err(error) if roles::is_unknown_role(&error) => {
+                    return render(&admin, &state, &id, UserNotice::UnknownRoles(roles, error)).await;
+                }
+                did => did,
+            }
+        }
+        UserAction::Disable => users.set_disabled(&id, true).await,
+        UserAction::Enable => users.set_disabled(&id, false).await,
+        UserAction::EndSessions => users.end_sessions(&id).await,
+        UserAction::ResetPassword => match users.reset_password(&id).await {
+            Ok(password) => return render(&admin, &state, &id, UserNotice::Password(password)).await,
+            Err(error) => Err(error),
+        },
+        UserAction::Delete => match users.delete(&id, field("name")).await {
+            Ok(()) => return Ok(see_other("/admin/users", None)),
+            Err(error) => Err(error),
+        },
+    };
+    match did {
+        Ok(()) => Ok(see_other(&format!("/admin/users/{id}?done=1"), None)),
+        Err(error) => render(&admin, &state, &id, UserNotice::Problem(error)).await,
+    }
+}
+
+/// The result of a form, shown on the page.
+pub(crate) enum UserNotice {
+    Nothing,
+    Done,
+    Password(String),
+    Problem(UserError),
+    /// The roles that were entered, of which the config does not name at least one.
+    UnknownRoles(Vec<String>, UserError),
+}
+
+pub(crate) async fn render(
+    admin: &Admin,
+    state: &ConsoleState,
+    id: &str,
+    notice: UserNotice,
+) -> Result<Response, PageError> {
+    let user = UserAdmin::new(state, admin)?.get(id).await?;
+    let named = roles::config_roles(state);
+    let is_self = user.id == admin.caller.user_id;
+    let title = user.name.clone();
+    let (mut chosen, mut insist) = (user.roles.clone(), false);
+    let (status, refused, password, is_done) = match notice {
+        UserNotice::Nothing => (StatusCode::OK, None, None, false),
+        UserNotice::Done => (StatusCode::OK, None, None, true),
+        UserNotice::Password(password) => (StatusCode::OK, None, Some(password), false),
+        UserNotice::UnknownRoles(roles, error) => {
+            (chosen, insist) = (roles, true);
+            (StatusCode::UNPROCESSABLE_ENTITY, Some(error.message), None, false)
+        }
+        UserNotice::Problem(error) => {
+            let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
+            if error.code == ErrorCode::NotFound {
+                return Err(error.into());
+            }
+            (status, Some(error.message), None, false)
+        }
+    };
+    let password = password.map(|password| {
+        view! {
+            {success_message(Some("Give this password to the user now: it will not be shown again."))}
+            <input class="cw-account-key" readonly aria-label="Password" value=password />
+        }
+    });
+    let facts = [
+        ("Roles", roles::roles_text(&user.roles, &named)),
+        ("State", text(state_text(&user))),
+        ("Created", text(day(user.created_at))),
+        ("Last seen (UTC)", text(user.seen_at.map(minute).unwrap_or_default())),
+        ("Sessions", user.sessions.into_any()),
+    ];
+    let conversations = format!("/admin/conversations?owner={}", user.id);
+    let log = format!("/admin/audit?user={}", user.id);
+    let content = view! {
+        {error_message(refused)}
+        {success_message(is_done.then_some("Done."))}
+        {password}
+        <section class="cw-account-part" aria-label="About">
+            {web::html::facts(facts)}
+            <p class="cw-admin-links">
+                <a href=conversations>{format!("Conversations ({})", user.conversations)}</a>
+                <a href=log>"Audit log"</a>
+            </p>
+        </section>
+        {match (is_self, user.deleted_at.is_some()) {
+            (_, true) => view! { <p class="cw-account-note">"This user is being deleted."</p> }.into_any(),
+            (true, _) => {
+                view! { <p class="cw-account-note">"This is your own account: change your password on "<a href="/auth/account">"your account page"</a>"."</p> }
+                    .into_any()
+            }
+            (false, false) => actions_view(user, roles::fields(named, &chosen, insist)).into_any(),
+        }}
+    };
+    Ok(page(admin, "/admin/users", status, &title, content))
+}
+
+fn actions_view(user: UserRow, roles: impl IntoView) -> impl IntoView {
+    let to = |act: &str| format!("/admin/users/{}/{act}", user.id);
+    let (switch, switch_name, note) = match user.disabled_at {
+        None => ("disable", "Disable", "Disabling signs the user out everywhere and stops their running answers."),
+        Some(_) => ("enable", "Enable", "Enabling lets the user sign in again."),
+    };
+    view! {
+        <section class="cw-account-part" aria-labelledby="rights">
+            <h2 id="rights">"Roles and access"</h2>
+            <form class="cw-account-form" method="post" action=to("roles")>
+                {roles}
+                <button class="cw-button">"Save roles"</button>
+            </form>
+            <p class="cw-account-note">{note}</p>
+            <div class="cw-admin-acts">
+                <form method="post" action=to(switch)><button class="cw-button">{switch_name}</button></form>
+                <form method="post" action=to("end-sessions")><button class="cw-button">"Sign out everywhere"</button></form>
+                <form method="post" action=to("reset-password")><button class="cw-button">"Reset password"</button></form>
+            </div>
+        </section>
+        <section class="cw-account-part" aria-labelledby="delete">
+            <h2 id="delete">"Delete user and data"</h2>
+            <p class="cw-account-note">
+                "Permanently deletes the user's conversations, approvals, feedback, links, folders, sessions and keys. Usage figures and the audit log are kept, with the user's id only."
+            </p>
+            <form class="cw-account-form" method="post" action=to("delete")>
+                <label class="cw-account-field">
+                    <span>"Type the user's name to confirm"</span>
+                    <input name="name" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" />
+                </label>
+                <button class="cw-button cw-danger">"Delete user"</button>
+            </form>
+        </section>
+    }
+}
+
+/// Formats whether a user may sign in.
+pub(crate) fn state_text(user: &UserRow) -> &'static str {
+    match (user.deleted_at, user.disabled_at) {
+        (Some(_), _) => "Being deleted",
+        (None, Some(_)) => "Disabled",
+        (None, None) => "Enabled",
+    }
+}

@@ -1,0 +1,109 @@
+//! CSV exports of lists.
+
+use super::lists::split_page;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use store::ListCursor;
+use unicode_normalization::UnicodeNormalization;
+
+/// The maximum number of rows, except in the audit log, which has its own limit. The API pages
+/// through the same lists without a limit.
+const MAX_ROWS: usize = 10_000;
+
+/// A CSV file that is being written.
+pub struct Csv {
+    text: String,
+    rows: usize,
+}
+
+impl Csv {
+    /// Begins a file with the names of its columns.
+    pub fn new(columns: &'static str) -> Self {
+        Self { text: format!("{columns}\r\n"), rows: 0 }
+    }
+
+    /// Adds a page of a list, each row with its cursor. Returns the cursor of the next page; none
+    /// at the end of the list or after [`MAX_ROWS`] rows.
+    pub fn add_page<T, C>(&mut self, found: Vec<(T, ListCursor)>, cells: impl Fn(&T) -> C) -> Option<String>
+    where
+        C: IntoIterator<Item = String>,
+    {
+        let (lines, next) = split_page(found);
+        lines.iter().for_each(|line| self.add(cells(line)));
+        next.filter(|_| self.rows < MAX_ROWS)
+    }
+
+    /// Adds a row of cells.
+    pub fn add(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows += 1;
+        for (i, cell) in cells.into_iter().enumerate() {
+            if i > 0 {
+                self.text.push(',');
+            }
+            self.text.push_str(&cell);
+        }
+        self.text.push_str("\r\n");
+    }
+
+    /// Returns the file as a download with this name.
+    pub fn into_file(self, name: &str) -> Response {
+        let headers = [
+            (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+            (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+            (header::CACHE_CONTROL, "no-store".to_owned()),
+        ];
+        (headers, self.text).into_response()
+    }
+}
+
+/// Formats a text as a cell. Texts that spreadsheets would run as a formula get an apostrophe
+/// before them.
+pub fn cell(text: &str) -> String {
+    let guard = if is_formula(text) { "'" } else { "" };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+/// Returns whether a spreadsheet may interpret a text as a formula. Spreadsheets skip white space
+/// and quotes, and some treat full-width and other forms of the signs (`＝`, `﹢`, `⁻`) like the
+/// signs.
+fn is_formula(text: &str) -> bool {
+    if text.starts_with(['\t', '\r', '\n']) {
+        return true;
+    }
+    let is_skipped = |sign: char| sign.is_whitespace() || sign.is_control() || "\"'\u{200b}\u{feff}".contains(sign);
+    let first = text.trim_start_matches(is_skipped).chars().next();
+    let plain = first.and_then(|first| first.nfkc().next());
+    plain.is_some_and(|sign| "=+-@\u{2212}".contains(sign))
+}
+
+/// Formats a time as a cell; Unix time in milliseconds.
+pub fn time_cell(at: i64) -> String {
+    cell(&jiff::Timestamp::from_millisecond(at).map_or_else(|_| at.to_string(), |at| at.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_escaped_and_formulas_are_guarded() {
+        let check = |text: &str, expected: &str| assert_eq!(cell(text), expected, "{text:?}");
+        check("search", "\"search\"");
+        check("a \"b\", c\r\nd", "\"a \"\"b\"\", c\r\nd\"");
+        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1"] {
+            check(formula, &format!("\"'{formula}\""));
+        }
+        for formula in
+            ["＝1+1", "＋1", "－1", "＠SUM(A1)", "﹢1", "⁻1", "−1", "\u{3000}＝1", "\u{feff}=1", "\ttext", "'=1"]
+        {
+            check(formula, &format!("\"'{formula}\""));
+        }
+        check("\"=1\"", "\"'\"\"=1\"\"\"");
+        check("'tis so", "\"'tis so\"");
+        check("東京＝Tokyo", "\"東京＝Tokyo\"");
+        assert_eq!(time_cell(0), "\"1970-01-01T00:00:00Z\"");
+        let mut csv = Csv::new("a,b");
+        csv.add([cell("x"), 7.to_string()]);
+        assert_eq!(csv.text, "a,b\r\n\"x\",7\r\n");
+    }
+}

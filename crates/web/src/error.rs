@@ -1,0 +1,64 @@
+//! HTTP errors: `{"error": {"code", "message", "traceId"}}` with a matching status.
+
+use crate::openapi::{Description, RouteOutput};
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
+use wire::{ErrorCode, UserError};
+
+/// A [`UserError`] as an HTTP response.
+#[derive(Debug)]
+pub struct HttpError(pub UserError);
+
+impl HttpError {
+    /// Creates an error with status 400.
+    pub fn malformed(message: impl Into<String>) -> Self {
+        Self(UserError::new(ErrorCode::Malformed, message))
+    }
+}
+
+impl From<UserError> for HttpError {
+    fn from(error: UserError) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for HttpError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let retry_after = self.0.retry_after;
+        let error = UserError { trace_id: chat::current_trace().map(|trace| trace.trace_id), ..self.0 };
+        let mut response = (status, Json(ErrorBody { error })).into_response();
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// The body of an error response.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
+struct ErrorBody {
+    error: UserError,
+}
+
+impl RouteOutput for HttpError {
+    fn describe(description: &mut Description<'_>) {
+        description.json_error::<ErrorBody>("The request failed; `error.message` says what to do next.");
+    }
+}
+
+/// Converts the rejection of a JSON body, without details of the parser.
+pub fn json_error(rejection: &JsonRejection) -> HttpError {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => UserError::new(ErrorCode::TooLarge, "The request is too large.").into(),
+        StatusCode::UNPROCESSABLE_ENTITY => UserError::invalid("/", rejection.body_text()).into(),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => HttpError::malformed("The request must be `application/json`."),
+        _ => HttpError::malformed("The request is not valid JSON."),
+    }
+}

@@ -1,0 +1,83 @@
+//! The HTML document of pages that need no script, and pages with a single form or message.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use leptos::prelude::*;
+
+/// Allows no script but the one that sets the theme, and forms to this server only.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                      base-uri 'none'; frame-ancestors 'none'";
+
+/// Renders a page. It has its own `Referrer-Policy`, since browsers without `Sec-Fetch-Site` report
+/// the source of a form in `Origin`, and omit that as well under `no-referrer`.
+pub fn page(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
+    document(status, title, view! { <main class="cw-account-page">{content}</main> })
+}
+
+/// Renders a document with this body.
+pub fn document(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
+    let title = format!("{title} · Chatwright");
+    let document = view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1" />
+                <meta name="color-scheme" content="light dark" />
+                <script src="/assets/theme.js"></script>
+                <link rel="stylesheet" href="/pkg/chatwright.css" />
+                <link rel="stylesheet" href="/pkg/documents.css" />
+                <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
+                <title>{title}</title>
+            </head>
+            <body>{content}</body>
+        </html>
+    };
+    let mut response = (status, Html(document.to_html())).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Renders a page with a single form.
+pub fn form_page(status: StatusCode, title: &'static str, content: impl IntoView + 'static) -> Response {
+    let content = view! {
+        <div class="cw-account-sheet">
+            <a class="cw-home" href="/" aria-label="Start page">
+                <svg class="cw-mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+                    <path
+                        class="cw-mark-body"
+                        d="M5 3h14a3 3 0 0 1 3 3v8a3 3 0 0 1-3 3h-6l-6 5v-5H5a3 3 0 0 1-3-3V6a3 3 0 0 1 3-3z"
+                    />
+                    <path class="cw-mark-line" d="M7 8.5h10M7 12h6" />
+                </svg>
+            </a>
+            <h1>{title}</h1>
+            {content}
+        </div>
+    };
+    page(status, title, content)
+}
+
+/// Renders a page with a single message.
+pub fn message_page(status: StatusCode, title: &'static str, text: &'static str) -> Response {
+    let content = view! {
+        <p class="cw-account-note">{text}</p>
+        <a class="cw-button" href="/">
+            "Go to the start page"
+        </a>
+    };
+    form_page(status, title, content)
+}
+
+/// Renders the page for an unknown path.
+pub fn not_found_page() -> Response {
+    message_page(StatusCode::NOT_FOUND, "Page not found", "Check the address.")
+}
+
+/// Renders the page for a client that sends too many requests.
+pub fn too_many_requests_page() -> Response {
+    message_page(StatusCode::TOO_MANY_REQUESTS, "Too many requests", "Wait for a moment, then go back and try again.")
+}

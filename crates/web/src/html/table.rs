@@ -1,0 +1,90 @@
+//! Tables and lists of facts. On a narrow screen a row becomes a card, in which `data-label` labels
+//! each value.
+
+use leptos::prelude::*;
+
+/// A column with its name.
+#[derive(Clone, Copy)]
+pub enum Column {
+    /// A text.
+    Text(&'static str),
+    /// A right-aligned number.
+    Number(&'static str),
+}
+
+/// Renders a table; the first cell of each row is its header. Without rows, `none` is shown
+/// instead.
+pub fn table<const N: usize>(
+    columns: [Column; N],
+    lines: impl IntoIterator<Item = [AnyView; N]>,
+    none: &'static str,
+) -> AnyView {
+    table_view(&columns, lines.into_iter().map(|cells| row_view(&columns, cells.into())).collect(), none)
+}
+
+fn table_view(columns: &[Column], lines: Vec<AnyView>, none: &'static str) -> AnyView {
+    if lines.is_empty() {
+        return view! { <p class="cw-account-note">{none}</p> }.into_any();
+    }
+    let head = |column: &Column| match *column {
+        Column::Text(name) => view! { <th scope="col">{name}</th> }.into_any(),
+        Column::Number(name) => view! { <th scope="col" class="cw-admin-number">{name}</th> }.into_any(),
+    };
+    view! {
+        <table class="cw-admin-table">
+            <thead>
+                <tr>{columns.iter().map(head).collect_view()}</tr>
+            </thead>
+            <tbody>{lines}</tbody>
+        </table>
+    }
+    .into_any()
+}
+
+fn row_view(columns: &[Column], cells: Vec<AnyView>) -> AnyView {
+    let cell = |(i, (cell, column)): (usize, (AnyView, &Column))| match *column {
+        _ if i == 0 => view! { <th scope="row">{cell}</th> }.into_any(),
+        Column::Text(name) => view! { <td data-label=name>{cell}</td> }.into_any(),
+        Column::Number(name) => view! { <td class="cw-admin-number" data-label=name>{cell}</td> }.into_any(),
+    };
+    view! { <tr>{cells.into_iter().zip(columns).enumerate().map(cell).collect_view()}</tr> }.into_any()
+}
+
+/// Renders a text cell; a dash for an empty text.
+pub fn text(text: impl Into<String>) -> AnyView {
+    let text = text.into();
+    if text.is_empty() { "–".into_any() } else { text.into_any() }
+}
+
+/// Renders a cell with a link.
+pub fn link(path: impl Into<String>, text: impl Into<String>) -> AnyView {
+    view! { <a href=path.into()>{text.into()}</a> }.into_any()
+}
+
+/// Renders a list of names and values.
+pub fn facts(facts: impl IntoIterator<Item = (&'static str, AnyView)>) -> impl IntoView {
+    let fact = |(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> };
+    view! { <dl class="cw-admin-facts">{facts.into_iter().map(fact).collect_view()}</dl> }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_show_rows_or_the_empty_text() {
+        let shown = |lines: Vec<[AnyView; 2]>| {
+            table([Column::Text("Name"), Column::Number("Tokens")], lines, "No rows match.").to_html()
+        };
+        let html = shown(vec![[link("/x?a=1&b=2", "<b>"), 7.into_any()]]);
+        for expected in [
+            r#"<th scope="col" class="cw-admin-number">Tokens</th>"#,
+            r#"<th scope="row"><a href="/x?a=1&amp;b=2">&lt;b&gt;</a></th>"#,
+            r#"<td data-label="Tokens" class="cw-admin-number">7</td>"#,
+        ] {
+            assert!(html.contains(expected), "{html}");
+        }
+        let html = shown(Vec::new());
+        assert!(html.contains("No rows match.") && !html.contains("<table"), "{html}");
+    }
+}

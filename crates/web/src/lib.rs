@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+pub mod admin;
+mod download;
+mod error;
+pub mod html;
+pub mod openapi;
+mod redirect;
+mod request;
+pub mod times;
+
+pub use download::{content_disposition, conversation_disposition};
+pub use error::{HttpError, json_error};
+pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_retry_after};
+pub use request::RequestContext;
