@@ -27,7 +27,7 @@ impl<'s> Description<'s> {
 
     /// Adds the fields of `T` as query parameters.
     pub fn query<T: JsonSchema>(&mut self) {
-        let query = self.schemas.inline_request::<T>();
+        let query = self.schemas.query::<T>();
         let required = query["required"].as_array().cloned().unwrap_or_default();
         for (name, schema) in query["properties"].as_object().into_iter().flatten() {
             let mut schema = without_null(schema.clone());

@@ -46,8 +46,8 @@ impl Document {
         let (schemas, renaming) = schemas.finish();
         let (mut paths, mut tags) = (Map::new(), Vec::new());
         for (operation, entry) in &mut described {
-            for part in ["parameters", "requestBody"] {
-                entry.get_mut(part).into_iter().for_each(|part| renaming.apply(part));
+            if let Some(body) = entry.get_mut("requestBody") {
+                renaming.apply(body);
             }
             paths.entry(operation.path).or_insert_with(|| json!({}))[operation.method] = entry.take();
             let tag = json!({ "name": operation.tag.name, "description": operation.tag.description });

@@ -17,6 +17,8 @@ const IN_REQUESTS: &str = "Input";
 pub(super) struct Schemas {
     requests: SchemaGenerator,
     responses: SchemaGenerator,
+    /// Without references.
+    queries: SchemaGenerator,
 }
 
 impl Schemas {
@@ -27,7 +29,8 @@ impl Schemas {
         });
         Self {
             requests: settings.clone().for_deserialize().into_generator(),
-            responses: settings.for_serialize().into_generator(),
+            responses: settings.clone().for_serialize().into_generator(),
+            queries: settings.for_deserialize().with(|settings| settings.inline_subschemas = true).into_generator(),
         }
     }
 
@@ -36,9 +39,9 @@ impl Schemas {
         value(self.requests.subschema_for::<T>())
     }
 
-    /// Returns the schema of a type in requests, without a reference to the type itself.
-    pub(super) fn inline_request<T: JsonSchema>(&mut self) -> Value {
-        value(T::json_schema(&mut self.requests))
+    /// Returns the schema of a query string.
+    pub(super) fn query<T: JsonSchema>(&mut self) -> Value {
+        value(T::json_schema(&mut self.queries))
     }
 
     /// Returns the schema of a type in responses: a reference if the type has a name.
@@ -46,8 +49,8 @@ impl Schemas {
         value(self.responses.subschema_for::<T>())
     }
 
-    /// Returns the schemas of all named types. References in the requests' schemas and parameters
-    /// must be adapted with the renaming.
+    /// Returns the schemas of all named types. References in the bodies of requests must be adapted
+    /// with the renaming.
     pub(super) fn finish(mut self) -> (Map<String, Value>, Renaming) {
         let mut all = self.responses.take_definitions(true);
         all.values_mut().for_each(remove_optional_null);
