@@ -4,15 +4,15 @@ use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleState, Host};
 use auth::Authentication;
-use axum::Router;
 use capability::{Context, ToolServerStatus};
 use chat::Caller;
 use config::Config;
 use futures::future::BoxFuture;
 use std::sync::Arc;
+use web::openapi::ApiRouter;
 
 /// Returns the routes of the admin console, with those of all capabilities.
-pub(crate) fn routes(composition: &Composition) -> Router<AppState> {
+pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
     let Composition { chat, current, store, .. } = composition;
     let context = Context { store: store.clone(), current: current.clone() };
     let sections = current.capabilities().console(&context);

@@ -7,31 +7,58 @@ use auth::rates::rate_limit_message;
 use auth::{ApiKeys, AuthMethod};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use web::openapi::{Access, ApiRouter, Created, Tag};
 use web::{HttpError, RequestContext, json_error};
 use wire::{ErrorCode, UserError};
 
+/// The group of the routes in the OpenAPI document.
+const ACCOUNTS: Tag = Tag {
+    name: "accounts",
+    description: "The caller's API keys. Only for signed-in users: API keys cannot use these routes.",
+    access: Access::Users { scope: None },
+};
+
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AccountState> {
+    ApiRouter::new(&ACCOUNTS)
+        .get("/api/keys", list_keys, "List the caller's API keys")
+        .post("/api/keys", make_key, "Create an API key; it is shown once")
+        .delete("/api/keys/{id}", delete_key, "Delete an API key")
+}
+
 /// The request for a new key.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct KeyRequest {
+    /// A name, by which the user recognizes the key.
     name: String,
+    /// What the key may be used for.
     scopes: Vec<KeyScope>,
+    /// The number of days until it expires.
+    #[schemars(range(min = 1, max = 366))]
     expires_in_days: u32,
 }
 
 /// An API key without its secret.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ApiKeyItem {
+    /// The id, by which it is deleted.
     id: String,
+    /// The name.
     name: String,
+    /// What it may be used for.
     scopes: Vec<String>,
+    /// Unix time, milliseconds.
     created_at: i64,
+    /// Unix time, milliseconds.
     expires_at: i64,
+    /// When it was last used; Unix time, milliseconds.
     used_at: Option<i64>,
 }
 
@@ -60,13 +87,13 @@ pub(crate) async fn make_key(
     Extension(caller): Extension<Caller>,
     Extension(asker): Extension<RequestContext>,
     request: Result<Json<KeyRequest>, JsonRejection>,
-) -> Result<(StatusCode, Json<NewKey>), HttpError> {
+) -> Result<Created<NewKey>, HttpError> {
     let keys = keys_for_caller(&state, &caller, &asker)?;
     let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
     let wanted = (request.name.as_str(), request.scopes.as_slice(), request.expires_in_days);
     let made = create_key(&keys, &caller, wanted, asker.audit_address.as_deref()).await;
     let made = made.map_err(from_account_error)?.map_err(from_new_key_error)?;
-    Ok((StatusCode::CREATED, Json(made)))
+    Ok(Created(made))
 }
 
 fn from_new_key_error(problem: NewKeyError) -> UserError {
@@ -85,13 +112,13 @@ pub(crate) async fn delete_key(
     Extension(caller): Extension<Caller>,
     Extension(asker): Extension<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     let keys = keys_for_caller(&state, &caller, &asker)?;
     let done = keys
         .delete(&caller.user_id, &id, asker.audit_address.as_deref())
         .await
         .map_err(|error| from_account_error(error.into()))?;
-    if done { Ok(StatusCode::NO_CONTENT) } else { Err(UserError::not_found().into()) }
+    if done { Ok(NoContent) } else { Err(UserError::not_found().into()) }
 }
 
 fn keys_for_caller(state: &AccountState, caller: &Caller, asker: &RequestContext) -> Result<ApiKeys, HttpError> {

@@ -14,10 +14,11 @@ use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
+use axum::routing::{get, post};
 use chat::Caller;
 use std::sync::Arc;
 use store::StoreError;
+use web::openapi::ApiRouter;
 use web::{RequestContext, SIGN_IN_PATH, see_other};
 
 /// The path of the form that signs users out.
@@ -27,7 +28,7 @@ pub const ACCOUNT_PATH: &str = "/auth/account";
 
 /// Returns the routes. They expect the [`Caller`] and the [`RequestContext`] in extensions of each
 /// request.
-pub fn routes<S: Clone + Send + Sync + 'static>(state: AccountState) -> Router<S> {
+pub fn routes<S: Clone + Send + Sync + 'static>(state: AccountState) -> ApiRouter<S> {
     let pages = Router::new()
         .route(SIGN_IN_PATH, get(sign_in::sign_in_form).post(sign_in::sign_in))
         .route(SIGN_OUT_PATH, post(sign_in::sign_out))
@@ -38,10 +39,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: AccountState) -> Router<S
         .route("/auth/sessions/{id}/end", post(account::end_session))
         .route("/auth/keys", post(account::make_key))
         .route("/auth/keys/{id}/delete", post(account::delete_key));
-    let programs = Router::new()
-        .route("/api/keys", get(api::list_keys).post(api::make_key))
-        .route("/api/keys/{id}", delete(api::delete_key));
-    pages.merge(programs).with_state(state)
+    api::routes().with_pages(pages).map(|router| router.with_state(state))
 }
 
 /// The state of the routes.

@@ -4,10 +4,10 @@ use crate::state::ConsoleState;
 use auth::password::now_millis;
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use axum::response::Response;
-use axum::routing::{delete, post};
+use axum::response::{NoContent, Response};
+use axum::routing::post;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use store::{AccessFilter, AccessKind, AccessSort, AdminAccess, Store};
@@ -15,14 +15,15 @@ use web::admin::filters::{Choice, field, non_empty, row_button, select_field};
 use web::admin::list::{self, Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{Admin, PageError, from_store_error};
 use web::html::{link, text};
+use web::openapi::ApiRouter;
 use web::times::minute;
 use web::{HttpError, query_encoded, see_other};
 use wire::UserError;
 
-pub(crate) fn routes() -> Router<ConsoleState> {
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
     list::routes::<AccessList>()
-        .route("/admin/access/{kind}/{id}/revoke", post(revoke))
-        .route("/api/admin/access/{kind}/{id}", delete(revoke_api))
+        .delete("/api/admin/access/{kind}/{id}", revoke_api, "Revoke a session or an API key")
+        .with_pages(Router::new().route("/admin/access/{kind}/{id}/revoke", post(revoke)))
 }
 
 struct AccessList;
@@ -30,16 +31,19 @@ struct AccessList;
 type AccessColumn = Column<AdminAccess>;
 
 /// The query of the list.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 struct AccessQuery {
+    /// Only those of this user (id).
     user: Option<String>,
+    /// `any`, `session`, `key`, or `outside` for API keys of external users.
     #[serde(default)]
     kind: AccessKindQuery,
+    /// `newest`, `oldest` or `used`.
     #[serde(default)]
     sort: AccessSortQuery,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum AccessKindQuery {
     #[default]
@@ -69,7 +73,7 @@ impl Choice for AccessKindQuery {
     ];
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum AccessSortQuery {
     #[default]
@@ -102,6 +106,7 @@ impl List for AccessList {
     type Row = AdminAccess;
 
     const PATH: &'static str = "/admin/access";
+    const SUMMARY: &'static str = "List the sessions and API keys of all users";
     const TITLE: &'static str = "Sessions and API keys";
     const EMPTY: &'static str = "No sessions or keys match.";
     const COLUMNS: &'static [AccessColumn] = &[
@@ -207,7 +212,7 @@ async fn revoke_api(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path((kind, id)): Path<(AccessKind, String)>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     revoke_access(&state, &admin, (kind, &id)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }

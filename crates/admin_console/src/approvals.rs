@@ -3,10 +3,10 @@
 use crate::state::ConsoleState;
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use axum::response::Response;
-use axum::routing::{delete, post};
+use axum::response::{NoContent, Response};
+use axum::routing::post;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use store::{AdminGrant, GrantFilter, GrantSort, Store};
@@ -14,13 +14,14 @@ use web::admin::filters::{Choice, field, non_empty, row_button, select_field};
 use web::admin::list::{self, Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{Admin, PageError, from_store_error};
 use web::html::{link, text};
+use web::openapi::ApiRouter;
 use web::{HttpError, query_encoded, see_other};
 use wire::UserError;
 
-pub(crate) fn routes() -> Router<ConsoleState> {
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
     list::routes::<ApprovalList>()
-        .route("/admin/approvals/{id}/revoke", post(revoke))
-        .route("/api/admin/approvals/{id}", delete(revoke_api))
+        .delete("/api/admin/approvals/{id}", revoke_api, "Revoke a standing approval")
+        .with_pages(Router::new().route("/admin/approvals/{id}/revoke", post(revoke)))
 }
 
 struct ApprovalList;
@@ -28,16 +29,20 @@ struct ApprovalList;
 type ApprovalColumn = Column<AdminGrant>;
 
 /// The query of the list.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 struct ApprovalQuery {
+    /// Only those of this user (id).
     user: Option<String>,
+    /// Only those for this agent.
     agent: Option<String>,
+    /// Only those for this tool.
     tool: Option<String>,
+    /// `newest`, `oldest` or `tool`.
     #[serde(default)]
     sort: ApprovalSortQuery,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ApprovalSortQuery {
     #[default]
@@ -70,6 +75,7 @@ impl List for ApprovalList {
     type Row = AdminGrant;
 
     const PATH: &'static str = "/admin/approvals";
+    const SUMMARY: &'static str = "List the standing approvals of all users";
     const TITLE: &'static str = "Standing approvals";
     const EMPTY: &'static str = "No standing approvals match.";
     const COLUMNS: &'static [ApprovalColumn] = &[
@@ -165,7 +171,7 @@ async fn revoke_api(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     revoke_approval(&state, &admin, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }

@@ -8,13 +8,16 @@ use axum::response::Response;
 use axum::routing::get;
 use axum::{Json, Router};
 use leptos::prelude::*;
-use web::admin::{Admin, page};
+use web::admin::{ADMINISTRATION, Admin, page};
 use web::html::Heading::Text;
 use web::html::{facts, table, text};
+use web::openapi::ApiRouter;
 use web::times::minute;
 
-pub(crate) fn routes() -> Router<ConsoleState> {
-    Router::new().route("/admin/config", get(show)).route("/api/admin/config", get(show_api))
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    ApiRouter::new(&ADMINISTRATION)
+        .get("/api/admin/config", show_api, "Get the state of the config, and its last reloads")
+        .with_pages(Router::new().route("/admin/config", get(show)))
 }
 
 /// `GET /admin/config`

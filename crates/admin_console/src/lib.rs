@@ -14,11 +14,12 @@ mod state;
 mod tools;
 mod users;
 
-pub use audit::row_json as audit_row_json;
+pub use audit::AuditLine;
 pub use state::{ConfigChange, ConfigState, ConsoleState, Host, Reload};
 
-use axum::{Extension, Router};
-use web::admin::{Menu, MenuEntry, Section};
+use axum::Extension;
+use web::admin::{ADMINISTRATION, Menu, MenuEntry, Section};
+use web::openapi::ApiRouter;
 
 /// The pages of the menu, in its order.
 const MENU: [MenuEntry; 11] = [
@@ -37,7 +38,7 @@ const MENU: [MenuEntry; 11] = [
 
 /// Returns the routes of the console, with those of capabilities. They expect the [`chat::Caller`]
 /// in an extension of each request.
-pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: Vec<Section>) -> Router<S> {
+pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: Vec<Section>) -> ApiRouter<S> {
     let subjects = [
         overview::routes(),
         users::routes(),
@@ -52,7 +53,11 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: V
     ];
     let menu: Menu = MENU.into_iter().chain(sections.iter().flat_map(|section| section.menu.iter().copied())).collect();
     let actions = sections.iter().flat_map(|section| section.actions.iter().cloned()).collect();
-    let own = subjects.into_iter().fold(Router::new(), Router::merge).with_state(ConsoleState { actions, ..state });
-    let routes = sections.into_iter().fold(own, |routes, section| routes.merge(section.routes.with_state(())));
-    routes.layer(Extension(menu))
+    let state = ConsoleState { actions, ..state };
+    let own = subjects.into_iter().fold(ApiRouter::new(&ADMINISTRATION), ApiRouter::merge);
+    let own = own.map(|router| router.with_state(state));
+    let routes = sections
+        .into_iter()
+        .fold(own, |routes, section| routes.merge(section.routes.map(|router| router.with_state(()))));
+    routes.map(|router| router.layer(Extension(menu)))
 }

@@ -10,28 +10,33 @@ use axum::response::Response;
 use axum::routing::get;
 use axum::{Json, Router};
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{AgentUsage, DayUsage, UsageTotals};
 use web::admin::filters::DAY_MS;
-use web::admin::{Admin, PageError, from_store_error, page};
+use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
 use web::html::Heading::{Number, Text};
 use web::html::{dollars, link, number, seconds, table, text};
+use web::openapi::ApiRouter;
 use web::times::iso_day;
 use web::{HttpError, valid_query};
 use wire::UserError;
 
-pub(crate) fn routes() -> Router<ConsoleState> {
-    Router::new().route("/admin", get(show)).route("/api/admin/overview", get(show_api))
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    ApiRouter::new(&ADMINISTRATION)
+        .get("/api/admin/overview", show_api, "Get the usage of the last days")
+        .with_pages(Router::new().route("/admin", get(show)))
 }
 
 /// The query of the overview: the period.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct OverviewQuery {
+    /// `7` or `30`.
     #[serde(default)]
     days: Days,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 enum Days {
     #[default]
     #[serde(rename = "7")]
@@ -41,15 +46,18 @@ enum Days {
 }
 
 /// The usage of a period.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Overview {
     /// The first day of the period. Days are counted from 1970 in UTC; the last day is today.
     first_day: i64,
+    /// The last day of the period.
     last_day: i64,
+    /// The totals of the period.
     total: UsageTotals,
     /// Every day, including those without usage.
     days: Vec<DayUsage>,
+    /// The most expensive agents.
     agents: Vec<AgentUsage>,
 }
 

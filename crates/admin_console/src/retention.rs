@@ -9,30 +9,34 @@ use axum::routing::get;
 use axum::{Json, Router};
 use chat::SweepResult;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 use store::{DueConversation, DueFilter, MAX_DUE};
 use web::HttpError;
-use web::admin::{Admin, PageError, from_store_error, page};
+use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
 use web::html::Heading::{Number, Text};
 use web::html::{link, number, table, text};
+use web::openapi::ApiRouter;
 use web::times::minute;
 use wire::UserError;
 
-pub(crate) fn routes() -> Router<ConsoleState> {
-    Router::new()
-        .route("/admin/retention", get(show).post(sweep))
-        .route("/api/admin/retention", get(show_api).post(sweep_api))
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    ApiRouter::new(&ADMINISTRATION)
+        .get("/api/admin/retention", show_api, "Get the retention rules and the next deletions")
+        .post("/api/admin/retention", sweep_api, "Delete due data now")
+        .with_pages(Router::new().route("/admin/retention", get(show).post(sweep)))
 }
 
 /// How far ahead deletions are listed, in milliseconds.
 const LOOKAHEAD_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 /// The retention rules with the next deletions.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RetentionPlan {
+    /// The rules of the config.
     rules: Vec<RuleStatus>,
     /// Whether pinned conversations are kept.
     keeps_pinned: bool,
@@ -41,14 +45,15 @@ struct RetentionPlan {
 }
 
 /// A retention rule, and how much data is due by it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RuleStatus {
     /// The kind of data: `conversations`, `temporary` or `questions`.
     what: &'static str,
-    /// The agent that the rule is limited to; none for all agents.
+    /// The agent that the rule is limited to; absent for all agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<String>,
+    /// How long data is kept, in hours.
     kept_hours: u64,
     /// The number of items that are due now.
     due: i64,
@@ -58,7 +63,7 @@ struct RuleStatus {
 }
 
 /// A conversation that will be deleted.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct UpcomingDeletion {
     #[serde(flatten)]

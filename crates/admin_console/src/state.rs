@@ -4,6 +4,7 @@ use auth::Authentication;
 use capability::ToolServerStatus;
 use chat::{AgentSource, Caller, Chat};
 use config::Config;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub trait Host: AgentSource {
 }
 
 /// The config status for administrators.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigState {
     /// The version of the config in use, the same after a restart and on every replica.
@@ -68,7 +69,7 @@ pub struct ConfigState {
 }
 
 /// A reload of a changed config.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Reload {
     /// The time in Unix milliseconds.
     pub at: i64,
@@ -82,7 +83,7 @@ pub struct Reload {
 }
 
 /// A changed entry of the config.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ConfigChange {
     /// The section, with an id if it is a list: `agents/helper`, `limits`.
     pub what: String,

@@ -1,11 +1,12 @@
 //! The status of servers that offer tools.
 
 use contract::OmittedTool;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The status of a server that offers tools, for operators. It contains no secrets: only the host
 /// of a URL, and only the name of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolServerStatus {
     /// The server's name.
@@ -24,7 +25,7 @@ pub struct ToolServerStatus {
     pub tools: Vec<String>,
     /// The tools that agents cannot use, with the reasons.
     pub left_out: Vec<OmittedTool>,
-    /// Why the server cannot be used; `None` once it can be used again.
+    /// Why the server cannot be used; absent once it can be used again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// When the error occurred; Unix time in milliseconds.

@@ -233,6 +233,7 @@ pub struct SourceTools {
 
 /// A tool of a source that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OmittedTool {
     /// The source's name for the tool.
     pub name: String,

@@ -1,6 +1,7 @@
 //! Tables `custom_agents` and `custom_agent_versions`. The agents belong to all administrators, so
 //! nothing here takes an owner.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use store::sql::{self, Db, Row};
@@ -28,7 +29,7 @@ pub const MAX_CUSTOM_AGENTS: u32 = 200;
 pub const MAX_VERSIONS: u32 = 50;
 
 /// A custom agent in its current version.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomAgentRow {
     /// Its id.
@@ -46,7 +47,7 @@ pub struct CustomAgentRow {
 }
 
 /// A version of a custom agent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomAgentVersion {
     /// The version; counts from 1.

@@ -1,12 +1,14 @@
 //! HTTP errors: `{"error": {"code", "message", "traceId"}}` with a matching status.
 
+use crate::openapi::{Description, RouteOutput};
 use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use wire::{ErrorCode, UserError};
 
 /// A [`UserError`] as an HTTP response.
@@ -31,11 +33,24 @@ impl IntoResponse for HttpError {
         let status = StatusCode::from_u16(self.0.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry_after = self.0.retry_after;
         let error = UserError { trace_id: chat::current_trace().map(|trace| trace.trace_id), ..self.0 };
-        let mut response = (status, Json(json!({ "error": error }))).into_response();
+        let mut response = (status, Json(ErrorBody { error })).into_response();
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+}
+
+/// The body of an error response.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
+struct ErrorBody {
+    error: UserError,
+}
+
+impl RouteOutput for HttpError {
+    fn describe(description: &mut Description<'_>) {
+        description.json_error::<ErrorBody>("The request failed; `error.message` says what to do next.");
     }
 }
 

@@ -4,6 +4,7 @@ pub mod admin;
 mod download;
 mod error;
 pub mod html;
+pub mod openapi;
 mod redirect;
 mod request;
 pub mod times;

@@ -135,6 +135,7 @@ pub enum ApprovalScope {
 /// A standing approval: it covers further calls of this tool by this agent, as long as the tool's
 /// declaration does not change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StandingApproval {
     /// The id by which it is revoked.
@@ -164,6 +165,7 @@ read_struct!(StandingApproval {
 
 /// The user's standing approvals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StandingApprovals {
     /// Newest first.
     pub items: Vec<StandingApproval>,
@@ -173,6 +175,7 @@ read_struct!(StandingApprovals { items: "items" });
 
 /// The server's metadata on a message (its `metadata` field).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MessageMetadata {
     /// Unix time in milliseconds.
@@ -241,6 +244,7 @@ impl MessageMetadata {
 
 /// How a run ended; [`EndReason`] says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     /// The model finished.
@@ -287,6 +291,7 @@ read_names!(Outcome {
 
 /// Token usage, summed over the steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsage {
     /// All input tokens, including cached ones.
@@ -311,6 +316,7 @@ read_struct!(TokenUsage {
 
 /// An entry of the conversation list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationSummary {
     /// The conversation's id.
@@ -362,6 +368,7 @@ read_struct!(ConversationSummary {
 /// One page of the conversation list: pinned conversations first, then the others, each newest
 /// first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationList {
     /// At most the requested number of entries.
@@ -375,6 +382,7 @@ read_struct!(ConversationList { items: "items", next: "next" });
 
 /// A conversation with the messages of its active branch, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationView {
     /// Its entry in the conversation list.
@@ -388,9 +396,11 @@ pub struct ConversationView {
     /// For each message of the branch that has siblings: all siblings including itself, oldest
     /// first.
     #[serde(skip_serializing_if = "LiteMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Vec<String>>"))]
     pub forks: LiteMap<String, Vec<String>>,
     /// The user's feedback on answers, by message.
     #[serde(skip_serializing_if = "LiteMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Feedback>"))]
     pub feedback: LiteMap<String, Feedback>,
 }
 
@@ -408,6 +418,7 @@ deserialize_by_reading!(ConversationView);
 
 /// An active run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveRun {
     /// The run's id.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A change to a conversation; each names one of its messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum MessageChange {
     /// Makes the branch with this message active, down to the newest message below it.
@@ -40,6 +41,7 @@ pub enum MessageChange {
 
 /// A user's feedback on an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Feedback {
     /// The rating.
@@ -53,6 +55,7 @@ read_struct!(Feedback { rating: "rating", reason: "reason" });
 
 /// A rating of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Rating {
     /// Good.
@@ -65,6 +68,7 @@ read_names!(Rating { "up" => Up, "down" => Down });
 
 /// The conversation with which the user continues: the changed one, or the copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeResult {
     /// Its id.

@@ -246,6 +246,7 @@ pub struct DataChunk {
 
 /// Why a turn or a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FinishReason {
     /// The model finished its reply.

@@ -112,6 +112,19 @@ reasons! {
     Other = "other", Failed;
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for EndReason {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "EndReason".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let names: Vec<_> = Self::ALL.iter().map(|reason| reason.name()).collect();
+        let description = "Why a run ended. More values may be added.";
+        schemars::json_schema!({ "description": description, "type": "string", "enum": names })
+    }
+}
+
 impl EndReason {
     /// Returns whether an operator should investigate it.
     pub fn is_failure(self) -> bool {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 /// An error for the caller, as `{"code", "message"}`; HTTP responses wrap it as `{"error": {…}}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UserError {
     /// The code, for programs.
@@ -40,6 +41,7 @@ read_struct!(UserError {
 
 /// A stable error code with an HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
     /// 400: the request could not be parsed.
@@ -83,8 +85,9 @@ read_names!(ErrorCode {
     "unavailable" => Unavailable,
 });
 
-/// The specific cause of an error.
+/// The specific cause of an error. More values may be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorReason {
     /// The model's provider refused the credentials.

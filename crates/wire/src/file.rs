@@ -8,6 +8,7 @@ pub const FILES: &str = "/api/files/";
 
 /// A file that the server stores for its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StoredFile {
     /// The id by which it is read and deleted.

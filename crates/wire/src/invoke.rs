@@ -7,6 +7,7 @@ use serde_json::Value;
 
 /// A request to invoke an agent.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InvokeRequest {
     /// The agent's id.
     #[serde(alias = "agent_id")]
@@ -23,6 +24,7 @@ pub struct InvokeRequest {
 
 /// The input of an invocation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InvokeInput {
     /// The prompt.
     pub prompt: String,
@@ -30,6 +32,7 @@ pub struct InvokeInput {
 
 /// The required format of an answer.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResponseSchema {
     /// The name of the schema.
     pub name: String,
@@ -42,6 +45,7 @@ pub struct ResponseSchema {
 
 /// The time limit of an invocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentTier {
     /// 30 seconds.
@@ -55,6 +59,7 @@ pub enum AgentTier {
 
 /// The status of an invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum InvocationStatus {
     /// The run is in progress.
@@ -69,6 +74,7 @@ pub enum InvocationStatus {
 
 /// An invocation with its result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Invocation {
     /// The id of the run.
     pub run_id: String,
@@ -89,6 +95,7 @@ pub struct Invocation {
 
 /// Invocations, newest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InvocationList {
     /// At most the requested number.
     pub items: Vec<Invocation>,

@@ -2,6 +2,8 @@
 //! `UIMessage`.
 
 mod read;
+#[cfg(feature = "schema")]
+mod schema;
 mod tool;
 
 pub use tool::{Approval, ApprovalTerms, CutOff, Exposure, PASSED_OVER, ToolPart, ToolState};
@@ -14,6 +16,7 @@ use serde_json::Value;
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UiMessage {
     /// Unique within the conversation.
     pub id: String,
@@ -21,13 +24,16 @@ pub struct UiMessage {
     pub role: Role,
     /// Metadata of the message; the server writes [`crate::api::MessageMetadata`].
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::api::MessageMetadata>"))]
     pub metadata: Option<Value>,
     /// The content, in order.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub parts: Vec<UiPart>,
 }
 
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions; never accepted from a client.
@@ -65,6 +71,7 @@ pub enum UiPart {
 
 /// Text or reasoning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TextPart {
     /// The stream's id of a reasoning part; absent on text.
@@ -80,12 +87,14 @@ pub struct TextPart {
     pub provider_metadata: Option<ProviderMetadata>,
     /// The citations of a text: `{source, startIndex?, endIndex?, citedText?}`, in the order of the
     /// text.
+    #[cfg_attr(feature = "schema", schemars(default))]
     #[serde(default, deserialize_with = "read::lenient_list", skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Value>,
 }
 
 /// The state of a text part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TextState {
     /// The part is still growing.
@@ -98,6 +107,7 @@ read_names!(TextState { "streaming" => Streaming, "done" => Done });
 
 /// A file, by URL or inline as a `data:` URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FilePart {
     /// The media type, for example `image/png`.
@@ -114,6 +124,7 @@ pub struct FilePart {
 
 /// A web page that the model used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SourceUrl {
     /// Unique within the message.
@@ -130,6 +141,7 @@ pub struct SourceUrl {
 
 /// A document that the model used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SourceDocument {
     /// Unique within the message.
@@ -148,6 +160,7 @@ pub struct SourceDocument {
 
 /// A data part, `data-{name}`: application data for the page, for example `data-chat-title`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataPart {
     /// The whole type, including `data-`.
     #[serde(rename = "type")]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// A change to conversations; absent fields stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationChange {
     /// A new title, 1 to 200 characters. Hooks no longer change it afterwards.
@@ -19,6 +20,7 @@ pub struct ConversationChange {
     pub archived: Option<bool>,
     /// Moves into a folder, or out of any folder with `null`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub folder_id: Option<MoveTo>,
     /// Marks as unread or read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,6 +58,7 @@ pub struct ListFilter {
 
 /// A folder of conversations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Folder {
     /// The folder's id.
@@ -68,6 +71,7 @@ read_struct!(Folder { id: "id", name: "name" });
 
 /// The caller's folders, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FolderList {
     /// All folders.
@@ -78,6 +82,7 @@ read_struct!(FolderList { items: "items" });
 
 /// A search hit: a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchHit {
     /// Its entry in the conversation list.
@@ -101,6 +106,7 @@ read_struct!(SearchHit {
 
 /// One page of search results, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchHitList {
     /// At most the requested number of hits.
@@ -114,6 +120,7 @@ read_struct!(SearchHitList { items: "items", next: "next" });
 
 /// A link to a snapshot of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Share {
     /// The secret id of the link: the page is `/shared/{id}`.
@@ -126,6 +133,7 @@ read_struct!(Share { id: "id", created_at: "createdAt" });
 
 /// The share links of a conversation, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ShareList {
     /// All links.

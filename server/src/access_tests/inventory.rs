@@ -1,12 +1,22 @@
 //! Lists all routes of the router, so that tests of all routes cover new ones, too.
 
-use super::{Body, Method, Request, header, state};
+use super::{Body, Method, Request, Router, Value, header, state, to_bytes};
 use crate::router::router;
+use crate::routes::openapi::PATH;
 use axum::extract::ConnectInfo;
 use leptos::server_fn::axum::server_fn_paths;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 use tower::ServiceExt;
+
+/// The OpenAPI document of the router.
+static DOCUMENT: OnceLock<Value> = OnceLock::new();
+
+/// Returns the OpenAPI document; [`inventory`] must have been called before.
+pub(crate) fn document() -> &'static Value {
+    DOCUMENT.get().unwrap()
+}
 
 /// The catch-all route of server functions.
 const SERVER_FUNCTIONS: &str = "/ui/{*function}";
@@ -15,6 +25,9 @@ const SERVER_FUNCTIONS: &str = "/ui/{*function}";
 /// functions are listed with their own paths.
 pub(crate) async fn inventory() -> BTreeSet<(String, Method)> {
     let router = router(state("pages: [{ id: p }]\n").await);
+    if DOCUMENT.get().is_none() {
+        let _ = DOCUMENT.set(fetch_document(&router).await);
+    }
     let shown = format!("{router:?}");
     let paths = shown.split('"').filter(|part| part.starts_with('/') && part.len() > 1);
     // Internal routes of the router for its fallback.
@@ -36,4 +49,12 @@ pub(crate) async fn inventory() -> BTreeSet<(String, Method)> {
     }
     assert!(routes.len() > 100, "the router's routes are not found: {routes:?}");
     routes
+}
+
+async fn fetch_document(router: &Router) -> Value {
+    let request = Request::get(PATH).header(header::HOST, "127.0.0.1");
+    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
+    let answer = router.clone().oneshot(request.extension(from).body(Body::empty()).unwrap()).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    serde_json::from_slice(&to_bytes(answer.into_body(), usize::MAX).await.unwrap()).unwrap()
 }

@@ -17,7 +17,8 @@ mod routes;
 use crate::Site;
 use crate::capabilities::config_language;
 use crate::compose::{Composition, LoadSummary};
-use crate::router::{AppState, caller_routes, upload_routes};
+use crate::router::{AppState, caller_routes};
+use crate::routes::files::upload_routes;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, header};
@@ -94,7 +95,7 @@ fn caller((name, is_authenticated, roles): (&str, bool, &[&str])) -> Caller {
 /// Returns the routes with their state.
 async fn serve(config: &str) -> Router {
     let state = state(config).await;
-    caller_routes(&state).merge(upload_routes()).with_state(state)
+    caller_routes(&state).merge(upload_routes()).mount(&mut Vec::new()).with_state(state)
 }
 
 pub(crate) async fn state(config: &str) -> AppState {

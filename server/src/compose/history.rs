@@ -4,6 +4,7 @@
 use admin_console::{ConfigChange, ConfigState, Reload};
 use auth::password::now_millis;
 use config::{ChangeKind, LoadAttempt, Outline};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -46,7 +47,7 @@ impl LoadSummary {
 }
 
 /// The config status for an open page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ConfigStatus {
     /// The version of the config in use, the same after a restart and on every replica.
     version: String,

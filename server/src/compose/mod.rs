@@ -20,7 +20,7 @@ mod text_models;
 
 pub(crate) use current::CurrentConfig;
 pub(crate) use history::{ConfigStatus, LoadSummary};
-pub(crate) use served_agent::ServedTools;
+pub(crate) use served_agent::{ServedTools, ToolList};
 pub(crate) use sources::sources;
 
 use crate::Site;

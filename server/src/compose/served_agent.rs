@@ -6,12 +6,48 @@ use auth::SERVICE_USER;
 use auth::rights::Rights;
 use chat::{Caller, RoutineMeters};
 use config::{ServedAgent, ServedTool};
+use schemars::JsonSchema;
 use secrecy::ExposeSecret;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::UserError;
+
+/// The list of tools in the format of the remote-agent contract.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct ToolList {
+    tools: Vec<ListedTool>,
+}
+
+/// A tool in the format of the remote-agent contract.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListedTool {
+    name: String,
+    /// The description for models.
+    description: String,
+    /// The parameters as a JSON Schema of an object.
+    parameters: Value,
+    /// Whether the platform is asked to let its user approve each call.
+    confirmation_required: bool,
+    /// The parameters that the approval shows, if the config sets them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visible_parameters: Option<Vec<String>>,
+}
+
+impl From<&ServedTool> for ListedTool {
+    fn from(tool: &ServedTool) -> Self {
+        Self {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            parameters: tool.parameters.clone(),
+            confirmation_required: tool.confirm,
+            visible_parameters: tool.visible_parameters.clone(),
+        }
+    }
+}
 
 /// The served tools.
 pub(crate) struct ServedTools {
@@ -20,7 +56,7 @@ pub(crate) struct ServedTools {
     counted: RoutineMeters,
     /// The SHA-256 of the API key.
     digest: [u8; 32],
-    listing: Value,
+    listing: ToolList,
     /// The endpoint ids by tool name.
     tools: HashMap<String, String>,
     resource: Option<String>,
@@ -38,7 +74,7 @@ impl ServedTools {
             rights,
             counted,
             digest: digest(served.api_key.expose_secret().as_bytes()),
-            listing: json!({ "tools": served.tools.iter().map(listing_entry).collect::<Value>() }),
+            listing: ToolList { tools: served.tools.iter().map(ListedTool::from).collect() },
             tools: served.tools.iter().map(|tool| (tool.name.clone(), tool.endpoint_id.clone())).collect(),
             resource: served.resource.clone(),
         }
@@ -51,7 +87,7 @@ impl ServedTools {
     }
 
     /// The answer to `GET /tools`.
-    pub(crate) fn listing(&self) -> &Value {
+    pub(crate) fn listing(&self) -> &ToolList {
         &self.listing
     }
 
@@ -77,18 +113,4 @@ impl ServedTools {
 
 fn digest(key: &[u8]) -> [u8; 32] {
     Sha256::digest(key).into()
-}
-
-/// Returns a tool in the format of the remote-agent contract.
-fn listing_entry(tool: &ServedTool) -> Value {
-    let mut listed = json!({
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.parameters,
-        "confirmationRequired": tool.confirm,
-    });
-    if let Some(shown) = &tool.visible_parameters {
-        listed["visibleParameters"] = shown.as_slice().into();
-    }
-    listed
 }

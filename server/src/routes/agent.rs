@@ -5,42 +5,69 @@
 
 pub(crate) use web::json_error;
 
-use super::stream;
+use super::stream::{self, EventStream, OptionalStream};
+use super::tags::AGENTS;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::{Caller, Chat};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::time::Duration;
+use web::openapi::ApiRouter;
 use wire::api::{Answer, SendRequest, Submission};
 use wire::{ErrorCode, Role, ToolPart, ToolState, UiMessage, UserError};
 
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&AGENTS)
+        .post(
+            "/api/agent/{page}/{agent}",
+            send,
+            "Send a message, approval decisions or tool outputs; 409 `other_agent` in a conversation with another agent",
+        )
+        .get("/api/agent/{page}/{agent}/{conversation}/stream", stream, "Stream a running answer")
+        .post("/api/agent/{page}/{agent}/{conversation}/stop", stop, "Stop a running answer")
+}
+
 /// The body of the AI SDK's `DefaultChatTransport`; unknown keys belong to the application.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SendBody {
+    /// The client's id of the chat.
     id: Option<String>,
+    /// The client's transcript. Only the newest message counts, and in a new conversation the text
+    /// of earlier ones.
+    #[schemars(with = "Vec<UiMessage>")]
     messages: Vec<Value>,
+    /// `submit-message` (the default) or `regenerate-message`.
+    #[schemars(extend("enum" = ["submit-message", "regenerate-message", null]))]
     trigger: Option<String>,
+    /// The message to edit or to regenerate.
     message_id: Option<String>,
+    /// The id of the chat block, if the page has several with this agent.
     block_id: Option<String>,
+    /// The query string of the page.
     #[serde(default)]
     url_query: Map<String, Value>,
+    /// The shared state of the page.
     #[serde(default)]
     shared_state: Map<String, Value>,
+    /// The states of the composer's switches (`true` or `false`).
     #[serde(default)]
     switches: Map<String, Value>,
 }
 
 /// The query of a send: the conversation.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SendQuery {
+    /// The conversation; without it, the `id` of the body, or a new one.
     conversation_id: Option<String>,
 }
 
@@ -51,7 +78,7 @@ pub(crate) async fn send(
     Path((page_id, agent_id)): Path<(String, String)>,
     Query(which): Query<SendQuery>,
     body: Result<Json<SendBody>, JsonRejection>,
-) -> Result<Response, HttpError> {
+) -> Result<EventStream, HttpError> {
     state.composition.current.check_agent_on_page(&caller, &page_id, &agent_id)?;
     let Json(body) = body.map_err(|rejection| json_error(&rejection))?;
     let (chat, heartbeat) = (&state.composition.chat, state.composition.limits.heartbeat);
@@ -108,15 +135,12 @@ pub(crate) async fn stream(
     Extension(caller): Extension<Caller>,
     Path(names): Path<(String, String, String)>,
     headers: HeaderMap,
-) -> Result<Response, HttpError> {
+) -> Result<OptionalStream, HttpError> {
     state.composition.current.check_agent_on_page(&caller, &names.0, &names.1)?;
     let conversation_id = resolve_conversation_id(&state.composition.chat, &caller, names).await?;
     let cursor = headers.get("last-event-id").map(|cursor| cursor.to_str().unwrap_or_default());
     let frames = state.composition.chat.watch(&caller, &conversation_id, cursor).await?;
-    Ok(match frames {
-        Some(frames) => stream::response(frames, state.composition.limits.heartbeat),
-        None => StatusCode::NO_CONTENT.into_response(),
-    })
+    Ok(OptionalStream(frames.map(|frames| stream::response(frames, state.composition.limits.heartbeat))))
 }
 
 /// `POST /api/agent/{page}/{agent}/{conversation}/stop`
@@ -124,11 +148,11 @@ pub(crate) async fn stop(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(names): Path<(String, String, String)>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     state.composition.current.check_agent_on_page(&caller, &names.0, &names.1)?;
     let conversation_id = resolve_conversation_id(&state.composition.chat, &caller, names).await?;
     state.composition.chat.stop(&caller, &conversation_id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
 fn newest_message(messages: &[Value]) -> Result<UiMessage, HttpError> {
@@ -205,7 +229,7 @@ fn answer_to_call(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
 
 /// Responds to a client that sent again although nothing is pending, as the AI SDK's helpers do
 /// after a stop by a limit. An empty step makes them stop.
-fn empty_step_response(message: &UiMessage, heartbeat: Duration) -> Response {
+fn empty_step_response(message: &UiMessage, heartbeat: Duration) -> EventStream {
     use std::fmt::Write;
     let chunks = [
         wire::Chunk::Start { message_id: Some(message.id.clone()), message_metadata: None },

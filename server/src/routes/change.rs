@@ -1,13 +1,24 @@
 //! The API for changes to a conversation that start no run: switching branches, deleting, rating
 //! and copying messages.
 
+use super::tags::CONVERSATIONS;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;
+use web::openapi::ApiRouter;
 use wire::change::{ChangeResult, MessageChange};
+
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&CONVERSATIONS).post(
+        "/api/conversations/{id}/change",
+        change,
+        "Change a message of a conversation: switch its branch, delete, restore, rate or copy",
+    )
+}
 
 /// `POST /api/conversations/{id}/change`
 pub(crate) async fn change(

@@ -1,17 +1,25 @@
 //! The status of the config, for open pages.
 
+use super::tags::OPERATION;
 use crate::compose::ConfigStatus;
 use crate::router::AppState;
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use config::OWNER_ROLES;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use web::openapi::ApiRouter;
+
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&OPERATION).get("/api/config/status", status, "Get the version of the config, and of a page")
+}
 
 /// The query of an open page.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct StatusQuery {
-    /// The id of the page; empty for the one at `/`.
+    /// The id of a page; empty for the one at `/`.
     page: Option<String>,
 }
 

@@ -1,26 +1,43 @@
 //! The API for the caller's own conversations.
 
+use super::tags::CONVERSATIONS;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::{Caller, ConversationUsage};
+use schemars::JsonSchema;
 use serde::Deserialize;
+use web::openapi::ApiRouter;
 use wire::api::{ConversationList, ConversationView};
 use wire::organize::{ConversationChange, ListFilter};
 
 /// The default page size.
 const DEFAULT_LIMIT: u32 = 50;
 
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&CONVERSATIONS)
+        .get("/api/conversations", list, "List conversations")
+        .get("/api/conversations/{id}", show, "Get a conversation with its messages")
+        .patch("/api/conversations/{id}", change, "Change the title, folder, pin or archive state of a conversation")
+        .delete("/api/conversations/{id}", delete, "Delete a conversation; it can be restored for five minutes")
+        .get("/api/conversations/{id}/usage", usage, "Get the usage of a conversation")
+}
+
 /// The filter and the page of a conversation list.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct ConversationListQuery {
+    /// Items per page.
     limit: Option<u32>,
+    /// `next` of the previous page.
     cursor: Option<String>,
+    /// `true` for archived conversations.
     #[serde(default)]
     archived: bool,
+    /// Only conversations in this folder.
     folder: Option<String>,
 }
 
@@ -60,10 +77,10 @@ pub(crate) async fn change(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     change: Result<Json<ConversationChange>, JsonRejection>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     let Json(change) = change.map_err(|rejection| super::agent::json_error(&rejection))?;
     state.composition.chat.change(&caller, vec![id], change).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
 /// `DELETE /api/conversations/{id}`; for five minutes `PATCH` with `{deleted: false}` restores it.
@@ -71,7 +88,7 @@ pub(crate) async fn delete(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     state.composition.chat.delete(&caller, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }

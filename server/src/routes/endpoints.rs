@@ -1,6 +1,7 @@
 //! Endpoints of the config, for page buttons and other clients.
 
 use super::agent::json_error;
+use super::tags::ENDPOINTS;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
@@ -8,6 +9,12 @@ use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use serde_json::Value;
+use web::openapi::ApiRouter;
+
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&ENDPOINTS).post("/api/endpoints/{page}/{endpoint}", call, "Call an endpoint with a payload")
+}
 
 /// `POST /api/endpoints/{page}/{endpoint}` with a payload; returns the endpoint's result.
 pub(crate) async fn call(

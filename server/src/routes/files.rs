@@ -1,25 +1,44 @@
 //! Files that users attach to messages. They are stored unchanged, returned only to their owner,
 //! and served so that a browser runs nothing in them.
 
+use super::tags::FILES;
 use crate::error::HttpError;
 use crate::router::AppState;
 use app::context::PageSource;
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
+use axum::response::{IntoResponse, NoContent, Response};
 use chat::{Caller, FileLimits, NewUpload};
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 use web::content_disposition;
+use web::openapi::{ApiRouter, Created, Description, RouteOutput};
 use wire::file::{StoredFile, is_shown_inline};
 
 /// Keeps a file that a browser displays from running or loading anything.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
+/// Returns the route with larger bodies than other requests, which limits their size itself.
+pub(crate) fn upload_routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&FILES).post("/api/files", upload, "Upload a file")
+}
+
+/// Returns the other routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&FILES).get("/api/files/{id}", show, "Download a file").delete(
+        "/api/files/{id}",
+        delete,
+        "Delete a file",
+    )
+}
+
 /// The query of an upload.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct UploadQuery {
+    /// The file name.
     #[serde(default)]
     name: String,
 }
@@ -31,14 +50,29 @@ pub(crate) async fn upload(
     Query(about): Query<UploadQuery>,
     headers: HeaderMap,
     body: Body,
-) -> Result<(StatusCode, Json<StoredFile>), HttpError> {
+) -> Result<Created<StoredFile>, HttpError> {
     // A user who may not open any page has nothing to attach files to.
     state.composition.current.page(&caller, None)?;
     let limits = &state.composition.limits;
     let bounds = FileLimits { file: limits.file_bytes, user: limits.user_file_bytes };
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let upload = NewUpload { name: about.name, length, bytes: body.into_data_stream() };
-    Ok((StatusCode::CREATED, Json(state.composition.chat.store_file(&caller, bounds, upload).await?)))
+    Ok(Created(state.composition.chat.store_file(&caller, bounds, upload).await?))
+}
+
+/// The content of a file, or 304 if the client has it.
+pub(crate) struct FileContent(Response);
+
+impl IntoResponse for FileContent {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+impl RouteOutput for FileContent {
+    fn describe(description: &mut Description<'_>) {
+        description.response(200, "application/octet-stream", &json!({}));
+    }
 }
 
 /// `GET /api/files/{id}`
@@ -47,7 +81,7 @@ pub(crate) async fn show(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, HttpError> {
+) -> Result<FileContent, HttpError> {
     let (file, bytes) = state.composition.chat.file(&caller, &id).await?;
     let tag = format!("\"{}\"", file.id);
     let about = [
@@ -61,10 +95,10 @@ pub(crate) async fn show(
         (header::ETAG, tag.clone()),
     ];
     if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
-        return Ok((StatusCode::NOT_MODIFIED, about).into_response());
+        return Ok(FileContent((StatusCode::NOT_MODIFIED, about).into_response()));
     }
     let what = [(header::CONTENT_TYPE, content_type(&file)), (header::CONTENT_LENGTH, file.size.to_string())];
-    Ok((about, what, Body::from_stream(bytes)).into_response())
+    Ok(FileContent((about, what, Body::from_stream(bytes)).into_response()))
 }
 
 /// `DELETE /api/files/{id}`, for a file that no message uses.
@@ -72,9 +106,9 @@ pub(crate) async fn delete(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     state.composition.chat.delete_file(&caller, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
 /// Returns the media type to serve: all text as plain text, and everything that a page could

@@ -1,18 +1,30 @@
 //! The API for the caller's folders of conversations.
 
 use super::agent::json_error;
+use super::tags::CONVERSATIONS;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use web::openapi::{ApiRouter, Created};
 use wire::organize::{Folder, FolderList};
 
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&CONVERSATIONS)
+        .get("/api/folders", list, "List folders")
+        .post("/api/folders", add, "Create a folder")
+        .patch("/api/folders/{id}", rename, "Rename a folder")
+        .delete("/api/folders/{id}", delete, "Delete a folder; its conversations are kept")
+}
+
 /// The name of a folder.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FolderName {
     name: String,
@@ -31,9 +43,9 @@ pub(crate) async fn add(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     folder: Result<Json<FolderName>, JsonRejection>,
-) -> Result<(StatusCode, Json<Folder>), HttpError> {
+) -> Result<Created<Folder>, HttpError> {
     let Json(folder) = folder.map_err(|rejection| json_error(&rejection))?;
-    Ok((StatusCode::CREATED, Json(state.composition.chat.add_folder(&caller, &folder.name).await?)))
+    Ok(Created(state.composition.chat.add_folder(&caller, &folder.name).await?))
 }
 
 /// `PATCH /api/folders/{id}` with `{name}`
@@ -42,10 +54,10 @@ pub(crate) async fn rename(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     folder: Result<Json<FolderName>, JsonRejection>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     let Json(folder) = folder.map_err(|rejection| json_error(&rejection))?;
     state.composition.chat.rename_folder(&caller, &id, &folder.name).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
 /// `DELETE /api/folders/{id}`; its conversations are kept.
@@ -53,7 +65,7 @@ pub(crate) async fn delete(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     state.composition.chat.delete_folder(&caller, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }

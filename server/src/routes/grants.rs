@@ -1,13 +1,24 @@
 //! The API for the caller's own standing approvals. Only for signed-in users: API keys have no
 //! scope for it.
 
+use super::tags::APPROVALS;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
+use web::openapi::ApiRouter;
 use wire::api::StandingApprovals;
+
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&APPROVALS).get("/api/grants", list, "List the caller's standing approvals").delete(
+        "/api/grants/{id}",
+        revoke,
+        "Revoke a standing approval",
+    )
+}
 
 /// `GET /api/grants`
 pub(crate) async fn list(
@@ -22,7 +33,7 @@ pub(crate) async fn revoke(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     state.composition.chat.revoke(&caller, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }

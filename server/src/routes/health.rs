@@ -1,11 +1,13 @@
 //! Liveness, readiness and metrics, for operators.
 
+use super::tags::OPERATION;
 use crate::router::AppState;
 use crate::telemetry;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chat::{MemoryLevel, StoreHealth};
+use web::openapi::{ApiRouter, PlainText};
 
 /// The seconds after which to check readiness again.
 const RETRY_AFTER: &str = "5";
@@ -18,21 +20,43 @@ const PROXY_WARNING: &str = "warning: a trusted proxy sends an `X-Forwarded-For`
 const MEMORY_WARNING: &str =
     "warning: memory is short: new answers, invocations and uploads are refused while others run";
 
+/// Returns the routes of health probes.
+pub(crate) fn probes() -> ApiRouter<AppState> {
+    ApiRouter::new(&OPERATION).get("/healthz", alive, "Check that the server runs").get(
+        "/readyz",
+        ready,
+        "Check that the server is ready",
+    )
+}
+
+/// Returns the route of the metrics.
+pub(crate) fn metrics_routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&OPERATION).get(
+        "/metrics",
+        metrics,
+        "Get metrics for Prometheus; only from the server's own machine",
+    )
+}
+
 /// Responds with 200 as long as the process runs.
-pub(crate) async fn alive() -> &'static str {
-    "ok"
+pub(crate) async fn alive() -> PlainText {
+    PlainText("ok".into_response())
 }
 
 /// Responds with 200 when the database is readable and writable and the server is not draining,
 /// otherwise with 503 and the reason. Lines that begin with `warning:` report problems that do not
 /// stop the server.
-pub(crate) async fn ready(State(state): State<AppState>) -> Response {
+pub(crate) async fn ready(State(state): State<AppState>) -> PlainText {
+    PlainText(readiness(&state).await)
+}
+
+async fn readiness(state: &AppState) -> Response {
     let chat = &state.composition.chat;
     if chat.is_draining() {
         return not_ready("draining: the server is shutting down");
     }
     match chat.storage().await {
-        StoreHealth::Works => ready_with(&warnings(&state)).into_response(),
+        StoreHealth::Works => ready_with(&warnings(state)).into_response(),
         StoreHealth::Fails => not_ready("database: not reachable, or not writable"),
         // This route is public, so only the log names the file.
         StoreHealth::FileLost => not_ready(
@@ -61,7 +85,7 @@ fn not_ready(reason: &str) -> Response {
 }
 
 /// Renders the metrics in the Prometheus text format.
-pub(crate) async fn metrics(State(state): State<AppState>) -> impl IntoResponse {
+pub(crate) async fn metrics(State(state): State<AppState>) -> PlainText {
     telemetry::metrics::record_gauges(&state.composition.chat, state.composition.current.circuits());
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], state.metrics.render())
+    PlainText(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], state.metrics.render()).into_response())
 }

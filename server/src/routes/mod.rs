@@ -18,3 +18,4 @@ pub(crate) mod search;
 pub(crate) mod sharing;
 pub(crate) mod site;
 mod stream;
+mod tags;

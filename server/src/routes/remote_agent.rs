@@ -1,24 +1,36 @@
 //! Endpoints of the config as tools for other agent platforms, by the remote agent contract, which
 //! also defines the shape of every response.
 
-use crate::compose::ServedTools;
+use super::tags::PLATFORMS;
+use crate::compose::{ServedTools, ToolList};
 use crate::router::AppState;
 use auth::SERVICE_USER;
 use auth::rates;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use remote_agents::RESERVED_PARAMETERS;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use web::openapi::{ApiRouter, Description, RouteInput, RouteOutput};
 use wire::UserError;
 
 /// The text that a platform's user sees when an endpoint returns nothing.
 const EMPTY_RESULT: &str = "Done.";
+
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&PLATFORMS)
+        .get("/remote-agent/tools", list, "List tools")
+        .post("/remote-agent/tools/{tool}", call, "Call a tool")
+        .post("/remote-agent/resource", resource, "Get context for a task")
+}
 
 /// Extracts the served endpoints for a platform with the right key. Handlers with this extractor
 /// run only with the key, and no body is read before.
@@ -48,8 +60,33 @@ impl FromRequestParts<AppState> for AuthorizedPlatform {
     }
 }
 
+impl RouteInput for AuthorizedPlatform {
+    fn describe(description: &mut Description<'_>) {
+        PlatformError::describe(description);
+    }
+}
+
+/// Extracts the parameters of a call.
+pub(crate) struct Parameters(Value);
+
+impl FromRequest<AppState> for Parameters {
+    type Rejection = PlatformError;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, PlatformError> {
+        let body = Bytes::from_request(request, state).await.map_err(|rejection| body_error(&rejection))?;
+        parse_parameters(&body).map(Self)
+    }
+}
+
+impl RouteInput for Parameters {
+    fn describe(description: &mut Description<'_>) {
+        let schema = json!({ "type": "object", "description": "The parameters, as the tool's schema says." });
+        description.body("application/json", &schema, false);
+    }
+}
+
 /// `GET /remote-agent/tools`
-pub(crate) async fn list(AuthorizedPlatform(served): AuthorizedPlatform) -> Json<Value> {
+pub(crate) async fn list(AuthorizedPlatform(served): AuthorizedPlatform) -> Json<ToolList> {
     Json(served.listing().clone())
 }
 
@@ -57,15 +94,16 @@ pub(crate) async fn list(AuthorizedPlatform(served): AuthorizedPlatform) -> Json
 pub(crate) async fn call(
     AuthorizedPlatform(served): AuthorizedPlatform,
     Path(tool): Path<String>,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Value>, PlatformError> {
-    let payload = parse_parameters(&body.map_err(|rejection| body_error(&rejection))?)?;
+    Parameters(payload): Parameters,
+) -> Result<Json<PlatformResponse>, PlatformError> {
     let unknown = || PlatformError::new(StatusCode::NOT_FOUND, "Tool not found");
     Ok(Json(success_response(served.call(&tool, payload).await.ok_or_else(unknown)??)))
 }
 
 /// `POST /remote-agent/resource`; the body is ignored.
-pub(crate) async fn resource(AuthorizedPlatform(served): AuthorizedPlatform) -> Result<Json<Value>, PlatformError> {
+pub(crate) async fn resource(
+    AuthorizedPlatform(served): AuthorizedPlatform,
+) -> Result<Json<PlatformResponse>, PlatformError> {
     let none = || PlatformError::new(StatusCode::NOT_FOUND, "No resource is configured.");
     Ok(Json(success_response(served.resource().await.ok_or_else(none)??)))
 }
@@ -91,22 +129,49 @@ fn body_error(rejection: &BytesRejection) -> PlatformError {
     }
 }
 
+/// A success response of the contract.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlatformResponse {
+    /// Always `true`.
+    success: bool,
+    /// What `data` contains.
+    response_type: ResponseType,
+    /// The result.
+    data: Map<String, Value>,
+}
+
+/// The kind of a result.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ResponseType {
+    /// A text, as `{text}`.
+    Text,
+    /// HTML, as `{html}`.
+    Html,
+    /// A list of media, as `{media}`.
+    Media,
+    /// Anything else.
+    Mixed,
+}
+
 /// Builds a success response of the contract: an object with only `text`, `html` or `media` has
 /// that response type, anything else is `mixed`.
-fn success_response(result: Value) -> Value {
+fn success_response(result: Value) -> PlatformResponse {
     let is_only = |data: &Map<String, Value>, key: &str, fits: fn(&Value) -> bool| {
         data.len() == 1 && data.get(key).is_some_and(fits)
     };
-    let (kind, data) = match result {
-        Value::Null => ("text", json!({ "text": EMPTY_RESULT })),
-        Value::String(text) => ("text", json!({ "text": text })),
-        Value::Object(data) if is_only(&data, "text", Value::is_string) => ("text", data.into()),
-        Value::Object(data) if is_only(&data, "html", Value::is_string) => ("html", data.into()),
-        Value::Object(data) if is_only(&data, "media", Value::is_array) => ("media", data.into()),
-        Value::Object(data) => ("mixed", data.into()),
-        other => ("mixed", json!({ "result": other })),
+    let only = |key: &str, value: Value| Map::from_iter([(key.to_owned(), value)]);
+    let (response_type, data) = match result {
+        Value::Null => (ResponseType::Text, only("text", EMPTY_RESULT.into())),
+        Value::String(text) => (ResponseType::Text, only("text", text.into())),
+        Value::Object(data) if is_only(&data, "text", Value::is_string) => (ResponseType::Text, data),
+        Value::Object(data) if is_only(&data, "html", Value::is_string) => (ResponseType::Html, data),
+        Value::Object(data) if is_only(&data, "media", Value::is_array) => (ResponseType::Media, data),
+        Value::Object(data) => (ResponseType::Mixed, data),
+        other => (ResponseType::Mixed, only("result", other)),
     };
-    json!({ "success": true, "responseType": kind, "data": data })
+    PlatformResponse { success: true, response_type, data }
 }
 
 /// An error response of the contract.
@@ -117,6 +182,33 @@ pub(crate) struct PlatformError {
     details: String,
     /// Seconds.
     retry_after: Option<u32>,
+}
+
+/// The body of an error response of the contract.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PlatformError")]
+struct PlatformErrorBody {
+    /// Always `false`.
+    success: bool,
+    error: ErrorDetails,
+}
+
+/// What went wrong.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PlatformErrorDetails")]
+struct ErrorDetails {
+    /// The message for people.
+    message: String,
+    /// The HTTP status.
+    code: u16,
+    /// The invalid field, if there is one.
+    details: String,
+}
+
+impl RouteOutput for PlatformError {
+    fn describe(description: &mut Description<'_>) {
+        description.json_error::<PlatformErrorBody>("The request failed; `error.message` says why.");
+    }
 }
 
 impl PlatformError {
@@ -136,8 +228,8 @@ impl From<UserError> for PlatformError {
 
 impl IntoResponse for PlatformError {
     fn into_response(self) -> Response {
-        let error = json!({ "message": self.message, "code": self.status.as_u16(), "details": self.details });
-        let mut response = (self.status, Json(json!({ "success": false, "error": error }))).into_response();
+        let error = ErrorDetails { message: self.message, code: self.status.as_u16(), details: self.details };
+        let mut response = (self.status, Json(PlatformErrorBody { success: false, error })).into_response();
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -153,7 +245,7 @@ mod tests {
     fn results_have_the_matching_response_type() {
         let check = |result: Value, kind: &str, data: Value| {
             let expected = json!({ "success": true, "responseType": kind, "data": data });
-            assert_eq!(success_response(result.clone()), expected, "{result}");
+            assert_eq!(serde_json::to_value(success_response(result.clone())).unwrap(), expected, "{result}");
         };
         check(json!("Found 3."), "text", json!({ "text": "Found 3." }));
         check(json!(null), "text", json!({ "text": "Done." }));

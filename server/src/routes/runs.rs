@@ -1,17 +1,28 @@
 //! The API for invocations: single questions to agents.
 
 use super::agent::json_error;
+use super::tags::AGENTS;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::{Extension, Json};
 use chat::Caller;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use web::openapi::ApiRouter;
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 
 /// The default number of items in a list.
 const DEFAULT_LIMIT: u32 = 50;
+
+/// Returns the routes.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&AGENTS)
+        .post("/api/runs/invoke", invoke, "Invoke an agent with a single question, without tools")
+        .get("/api/runs", list, "List invocations")
+        .get("/api/runs/{id}", show, "Get an invocation")
+}
 
 /// `POST /api/runs/invoke`
 pub(crate) async fn invoke(
@@ -24,8 +35,9 @@ pub(crate) async fn invoke(
 }
 
 /// The query of the list.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct RunListQuery {
+    /// The maximum number of items.
     limit: Option<u32>,
 }
 

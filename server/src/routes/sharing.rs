@@ -1,19 +1,22 @@
 //! Export and import of conversations, and shared links to copies of them.
 
 use super::agent::json_error;
+use super::tags::CONVERSATIONS;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, NoContent, Response};
 use axum::{Extension, Json};
 use chat::{Caller, ExportedConversation, SharedSnapshot};
 use offload::Pool;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::sync::LazyLock;
 use web::conversation_disposition;
+use web::openapi::{ApiRouter, Created, Description, RouteOutput};
 use wire::organize::{Share, ShareList};
 use wire::{ErrorCode, ErrorReason, UserError};
 
@@ -25,22 +28,53 @@ const MAX_QUEUED_PAGES: usize = 32;
 /// Renders pages outside the async workers.
 static RENDER_POOL: LazyLock<Pool> = LazyLock::new(|| Pool::new("pages", STACK_BYTES, MAX_QUEUED_PAGES));
 
+/// Returns the routes for callers.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&CONVERSATIONS)
+        .post("/api/conversations", import, "Import a conversation")
+        .get("/api/conversations/{id}/export", export, "Export a conversation")
+        .get("/api/conversations/{id}/shares", shares, "List the shared links of a conversation")
+        .post("/api/conversations/{id}/shares", share, "Create a shared link")
+        .delete("/api/shares/{id}", unshare, "Delete a shared link")
+}
+
 /// The format of an export.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ExportFormat {
+    /// For an import.
     #[default]
     Json,
+    /// For reading.
     Markdown,
     /// A readable page without scripts.
     Html,
 }
 
 /// The query of an export.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct ExportQuery {
+    /// `json`, `markdown` or `html`.
     #[serde(default)]
     format: ExportFormat,
+}
+
+/// An exported conversation in one of the formats.
+pub(crate) struct ExportResponse(Response);
+
+impl IntoResponse for ExportResponse {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+impl RouteOutput for ExportResponse {
+    fn describe(description: &mut Description<'_>) {
+        description.json::<ExportedConversation>(200);
+        for media in ["text/markdown", "text/html"] {
+            description.response(200, media, &json!({ "type": "string" }));
+        }
+    }
 }
 
 /// `GET /api/conversations/{id}/export?format=json|markdown|html`
@@ -49,7 +83,7 @@ pub(crate) async fn export(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     Query(export): Query<ExportQuery>,
-) -> Result<Response, HttpError> {
+) -> Result<ExportResponse, HttpError> {
     let chat = &state.composition.chat;
     let (kind, name, body) = match export.format {
         ExportFormat::Json => {
@@ -66,7 +100,8 @@ pub(crate) async fn export(
             ("text/markdown; charset=utf-8", name, text.into_bytes())
         }
         ExportFormat::Html => {
-            return Ok(readable_page(&state, StatusCode::OK, Some(chat.to_read(&caller, &id).await?)).await);
+            let page = readable_page(&state, StatusCode::OK, Some(chat.to_read(&caller, &id).await?)).await;
+            return Ok(ExportResponse(page));
         }
     };
     let headers = [
@@ -74,7 +109,13 @@ pub(crate) async fn export(
         (header::CONTENT_DISPOSITION, name),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    Ok((headers, body).into_response())
+    Ok(ExportResponse((headers, body).into_response()))
+}
+
+/// The id of a new conversation.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ImportedConversation {
+    id: String,
 }
 
 /// `POST /api/conversations` with the file that `export?format=json` returned.
@@ -82,16 +123,17 @@ pub(crate) async fn import(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     file: Result<Json<ExportedConversation>, JsonRejection>,
-) -> Result<(StatusCode, Json<Value>), HttpError> {
+) -> Result<Created<ImportedConversation>, HttpError> {
     let Json(file) = file.map_err(|rejection| json_error(&rejection))?;
     let id = state.composition.chat.import(&caller, file).await?;
-    Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
+    Ok(Created(ImportedConversation { id }))
 }
 
 /// The options of a shared link.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ShareRequest {
+    /// Whether the link shows the results of tool calls.
     #[serde(default)]
     tool_results: bool,
 }
@@ -102,9 +144,9 @@ pub(crate) async fn share(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     share: Result<Json<ShareRequest>, JsonRejection>,
-) -> Result<(StatusCode, Json<Share>), HttpError> {
+) -> Result<Created<Share>, HttpError> {
     let Json(share) = share.map_err(|rejection| json_error(&rejection))?;
-    Ok((StatusCode::CREATED, Json(state.composition.chat.share(&caller, &id, share.tool_results).await?)))
+    Ok(Created(state.composition.chat.share(&caller, &id, share.tool_results).await?))
 }
 
 /// `GET /api/conversations/{id}/shares`
@@ -121,9 +163,9 @@ pub(crate) async fn unshare(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     state.composition.chat.unshare(&caller, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
 /// `GET /shared/{id}`: public for everyone with the link.

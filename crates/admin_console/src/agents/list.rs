@@ -3,6 +3,7 @@
 use super::{AgentRow, agent_row, usage_by_agent};
 use crate::state::ConsoleState;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{Store, UsageTotals};
 use web::admin::filters::{Choice, field, non_empty, select_field};
@@ -16,15 +17,17 @@ pub(super) struct AgentList;
 type AgentColumn = Column<AgentRow>;
 
 /// The query of the list.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct AgentQuery {
+    /// Part of the name or the model.
     text: Option<String>,
+    /// `config`, `name`, `requests`, `errors`, `slowest` or `cost`.
     #[serde(default)]
     sort: AgentSortQuery,
 }
 
 /// The order of the list.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum AgentSortQuery {
     /// The order in the config.
@@ -69,6 +72,7 @@ impl List for AgentList {
     type Row = AgentRow;
 
     const PATH: &'static str = "/admin/agents";
+    const SUMMARY: &'static str = "List agents with their usage";
     const TITLE: &'static str = "Agents";
     const EMPTY: &'static str = "No agents match.";
     const COLUMNS: &'static [AgentColumn] = &[

@@ -8,11 +8,11 @@ mod pages;
 use crate::state::ConsoleState;
 use ::custom_agents::PREFIX as CUSTOM_PREFIX;
 use auth::password::now_millis;
-use axum::Router;
 use config::{Agent, Config, PolicyAction};
 use contract::{Execution, RunScope, Tool};
 use futures::StreamExt;
 use futures::future::join_all;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -20,12 +20,13 @@ use std::time::Duration;
 use store::{RecentRun, UsageTotals};
 use web::admin::filters::DAY_MS;
 use web::admin::{Admin, from_store_error};
+use web::openapi::ApiRouter;
 use wire::api::{SendRequest, Submission};
 use wire::organize::ConversationChange;
 use wire::{UiMessage, UserError};
 
-pub(crate) fn routes() -> Router<ConsoleState> {
-    pages::routes().merge(api::routes())
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    web::admin::list::routes::<list::AgentList>().merge(api::routes()).with_pages(pages::routes())
 }
 
 /// The number of days whose usage is shown.
@@ -40,13 +41,15 @@ const MAX_TITLE: usize = 60;
 const TEST_PREFIX: &str = "Test: ";
 
 /// An agent in the list.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentRow {
+    /// The agent.
     pub(crate) id: String,
     /// The name of a custom agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
+    /// Its model.
     pub(crate) model: String,
     /// The type of its connection.
     pub(crate) provider: &'static str,
@@ -81,7 +84,7 @@ async fn usage_by_agent(state: &ConsoleState) -> Result<Vec<(String, UsageTotals
 }
 
 /// An agent with its settings and last runs.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentDetail {
     #[serde(flatten)]
@@ -90,6 +93,7 @@ pub(crate) struct AgentDetail {
     pub(crate) instructions: Option<Value>,
     /// The other settings of the config, by name.
     pub(crate) settings: Vec<(&'static str, String)>,
+    /// The last runs in conversations, newest first.
     pub(crate) runs: Vec<RecentRun>,
 }
 
@@ -162,18 +166,21 @@ fn policy_text(policy: &config::Policy) -> String {
 }
 
 /// A tool that an agent has now.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LiveTool {
+    /// The name.
     pub(crate) name: String,
+    /// The description for the model.
     pub(crate) description: String,
-    /// The MCP server or remote agent that offers it; none for tools of the config.
+    /// The MCP server or remote agent that offers it; absent for tools of the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<String>,
     /// Whether the tool asks for approval before each call.
     pub(crate) asks: bool,
     /// Whether it runs in the user's browser.
     pub(crate) in_browser: bool,
+    /// The arguments as a JSON Schema.
     pub(crate) input_schema: Value,
 }
 

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use store::RecentRun;
-use web::admin::{Admin, PageError, list, page};
+use web::admin::{Admin, PageError, page};
 use web::html::Heading::{Number, Text};
 use web::html::{dollars, error_message, facts, link, number, seconds, table, text};
 use web::times::minute;
@@ -22,7 +22,7 @@ use web::{query_encoded, see_other};
 use wire::{EndReason, ErrorCode, UserError};
 
 pub(super) fn routes() -> Router<ConsoleState> {
-    list::routes::<AgentList>()
+    Router::new()
         .route("/admin/agents/{id}", get(show))
         .route("/admin/agents/{id}/ask", post(ask))
         .route("/admin/agents/{id}/tools", get(tools))

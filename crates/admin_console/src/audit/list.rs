@@ -5,6 +5,7 @@ use super::{chain_head, gates_text, verify_chain};
 use crate::state::ConsoleState;
 use auth::AccountAction;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{AuditFilter, AuditKind, MAX_AUDIT_ROWS, Store};
 use web::admin::filters::{Choice, day_end, day_start, field, field_with_suggestions, non_empty, select_field};
@@ -45,23 +46,31 @@ pub(super) struct AuditList;
 type AuditColumn = Column<AuditItem>;
 
 /// The query of the list.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct AuditQuery {
-    /// A user's id or name.
+    /// Only rows of this user (id or name).
     user: Option<String>,
+    /// `any`, `tools`, `accounts` or `administration`.
     #[serde(default)]
     kind: AuditKindQuery,
+    /// The tool or action.
     tool: Option<String>,
+    /// Only rows of this agent.
     agent: Option<String>,
+    /// Only rows of this conversation.
     conversation: Option<String>,
+    /// `any`, `ok`, `error`, `denied`, `refused` or `interrupted`.
     #[serde(default)]
     outcome: OutcomeQuery,
+    /// A day, such as 2026-11-21.
     from: Option<String>,
+    /// A day.
     to: Option<String>,
+    #[schemars(skip)]
     verify: Option<String>,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum OutcomeQuery {
     #[default]
@@ -99,7 +108,7 @@ impl Choice for OutcomeQuery {
 }
 
 /// The kind of rows to show.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum AuditKindQuery {
     #[default]
@@ -135,6 +144,7 @@ impl List for AuditList {
     type Row = AuditItem;
 
     const PATH: &'static str = "/admin/audit";
+    const SUMMARY: &'static str = "List the audit log, newest first";
     const TITLE: &'static str = "Audit log";
     const EMPTY: &'static str = "No rows match.";
     const COLUMNS: &'static [AuditColumn] = &[

@@ -3,30 +3,47 @@
 mod list;
 mod row;
 
-pub use row::row_json;
+pub use row::AuditLine;
 
 pub(crate) use row::gates_text;
 
 use crate::state::ConsoleState;
+use axum::Json;
 use axum::extract::State;
-use axum::routing::get;
-use axum::{Json, Router};
 use list::AuditList;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use store::AuditFilter;
 use web::HttpError;
 use web::admin::{Admin, from_store_error};
+use web::openapi::ApiRouter;
 use wire::UserError;
 
-pub(crate) fn routes() -> Router<ConsoleState> {
-    web::admin::list::routes::<AuditList>().route("/api/admin/audit/verify", get(verify))
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    web::admin::list::routes::<AuditList>().get("/api/admin/audit/verify", verify, "Verify the chain of the audit log")
+}
+
+/// The result of a verification.
+#[derive(Serialize, JsonSchema)]
+struct Verification {
+    /// Whether the chain is intact.
+    holds: bool,
+    /// The number of rows, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<u64>,
+    /// The last row's number and hash, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<String>,
+    /// Where and how it is broken, if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
 }
 
 /// `GET /api/admin/audit/verify`
-async fn verify(_: Admin, State(state): State<ConsoleState>) -> Result<Json<Value>, HttpError> {
+async fn verify(_: Admin, State(state): State<ConsoleState>) -> Result<Json<Verification>, HttpError> {
     Ok(Json(match verify_chain(&state).await? {
-        Ok((rows, head)) => json!({ "holds": true, "rows": rows, "head": head }),
-        Err(fault) => json!({ "holds": false, "fault": fault }),
+        Ok((rows, head)) => Verification { holds: true, rows: Some(rows), head: Some(head), fault: None },
+        Err(fault) => Verification { holds: false, rows: None, head: None, fault: Some(fault) },
     }))
 }
 

@@ -2,17 +2,18 @@
 
 use super::list::RatingQuery;
 use crate::state::ConsoleState;
-use axum::Router;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{FeedbackRow, FeedbackSort, Store};
 use web::admin::filters::{Choice, select_field};
 use web::admin::from_store_error;
 use web::admin::list::{self, Cell, Column, List, ListPage, PageRequest};
 use web::html::{link, text};
+use web::openapi::ApiRouter;
 use wire::UserError;
 
-pub(crate) fn routes() -> Router<ConsoleState> {
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
     list::routes::<FeedbackList>()
 }
 
@@ -21,15 +22,17 @@ struct FeedbackList;
 type FeedbackColumn = Column<FeedbackRow>;
 
 /// The query of the list.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 struct FeedbackQuery {
+    /// `any`, `up` or `down`.
     #[serde(default)]
     judged: RatingQuery,
+    /// `newest` or `oldest`.
     #[serde(default)]
     sort: FeedbackSortQuery,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum FeedbackSortQuery {
     #[default]
@@ -57,6 +60,7 @@ impl List for FeedbackList {
     type Row = FeedbackRow;
 
     const PATH: &'static str = "/admin/feedback";
+    const SUMMARY: &'static str = "List feedback on answers";
     const TITLE: &'static str = "Feedback";
     const EMPTY: &'static str = "No feedback matches.";
     const COLUMNS: &'static [FeedbackColumn] = &[

@@ -2,6 +2,7 @@
 
 use crate::state::ConsoleState;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{AdminConversation, ConversationFilter, ConversationSort, RatingFilter, Store};
 use web::admin::filters::{Choice, check_field, day_end, day_start, field, non_empty, select_field};
@@ -16,22 +17,31 @@ pub(super) struct ConversationsList;
 type ConversationColumn = Column<AdminConversation>;
 
 /// The query of the list.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct ConversationQuery {
+    /// The text to search for.
     text: Option<String>,
+    /// Only conversations of this user (id).
     owner: Option<String>,
+    /// Only conversations with this agent.
     agent: Option<String>,
+    /// A day, such as 2026-11-21.
     from: Option<String>,
+    /// A day.
     to: Option<String>,
+    /// `any`, `up` or `down`.
     #[serde(default)]
     judged: RatingQuery,
+    /// `1` for conversations in which an answer failed.
     errors: Option<String>,
+    /// Minimum cost in US dollars.
     cost: Option<String>,
+    /// `newest`, `oldest` or `cost`.
     #[serde(default)]
     sort: ConversationSortQuery,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RatingQuery {
     #[default]
@@ -55,7 +65,7 @@ impl Choice for RatingQuery {
         &[(Self::Any, "any", "Any"), (Self::Up, "up", "Liked"), (Self::Down, "down", "Disliked")];
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ConversationSortQuery {
     #[default]
@@ -88,6 +98,7 @@ impl List for ConversationsList {
     type Row = AdminConversation;
 
     const PATH: &'static str = "/admin/conversations";
+    const SUMMARY: &'static str = "List the conversations of all users";
     const TITLE: &'static str = "Conversations";
     const EMPTY: &'static str = "No conversations match.";
     const COLUMNS: &'static [ConversationColumn] = &[

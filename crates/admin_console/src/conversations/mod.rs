@@ -6,29 +6,35 @@ mod feedback;
 mod list;
 mod page;
 
-use crate::audit::row_json;
+use crate::audit::AuditLine;
 use crate::state::ConsoleState;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, NoContent, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use chat::{Caller, ConversationUsage};
 use list::ConversationsList;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 use store::{AdminConversation, AuditFilter, AuditRow};
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, from_store_error};
+use web::openapi::ApiRouter;
 use web::{HttpError, conversation_disposition, see_other};
 use wire::api::ConversationView;
 use wire::{ErrorCode, UserError};
 
-pub(crate) fn routes() -> Router<ConsoleState> {
-    web::admin::list::routes::<ConversationsList>()
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    let pages = Router::new()
         .route("/admin/conversations/{id}", get(show))
         .route("/admin/conversations/{id}/export", get(export))
-        .route("/admin/conversations/{id}/delete", post(delete))
-        .route("/api/admin/conversations/{id}", get(show_api).delete(delete_api))
+        .route("/admin/conversations/{id}/delete", post(delete));
+    web::admin::list::routes::<ConversationsList>()
+        .get("/api/admin/conversations/{id}", show_api, "Get a conversation with its tool calls and model requests")
+        .delete("/api/admin/conversations/{id}", delete_api, "Delete a conversation")
+        .with_pages(pages)
         .merge(feedback::routes())
 }
 
@@ -119,16 +125,29 @@ async fn delete(
     Ok(see_other(ConversationsList::PATH, None))
 }
 
+/// A conversation with everything about it.
+#[derive(Serialize, JsonSchema)]
+struct ConversationReport {
+    /// Its entry in the list.
+    conversation: AdminConversation,
+    /// The conversation with its messages.
+    view: ConversationView,
+    /// Its usage, with the last requests to models.
+    usage: ConversationUsage,
+    /// Its tool calls, as in the audit log.
+    calls: Vec<AuditLine>,
+}
+
 /// `GET /api/admin/conversations/{id}`
 async fn show_api(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-) -> Result<Json<Value>, HttpError> {
+) -> Result<Json<ConversationReport>, HttpError> {
     let opened = open_conversation(&state, &admin, &id, "read_conversation").await?;
-    let calls: Vec<_> = opened.calls.iter().map(row_json).collect();
+    let calls = opened.calls.iter().map(AuditLine::from).collect();
     let ConversationDetail { conversation, view, usage, .. } = opened;
-    Ok(Json(json!({ "conversation": conversation, "view": view, "usage": usage, "calls": calls })))
+    Ok(Json(ConversationReport { conversation, view, usage, calls }))
 }
 
 /// `DELETE /api/admin/conversations/{id}`
@@ -136,7 +155,7 @@ async fn delete_api(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     delete_conversation(&state, &admin, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }

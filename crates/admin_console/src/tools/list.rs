@@ -1,26 +1,28 @@
 //! The list of tools with statistics of their last calls, and the MCP servers.
 
 use crate::state::ConsoleState;
+use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::routing::get;
-use axum::{Json, Router};
 use capability::ToolServerStatus;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use store::{MAX_RECENT_CALLS, Store, ToolHealth};
 use web::admin::filters::{Choice, field, non_empty, select_field};
 use web::admin::list::{self, After, Cell, Column, List, ListPage, ListView, PageRequest};
-use web::admin::{Admin, from_store_error};
+use web::admin::{ADMINISTRATION, Admin, from_store_error};
 use web::html::Heading::{Number, Text};
 use web::html::{link, number, seconds, table, text};
+use web::openapi::ApiRouter;
 use web::times::minute;
 use web::{HttpError, query_encoded, valid_query};
 use wire::UserError;
 
-pub(super) fn routes() -> Router<ConsoleState> {
-    list::pages::<ToolList>().route("/api/admin/tools", get(health))
+pub(super) fn routes() -> ApiRouter<ConsoleState> {
+    let api = ApiRouter::new(&ADMINISTRATION).get("/api/admin/tools", health, ToolList::SUMMARY);
+    api.with_pages(list::pages::<ToolList>())
 }
 
 struct ToolList;
@@ -28,27 +30,31 @@ struct ToolList;
 type ToolColumn = Column<ToolHealth>;
 
 /// The state of MCP servers and tools.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ToolsHealth {
+    /// The MCP servers.
     servers: Vec<ToolServerStatus>,
     /// Statistics of the last calls, by agent and tool.
     calls: Vec<ToolHealth>,
-    /// The cursor for `after`; none on the last page.
+    /// The cursor for `after`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
 
 /// The query of the list.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 struct ToolQuery {
+    /// Part of the tool's name.
     text: Option<String>,
+    /// Only those of this agent.
     agent: Option<String>,
+    /// `errors`, `calls`, `slowest`, `newest` or `name`.
     #[serde(default)]
     sort: ToolSortQuery,
 }
 
 /// The order of the list.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ToolSortQuery {
     #[default]
@@ -89,6 +95,7 @@ impl List for ToolList {
     type Row = ToolHealth;
 
     const PATH: &'static str = "/admin/tools";
+    const SUMMARY: &'static str = "List MCP servers and tools with their health";
     const TITLE: &'static str = "Tools";
     const EMPTY: &'static str = "No matching tool has been called yet.";
     const COLUMNS: &'static [ToolColumn] = &[

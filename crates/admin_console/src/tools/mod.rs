@@ -4,8 +4,8 @@ mod list;
 mod trial;
 
 use crate::state::ConsoleState;
-use axum::Router;
+use web::openapi::ApiRouter;
 
-pub(crate) fn routes() -> Router<ConsoleState> {
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
     list::routes().merge(trial::routes())
 }

@@ -7,21 +7,23 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::get;
 use axum::{Form, Json, Router};
 use chat::{TrialRequest, TrialResult};
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use web::admin::{Admin, PageError, from_store_error, page};
+use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
 use web::html::{error_message, facts, link, seconds, text};
+use web::openapi::ApiRouter;
 use web::{HttpError, json_error, query_encoded};
 use wire::{ErrorCode, UserError};
 
-pub(super) fn routes() -> Router<ConsoleState> {
-    Router::new()
-        .route("/admin/agents/{id}/tools/{tool}", get(show).post(call))
-        .route("/api/admin/agents/{id}/tools/{tool}", post(try_tool))
+pub(super) fn routes() -> ApiRouter<ConsoleState> {
+    ApiRouter::new(&ADMINISTRATION)
+        .post("/api/admin/agents/{id}/tools/{tool}", try_tool, "Run a tool as a test")
+        .with_pages(Router::new().route("/admin/agents/{id}/tools/{tool}", get(show).post(call)))
 }
 
 /// Runs a tool as a test. The administrator's action and the call each have a row in the audit log.
@@ -74,9 +76,10 @@ async fn call(
 }
 
 /// The body of a tool's test run.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ToolTrialBody {
+    /// The arguments.
     #[serde(default)]
     arguments: Map<String, Value>,
     /// Whether the administrator approves the call if it needs approval.

@@ -2,30 +2,34 @@
 
 use super::UserAdmin;
 use crate::state::ConsoleState;
+use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
-use axum::routing::{delete, get, post};
-use axum::{Json, Router};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use axum::response::NoContent;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use store::UserRow;
-use web::admin::Admin;
+use web::admin::{ADMINISTRATION, Admin};
+use web::openapi::{Accepted, ApiRouter, Created};
 use web::{HttpError, json_error, valid_query};
 
-pub(super) fn routes() -> Router<ConsoleState> {
-    Router::new()
-        .route("/api/admin/users", post(add))
-        .route("/api/admin/users/{id}", get(show).patch(change).delete(remove))
-        .route("/api/admin/users/{id}/password", post(reset_password))
-        .route("/api/admin/users/{id}/sessions", delete(end_sessions))
+pub(super) fn routes() -> ApiRouter<ConsoleState> {
+    ApiRouter::new(&ADMINISTRATION)
+        .post("/api/admin/users", add, "Add a user")
+        .get("/api/admin/users/{id}", show, "Get a user")
+        .patch("/api/admin/users/{id}", change, "Change a user's roles, or disable them")
+        .delete("/api/admin/users/{id}", remove, "Delete a user and everything they own, in the background")
+        .post("/api/admin/users/{id}/password", reset_password, "Reset a user's password")
+        .delete("/api/admin/users/{id}/sessions", end_sessions, "Sign a user out everywhere")
 }
 
 /// The body that adds a user.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewUserBody {
+    /// The name for signing in.
     pub(super) name: String,
+    /// The roles.
     #[serde(default)]
     pub(super) roles: Vec<String>,
     /// Also accepts roles that the config does not name.
@@ -33,15 +37,24 @@ pub(super) struct NewUserBody {
     pub(super) allow_unknown_roles: bool,
 }
 
+/// A new user.
+#[derive(Serialize, JsonSchema)]
+struct AddedUser {
+    /// The user's id.
+    id: String,
+    /// The password, which is shown only once.
+    password: String,
+}
+
 /// `POST /api/admin/users`
 async fn add(
     admin: Admin,
     State(state): State<ConsoleState>,
     sent: Result<Json<NewUserBody>, JsonRejection>,
-) -> Result<(StatusCode, Json<Value>), HttpError> {
+) -> Result<Created<AddedUser>, HttpError> {
     let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
     let (id, password) = UserAdmin::new(&state, &admin)?.add(&sent).await?;
-    Ok((StatusCode::CREATED, Json(json!({ "id": id, "password": password }))))
+    Ok(Created(AddedUser { id, password }))
 }
 
 /// `GET /api/admin/users/{id}`
@@ -54,10 +67,12 @@ async fn show(
 }
 
 /// The body that changes a user.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UserChangeBody {
+    /// The new roles; absent to keep them.
     roles: Option<Vec<String>>,
+    /// Whether the user may not sign in; absent to keep it.
     disabled: Option<bool>,
     /// Also accepts roles that the config does not name.
     #[serde(default, rename = "allowUnknownRoles")]
@@ -82,13 +97,20 @@ async fn change(
     Ok(Json(users.get(&id).await?))
 }
 
+/// A new password.
+#[derive(Serialize, JsonSchema)]
+struct NewPassword {
+    /// The password, which is shown only once.
+    password: String,
+}
+
 /// `POST /api/admin/users/{id}/password`
 async fn reset_password(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-) -> Result<Json<Value>, HttpError> {
-    Ok(Json(json!({ "password": UserAdmin::new(&state, &admin)?.reset_password(&id).await? })))
+) -> Result<Json<NewPassword>, HttpError> {
+    Ok(Json(NewPassword { password: UserAdmin::new(&state, &admin)?.reset_password(&id).await? }))
 }
 
 /// `DELETE /api/admin/users/{id}/sessions`
@@ -96,14 +118,15 @@ async fn end_sessions(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<NoContent, HttpError> {
     UserAdmin::new(&state, &admin)?.end_sessions(&id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
 /// The query of a deletion: the name of the user, as a confirmation.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct DeleteQuery {
+    /// The user's name, as a confirmation.
     #[serde(default)]
     name: String,
 }
@@ -114,7 +137,7 @@ async fn remove(
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
     query: Result<Query<DeleteQuery>, QueryRejection>,
-) -> Result<StatusCode, HttpError> {
+) -> Result<Accepted, HttpError> {
     UserAdmin::new(&state, &admin)?.delete(&id, &valid_query(query)?.name).await?;
-    Ok(StatusCode::ACCEPTED)
+    Ok(Accepted)
 }

@@ -11,6 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 use axum::{Form, Router};
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use store::{Store, UserFilter, UserRow, UserSort};
@@ -18,14 +19,14 @@ use web::admin::filters::{Choice, field, non_empty, select_field};
 use web::admin::list::{self, After, Cell, Column, List, ListPage, PageRequest};
 use web::admin::{Admin, PageError, from_store_error, page};
 use web::html::{error_message, link, text};
+use web::openapi::ApiRouter;
 use web::times::day;
 use wire::UserError;
 
-pub(super) fn routes() -> Router<ConsoleState> {
-    Router::new()
-        .route(UserList::PATH, get(show).post(add))
-        .route("/admin/users.csv", get(list::file::<UserList>))
-        .route("/api/admin/users", get(list::api::<UserList>))
+pub(super) fn routes() -> ApiRouter<ConsoleState> {
+    let pages =
+        Router::new().route(UserList::PATH, get(show).post(add)).route("/admin/users.csv", get(list::file::<UserList>));
+    list::api_routes::<UserList>().with_pages(pages)
 }
 
 struct UserList;
@@ -33,17 +34,21 @@ struct UserList;
 type UserColumn = Column<UserItem>;
 
 /// The query of the list.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 struct UserQuery {
+    /// Part of the name.
     text: Option<String>,
+    /// Only users with this role.
     role: Option<String>,
+    /// `all`, `enabled` or `disabled`.
     #[serde(default)]
     state: UserStateQuery,
+    /// `name` or `newest`.
     #[serde(default)]
     sort: UserSortQuery,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum UserStateQuery {
     #[default]
@@ -57,7 +62,7 @@ impl Choice for UserStateQuery {
         &[(Self::All, "all", "All"), (Self::Enabled, "enabled", "Enabled"), (Self::Disabled, "disabled", "Disabled")];
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum UserSortQuery {
     #[default]
@@ -71,7 +76,7 @@ impl Choice for UserSortQuery {
 }
 
 /// A user in the list.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct UserItem {
     #[serde(flatten)]
     user: UserRow,
@@ -86,6 +91,7 @@ impl List for UserList {
     type Row = UserItem;
 
     const PATH: &'static str = "/admin/users";
+    const SUMMARY: &'static str = "List users";
     const TITLE: &'static str = "Users";
     const EMPTY: &'static str = "No users match.";
     const COLUMNS: &'static [UserColumn] = &[

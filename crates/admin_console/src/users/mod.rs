@@ -10,16 +10,16 @@ mod roles;
 use crate::state::ConsoleState;
 use api::NewUserBody;
 use auth::password::{Accounts, credential_rules, now_millis};
-use axum::Router;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use store::{AddUserOutcome, ChangeUserOutcome, NewUser, UserChange, UserFilter, UserRow, UserSort};
 use uuid::Uuid;
 use web::admin::{Admin, from_store_error};
+use web::openapi::ApiRouter;
 use wire::{ErrorCode, UserError};
 
-pub(crate) fn routes() -> Router<ConsoleState> {
-    list::routes().merge(page::routes()).merge(api::routes())
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    list::routes().merge(api::routes()).with_pages(page::routes())
 }
 
 /// Returns the accounts of this server.

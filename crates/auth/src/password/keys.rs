@@ -5,6 +5,7 @@ use crate::AccountAction;
 use crate::visitors::random_bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use store::{AuditEntry, NewApiKey, StoreError};
@@ -18,7 +19,7 @@ const DAY: i64 = 86_400_000;
 pub const MAX_DAYS: u32 = 366;
 
 /// A scope of API keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyScope {
     /// Using agents and reading their answers.
@@ -59,7 +60,7 @@ impl KeyScope {
 }
 
 /// A new key. It is shown only once.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewKey {
     /// The key's id, which is no secret.

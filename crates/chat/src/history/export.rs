@@ -2,6 +2,7 @@
 
 use crate::history::conversations::strip_private;
 use crate::{Caller, Chat, errors};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use wire::api::{ConversationSummary, MessageMetadata, Outcome};
@@ -11,10 +12,10 @@ use wire::{Approval, Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
 pub const FORMAT: &str = "chatwright.conversation.1";
 
 /// An exported conversation with all its branches, without the parts that must stay on the server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExportedConversation {
-    /// The format; always [`FORMAT`].
+    /// The format: `chatwright.conversation.1`.
     pub format: String,
     /// The title.
     pub title: String,
@@ -31,7 +32,7 @@ pub struct ExportedConversation {
 }
 
 /// A message with its parent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExportedMessage {
     /// The id of the parent message; absent for a first message.

@@ -9,6 +9,7 @@ use agent::{Agent, Decision, Event, EventSink, PendingCall, ReplyUsage, SinkClos
 use contract::{FinishReason, Model, ModelError, ModelId, Part, PartStream, Request, RunScope, ToolError, Usage};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub struct TrialRequest {
 }
 
 /// The result of a trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialResult {
     /// The outcome, as in the audit log.

@@ -3,13 +3,14 @@
 use crate::record::audit::RunContext;
 use crate::{Caller, Inner, errors};
 use agent::ReplyUsage;
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{StepRecord, StepTotals};
 use wire::UserError;
 use wire::api::TokenUsage;
 
 /// The usage of a conversation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ConversationUsage {
     /// The totals.
     #[serde(flatten)]

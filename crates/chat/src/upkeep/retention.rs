@@ -4,6 +4,7 @@
 use crate::events::Events;
 use crate::upkeep::purge::{self, conversation_deleted};
 use crate::{AgentSource, Chat, Clock, Telemetry, errors};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -83,7 +84,7 @@ fn before(now: i64, kept: Duration) -> i64 {
 }
 
 /// The amounts that a round deleted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SweepResult {
     /// Conversations without a change for longer than their retention.
     pub conversations: u64,

@@ -2,20 +2,30 @@
 
 use super::{CustomAgentBody, CustomAgentDetail};
 use crate::console;
+use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::response::NoContent;
 use capability::Context;
-use serde_json::{Value, json};
-use web::admin::Admin;
+use schemars::JsonSchema;
+use serde::Serialize;
+use web::admin::{ADMINISTRATION, Admin};
+use web::openapi::{ApiRouter, Created};
 use web::{HttpError, json_error};
 
-pub(super) fn routes() -> Router<Context> {
-    Router::new()
-        .route("/api/admin/custom-agents", post(add))
-        .route("/api/admin/custom-agents/{id}", get(show).put(change).delete(remove))
+pub(super) fn routes() -> ApiRouter<Context> {
+    ApiRouter::new(&ADMINISTRATION)
+        .post("/api/admin/custom-agents", add, "Create a custom agent")
+        .get("/api/admin/custom-agents/{id}", show, "Get a custom agent with its versions")
+        .put("/api/admin/custom-agents/{id}", change, "Change a custom agent")
+        .delete("/api/admin/custom-agents/{id}", remove, "Delete a custom agent")
+}
+
+/// A new custom agent.
+#[derive(Serialize, JsonSchema)]
+struct CreatedAgent {
+    /// Its id.
+    id: String,
 }
 
 /// `POST /api/admin/custom-agents`
@@ -23,9 +33,9 @@ async fn add(
     admin: Admin,
     State(state): State<Context>,
     sent: Result<Json<CustomAgentBody>, JsonRejection>,
-) -> Result<(StatusCode, Json<Value>), HttpError> {
+) -> Result<Created<CreatedAgent>, HttpError> {
     let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
-    Ok((StatusCode::CREATED, Json(json!({ "id": console::save(&state, &admin, None, sent).await? }))))
+    Ok(Created(CreatedAgent { id: console::save(&state, &admin, None, sent).await? }))
 }
 
 /// `GET /api/admin/custom-agents/{id}`
@@ -50,7 +60,7 @@ async fn change(
 }
 
 /// `DELETE /api/admin/custom-agents/{id}`
-async fn remove(admin: Admin, State(state): State<Context>, Path(id): Path<String>) -> Result<StatusCode, HttpError> {
+async fn remove(admin: Admin, State(state): State<Context>, Path(id): Path<String>) -> Result<NoContent, HttpError> {
     console::delete(&state, &admin, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }

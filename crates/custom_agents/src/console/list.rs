@@ -3,6 +3,7 @@
 use super::{CustomAgentItem, allowed_bases, load_all};
 use capability::Context;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::cmp::Reverse;
 use store::Store;
@@ -18,15 +19,17 @@ pub(super) struct CustomAgentList;
 type AgentColumn = Column<CustomAgentItem>;
 
 /// The query of the list.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct CustomAgentQuery {
+    /// Part of the name, the purpose or the base agent.
     text: Option<String>,
+    /// `name`, `newest` or `oldest`.
     #[serde(default)]
     sort: CustomAgentSortQuery,
 }
 
 /// The order of the list.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum CustomAgentSortQuery {
     /// By name.
@@ -53,6 +56,7 @@ impl List for CustomAgentList {
 
     const PATH: &'static str = "/admin/custom-agents";
     const TAB: &'static str = "/admin/agents";
+    const SUMMARY: &'static str = "List custom agents";
     const TITLE: &'static str = "Custom agents";
     const EMPTY: &'static str = "No custom agents match.";
     const COLUMNS: &'static [AgentColumn] = &[

@@ -7,6 +7,7 @@ mod pages;
 use crate::store::{self, CustomAgentRow, CustomAgentVersion, MAX_CUSTOM_AGENTS, SaveAgentOutcome, SaveCustomAgent};
 use crate::{CustomAgent, CustomAgents, PREFIX, selectable_tools};
 use capability::Context;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::json;
@@ -16,11 +17,12 @@ use wire::{ErrorCode, UserError};
 
 /// Returns the section of the console. It has no entry in the menu: the page of agents links to it.
 pub(crate) fn section(context: Context) -> Section {
+    let routes = web::admin::list::routes::<list::CustomAgentList>().merge(api::routes()).with_pages(pages::routes());
     let actions = ["add_agent", "change_agent", "delete_agent", "export_custom_agents"];
     Section {
         menu: Vec::new(),
         actions: actions.map(|action| format!("admin:{action}")).to_vec(),
-        routes: pages::routes().merge(api::routes()).with_state(context),
+        routes: routes.map(|router| router.with_state(context)),
     }
 }
 
@@ -32,29 +34,35 @@ const MAX_INSTRUCTIONS: usize = 20_000;
 const ID_DIGITS: usize = 12;
 
 /// The body that creates or changes a custom agent.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CustomAgentBody {
+    /// The name.
     name: String,
+    /// The purpose.
     #[serde(default)]
     description: String,
+    /// The base agent: an agent of the config.
     from: String,
+    /// The instructions.
     instructions: String,
+    /// The tools of the base agent that it has.
     #[serde(default)]
     tools: Vec<String>,
-    /// The version that the change is based on; none for a new agent.
+    /// The version that the change is based on; absent for a new agent.
     #[serde(default)]
     version: Option<i64>,
 }
 
 /// A custom agent with its earlier versions.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CustomAgentDetail {
     #[serde(flatten)]
     row: CustomAgentRow,
     /// Whether the config still contains its base agent.
     is_available: bool,
+    /// The versions, newest first.
     versions: Vec<CustomAgentVersion>,
 }
 
@@ -75,7 +83,7 @@ async fn load_all(state: &Context) -> Result<Vec<CustomAgentRow>, UserError> {
 }
 
 /// A custom agent in the list.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct CustomAgentItem {
     #[serde(flatten)]
     row: CustomAgentRow,

@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use capability::Context;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::admin::list::{self, List};
+use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
 use web::html::{error_message, facts, link, success_message, table, text};
@@ -23,7 +23,7 @@ use wire::{ErrorCode, UserError};
 const LIST_PATH: &str = CustomAgentList::PATH;
 
 pub(super) fn routes() -> Router<Context> {
-    list::routes::<CustomAgentList>()
+    Router::new()
         .route(LIST_PATH, post(add))
         .route("/admin/custom-agents/new", get(new))
         .route("/admin/custom-agents/{id}", get(show).post(change))

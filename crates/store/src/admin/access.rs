@@ -4,10 +4,11 @@ use super::{ListCursor, MAX_LISTED};
 use crate::accounts::users::decode_list;
 use crate::sql::{self, QueryBuilder, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The kind of access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AccessKind {
     /// A session of a signed-in user.
@@ -44,7 +45,7 @@ impl AccessKind {
 }
 
 /// A session or an API key, and its user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminAccess {
     /// Unique within its kind.

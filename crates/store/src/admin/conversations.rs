@@ -4,10 +4,11 @@ use super::{ListCursor, MAX_LISTED};
 use crate::search::SearchTerms;
 use crate::sql::{self, Db, QueryBuilder, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A row of the list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminConversation {
     /// Its id.

@@ -3,10 +3,11 @@
 use super::{ListCursor, MAX_LISTED, RatingFilter};
 use crate::sql::{QueryBuilder, Row};
 use crate::{Store, StoreError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A rating of an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackRow {
     /// The conversation.

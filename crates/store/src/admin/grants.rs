@@ -3,10 +3,11 @@
 use super::{ListCursor, MAX_LISTED};
 use crate::sql::{self, QueryBuilder, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A standing approval, and its user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminGrant {
     /// Unique.
@@ -20,7 +21,7 @@ pub struct AdminGrant {
     pub agent_id: String,
     /// The tool.
     pub tool: String,
-    /// The only conversation in which it holds; `None` for all.
+    /// The only conversation in which it holds; absent for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
     /// The title of the conversation.

@@ -2,6 +2,7 @@
 
 use crate::sql::{self, Row};
 use crate::{Store, StoreError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The maximum number of listed runs of an agent.
@@ -14,7 +15,7 @@ pub const MAX_RECENT_CALLS: i64 = 10_000;
 const MAX_TOOLS: u32 = 200;
 
 /// A run in a conversation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecentRun {
     /// The run's id.
@@ -42,7 +43,7 @@ pub struct RecentRun {
 }
 
 /// The outcomes of the last calls of a tool by an agent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolHealth {
     /// The agent.
@@ -55,7 +56,7 @@ pub struct ToolHealth {
     pub errors: i64,
     /// The number of calls that a rule refused or a user denied.
     pub refused: i64,
-    /// The average duration of a call, in milliseconds; `None` if none is known.
+    /// The average duration of a call, in milliseconds; absent if none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_ms: Option<f64>,
     /// When the last call ended; Unix time, milliseconds.

@@ -2,10 +2,11 @@
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Usage totals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageTotals {
     /// The number of messages of users and of invocations.
@@ -29,7 +30,7 @@ pub struct UsageTotals {
 }
 
 /// The usage of a day.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DayUsage {
     /// Days since 1970, UTC.
     pub day: i64,
@@ -39,7 +40,7 @@ pub struct DayUsage {
 }
 
 /// The usage of an agent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentUsage {
     /// The agent.

@@ -4,10 +4,11 @@ use super::{ADMIN, ListCursor, MAX_LISTED};
 use crate::accounts::users::{decode_list, encode_list};
 use crate::sql::{self, Db, QueryBuilder, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A row of the list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserRow {
     /// The user's id.

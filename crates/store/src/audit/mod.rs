@@ -6,6 +6,7 @@ pub(crate) mod chain;
 use crate::audit::chain::AuditHead;
 use crate::sql::{self, Db, Query, Row, without_nul};
 use crate::{Store, StoreError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ use serde_json::Value;
 pub const MAX_AUDIT_ROWS: u32 = 200;
 
 /// How a tool call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditOutcome {
     /// The tool returned a result.
@@ -42,7 +43,7 @@ impl AuditOutcome {
 }
 
 /// A check that decides whether a call runs. More may be added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Gate {
@@ -59,7 +60,7 @@ pub enum Gate {
 }
 
 /// The decision of a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum GateVerdict {
@@ -78,7 +79,7 @@ pub enum GateVerdict {
 }
 
 /// A decision about a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateDecision {
     /// The gate.
     pub gate: Gate,

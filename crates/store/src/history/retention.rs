@@ -5,6 +5,7 @@ use crate::history::change::conversation_to_delete;
 use crate::history::conversations::delete_in_transaction;
 use crate::sql::{self, QueryBuilder, Row};
 use crate::{AuditEntry, ConversationToDelete, Store, StoreError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The maximum number of conversations in a preview.
@@ -29,7 +30,7 @@ pub enum DueFilter {
 }
 
 /// A conversation that will be deleted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DueConversation {
     /// Its id.

@@ -3,6 +3,7 @@
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
+use schemars::JsonSchema;
 use serde::Serialize;
 use wire::api::TokenUsage;
 
@@ -10,7 +11,7 @@ use wire::api::TokenUsage;
 pub const MAX_STEPS: u32 = 500;
 
 /// A completed request to a model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepRecord {
     /// When the reply ended; Unix time, milliseconds.
@@ -41,7 +42,7 @@ pub struct StepRecord {
     pub finish_reason: String,
     /// The token usage.
     pub usage: TokenUsage,
-    /// The cost in US dollars; `None` if the price is unknown.
+    /// The cost in US dollars; absent if the price is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// The time from the request to the first part of the reply, in milliseconds.
@@ -51,14 +52,14 @@ pub struct StepRecord {
 }
 
 /// The sums over several requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepTotals {
     /// The number of requests.
     pub steps: u64,
     /// The token usage.
     pub usage: TokenUsage,
-    /// The cost in US dollars, as far as prices are known; `None` if no price is known.
+    /// The cost in US dollars, as far as prices are known; absent if no price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }

@@ -3,6 +3,7 @@
 use super::Menu;
 use crate::error::HttpError;
 use crate::html::not_found_page;
+use crate::openapi::RouteInput;
 use crate::redirect::{SIGN_IN_PATH, query_encoded, see_other};
 use crate::request::RequestContext;
 use auth::audit_row;
@@ -53,6 +54,8 @@ impl<S: Sync> FromRequestParts<S> for Admin {
         })
     }
 }
+
+impl RouteInput for Admin {}
 
 impl Admin {
     /// Builds the audit row of an administrator's action. Names of tools contain no colon, so they

@@ -17,3 +17,12 @@ pub use extract::{Admin, is_admin};
 pub use layout::{Menu, MenuEntry, page};
 pub use section::Section;
 pub use user_names::{UserNames, user_view};
+
+use crate::openapi::{Access, Tag};
+
+/// The group of the console's routes in the OpenAPI document.
+pub const ADMINISTRATION: Tag = Tag {
+    name: "administration",
+    description: "The admin console. Scope `admin`, and the role `admin`.",
+    access: Access::Users { scope: Some("admin") },
+};

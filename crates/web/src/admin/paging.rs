@@ -1,6 +1,7 @@
 //! Pages of a list, and the cursors between them.
 
 use super::errors::invalid_cursor;
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{ListCursor, MAX_LISTED};
 use wire::UserError;
@@ -9,11 +10,12 @@ use wire::UserError;
 pub const PAGE_SIZE: u32 = MAX_LISTED - 1;
 
 /// A page of a list, as the API returns it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "{T}Page")]
 pub struct ListPage<T> {
     /// The rows.
     pub items: Vec<T>,
-    /// The cursor for `after`; none on the last page.
+    /// The cursor for `after`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }

@@ -2,11 +2,11 @@
 
 use super::MenuEntry;
 use super::list::{self, List};
-use axum::Router;
+use crate::openapi::ApiRouter;
 
 /// The part of the console that a capability brings. The console mounts its routes and shows its
 /// entries in the menu.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Section {
     /// Its entries of the menu, which follow those of the console.
     pub menu: Vec<MenuEntry>,
@@ -15,7 +15,7 @@ pub struct Section {
     pub actions: Vec<String>,
     /// Its routes below `/admin` and `/api/admin`. The first extractor of each is
     /// [`Admin`](super::Admin).
-    pub routes: Router,
+    pub routes: ApiRouter,
 }
 
 impl Section {
@@ -24,7 +24,7 @@ impl Section {
         Self {
             menu: vec![MenuEntry { path: L::PATH, title: L::TITLE }],
             actions: vec![format!("admin:{}", list::export_action::<L>())],
-            routes: list::routes::<L>().with_state(state),
+            routes: list::routes::<L>().map(|router| router.with_state(state)),
         }
     }
 }

@@ -16,6 +16,7 @@ const STARTED: &str = "started";
 
 /// A tool call and its result. Which fields are present depends on `state`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolPart {
     /// The tool's name. In JSON it is part of the type, or the `toolName` of a `dynamic-tool`.
@@ -65,6 +66,7 @@ pub struct ToolPart {
 
 /// The state of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolState {
     /// The arguments are arriving.
@@ -103,6 +105,7 @@ impl ToolState {
 
 /// An approval request for a tool call, and the user's decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approval {
     /// A unique id; a decision names it.
     pub id: String,
@@ -128,6 +131,7 @@ pub struct Approval {
 
 /// The terms of an approval request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalTerms {
     /// The fingerprint of the tool when the request was made; absent for a nested call.
@@ -152,6 +156,7 @@ pub struct ApprovalTerms {
 
 /// What happens to an interrupted call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CutOff {
     /// Undecided: the user is asked, or the call runs again when the answer continues.
@@ -165,6 +170,7 @@ read_names!(CutOff { "open" => Open, "again" => Again });
 /// What an agent has read in a conversation. Each field names the tool that first returned such
 /// data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exposure {
     /// The tool that returned private data.
     #[serde(skip_serializing_if = "Option::is_none")]

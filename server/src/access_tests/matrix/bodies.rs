@@ -1,8 +1,8 @@
 //! Bodies for every route, made from the OpenAPI document and the columns of the database.
 
 use super::Route;
+use crate::access_tests::inventory::document;
 use crate::access_tests::message;
-use crate::routes::openapi::DOCUMENT;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,6 +23,11 @@ pub(super) fn body(route: &Route, id: &str) -> Vec<RequestBody> {
         return server_function(route, id).into_iter().map(RequestBody::Json).collect();
     }
     match schema(route) {
+        // One body for each kind of change.
+        Some(schema) if schema["oneOf"].is_array() => {
+            let kinds = schema["oneOf"].as_array().into_iter().flatten();
+            kinds.map(|kind| RequestBody::Json(example(kind, "", id))).collect()
+        }
         Some(schema) => vec![RequestBody::Json(example(&schema, "", id))],
         None => vec![RequestBody::Form(format!("id={id}&name=mine&password=mine&owner={id}&user_id={id}"))],
     }
@@ -30,13 +35,13 @@ pub(super) fn body(route: &Route, id: &str) -> Vec<RequestBody> {
 
 /// Returns the schema of a route's JSON body.
 pub(super) fn schema(route: &Route) -> Option<Value> {
-    let content = &DOCUMENT["paths"][&route.path][route.method.as_str().to_lowercase()]["requestBody"]["content"];
+    let content = &document()["paths"][&route.path][route.method.as_str().to_lowercase()]["requestBody"]["content"];
     content["application/json"]["schema"].is_object().then(|| resolve_schema(&content["application/json"]["schema"]))
 }
 
 fn resolve_schema(schema: &Value) -> Value {
     match schema["$ref"].as_str().and_then(|at| at.rsplit('/').next()) {
-        Some(name) => DOCUMENT["components"]["schemas"][name].clone(),
+        Some(name) => document()["components"]["schemas"][name].clone(),
         None => schema.clone(),
     }
 }
@@ -47,8 +52,11 @@ fn example(schema: &Value, name: &str, id: &str) -> Value {
     if name == "messages" {
         return json!([message("mine")]);
     }
-    if let Some(first) = schema["enum"].get(0) {
-        return first.clone();
+    if let Some(only) = schema.get("const").or_else(|| schema["enum"].get(0)) {
+        return only.clone();
+    }
+    if let Some(first) = schema["oneOf"].get(0).or_else(|| schema["anyOf"].get(0)) {
+        return example(first, name, id);
     }
     let kind = schema["type"].as_str().or(schema["type"][0].as_str()).unwrap_or("object");
     match kind {

@@ -6,6 +6,7 @@ mod bodies;
 mod fixture;
 mod malformed;
 mod mass_assignment;
+mod schemas;
 mod tables;
 
 use super::{UNKNOWN_ID, inventory};

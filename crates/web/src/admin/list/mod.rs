@@ -11,9 +11,10 @@ mod tests;
 pub use super::paging::{ListPage, PAGE_SIZE, PageRequest};
 pub use column::{Cell, Column};
 pub use page::ListView;
-pub use routes::{After, api, file, pages, routes, show, view};
+pub use routes::{After, api_routes, file, pages, routes, show, view};
 
 use leptos::prelude::AnyView;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::future::Future;
@@ -29,15 +30,17 @@ pub trait List: 'static {
     /// The state of its routes.
     type State: Clone + Send + Sync + 'static;
     /// The filters and the order, from the query of the URL.
-    type Query: DeserializeOwned + Send + Sync + 'static;
+    type Query: DeserializeOwned + JsonSchema + Send + Sync + 'static;
     /// A row, which is also the item of the JSON list.
-    type Row: Serialize + Send + 'static;
+    type Row: Serialize + JsonSchema + Send + 'static;
 
     /// The path of the page, `/admin/NAME`. The file is at `/admin/NAME.csv`, and the API at
     /// `/api/admin/NAME`. Exports are recorded in the audit log as `admin:export_NAME`.
     const PATH: &'static str;
     /// The path of the menu entry that is the current one on the page.
     const TAB: &'static str = Self::PATH;
+    /// The summary of the API's route in the OpenAPI document.
+    const SUMMARY: &'static str;
     /// The title of the page.
     const TITLE: &'static str;
     /// The text that the page shows if there are no rows.

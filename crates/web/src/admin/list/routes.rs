@@ -2,21 +2,28 @@
 
 use super::{List, ListView, export_action, file as csv_file, name};
 use crate::admin::paging::{ListPage, PageRequest};
-use crate::admin::{Admin, PageError, from_store_error, page};
+use crate::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
 use crate::error::{HttpError, valid_query};
+use crate::openapi::ApiRouter;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use wire::UserError;
 
 /// Returns the routes of a list: its page, its file and its API.
-pub fn routes<L: List>() -> Router<L::State> {
-    pages::<L>().route(&format!("/api{}", L::PATH), get(api::<L>))
+pub fn routes<L: List>() -> ApiRouter<L::State> {
+    api_routes::<L>().with_pages(pages::<L>())
+}
+
+/// Returns the route of a list's API.
+pub fn api_routes<L: List>() -> ApiRouter<L::State> {
+    ApiRouter::new(&ADMINISTRATION).get(format!("/api{}", L::PATH), api::<L>, L::SUMMARY)
 }
 
 /// Returns the routes of a list's page and file.
@@ -25,9 +32,9 @@ pub fn pages<L: List>() -> Router<L::State> {
 }
 
 /// The query of every list: where the page begins.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct After {
-    /// The cursor: `next` of the page before.
+    /// `next` of the previous page.
     pub after: Option<String>,
 }
 
@@ -80,7 +87,7 @@ pub async fn file<L: List>(
 }
 
 /// `GET /api/admin/NAME`
-pub async fn api<L: List>(
+async fn api<L: List>(
     _: Admin,
     State(state): State<L::State>,
     query: Result<Query<L::Query>, QueryRejection>,

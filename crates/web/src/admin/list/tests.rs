@@ -7,6 +7,7 @@ use axum::http::Request;
 use axum::{Extension, Router};
 use chat::Caller;
 use leptos::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use store::{AuditFilter, Schema, Store};
@@ -18,21 +19,21 @@ struct NumberList;
 
 type NumberColumn = Column<Number>;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Number {
     value: i64,
     english_name: Option<&'static str>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct NumberQuery {
     name: Option<String>,
     #[serde(default)]
     sort: NumberSort,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum NumberSort {
     #[default]
@@ -51,6 +52,7 @@ impl List for NumberList {
     type Row = Number;
 
     const PATH: &'static str = "/admin/odd-numbers";
+    const SUMMARY: &'static str = "List odd numbers";
     const TITLE: &'static str = "Odd numbers";
     const EMPTY: &'static str = "No numbers match.";
     const COLUMNS: &'static [NumberColumn] = &[
@@ -100,7 +102,7 @@ async fn get(routes: &Router, role: &str, path: &str) -> (u16, String) {
 async fn columns_make_the_page_the_file_and_the_json() {
     let store = Schema::new(&[]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
     let menu: Menu = [MenuEntry { path: NumberList::PATH, title: NumberList::TITLE }].into_iter().collect();
-    let routes = routes::<NumberList>().layer(Extension(menu)).with_state(store.clone());
+    let routes = routes::<NumberList>().mount(&mut Vec::new()).layer(Extension(menu)).with_state(store.clone());
 
     let (status, page) = get(&routes, "admin", "/admin/odd-numbers?sort=down").await;
     assert_eq!(status, 200);

@@ -1,0 +1,159 @@
+//! The OpenAPI 3.1 document of the HTTP API.
+
+use super::tags::OPERATION;
+use crate::router::AppState;
+use axum::Extension;
+use axum::body::Bytes;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use std::sync::Arc;
+use web::openapi::{About, ApiRouter, Description, Document, RouteOutput};
+
+/// The path of the document.
+pub(crate) const PATH: &str = "/api/openapi.json";
+
+/// What the document says about the API as a whole.
+pub(crate) const ABOUT: About = About {
+    title: "Chatwright",
+    version: env!("CARGO_PKG_VERSION"),
+    description: "Chats with agents, endpoints and administration over HTTP. A program authenticates with an API key, whose \
+                  scopes limit what it can do, or, in the auth mode `jwt`, with a token of the host application.",
+    session_cookie: "cw_session",
+};
+
+/// Returns the route.
+pub(crate) fn routes() -> ApiRouter<AppState> {
+    ApiRouter::new(&OPERATION).get(PATH, show, "Get this document")
+}
+
+/// The document as JSON.
+pub(crate) struct DocumentJson(Bytes);
+
+impl IntoResponse for DocumentJson {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
+    }
+}
+
+impl RouteOutput for DocumentJson {
+    fn describe(description: &mut Description<'_>) {
+        let schema = json!({ "type": "object", "description": "An OpenAPI 3.1 document." });
+        description.response(200, "application/json", &schema);
+    }
+}
+
+/// `GET /api/openapi.json`: the same for all callers, and independent of the config.
+pub(crate) async fn show(Extension(document): Extension<Arc<Document>>) -> DocumentJson {
+    DocumentJson(document.json())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::access_tests::inventory::{document, inventory};
+    use auth::password::KeyScope;
+    use serde_json::Value;
+    use std::collections::BTreeSet;
+
+    /// Routes for browsers, which the document does not contain.
+    const PAGES: [&str; 8] = ["/admin", "/auth/", "/shared/", "/pkg/", "/ui/", "/admin/", "/embed/", "/embed.js"];
+
+    /// Returns the routes of the router that the document must contain.
+    async fn routes() -> BTreeSet<String> {
+        let is_page = |path: &str| {
+            let fits =
+                |page: &&str| path == page.trim_end_matches('/') || page.ends_with('/') && path.starts_with(*page);
+            PAGES.iter().any(fits)
+        };
+        let routes = inventory().await.into_iter().filter(|(path, _)| !is_page(path));
+        routes.map(|(path, method)| format!("{path} {}", method.as_str().to_lowercase())).collect()
+    }
+
+    /// Returns each operation with its path and method.
+    fn operations(document: &Value) -> Vec<(String, String, &Value)> {
+        let paths = document["paths"].as_object().unwrap().iter();
+        let operations = paths.flat_map(|(path, operations)| {
+            operations.as_object().unwrap().iter().map(|(method, entry)| (path.clone(), method.clone(), entry))
+        });
+        operations.collect()
+    }
+
+    /// The scopes in the document are those that the server enforces.
+    #[tokio::test]
+    async fn every_tag_names_the_scope_of_its_routes() {
+        inventory().await;
+        for (path, _, entry) in operations(document()) {
+            let tag = document()["tags"].as_array().unwrap().iter().find(|tag| tag["name"] == entry["tags"][0]);
+            let description = tag.unwrap()["description"].as_str().unwrap();
+            let accepts_keys = entry["security"].as_array().unwrap().iter().any(|way| way["key"].is_array());
+            match KeyScope::for_path(&path) {
+                Some(scope) => {
+                    let is_named = description.contains(&format!("Scope `{}`", scope.name()));
+                    assert!(is_named && accepts_keys, "{path}: {description}");
+                }
+                None => {
+                    // Agent platforms have a key of their own.
+                    let is_closed = !accepts_keys || path.starts_with("/remote-agent/");
+                    assert!(!description.contains("Scope `") && is_closed, "{path}: {description}");
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn document_lists_exactly_the_api_routes() {
+        let there = routes().await;
+        let documented: BTreeSet<_> =
+            operations(document()).into_iter().map(|(path, method, _)| format!("{path} {method}")).collect();
+        assert!(there.len() > 50, "too few routes were found: {there:?}");
+        let missing: Vec<_> = there.difference(&documented).collect();
+        let gone: Vec<_> = documented.difference(&there).collect();
+        assert_eq!((missing, gone), (Vec::<&String>::new(), Vec::<&String>::new()));
+    }
+
+    /// A body of an unknown type says nothing to a client.
+    #[tokio::test]
+    async fn bodies_and_parameters_are_described() {
+        inventory().await;
+        // Defined by the config, by another standard, or bytes.
+        let open = ["/api/endpoints/", "/api/openapi.json", "/remote-agent/tools/", "/api/files"];
+        for (path, method, entry) in operations(document()) {
+            let bodies = entry["responses"].as_object().unwrap().values().chain(entry.get("requestBody"));
+            for (media, body) in bodies.filter_map(|body| body["content"].as_object()).flatten() {
+                let schema = &body["schema"];
+                let named = schema.get("$ref").or_else(|| schema["items"].get("$ref"));
+                let is_known =
+                    named.is_some() || schema["type"] == "string" || open.iter().any(|open| path.starts_with(open));
+                assert!(is_known, "{method} {path}, {media}: {schema}");
+            }
+            for parameter in entry["parameters"].as_array().into_iter().flatten().filter(|of| of["in"] == "query") {
+                assert!(parameter["description"].is_string(), "{method} {path}: {parameter}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn schemas_are_defined_and_used_and_operation_ids_are_unique() {
+        inventory().await;
+        let document = document();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        let text = document.to_string();
+        let named: BTreeSet<_> =
+            text.split("#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let known: BTreeSet<_> = schemas.keys().map(String::as_str).collect();
+        assert_eq!(named, known, "each schema is used, and each is defined");
+        // Two types of the same name would be told apart by a number.
+        let numbered: Vec<_> = known.iter().filter(|name| name.ends_with(|sign: char| sign.is_ascii_digit())).collect();
+        assert!(numbered.is_empty(), "{numbered:?}");
+        let undescribed: Vec<_> = schemas.iter().filter(|(_, schema)| schema["description"].is_null()).collect();
+        assert!(undescribed.is_empty(), "{undescribed:?}");
+        for (name, schema) in schemas {
+            for word in ["crate::", "[`", "`None`"] {
+                assert!(!schema.to_string().contains(word), "{name} is described for Rust: {schema}");
+            }
+        }
+        let operations = operations(document);
+        let ids: BTreeSet<_> = operations.iter().map(|(_, _, entry)| entry["operationId"].as_str().unwrap()).collect();
+        assert_eq!(ids.len(), operations.len());
+    }
+}
