@@ -11,12 +11,15 @@ use futures::future::BoxFuture;
 use std::sync::Arc;
 use web::openapi::ApiRouter;
 
-/// Returns the routes of the admin console, with those of all capabilities.
+/// Returns the routes of the admin console and of all capabilities.
 pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
     let Composition { chat, current, store, .. } = composition;
     let context = Context { store: store.clone(), current: current.clone() };
-    let sections = current.capabilities().console(&context);
-    admin_console::routes(ConsoleState::new(chat.clone(), store.clone(), current.clone()), sections)
+    let capabilities = current.capabilities();
+    let state = ConsoleState::new(chat.clone(), store.clone(), current.clone());
+    let console = admin_console::routes(state, capabilities.console(&context));
+    let routes = capabilities.routes(&context).into_iter().map(|routes| routes.map(|router| router.with_state(())));
+    routes.fold(console, ApiRouter::merge)
 }
 
 impl Host for CurrentConfig {

@@ -21,6 +21,7 @@ use contract::{ApprovalTerms, Tool, ToolSource};
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
 use web::admin::Section;
+use web::openapi::ApiRouter;
 
 /// What a capability brings.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,11 @@ pub trait Capability: Send + Sync + 'static {
     /// Returns the status of the servers whose tools the capability offers.
     fn tool_servers(&self) -> Vec<ToolServerStatus> {
         Vec::new()
+    }
+
+    /// Returns its routes for callers. A request has an extension with its [`chat::Caller`].
+    fn routes(&self, _context: &Context) -> Option<ApiRouter> {
+        None
     }
 
     /// Returns its part of the admin console.

@@ -7,6 +7,7 @@ use config::Config;
 use std::fmt;
 use std::sync::Arc;
 use web::admin::Section;
+use web::openapi::ApiRouter;
 
 /// The capabilities of a running server; cheap to clone.
 #[derive(Clone, Default)]
@@ -46,6 +47,11 @@ impl Capabilities {
     /// Returns the status of the servers whose tools are offered.
     pub fn tool_servers(&self) -> Vec<ToolServerStatus> {
         self.all().flat_map(Capability::tool_servers).collect()
+    }
+
+    /// Returns the routes for callers.
+    pub fn routes(&self, context: &Context) -> Vec<ApiRouter> {
+        self.all().filter_map(|capability| capability.routes(context)).collect()
     }
 
     /// Returns the parts of the admin console.

@@ -1,5 +1,6 @@
 //! HTTP errors: `{"error": {"code", "message", "traceId"}}` with a matching status.
 
+use crate::admin::from_store_error;
 use crate::openapi::{Description, RouteOutput};
 use axum::Json;
 use axum::extract::Query;
@@ -9,6 +10,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
+use store::StoreError;
 use wire::{ErrorCode, UserError};
 
 /// A [`UserError`] as an HTTP response.
@@ -25,6 +27,12 @@ impl HttpError {
 impl From<UserError> for HttpError {
     fn from(error: UserError) -> Self {
         Self(error)
+    }
+}
+
+impl From<StoreError> for HttpError {
+    fn from(error: StoreError) -> Self {
+        Self(from_store_error(error))
     }
 }
 

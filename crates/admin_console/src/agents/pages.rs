@@ -1,6 +1,6 @@
 //! The agent pages.
 
-use super::list::{AgentList, reply_time};
+use super::list::reply_time;
 use super::{AgentDetail, LiveTool};
 use crate::agents;
 use crate::reasons::reason_text;

@@ -64,8 +64,11 @@ pub trait List: 'static {
         page: &PageRequest,
     ) -> impl Future<Output = Result<ListPage<Self::Row>, UserError>> + Send;
 
-    /// Renders the fields of the form that filters and sorts the list.
-    fn filters(state: &Self::State, query: &Self::Query) -> AnyView;
+    /// Renders the fields of the form that filters and sorts the list. Without own ones, there are
+    /// none.
+    fn filters(_state: &Self::State, _query: &Self::Query) -> AnyView {
+        ().into_any()
+    }
 
     /// Renders the content of the page around the list. Without an own one, it is only the list.
     fn content(

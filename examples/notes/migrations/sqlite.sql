@@ -1,0 +1,9 @@
+CREATE TABLE notes (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    owner      TEXT    NOT NULL,
+    text       TEXT    NOT NULL,
+    -- Unix time in milliseconds.
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX notes_by_owner ON notes (owner, created_at);

@@ -1,0 +1,29 @@
+//! The key `notes` of an agent.
+
+use crate::tools::{ADD, SEARCH};
+use config::{Section, SectionPlace};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Lets the agent take notes for its user and search them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentNotes {
+    /// The most notes of one user.
+    #[serde(default = "default_max_notes")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub max_notes: u32,
+}
+
+fn default_max_notes() -> u32 {
+    1_000
+}
+
+impl Section for AgentNotes {
+    const KEY: &'static str = "notes";
+    const PLACE: SectionPlace = SectionPlace::Agent;
+
+    fn tool_names(&self) -> Vec<String> {
+        vec![ADD.to_owned(), SEARCH.to_owned()]
+    }
+}
