@@ -16,7 +16,6 @@ pub const THINKING_FLOOR_MS: u64 = 500;
 properties! {
     /// What the user can do with messages.
     #[derive(Copy, Eq)]
-    #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
     pub struct MessageActions {
         /// Copy messages.
         pub copy: bool = true,
@@ -36,7 +35,6 @@ properties! {
 
     /// How messages are shown.
     #[derive(Eq)]
-    #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
     pub struct MessageDisplay {
         /// Render replies as Markdown instead of plain text.
         pub markdown_rendering: bool = true,
