@@ -27,11 +27,13 @@ properties! {
         #[serde(skip_serializing_if = "Map::is_empty")]
         pub shared_state: Map<String, Value> = Map::new(),
         /// The agent sees the shared state but cannot write it.
+        #[schemars(extend("default" = false))]
         #[serde(skip_serializing_if = "is_false")]
         pub shared_state_read_only: bool = false,
         /// The shared inputs belong to the conversation: each conversation has its own values, which
         /// are restored with it, also in another tab. Otherwise values that the agent wrote are
         /// dropped with the conversation, and values that the user entered stay.
+        #[schemars(extend("default" = false))]
         #[serde(skip_serializing_if = "is_false")]
         pub shared_state_per_conversation: bool = false,
         /// The conversation to show, if the page determines it instead of its address; usually `{
@@ -131,12 +133,11 @@ fn client_tools(tools: &Value) -> Option<Vec<ClientTool>> {
 }
 
 /// Reads a CSS length: a number means pixels, a text is used unchanged.
-#[expect(clippy::option_option, reason = "the signature of readers of an optional key")]
-fn length(own: &Value) -> Option<Option<String>> {
-    Some(match own {
+fn length(own: &Value) -> Option<String> {
+    match own {
         Value::Number(pixels) => Some(format!("{pixels}px")),
         own => as_text(own),
-    })
+    }
 }
 
 impl Property for Locale {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 properties! {
-    /// The properties of an `AgentConversations` block that shows the stored conversations.
+    /// The properties of an `AgentConversations` block.
     #[derive(Eq)]
     pub struct AgentConversationsProperties {
         /// The label of the button for a new conversation, if the list shows the stored conversations.
@@ -128,8 +128,6 @@ choices! {
 }
 
 /// Reads whether and how items are grouped: a flag, or settings.
-#[expect(clippy::option_option, reason = "the signature of readers of an optional key")]
-fn grouping(own: &Value) -> Option<Option<Grouping>> {
-    let is_on = truthy(own)?;
-    Some(is_on.then(|| Grouping::from_value(own).unwrap_or_default()))
+fn grouping(own: &Value) -> Option<Grouping> {
+    truthy(own)?.then(|| Grouping::from_value(own).unwrap_or_default())
 }

@@ -53,14 +53,14 @@ macro_rules! key {
 /// - `field: Type = default` may be left out. `field: Type` is required, unless it is an `Option`.
 ///   A value of a wrong type counts as left out.
 /// - `#[schemars(…)]` describes a key that is written in another form than it is read, and bounds.
-/// - `#[read(function)]` reads a value in another way than its type does.
+/// - `#[read(function)]` reads a value in another way than its type does; the function returns `None`
+///   for a value of a wrong type.
 /// - `#[text(field)]` before the struct: a text stands for a struct with this field.
 /// - `#[then(function)]` before the struct: completes what was read.
 macro_rules! properties {
     ($(
         $(#[doc = $doc:tt])*
         $(#[derive $derive:tt])?
-        $(#[expect $expect:tt])?
         $(#[schemars $schema:tt])*
         $(#[text($text:ident)])?
         $(#[then($then:path)])?
@@ -78,7 +78,6 @@ macro_rules! properties {
         #[serde(rename_all = "camelCase")]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, transform = Self::finish_schema))]
         $(#[cfg_attr(feature = "schema", schemars $schema)])*
-        $(#[expect $expect])?
         pub struct $name {$(
             $(#[doc = $key_doc])*
             $(#[cfg_attr(feature = "schema", schemars $key_schema)])*
@@ -144,7 +143,7 @@ macro_rules! properties {
     (@default) => { Default::default() };
     (@default $default:expr) => { $default };
     (@read $type:ty) => { <$type as $crate::page::property::Property>::from_value };
-    (@read $type:ty, $read:path) => { $read };
+    (@read $type:ty, $read:path) => { |value| $read(value).map(<$type>::from) };
     (@required $type:ty) => { <$type as $crate::page::property::Property>::absent().is_none() };
     (@required $type:ty, $default:expr) => { false };
     (@check $own:ident, $field:ident, $type:ty) => {

@@ -105,21 +105,21 @@ pub(super) fn finish(schema: &mut Schema, required: &[(&str, bool)]) {
     }
 }
 
-/// Whether a default says nothing that a reader would not expect.
+/// Whether a default says nothing that a reader would not expect. Keys of a mapping have defaults of
+/// their own.
 fn is_empty(default: &Value) -> bool {
     match default {
-        Value::Null => true,
+        Value::Null | Value::Object(_) => true,
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
         Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
 fn allow_null(keywords: &mut Map<String, Value>) {
-    let null = json!({ "type": "null" });
+    let nothing = json!({ "type": "null" });
     // An `Option` allows it already.
-    if keywords.get("anyOf").and_then(Value::as_array).is_some_and(|forms| forms.contains(&null)) {
+    if keywords.get("anyOf").and_then(Value::as_array).is_some_and(|forms| forms.contains(&nothing)) {
         return;
     }
     if let Some(Value::String(one)) = keywords.get("type") {
@@ -131,7 +131,7 @@ fn allow_null(keywords: &mut Map<String, Value>) {
     let names: Vec<String> = keywords.keys().filter(|keyword| is_value(keyword)).cloned().collect();
     let own: Map<String, Value> = names.iter().filter_map(|name| keywords.remove_entry(name)).collect();
     if !own.is_empty() {
-        keywords.insert("anyOf".to_owned(), json!([own, null]));
+        keywords.insert("anyOf".to_owned(), json!([own, nothing]));
     }
 }
 

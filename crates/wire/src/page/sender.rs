@@ -138,9 +138,8 @@ choices! {
 }
 
 /// Reads the rules for attachments, if attachments are allowed.
-#[expect(clippy::option_option, reason = "the signature of readers of an optional key")]
-fn enabled(own: &Value) -> Option<Option<Attachments>> {
-    Some(Attachments::from_value(own).filter(|attachments| attachments.enabled))
+fn enabled(own: &Value) -> Option<Attachments> {
+    Attachments::from_value(own).filter(|attachments| attachments.enabled)
 }
 
 fn label_by_key(switch: SenderSwitch) -> SenderSwitch {

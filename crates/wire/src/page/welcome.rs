@@ -79,7 +79,6 @@ choices! {
 }
 
 impl WelcomeVariant {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
     fn is_default(&self) -> bool {
         *self == Self::Borderless
     }
