@@ -75,7 +75,9 @@ impl Address {
         let element = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
         let link = element.and_then(|target| target.closest("a[href]").ok().flatten());
         let Some(link) = link.and_then(|link| link.dyn_into::<web_sys::HtmlAnchorElement>().ok()) else { return };
-        let elsewhere = !link.target().is_empty() || link.has_attribute("download") || link.rel().contains("external");
+        let elsewhere = !link.target().is_empty()
+            || link.has_attribute("download")
+            || link.rel().split(' ').any(|kind| kind == "external");
         if elsewhere || Some(link.origin()) != window().location().origin().ok() || !link.hash().is_empty() {
             return;
         }

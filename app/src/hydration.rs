@@ -1,7 +1,7 @@
 //! Starts the page in the browser.
 
 use crate::actions::ACTIONS;
-use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, FRAMES, TOOLS};
+use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, FRAMES, SESSION, TOOLS};
 use crate::agent_conversations::ORGANIZING;
 use crate::blocks::chunk_tables::{BLOCKS, INPUTS};
 use crate::chunks::{ChunkState, load_all};
@@ -14,11 +14,12 @@ pub fn when_loaded(start: fn()) {
 }
 
 /// Returns the state of every chunk.
-fn all_chunks() -> [&'static ChunkState; 11] {
+fn all_chunks() -> [&'static ChunkState; 12] {
     [
         CONVERSATION.state(),
         EXTRAS.state(),
         FRAMES.state(),
+        SESSION.state(),
         TOOLS.state(),
         ORGANIZING.state(),
         MARKDOWN.state(),

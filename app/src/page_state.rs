@@ -3,14 +3,21 @@
 //! The user writes with [`PageState::set`], an agent with [`PageState::write_by_agent`]. A field
 //! shows that an agent changed it, and the change can be undone with one click.
 
+mod field;
 mod form;
+#[cfg(test)]
+mod tests;
+
+pub use field::AgentWrite;
+pub(crate) use field::label_from_id;
 
 use crate::prelude::*;
 use crate::texts::{self, Text, fill};
+use field::{FieldState, collect_fields, join_labels, snapshot};
 use litemap::LiteMap;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use wire::page::{Block, Page};
+use wire::page::Page;
 
 /// Checks a value and returns the error message for an invalid one.
 type Check = Arc<dyn Fn(&Value) -> Option<String> + Send + Sync>;
@@ -30,27 +37,6 @@ pub struct PageState {
     /// Inputs with values that the user entered, perhaps for another conversation: the page asks
     /// whether to keep them.
     leftover_entries: RwSignal<Vec<String>>,
-}
-
-/// One key of the state.
-#[derive(Clone)]
-struct FieldState {
-    label: String,
-    initial: Value,
-    value: ArcRwSignal<Value>,
-    agent_write: ArcRwSignal<Option<AgentWrite>>,
-    error: ArcRwSignal<Option<String>>,
-}
-
-/// What an agent's write replaced.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AgentWrite {
-    /// The value that [`PageState::undo`] restores.
-    pub previous: Value,
-    /// The value before the first of several writes by agents.
-    pub original: Value,
-    /// Counts the agent's writes to this field, so that each one can be highlighted again.
-    pub count: u32,
 }
 
 impl PageState {
@@ -314,190 +300,7 @@ impl PageState {
     }
 }
 
-impl FieldState {
-    fn new(label: String, value: Value) -> Self {
-        Self {
-            label,
-            initial: value.clone(),
-            value: ArcRwSignal::new(value),
-            agent_write: ArcRwSignal::new(None),
-            error: ArcRwSignal::new(None),
-        }
-    }
-}
-
 /// Returns the state of the page.
 pub fn use_page_state() -> PageState {
     expect_context()
-}
-
-/// Turns an id into a label: `legal_name` and `legalName` become `Legal name`.
-pub(crate) fn label_from_id(id: &str) -> String {
-    let mut words = String::with_capacity(id.len() + 4);
-    for letter in id.chars() {
-        match letter {
-            '_' | '-' | '.' => words.push(' '),
-            letter if letter.is_ascii_uppercase() && words.ends_with(|last: char| last.is_ascii_lowercase()) => {
-                words.push(' ');
-                words.push(letter.to_ascii_lowercase());
-            }
-            letter if words.is_empty() => words.push(letter.to_ascii_uppercase()),
-            letter => words.push(letter),
-        }
-    }
-    words
-}
-
-fn snapshot(fields: StoredValue<LiteMap<String, FieldState>>) -> Map<String, Value> {
-    fields.with_value(|fields| fields.iter().map(|(key, field)| (key.clone(), field.value.get_untracked())).collect())
-}
-
-fn collect_fields(blocks: &[Block], evaluate: &impl Fn(&Value) -> Value, fields: &mut LiteMap<String, FieldState>) {
-    for block in blocks {
-        if block.kind.field_type(&block.properties).is_some() {
-            let label = block.properties.get("label").and_then(Value::as_str).map(str::to_owned);
-            let initial = block.properties.get("initial").map(evaluate).filter(|initial| !initial.is_null());
-            let value = initial.unwrap_or_else(|| block.kind.empty_value());
-            fields.insert(block.id.clone(), FieldState::new(label.unwrap_or_else(|| label_from_id(&block.id)), value));
-        }
-        collect_fields(&block.blocks, evaluate, fields);
-    }
-}
-
-/// Joins labels: one or two by name, more as the first one and the number of the others.
-fn join_labels(labels: &[String]) -> String {
-    match labels {
-        [one] => one.clone(),
-        [one, two] => fill(Text::And, &[one, two]),
-        [one, rest @ ..] => fill(Text::AndOtherFields, &[one, &rest.len().to_string()]),
-        [] => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn page() -> Page {
-        let blocks = json!([
-            {"id": "form", "type": "Card", "properties": {"title": "Intake"}, "blocks": [
-                {"id": "legal_name", "type": "TextInput", "properties": {}},
-                {"id": "urgent", "type": "Switch", "properties": {"label": "Is it urgent?"}},
-                {"id": "seats", "type": "NumberInput", "properties": {"initial": 3}},
-            ]},
-        ]);
-        serde_json::from_value(json!({"id": "demo", "blocks": blocks})).unwrap()
-    }
-
-    fn with_state(test: impl FnOnce(PageState)) {
-        Owner::new().with(|| test(PageState::new(&page(), Value::clone)));
-    }
-
-    #[test]
-    fn initial_state_has_a_value_for_each_input() {
-        with_state(|state| {
-            assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 3, "urgent": false}));
-        });
-    }
-
-    #[test]
-    fn an_agents_write_can_be_undone() {
-        with_state(|state| {
-            state.set("legal_name", json!("Ada"));
-            state.write_by_agent(vec![("legal_name".into(), json!("Ada Lovelace")), ("seats".into(), json!(3))]);
-            assert_eq!(state.get_untracked("legal_name"), json!("Ada Lovelace"));
-            assert_eq!(state.agent_writes(), ["legal_name"], "an equal value is no change");
-            assert_eq!(state.announcement(), "The agent changed Legal name.");
-            state.undo("legal_name");
-            assert_eq!(state.get_untracked("legal_name"), json!("Ada"));
-            assert_eq!(state.agent_write("legal_name"), None);
-        });
-    }
-
-    #[test]
-    fn second_agent_write_keeps_the_original_value() {
-        with_state(|state| {
-            state.write_by_agent(vec![("seats".into(), json!(4))]);
-            state.write_by_agent(vec![("seats".into(), json!(5))]);
-            assert_eq!(
-                state.agent_write("seats"),
-                Some(AgentWrite { previous: json!(4), original: json!(3), count: 2 })
-            );
-        });
-    }
-
-    #[test]
-    fn all_agent_writes_can_be_undone_or_accepted_at_once() {
-        let writes = || vec![("seats".into(), json!(4)), ("urgent".into(), json!(true))];
-        with_state(|state| {
-            state.write_by_agent(writes());
-            state.undo_all();
-            assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 3, "urgent": false}));
-            assert_eq!(state.announcement(), "2 fields were restored.");
-            state.write_by_agent(writes());
-            state.accept_all();
-            assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 4, "urgent": true}));
-            assert!(state.agent_writes().is_empty());
-        });
-    }
-
-    #[test]
-    fn user_edit_accepts_the_agents_write() {
-        with_state(|state| {
-            state.write_by_agent(vec![
-                ("seats".into(), json!(4)),
-                ("urgent".into(), json!(true)),
-                ("legal_name".into(), json!("A")),
-            ]);
-            assert_eq!(state.announcement(), "The agent changed Seats and 2 other fields.");
-            state.set("seats", json!(9));
-            assert_eq!(state.agent_writes(), ["legal_name", "urgent"]);
-            assert_eq!(state.get_untracked("seats"), json!(9));
-        });
-    }
-
-    #[test]
-    fn inputs_with_errors_are_checked_again_on_every_change() {
-        with_state(|state| {
-            state.add_check("legal_name", |value| value.is_null().then(|| "Needed.".to_owned()));
-            assert_eq!(state.validation_error("legal_name"), None);
-            assert_eq!(state.validate(Some(&["seats".to_owned()])), Vec::<String>::new());
-            assert_eq!(state.validate(None), ["legal_name"]);
-            assert_eq!(state.validation_error("legal_name").as_deref(), Some("Needed."));
-            state.set("legal_name", json!("Ada"));
-            assert_eq!(state.validation_error("legal_name"), None);
-            state.set("legal_name", json!(null));
-            assert_eq!(state.validation_error("legal_name"), None, "nobody has asked");
-        });
-    }
-
-    #[test]
-    fn reset_restores_initial_values() {
-        with_state(|state| {
-            state.set("legal_name", json!("Ada"));
-            state.write_by_agent(vec![("seats".into(), json!(4))]);
-            state.set("free", json!([1]));
-            state.reset(Some(&["seats".to_owned()]));
-            assert_eq!(
-                state.with_values(Value::clone),
-                json!({"free": [1], "legal_name": "Ada", "seats": 3, "urgent": false})
-            );
-            assert!(state.agent_writes().is_empty());
-            state.reset(None);
-            assert_eq!(
-                state.with_values(Value::clone),
-                json!({"free": null, "legal_name": null, "seats": 3, "urgent": false})
-            );
-        });
-    }
-
-    #[test]
-    fn labels_are_derived_from_ids() {
-        for (id, expected) in
-            [("legal_name", "Legal name"), ("legalName", "Legal name"), ("VAT", "VAT"), ("e-mail", "E mail")]
-        {
-            assert_eq!(label_from_id(id), expected);
-        }
-    }
 }

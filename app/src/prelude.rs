@@ -1,5 +1,6 @@
 //! The imports of modules with views: Leptos' prelude, with the smaller [`AnyView`] of
-//! [`crate::ui::any_view`].
+//! [`crate::ui::any_view`] and [`Effect`] of [`crate::ui::effect`].
 
 pub use crate::ui::any_view::{AnyView, IntoAny};
+pub use crate::ui::effect::Effect;
 pub use leptos::prelude::*;

@@ -2,6 +2,7 @@ import { Chat } from "../fixtures/chat.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
 const CONVERSATION = /\/conversation-[0-9a-f]+\.bin/;
+const SESSION = /\/session-[0-9a-f]+\.bin/;
 
 test("the chunks of a conversation are loaded on demand", async ({ page }) => {
   const loaded: string[] = [];
@@ -25,11 +26,17 @@ test("the chunks of a conversation are loaded on demand", async ({ page }) => {
   expect(html).toContain('<meta name="chunk" content="conversation"');
   expect(html).toMatch(/<link[^>]*href="\/pkg\/conversation-[0-9a-f]+\.bin"/);
   loaded.length = 0;
+  await page.mouse.move(0, 0);
   await page.reload();
   await expect(chat.answers).toHaveCount(1);
   await page.waitForLoadState("networkidle");
   // Once: the preloaded file is the one that is used.
   expect(loaded.filter((url) => CONVERSATION.test(url))).toHaveLength(1);
+  // The code that acts in a conversation is loaded when the user turns to the chat.
+  expect(loaded.filter((url) => SESSION.test(url))).toEqual([]);
+  const actions = page.waitForResponse(SESSION);
+  await chat.composer.focus();
+  await actions;
 });
 
 test("a chunk that cannot be loaded is requested again", async ({ page, console }) => {

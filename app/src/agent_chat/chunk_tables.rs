@@ -3,6 +3,7 @@
 use super::cards::standing_state::StandingApprovalState;
 use super::message::state::MessageState;
 use super::session::{ChatBlock, Session, SessionAction};
+use crate::api::ReadConversation;
 use crate::chunks::Chunk;
 use crate::prelude::*;
 use leptos::html;
@@ -14,7 +15,7 @@ use wire::page::Page;
 /// The tokens used and the size of the context in tokens, once they are known.
 pub(in crate::agent_chat) type ContextUsage = Memo<Option<(u64, u64)>>;
 
-/// The chunk for conversations with messages: the log, sending, following answers.
+/// The chunk for showing conversations with messages.
 pub(crate) static CONVERSATION: Chunk<ConversationFunctions> = Chunk::new("conversation");
 
 /// The functions of the chunk.
@@ -22,8 +23,20 @@ pub(crate) struct ConversationFunctions {
     pub(in crate::agent_chat) log: fn() -> AnyView,
     pub(in crate::agent_chat) context_meter: fn(Session) -> AnyView,
     pub(in crate::agent_chat) standing_button: fn(StandingApprovalState) -> AnyView,
+    pub(in crate::agent_chat) read: ReadConversation,
     pub(in crate::agent_chat) messages: fn(&ConversationView) -> Vec<MessageState>,
+    pub(in crate::agent_chat) listen: fn(Session),
+    pub(in crate::agent_chat) resume: fn(Session),
+}
+
+/// The chunk for acting in a conversation: sending, following answers. It is loaded when the user
+/// turns to the chat, and at once where an answer is being written.
+pub(crate) static SESSION: Chunk<SessionFunctions> = Chunk::new("session");
+
+/// The functions of the chunk.
+pub(crate) struct SessionFunctions {
     pub(in crate::agent_chat) perform: fn(Session, SessionAction),
+    pub(in crate::agent_chat) persist_queue: fn(Session),
 }
 
 /// The chunk for chats in a drawer or in a frame, which few pages need.

@@ -5,8 +5,8 @@ use super::pane::Pane;
 use super::session::{ChatBlock, HostForm, Session};
 use super::size::{section_id, sized_section};
 use crate::actions::{BlockEvents, ClientTools};
-use crate::agent_chat::chunk_tables::{CONVERSATION, FRAMES};
-use crate::api::{ApiError, ServerData, load_conversation};
+use crate::agent_chat::chunk_tables::{CONVERSATION, FRAMES, SESSION};
+use crate::api::{ApiError, LoadedConversation, ServerData, load_conversation};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::ChunkError;
 use crate::prelude::*;
@@ -14,6 +14,7 @@ use crate::scope::OperatorScope;
 use crate::texts::{Text, block_language, error_text, t, with_locale};
 use leptos::ev::DragEvent;
 use serde_json::Value;
+use wire::api::ConversationView;
 use wire::error::ErrorCode;
 use wire::page::as_text;
 use wire::page::{AgentChatProperties, Display, SharedField};
@@ -115,6 +116,7 @@ pub(super) fn inline_chat(place: ChatBlock) -> AnyView {
     // The user is likely to write next, so the code is requested early.
     let turn_to = move || {
         CONVERSATION.request();
+        SESSION.request();
         standing.activate();
     };
     let place = StoredValue::new(place);
@@ -129,7 +131,7 @@ pub(super) fn inline_chat(place: ChatBlock) -> AnyView {
             session.drop_files(&event);
         }
     };
-    let pane = loaded.view(move |view| match view {
+    let pane = loaded.view(move |view| match view.and_then(|view| view.map(read).transpose()) {
         Ok(view) => view! { <Pane view place=place.get_value() own_id open standing /> }.into_any(),
         Err(error) => {
             // No conversation is open any more, so the previous one must be loaded again.
@@ -158,6 +160,12 @@ pub(super) fn inline_chat(place: ChatBlock) -> AnyView {
         </section>
     }
     .into_any()
+}
+
+/// Reads a loaded conversation with the code that was loaded with it.
+fn read(view: LoadedConversation) -> Result<ConversationView, ApiError> {
+    let code = untrack(|| CONVERSATION.get()).ok_or_else(ChunkError::user_error)?;
+    view.read(code.read)
 }
 
 /// The message that the conversation could not be loaded.

@@ -2,7 +2,8 @@
 
 use super::cards::{standing_approvals, standing_button, tool_card};
 use super::chunk_tables::{
-    CONVERSATION, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, TOOLS, ToolFunctions,
+    CONVERSATION, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, SESSION, SessionFunctions,
+    TOOLS, ToolFunctions,
 };
 use super::composer::{attachments, context_meter, edit_form, queue, undo};
 use super::log::view::Log;
@@ -68,9 +69,22 @@ fn functions() -> Result<ConversationFunctions, ChunkError> {
         log: || view! { <Log /> }.into_any(),
         context_meter: context_meter::context_meter,
         standing_button: standing_button::standing_button,
+        read: serde_json::from_value,
         messages: |view| view.messages.iter().map(|message| MessageState::from_view(view, message)).collect(),
-        perform: Session::perform,
+        listen: Session::listen,
+        resume: Session::resume,
     })
+}
+
+impl ChunkTable for SessionFunctions {
+    fn load() -> ChunkFuture {
+        Box::pin(async { SESSION.set_functions(session_functions().await?) })
+    }
+}
+
+#[wasm_split(session, fallible)]
+fn session_functions() -> Result<SessionFunctions, ChunkError> {
+    Ok(SessionFunctions { perform: Session::perform, persist_queue: Session::persist_queue })
 }
 
 impl ChunkTable for FrameFunctions {

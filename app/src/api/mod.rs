@@ -24,7 +24,8 @@ pub mod watch;
 
 pub use change::{ChangeConversations, change_conversations};
 pub use claim::{ClaimEvents, claim_events};
-pub use conversation::{LoadConversation, load_conversation};
+pub(crate) use conversation::ReadConversation;
+pub use conversation::{LoadConversation, LoadedConversation, load_conversation};
 pub use conversations::{LIST_PAGE_SIZE, ListConversations, list_conversations};
 pub use error::ApiError;
 pub use folders::{Folders, folders};

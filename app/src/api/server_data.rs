@@ -142,6 +142,6 @@ impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> ServerData
 
 /// The error of content that cannot be decoded, which cannot happen if server and browser have the
 /// same build.
-fn decode_error() -> ApiError {
+pub(super) fn decode_error() -> ApiError {
     UserError::new(ErrorCode::Internal, t(Text::ServerUnreadable)).into()
 }

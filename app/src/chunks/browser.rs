@@ -27,6 +27,10 @@ impl ChunkState {
         Self { name, load, loaded: LazyLock::new(|| ArcRwSignal::new(false)), requested: AtomicBool::new(false) }
     }
 
+    pub(super) fn is_loaded(&self) -> bool {
+        self.loaded.get()
+    }
+
     pub(super) fn is_ready(&'static self) -> bool {
         let is_loaded = self.loaded.get();
         if !is_loaded {

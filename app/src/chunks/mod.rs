@@ -67,6 +67,19 @@ impl<F: ChunkTable> Chunk<F> {
         if self.state.is_ready() { self.functions.get() } else { None }
     }
 
+    /// Returns the functions if the code is loaded, without requesting it. Tracked.
+    #[cfg(not(feature = "ssr"))]
+    pub(crate) fn get_loaded(&'static self) -> Option<&'static F> {
+        if self.state.is_loaded() { self.functions.get() } else { None }
+    }
+
+    /// Returns the functions if the code was used before. Effects, which are the only callers, do
+    /// not run on the server.
+    #[cfg(feature = "ssr")]
+    pub(crate) fn get_loaded(&'static self) -> Option<&'static F> {
+        self.functions.get()
+    }
+
     /// Requests the code ahead of its use. During rendering on the server, it is added to the files
     /// that are fetched in parallel.
     pub(crate) fn request(&'static self) {

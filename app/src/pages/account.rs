@@ -43,7 +43,7 @@ pub fn AccountMenu() -> AnyView {
 }
 
 fn menu(href: String, name: &str, sign_out: Option<String>) -> AnyView {
-    let initial = name.chars().next().map(|sign| sign.to_uppercase().to_string()).unwrap_or_default();
+    let initial: String = name.chars().take(1).collect();
     let label = fill(Text::AccountOf, &[name]);
     let sign_out = sign_out.map(|action| {
         view! {

@@ -15,9 +15,11 @@ pub use browser::{AnyView, IntoAny};
 
 #[cfg(not(feature = "ssr"))]
 mod browser {
+    use leptos::prelude::View;
     use leptos::tachys::html::attribute::Attribute;
     use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
     use leptos::tachys::hydration::Cursor;
+    use leptos::tachys::reactive_graph::OwnedView;
     use leptos::tachys::renderer::Rndr;
     use leptos::tachys::renderer::types::{Element, Node, Placeholder};
     use leptos::tachys::view::add_attr::AddAnyAttr;
@@ -32,10 +34,50 @@ mod browser {
         fn into_any(self) -> AnyView;
     }
 
-    impl<T: RenderHtml + 'static> IntoAny for T {
+    /// Closures are boxed, so that Leptos' code for them is compiled once for each type of view that
+    /// they return, and not once for each closure.
+    impl<F, V> IntoAny for F
+    where
+        F: FnMut() -> V + Send + 'static,
+        V: RenderHtml + 'static,
+    {
         fn into_any(self) -> AnyView {
-            AnyView(Box::new(self))
+            AnyView(Box::new(Box::new(self) as Box<dyn FnMut() -> V + Send>))
         }
+    }
+
+    impl<T: RenderHtml + 'static> IntoAny for View<T> {
+        fn into_any(self) -> AnyView {
+            AnyView(Box::new(self.into_inner()))
+        }
+    }
+
+    impl IntoAny for AnyView {
+        fn into_any(self) -> AnyView {
+            self
+        }
+    }
+
+    /// Implements [`IntoAny`] for other views.
+    macro_rules! into_any {
+        ($([$($of:ident)*] $view:ty;)*) => {$(
+            impl<$($of: RenderHtml + 'static),*> IntoAny for $view {
+                fn into_any(self) -> AnyView {
+                    AnyView(Box::new(self))
+                }
+            }
+        )*};
+    }
+
+    into_any! {
+        [] ();
+        [] String;
+        [] &'static str;
+        [T] Option<T>;
+        [T] Vec<T>;
+        [T] OwnedView<T>;
+        [A B] (A, B);
+        [] leptos::prelude::AnyView;
     }
 
     /// The methods of a view that the browser needs. As few as possible, because each is compiled

@@ -179,8 +179,18 @@ fn unbalanced_controls(text: &str) -> Vec<usize> {
         }
     }
     found.extend(open.into_iter().map(|(at, _)| at));
-    found.sort_unstable();
-    found
+    in_order(&found, text.len())
+}
+
+/// Sorts positions below `length`. Not by comparisons, since a sort function of the library would
+/// be 4 KB of the page's first download.
+fn in_order(positions: &[usize], length: usize) -> Vec<usize> {
+    if positions.is_empty() {
+        return Vec::new();
+    }
+    let mut is_found = vec![false; length];
+    positions.iter().for_each(|at| is_found[*at] = true);
+    (0..length).filter(|at| is_found[*at]).collect()
 }
 
 /// Returns a text as nodes, with boxes for hidden characters.

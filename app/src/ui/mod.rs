@@ -4,6 +4,7 @@ pub mod any_view;
 pub(crate) mod bidi;
 pub(crate) mod browser;
 pub mod dates;
+pub mod effect;
 pub(crate) mod emblem;
 pub(crate) mod hidden_characters;
 pub mod icons;

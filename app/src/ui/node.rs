@@ -254,15 +254,16 @@ fn update_children(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>
 /// Updates children that have keys. Those that are gone are removed first, so that few of the
 /// others have to be moved.
 fn update_keyed_children(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>) {
-    let mut keys: Vec<String> = now.iter().filter_map(Node::key).map(str::to_owned).collect();
-    keys.sort_unstable();
-    let stays = |state: &NodeState| state.key().is_none_or(|key| keys.binary_search_by(|own| (**own).cmp(key)).is_ok());
+    // The order rarely changes, so the search for a key begins behind the key found last.
+    let mut next = 0;
     before.retain_mut(|state| {
-        let stays = stays(state);
-        if !stays {
-            state.unmount();
+        let Some(key) = state.key() else { return true };
+        let found = (next..now.len()).chain(0..next).find(|at| now[*at].key() == Some(key));
+        match found {
+            Some(at) => next = at + 1,
+            None => state.unmount(),
         }
-        stays
+        found.is_some()
     });
     let count = now.len();
     for (at, child) in now.into_iter().enumerate() {

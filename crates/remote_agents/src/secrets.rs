@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn secrets_are_replaced_in_keys_and_values() {
-        let secrets = Secrets::new(&["key-1234".into()]).with(Some(&"t0ken".into()));
+        let secrets = Secrets::new(&["key-1234".into()]).with(&"t0ken".into());
         let value = secrets.redact_value(json!({ "key-1234": [1, { "a": "t0ken" }, null] }));
         assert_eq!(value, json!({ "[secret]": [1, { "a": "[secret]" }, null] }));
     }

@@ -1,6 +1,11 @@
-//! JSON deserialization with little code. A type with serde's derive adds some kilobytes to the
-//! browser's download; here a field costs one call. Every type is read from a [`Value`], so that
-//! there is a single JSON deserializer.
+//! JSON deserialization with little code, for what the browser reads on most pages. A type with
+//! serde's derive adds some kilobytes to the download (8 KB for [`crate::Chunk`]); here a field
+//! costs one call. Every type is read from a [`Value`], so that there is a single JSON
+//! deserializer. Messages are read with serde's derive, see `message/read.rs`.
+
+mod from_value;
+
+pub(crate) use from_value::from_value;
 
 use litemap::LiteMap;
 use serde_json::{Map, Number, Value};

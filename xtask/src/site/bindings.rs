@@ -4,12 +4,13 @@
 //! nobody has to install them.
 
 use super::files::remove_compressed_copies;
+use super::scripts;
 use super::split::{self, LOADER, MANIFEST};
 use crate::build::Profile;
 use anyhow::{Context, Result, bail};
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
-use wasm_bindgen_cli_support::Bindgen;
+use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
 /// Writes the bindings, unless this version of xtask has already made them from the same WASM.
 pub(super) fn make(compiled: &Path, package: &Path, profile: Profile) -> Result<()> {
@@ -41,11 +42,17 @@ fn run_bindgen(wasm: Vec<u8>, package: &Path, profile: Profile) -> Result<()> {
     bindgen.input_bytes("chatwright", wasm).web(true)?.typescript(false).omit_default_module_path(true);
     // The chunks use the stack and the function table of the main module.
     bindgen.keep_lld_exports(true);
+    // Every browser that can run the app has it; the code for others is left out.
+    bindgen.encode_into(EncodeInto::Always);
     if profile == Profile::Release {
         bindgen.remove_name_section(true).remove_producers_section(true);
     }
     if let Err(error) = bindgen.generate(package) {
         bail!("wasm-bindgen: {error}");
+    }
+    if profile == Profile::Release {
+        let script = package.join("chatwright.js");
+        std::fs::write(&script, scripts::minify(&std::fs::read_to_string(&script)?)?)?;
     }
     // The page requests this name, because LEPTOS_OUTPUT_NAME is set when the server is compiled.
     Ok(std::fs::rename(package.join("chatwright_bg.wasm"), package.join("chatwright.wasm"))?)

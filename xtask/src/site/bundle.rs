@@ -12,18 +12,22 @@ use std::path::Path;
 /// The files of each chunk.
 pub(super) type Manifest = BTreeMap<String, Vec<String>>;
 
-/// The chunk of a conversation. Its files are nearly half of the code.
+/// The chunk that shows a conversation.
 const CONVERSATION: &str = "conversation";
+/// The chunk with the actions on a conversation, which is loaded after it.
+const SESSION: &str = "session";
 /// The Markdown chunk. Pages without a conversation use it too, so what both need is a separate
 /// bundle.
 const MARKDOWN: &str = "markdown";
-/// Chunks that are only loaded together with a conversation, so that they need no bundle of their
-/// own.
+/// Chunks that are only loaded together with a conversation and its actions, so that they need no
+/// bundle of their own.
 const CONVERSATION_ONLY: [&str; 2] = ["extras", "tools"];
 
-/// The bundle of small files that other combinations of chunks share. It is loaded with each of
-/// these chunks.
-const SHARED: &str = "shared";
+/// The bundles of small files that other combinations of chunks share, each with the chunk that
+/// needs it; it is loaded with all chunks that use one of its files. A file is in the first bundle
+/// that fits. The split keeps what the rare chunks share away from first pages and conversations.
+const SHARED: [(&str, Option<&str>); 3] =
+    [("shared-inputs", Some("inputs")), ("shared-conversation", Some(CONVERSATION)), ("shared", None)];
 /// Files of at least this size, in bytes, get a request of their own.
 const SMALL_FILE: u64 = 9_000;
 
@@ -82,11 +86,14 @@ fn plan_bundles(manifest: &Manifest, is_small: impl Fn(&str) -> bool) -> BTreeMa
     for file in manifest.values().flatten() {
         let users: BTreeSet<_> =
             manifest.iter().filter(|(_, files)| files.contains(file)).map(|(chunk, _)| chunk.as_str()).collect();
-        let is_known = |user: &&str| [CONVERSATION, MARKDOWN].contains(user) || CONVERSATION_ONLY.contains(user);
-        let name = if users.contains(CONVERSATION) && users.iter().all(is_known) {
-            if users.contains(MARKDOWN) { MARKDOWN } else { CONVERSATION }
+        let has = |chunk: &str| users.contains(chunk);
+        let is_known = |user: &&str| [CONVERSATION, SESSION].contains(user) || CONVERSATION_ONLY.contains(user);
+        let name = if has(CONVERSATION) && users.iter().all(|user| is_known(user) || *user == MARKDOWN) {
+            if has(MARKDOWN) { MARKDOWN } else { CONVERSATION }
+        } else if has(SESSION) && users.iter().all(is_known) {
+            SESSION
         } else if users.len() > 1 && is_small(file) {
-            SHARED
+            SHARED.into_iter().find(|(_, chunk)| chunk.is_none_or(has)).map_or("shared", |(name, _)| name)
         } else {
             continue;
         };
@@ -102,17 +109,26 @@ mod tests {
     #[test]
     fn bundles_have_only_files_that_are_loaded_together() {
         let manifest = [
-            ("conversation", vec!["shared", "text", "list", "own"]),
-            ("extras", vec!["shared", "text"]),
+            ("conversation", vec!["shown", "text", "list", "own"]),
+            ("extras", vec!["shown", "text", "sent"]),
+            ("inputs", vec!["field"]),
             ("markdown", vec!["text", "block"]),
-            ("organizing", vec!["list", "tiny"]),
-            ("tools", vec!["shared", "tiny"]),
+            ("organizing", vec!["list", "tiny", "field", "large"]),
+            ("session", vec!["shown", "sent"]),
+            ("tools", vec!["shown", "tiny", "field", "large"]),
         ];
         let owned =
             |(chunk, files): (&str, Vec<&str>)| (chunk.to_owned(), files.into_iter().map(str::to_owned).collect());
         let manifest = manifest.into_iter().map(owned).collect();
-        let expected = [("conversation", vec!["own", "shared"]), ("markdown", vec!["text"]), ("shared", vec!["tiny"])];
-        let shown: Vec<_> = plan_bundles(&manifest, |file| file == "tiny")
+        let expected = [
+            ("conversation", vec!["own", "shown"]),
+            ("markdown", vec!["text"]),
+            ("session", vec!["sent"]),
+            ("shared", vec!["tiny"]),
+            ("shared-conversation", vec!["list"]),
+            ("shared-inputs", vec!["field"]),
+        ];
+        let shown: Vec<_> = plan_bundles(&manifest, |file| file != "large")
             .into_iter()
             .map(|(name, parts)| (name, Vec::from_iter(parts)))
             .collect();

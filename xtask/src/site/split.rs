@@ -68,12 +68,14 @@ fn write_chunks(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) 
     Ok(names)
 }
 
-/// Re-encodes a module without names and with minimal integers; the linker pads integers that it
-/// may still change to five bytes.
+/// Re-encodes a module without names and unused types, and with minimal integers; the linker pads
+/// integers that it may still change to five bytes.
 fn compact(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut config = walrus::ModuleConfig::new();
     config.generate_name_section(false).generate_producers_section(false);
-    Ok(config.parse(wasm)?.emit_wasm())
+    let mut module = config.parse(wasm)?;
+    walrus::passes::gc::run(&mut module);
+    Ok(module.emit_wasm())
 }
 
 fn stem(file: &Path) -> Result<&str> {

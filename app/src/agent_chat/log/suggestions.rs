@@ -3,7 +3,7 @@
 
 use super::prompt::prompts;
 use crate::agent_chat::message::state::PartKind;
-use crate::agent_chat::session::{Phase, Session};
+use crate::agent_chat::session::{Phase, Session, SessionAction};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use wire::page::prompts as read;
@@ -39,7 +39,8 @@ pub(in crate::agent_chat) fn Suggestions() -> AnyView {
             return None;
         }
         let offered = offered.into_iter().take(MAX_SHOWN).collect();
-        let chips = prompts(session, offered, "cw-suggestion", Session::send_text);
+        let send = |session: Session, text| session.dispatch(SessionAction::SendText(text));
+        let chips = prompts(session, offered, "cw-suggestion", send);
         Some(view! { <ul class="cw-suggestions" aria-label=t(Text::Suggestions)>{chips}</ul> }.into_any())
     })
     .into_any()

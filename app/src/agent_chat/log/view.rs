@@ -9,7 +9,7 @@ use crate::agent_chat::message::menu::MessageMenu;
 use crate::agent_chat::message::notice::Trouble;
 use crate::agent_chat::message::state::MessageState;
 use crate::agent_chat::message::view::Message;
-use crate::agent_chat::session::{Phase, Session};
+use crate::agent_chat::session::{Phase, Session, SessionAction};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::icons::{Icon, Shape};
@@ -61,7 +61,7 @@ pub(in crate::agent_chat) fn Log() -> AnyView {
         if event.key() == "Escape" && untrack(|| session.is_busy()) && !is_open() {
             // Otherwise Escape could close a surrounding element, such as a drawer.
             event.prevent_default();
-            session.stop();
+            session.dispatch(SessionAction::Stop);
         }
     };
     view! {

@@ -8,7 +8,7 @@ use super::menu::{MENU, has_menu};
 use super::state::MessageState;
 use super::versions::Versions;
 use crate::agent_chat::chunk_tables::EXTRAS;
-use crate::agent_chat::session::Session;
+use crate::agent_chat::session::{Session, SessionAction};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::browser;
@@ -133,7 +133,9 @@ fn again_button(session: Session, message: &MessageState, is_newest: Memo<bool>)
     (move || {
         let id = id.clone();
         let label = if is_answer { t(Text::AnswerAgain) } else { t(Text::AnswerThis) };
-        can.get().then(|| button(label, Shape::Retry, session, move || session.regenerate(Some(id.clone()))))
+        can.get().then(|| {
+            button(label, Shape::Retry, session, move || session.dispatch(SessionAction::Regenerate(Some(id.clone()))))
+        })
     })
     .into_any()
 }

@@ -1,7 +1,7 @@
 //! The user's feedback on an answer: two buttons, and a field for the reason.
 
 use super::state::MessageState;
-use crate::agent_chat::session::Session;
+use crate::agent_chat::session::{Session, SessionAction};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::icons::{Icon, Shape};
@@ -24,7 +24,8 @@ pub(in crate::agent_chat) fn rating_button(
     let pressed = move || Some((session.rating(&shown) == Some(rating)).to_string());
     let click = move |_| {
         let given = untrack(|| session.rating(&message)) == Some(rating);
-        session.rate(&message, (!given).then_some(Feedback { rating, reason: None }));
+        let feedback = (!given).then_some(Feedback { rating, reason: None });
+        session.dispatch(SessionAction::Rate(message.clone(), feedback));
         asks_why.set(!given);
     };
     view! {
@@ -62,7 +63,8 @@ pub(in crate::agent_chat) fn FeedbackForm(
             field.get_untracked().map(|field| field.value().trim().to_owned()).filter(|reason| !reason.is_empty());
         let rated = message.feedback.get_untracked();
         if let (Some(reason), Some(rated)) = (reason, rated) {
-            session.rate(&message, Some(Feedback { reason: Some(reason), ..rated }));
+            let feedback = Feedback { reason: Some(reason), ..rated };
+            session.dispatch(SessionAction::Rate(message.clone(), Some(feedback)));
             session.announcement.set(t(Text::FeedbackThanks).to_owned());
         }
         asks_why.set(false);

@@ -59,7 +59,7 @@ fn failure_notice(session: Session, message: &MessageState, metadata: MessageMet
     let text = metadata.error.map_or_else(|| t(Text::AnswerFailed).to_owned(), |error| error_text(&error));
     let id = message.id.clone();
     let retry = view! {
-        <button type="button" class="cw-button" on:click=move |_| session.regenerate(Some(id.clone()))>
+        <button type="button" class="cw-button" on:click=move |_| session.dispatch(SessionAction::Regenerate(Some(id.clone())))>
             <Icon of=Shape::Retry />
             {t(Text::Retry)}
         </button>
@@ -69,7 +69,7 @@ fn failure_notice(session: Session, message: &MessageState, metadata: MessageMet
 
 fn continue_button(session: Session) -> AnyView {
     view! {
-        <button type="button" class="cw-button" on:click=move |_| session.continue_answer()>
+        <button type="button" class="cw-button" on:click=move |_| session.dispatch(SessionAction::Continue)>
             {t(Text::Continue)}
         </button>
     }

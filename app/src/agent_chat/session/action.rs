@@ -1,11 +1,11 @@
 //! The actions on a conversation, and the errors that some of them resolve.
 
+use crate::agent_chat::message::state::MessageState;
 use leptos::web_sys::File;
+use wire::change::Feedback;
 
 /// An action on a conversation.
 pub(in crate::agent_chat) enum SessionAction {
-    /// Observe other tabs, the network and the visibility of the page, until the owner is disposed.
-    Listen,
     /// Follow the answer that is being written.
     Watch,
     /// Execute the calls that wait for the page.
@@ -26,8 +26,14 @@ pub(in crate::agent_chat) enum SessionAction {
     Stop,
     /// Regenerate this message, or the newest.
     Regenerate(Option<String>),
+    /// Continue the newest answer, which was interrupted.
+    Continue,
+    /// Load the conversation again and show its state.
+    Reload,
     /// Delete a message, if it [can be deleted](super::Session::can_delete).
     DeleteMessage(String),
+    /// Save the user's rating of an answer, or remove it.
+    Rate(MessageState, Option<Feedback>),
     /// Start a new conversation with messages from the page.
     SetMessages(serde_json::Value),
     /// Show the messages that the page has set for the new conversation.

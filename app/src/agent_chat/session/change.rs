@@ -67,7 +67,7 @@ impl Session {
 
     /// Saves the user's rating of an answer. It is shown at once, and reverted if the server
     /// rejects it.
-    pub(in crate::agent_chat) fn rate(self, message: &MessageState, feedback: Option<Feedback>) {
+    pub(super) fn rate(self, message: &MessageState, feedback: Option<Feedback>) {
         let Some(id) = self.id.get_untracked() else { return };
         let (shown, before) = (message.feedback.clone(), message.feedback.get_untracked());
         shown.set(feedback.clone());

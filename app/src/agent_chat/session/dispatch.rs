@@ -1,27 +1,28 @@
-//! Actions on a conversation. They are dispatched to the chunk with their code, which is loaded
-//! with the first action.
+//! Actions on a conversation. They are dispatched to the chunk with their code, which is loaded at
+//! the latest with the first action.
 
 use super::Session;
 use super::action::{Problem, SessionAction};
 use crate::agent_chat::chunk_tables::ExtraFunctions;
-use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS};
+use crate::agent_chat::chunk_tables::{CONVERSATION, EXTRAS, SESSION};
 use crate::chunks::ChunkError;
 use crate::prelude::*;
 
 impl Session {
     /// Performs the action, now or when its code is loaded.
     pub(in crate::agent_chat) fn dispatch(self, act: SessionAction) {
-        if let Some(code) = untrack(|| CONVERSATION.get()) {
+        // An action may add the first message, which the code of the conversation shows.
+        if let (Some(code), Some(_)) = untrack(|| (SESSION.get(), CONVERSATION.get())) {
             return (code.perform)(self, act);
         }
         leptos::task::spawn_local(async move {
-            let loaded = CONVERSATION.load().await;
+            let loaded = futures::join!(SESSION.load(), CONVERSATION.load());
             if self.is_disposed() {
                 return;
             }
             match loaded {
-                Ok(code) => (code.perform)(self, act),
-                Err(_) => self.report_missing_code(),
+                (Ok(code), Ok(_)) => (code.perform)(self, act),
+                _ => self.report_missing_code(),
             }
         });
     }
@@ -48,10 +49,6 @@ impl Session {
     /// Performs the action. Part of the chunk.
     pub(in crate::agent_chat) fn perform(self, act: SessionAction) {
         match act {
-            SessionAction::Listen => {
-                self.listen();
-                self.persist_queue();
-            }
             SessionAction::Watch => {
                 self.restore_expected();
                 self.watch_active();
@@ -71,7 +68,10 @@ impl Session {
             SessionAction::CancelUploads => self.cancel_uploads(),
             SessionAction::Stop => self.stop(),
             SessionAction::Regenerate(id) => self.regenerate(id),
+            SessionAction::Continue => self.continue_answer(),
+            SessionAction::Reload => leptos::task::spawn_local(self.reload()),
             SessionAction::DeleteMessage(id) => self.delete_message(&id),
+            SessionAction::Rate(message, feedback) => self.rate(&message, feedback),
             SessionAction::SetMessages(messages) => self.set_messages(&messages),
             SessionAction::ShowPreset => self.show_preset(),
             SessionAction::Remedy(remedy) => self.apply_remedy(remedy),

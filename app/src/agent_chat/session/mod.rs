@@ -14,8 +14,8 @@
 //!   contains the methods for the page's actions, `preset.rs` the messages that the page sets.
 //! - `form.rs` saves the shared form, `host_form.rs` states whose form it is.
 //! - `change.rs` contains changes that start no run.
-//! - `dispatch.rs` loads the code for all of this with the first action; `action.rs` lists the
-//!   actions.
+//! - `dispatch.rs` loads the code for all of this at the latest with the first action; `action.rs`
+//!   lists the actions.
 
 mod action;
 mod attach;
@@ -41,7 +41,7 @@ use super::composer::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
 use super::composer::speech;
 use super::message::state::MessageState;
 use crate::actions::{BlockEvents, ClientTools};
-use crate::agent_chat::chunk_tables::CONVERSATION;
+use crate::agent_chat::chunk_tables::{CONVERSATION, SESSION};
 use crate::api::ApiError;
 use crate::chat_context::ChatContext;
 use crate::page_state::{PageState, use_page_state};
@@ -186,6 +186,9 @@ impl Session {
         let begun = view.filter(|view| !view.messages.is_empty());
         let messages = begun.and_then(|view| untrack(|| CONVERSATION.get()).map(|code| (code.messages)(view)));
         let running = view.is_some_and(|view| view.active.is_some());
+        if running {
+            SESSION.request();
+        }
         let scope = OperatorScope::for_page();
         let values = place.properties.feedback_values.clone();
         let feedback_values = values.map(|values| Memo::new(move |_| scope.evaluate(&values).unwrap_or_default()));
@@ -238,13 +241,27 @@ impl Session {
         // Other tabs can only change a conversation that is on the server.
         let is_known = Memo::new(move |_| self.id.with(Option::is_some));
         Effect::new(move |_| {
-            if is_known.get() && CONVERSATION.get().is_some() {
-                untrack(|| self.dispatch(SessionAction::Listen));
+            if is_known.get()
+                && let Some(code) = CONVERSATION.get()
+            {
+                untrack(|| (code.listen)(self));
+            }
+        });
+        // Messages wait only after something was sent, for which the code is loaded, or since before
+        // a reload; then `listen` requests the code.
+        Effect::new(move |_| {
+            if is_known.get()
+                && let Some(code) = SESSION.get_loaded()
+            {
+                untrack(|| (code.persist_queue)(self));
             }
         });
         match view {
             Some(view) if view.active.is_some() => self.dispatch(SessionAction::Watch),
-            Some(_) => self.dispatch(SessionAction::RunClientCalls),
+            Some(_) => match untrack(|| CONVERSATION.get()) {
+                Some(code) => (code.resume)(self),
+                None => self.dispatch(SessionAction::RunClientCalls),
+            },
             None if self.has_preset() => self.dispatch(SessionAction::ShowPreset),
             None => {}
         }

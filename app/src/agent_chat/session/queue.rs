@@ -3,6 +3,7 @@
 //! accepts it once, even if two tabs send it.
 
 use super::{Phase, Session};
+use crate::agent_chat::chunk_tables::SESSION;
 use crate::agent_chat::composer::drafts::user_mark;
 use crate::agent_chat::composer::outgoing::{OutgoingFile, OutgoingMessage, QueuedMessage};
 use crate::prelude::*;
@@ -88,7 +89,7 @@ impl Session {
 
     /// Restores the messages that waited in this tab before the page was loaded, and saves the
     /// queue from now on.
-    pub(super) fn persist_queue(self) {
+    pub(in crate::agent_chat) fn persist_queue(self) {
         let Some(place) = self.queue_key() else { return };
         if self.queue.with_untracked(Vec::is_empty) {
             let kept = browser::read_session_storage(&place).and_then(|kept| serde_json::from_str(&kept).ok());
@@ -106,6 +107,13 @@ impl Session {
         });
         if self.phase.get_untracked() == Phase::Idle {
             self.send_waiting();
+        }
+    }
+
+    /// Requests the code for the messages that waited in this tab before the page was loaded.
+    pub(super) fn request_code_of_queue(self) {
+        if self.queue_key().is_some_and(|key| browser::read_session_storage(&key).is_some()) {
+            SESSION.request();
         }
     }
 

@@ -29,7 +29,7 @@ impl Session {
     }
 
     /// Sends a text.
-    pub(in crate::agent_chat) fn send_text(self, text: String) {
+    pub(super) fn send_text(self, text: String) {
         self.ask_page(OutgoingMessage::from_text(text), Box::new(move |out| self.send_now(out)));
     }
 

@@ -6,7 +6,6 @@ use axum::Json;
 use axum::response::{IntoResponse, Redirect};
 use contract::{Tool, ToolSource};
 use remote_agents::{RemoteAgent, RemoteAgentSettings, RemoteSelection, RemoteSource, UserToken};
-use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;

@@ -16,7 +16,6 @@ pub const THINKING_FLOOR_MS: u64 = 500;
 properties! {
     /// What the user can do with messages.
     #[derive(Copy, Eq)]
-    #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
     pub struct MessageActions {
         /// Copy messages.
         pub copy: bool = true,
@@ -36,7 +35,6 @@ properties! {
 
     /// How messages are shown.
     #[derive(Eq)]
-    #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
     pub struct MessageDisplay {
         /// Render replies as Markdown instead of plain text.
         pub markdown_rendering: bool = true,
@@ -208,8 +206,14 @@ impl Property for ToolResultDisplay {
         };
         let others = own.get("default").and_then(ResultDisplay::from_value).unwrap_or_default();
         let tools = own.iter().filter(|(tool, _)| *tool != "default");
-        let by_tool = tools.filter_map(|(tool, display)| Some((tool.clone(), ResultDisplay::from_value(display)?)));
-        Some(Self { others, by_tool: by_tool.collect() })
+        // Inserts one by one: `collect` would add a sort function to the download.
+        let mut by_tool = LiteMap::new();
+        for (tool, display) in tools {
+            if let Some(display) = ResultDisplay::from_value(display) {
+                by_tool.insert(tool.clone(), display);
+            }
+        }
+        Some(Self { others, by_tool })
     }
 }
 

@@ -8,7 +8,7 @@
 use super::PAGE_STATE_TOOL;
 use crate::agent_chat::chunk_tables::TOOLS;
 use crate::agent_chat::chunk_tables::ToolFunctions;
-use crate::agent_chat::session::{Phase, Session};
+use crate::agent_chat::session::{Phase, Session, SessionAction};
 use crate::prelude::*;
 use crate::ui::browser;
 use serde_json::Value;
@@ -24,6 +24,15 @@ const OTHER_TAB_DELAY: Duration = Duration::from_secs(3);
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Session {
+    /// Continues what the page had begun before it was loaded: calls that wait for it, and events
+    /// that it expected. Part of the chunk `conversation`: the code for both is loaded only if there
+    /// is something to do.
+    pub(in crate::agent_chat) fn resume(self) {
+        if self.has_expected() || !self.client_calls().is_empty() {
+            self.dispatch(SessionAction::RunClientCalls);
+        }
+    }
+
     /// Executes the calls that wait for the page; true if their code must be loaded first.
     pub(in crate::agent_chat::session) fn run_client_calls(self) -> bool {
         self.run_if_any(|code| code.run_calls)

@@ -97,6 +97,12 @@ impl Session {
         }
     }
 
+    /// Returns whether this tab expected an answer before a reload.
+    pub(in crate::agent_chat::session) fn has_expected(self) -> bool {
+        let key = self.expected_key().filter(|_| self.acts_on_answers());
+        key.is_some_and(|key| browser::read_session_storage(&key).is_some())
+    }
+
     /// Restores what this tab expected before a reload.
     pub(in crate::agent_chat::session) fn restore_expected(self) {
         let Some(place) = self.expected_key().filter(|_| self.acts_on_answers()) else { return };

@@ -234,7 +234,7 @@ impl Session {
         if self.is_replaced(turn) {
             return;
         }
-        match loaded {
+        match loaded.and_then(|view| view.read(serde_json::from_value)) {
             Ok(view) => self.show_conversation(&view),
             Err(error) => {
                 self.phase.set(Phase::Idle);

@@ -2,7 +2,7 @@
 //! conversation.
 
 use super::connect::DEAD_AFTER;
-use crate::agent_chat::session::{Phase, Session};
+use crate::agent_chat::session::{Phase, Session, SessionAction};
 use crate::api;
 use crate::prelude::*;
 use crate::tab_sync;
@@ -15,8 +15,10 @@ use std::time::Duration;
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Session {
-    /// Observes other tabs, the network and the visibility of the page until the session ends.
-    pub(in crate::agent_chat::session) fn listen(self) {
+    /// Observes other tabs, the network and the visibility of the page until the session ends. Part
+    /// of the chunk `conversation`: a page on which nothing happens needs no code for actions.
+    pub(in crate::agent_chat) fn listen(self) {
+        self.request_code_of_queue();
         self.listen_to_tabs();
         let online = window_event_listener(ev::online, move |_| self.wake());
         let focused = window_event_listener(ev::focus, move |_| self.poll());
@@ -52,7 +54,7 @@ impl Session {
             }
             let ours = self.id.with_untracked(|id| id.as_deref() == Some(changed));
             if ours && self.phase.get_untracked() == Phase::Idle {
-                leptos::task::spawn_local(self.reload());
+                self.dispatch(SessionAction::Reload);
             }
         });
     }
@@ -74,7 +76,7 @@ impl Session {
     /// completed meanwhile.
     fn reload_if_idle(self) {
         if !self.is_disposed() && self.phase.get_untracked() == Phase::Idle {
-            leptos::task::spawn_local(self.reload());
+            self.dispatch(SessionAction::Reload);
         }
     }
 
@@ -106,7 +108,7 @@ impl Session {
             && self.phase.get_untracked() == Phase::Idle
             && self.inner.with_value(|inner| inner.stream_generation == turn);
         if running && undisturbed {
-            self.reload().await;
+            self.dispatch(SessionAction::Reload);
         }
     }
 
