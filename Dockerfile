@@ -6,7 +6,7 @@ FROM rust:1-bookworm AS build
 WORKDIR /source
 # The toolchain that the repository names, once for all later builds.
 COPY rust-toolchain.toml ./
-RUN cargo --version && rustup component add rust-src
+RUN cargo --version
 COPY . .
 # Both halves; the caches stay on the machine that builds.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \

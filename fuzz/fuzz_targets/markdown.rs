@@ -5,7 +5,7 @@
 // Included by path, since their crate is the whole user interface.
 #[path = "../../app/src/markdown/code_spans.rs"]
 mod code_spans;
-#[path = "../../app/src/markdown/link.rs"]
+#[path = "../../app/src/ui/link.rs"]
 mod link;
 #[path = "../../app/src/markdown/mask.rs"]
 mod mask;

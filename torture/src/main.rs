@@ -113,14 +113,20 @@ async fn run(arguments: Arguments) -> Result<()> {
         record.insert(run_scenario(scenario, &options).await, arguments.tier);
         record.save(&arguments.root)?;
     }
+    let mut missed = 0;
     for defect in defects {
         let binary = defects::build(&arguments.root, &defect).await?;
         let found = run_defect(&defect, &RunOptions { binary, ..options.clone() }).await?;
         println!("  {:<22} {}", defect.name, found.summary());
+        missed += usize::from(found.by.is_none());
         record.broken.insert(defect.name, found);
         record.save(&arguments.root)?;
     }
     write_page(&arguments.root, &record)?;
+    if !arguments.defect.is_empty() {
+        ensure!(missed == 0, "{missed} defects were not found");
+        return Ok(());
+    }
     match record.violations() {
         0 => Ok(()),
         count => bail!("{count} violations; see {}", Path::new(scorecard::PAGE).display()),

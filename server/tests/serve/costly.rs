@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// Starts a server with an agent whose MCP server has a tool with such a schema.
 async fn serve() -> (Server, TempDir) {
     let folder = TempDir::new().unwrap();
-    let hostile = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/tools/tests/mcp/hostile.mjs");
+    let hostile = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/mcp/tests/mcp/hostile.mjs");
     let config = format!(
         "
 connections:

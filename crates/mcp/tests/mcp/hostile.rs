@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 
 fn hostile(mode: &str) -> McpSettings {
-    node(&[&repository("crates/tools/tests/mcp/hostile.mjs"), mode])
+    node(&[&repository("crates/mcp/tests/mcp/hostile.mjs"), mode])
 }
 
 async fn specs(peer: &Peer) -> Result<Vec<ToolSpec>, String> {

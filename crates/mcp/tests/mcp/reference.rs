@@ -162,7 +162,7 @@ async fn python_server_works() {
         eprintln!("skipped: no Python with the package `mcp`; `cargo xtask test` installs it where Python is");
         return;
     }
-    let peer = Peer::new(program(&python, &[&repository("crates/tools/tests/mcp/server.py")]));
+    let peer = Peer::new(program(&python, &[&repository("crates/mcp/tests/mcp/server.py")]));
     assert_eq!(peer.names().await, ["add", "portrait", "fail"]);
     assert_eq!(peer.call("add", json!({ "a": 2, "b": 3 })).await, Ok(json!({ "result": 5 })));
     let portrait = peer.call("portrait", json!({})).await.unwrap();
