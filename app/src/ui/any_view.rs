@@ -35,7 +35,7 @@ mod browser {
     }
 
     /// Closures are boxed, so that Leptos' code for them is compiled once for each type of view that
-    /// they return, and not once for each closure.
+    /// they return, and not once for each closure: 2 KB of the demo page's download.
     impl<F, V> IntoAny for F
     where
         F: FnMut() -> V + Send + 'static,
