@@ -12,7 +12,7 @@ pub fn from_store_error(error: StoreError) -> UserError {
         StoreError::InvalidCursor => invalid_cursor(),
         error => {
             if !error.is_reported() {
-                tracing::error!(%error, "a request of the admin console failed in the database");
+                tracing::error!(%error, "a request failed in the database");
             }
             UserError::new(ErrorCode::Unavailable, "The database is not available right now. Try again in a moment.")
         }
