@@ -1,8 +1,9 @@
 //! Retention: expired data is deleted for good, in limited amounts at a time. The audit log and
 //! usage totals are kept.
 
+use crate::errors::Error;
 use crate::upkeep::purge;
-use crate::{AgentSource, Chat, Clock, Telemetry, errors};
+use crate::{AgentSource, Chat, Clock, Telemetry};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -160,6 +161,6 @@ impl Chat {
     /// # Errors
     /// 503 if the store fails.
     pub async fn sweep(&self) -> Result<SweepResult, UserError> {
-        self.inner.sweeper.sweep().await.map_err(errors::store_error)
+        Ok(self.inner.sweeper.sweep().await.map_err(Error::from)?)
     }
 }
