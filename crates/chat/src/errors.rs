@@ -1,8 +1,32 @@
-//! The errors that callers read. The cause is logged for the operator.
+//! Why a request cannot be served, and what callers read then. The cause is logged for the
+//! operator.
 
 use contract::{ModelError, ModelErrorKind};
 use store::StoreError;
 use wire::{ErrorCode, ErrorReason, UserError};
+
+/// Why a request cannot be served. The facade converts it to the [`UserError`] that callers read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The request is refused.
+    #[error(transparent)]
+    Refused(#[from] UserError),
+    /// The store failed, or has nothing with this id.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The result of what the facade does.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<Error> for UserError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused(error) => error,
+            Error::Store(error) => store_error(error),
+        }
+    }
+}
 
 /// Returns the error for a failed model request: what happened and what to do next, without the
 /// provider's response.
@@ -77,8 +101,8 @@ pub(crate) fn other_agent() -> UserError {
     )
 }
 
-/// Returns the error for a failure of the store.
-pub(crate) fn store_error(error: StoreError) -> UserError {
+/// Returns what callers read when the store failed, and logs the failure.
+fn store_error(error: StoreError) -> UserError {
     match error {
         StoreError::NotFound => UserError::not_found(),
         StoreError::Busy => busy(),

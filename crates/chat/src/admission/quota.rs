@@ -1,6 +1,7 @@
 //! Quotas of a user per day or month, checked before an answer starts. The store sums usage by day,
 //! and keeps it when conversations are deleted.
 
+use crate::errors::Result;
 use crate::{Caller, Inner, errors};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -39,25 +40,16 @@ impl Inner {
     ///
     /// # Errors
     /// 429 with the time at which the quota renews; 503 for a cost quota that cannot be enforced.
-    pub(crate) async fn check_quotas(
-        &self,
-        caller: &Caller,
-        is_message: bool,
-        unpriced: Option<&str>,
-    ) -> Result<(), UserError> {
+    pub(crate) async fn check_quotas(&self, caller: &Caller, is_message: bool, unpriced: Option<&str>) -> Result<()> {
         let now = self.clock.now();
         for quota in self.agents.quotas(caller) {
             if let (Some(_), Some(model)) = (quota.cost_usd, unpriced) {
-                return Err(errors::unknown_price(model));
+                return Err(errors::unknown_price(model).into());
             }
             let (first, next) = span(quota.span, now);
-            let used = self
-                .store
-                .usage_of_user(&caller.user_id, first, now.div_euclid(DAY))
-                .await
-                .map_err(errors::store_error)?;
+            let used = self.store.usage_of_user(&caller.user_id, first, now.div_euclid(DAY)).await?;
             if let Some(what) = exceeded(&quota, &used, is_message) {
-                return Err(used_up(quota.span, what, next, now));
+                return Err(used_up(quota.span, what, next, now).into());
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Files that users attach: stored as they arrive, readable by their owner, and deleted when no
 //! message uses them. `attachments` handles files in messages and prompts.
 
+use crate::errors::Result;
 use crate::files::file_name::sanitize;
 use crate::files::sniff;
 use crate::{Caller, Chat, Inner, errors};
@@ -65,7 +66,7 @@ impl Chat {
             drop(upload_permit);
             kept
         });
-        task.await.unwrap_or_else(|_| Err(errors::internal()))
+        Ok(task.await.map_err(|_| errors::internal())??)
     }
 
     /// Returns a file of the caller and a stream of its content.
@@ -77,10 +78,7 @@ impl Chat {
         caller: &Caller,
         id: &str,
     ) -> Result<(StoredFile, BoxStream<'static, Result<Bytes, StoreError>>), UserError> {
-        let row = self.inner.store.file(&caller.user_id, id).await.map_err(errors::store_error)?;
-        let row = row.ok_or_else(UserError::not_found)?;
-        let bytes = pieces(self.inner.store.clone(), caller.user_id.clone(), row.id.clone());
-        Ok((kept(row), bytes))
+        Ok(self.inner.file(caller, id).await?)
     }
 
     /// Deletes a file of the caller that no message uses.
@@ -89,8 +87,27 @@ impl Chat {
     /// 404 for a file that the caller does not own, or that a message uses, since it is deleted
     /// with its conversation.
     pub async fn delete_file(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        let gone = self.inner.store.delete_unused_file(&caller.user_id, id).await.map_err(errors::store_error)?;
-        if gone { Ok(()) } else { Err(UserError::not_found()) }
+        Ok(self.inner.delete_file(caller, id).await?)
+    }
+}
+
+impl Inner {
+    /// See [`Chat::file`].
+    async fn file(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<(StoredFile, BoxStream<'static, Result<Bytes, StoreError>>)> {
+        let row = self.store.file(&caller.user_id, id).await?;
+        let row = row.ok_or_else(UserError::not_found)?;
+        let bytes = pieces(self.store.clone(), caller.user_id.clone(), row.id.clone());
+        Ok((kept(row), bytes))
+    }
+
+    /// See [`Chat::delete_file`].
+    async fn delete_file(&self, caller: &Caller, id: &str) -> Result<()> {
+        let gone = self.store.delete_unused_file(&caller.user_id, id).await?;
+        if gone { Ok(()) } else { Err(UserError::not_found().into()) }
     }
 }
 
@@ -100,23 +117,23 @@ impl Inner {
         owner: String,
         bounds: FileLimits,
         upload: NewUpload<S>,
-    ) -> Result<StoredFile, UserError>
+    ) -> Result<StoredFile>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
     {
         let room = upload.length.unwrap_or(bounds.file);
         if room > bounds.file {
-            return Err(too_large(bounds.file));
+            return Err(too_large(bounds.file).into());
         }
         let id = crate::ids::new_id();
         let name = sanitize(&upload.name);
         let new = NewFile { id: id.clone(), name: name.clone(), reserved: room, now: crate::now() };
-        if !self.store.begin_file(&owner, new, bounds.user).await.map_err(errors::store_error)? {
+        if !self.store.begin_file(&owner, new, bounds.user).await? {
             let message = format!(
                 "Your files would take more than {} in total. Delete conversations with files that you no longer need.",
                 size(bounds.user)
             );
-            return Err(UserError::new(ErrorCode::TooLarge, message));
+            return Err(UserError::new(ErrorCode::TooLarge, message).into());
         }
         let arrived = store_content(&self.store, &owner, &id, &name, room, upload.bytes).await;
         if arrived.is_err()
@@ -136,7 +153,7 @@ async fn store_content<S, E>(
     name: &str,
     room: u64,
     mut bytes: S,
-) -> Result<StoredFile, UserError>
+) -> Result<StoredFile>
 where
     S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
 {
@@ -148,24 +165,25 @@ where
             Some(Ok(more)) => {
                 size += more.len() as u64;
                 if size > room {
-                    return Err(too_large(room));
+                    return Err(too_large(room).into());
                 }
                 piece.extend_from_slice(&more);
             }
             Some(Err(_)) => {
-                return Err(UserError::new(ErrorCode::Malformed, "The upload was interrupted. Send the file again."));
+                let message = "The upload was interrupted. Send the file again.";
+                return Err(UserError::new(ErrorCode::Malformed, message).into());
             }
             None => next = false,
         }
         while piece.len() >= FILE_PIECE || (!next && !piece.is_empty()) {
             let whole = piece.split_to(piece.len().min(FILE_PIECE)).freeze();
             kind.get_or_insert_with(|| sniff::media_type(&whole, name));
-            store.add_piece(owner, id, no, whole).await.map_err(errors::store_error)?;
+            store.add_piece(owner, id, no, whole).await?;
             no += 1;
         }
     }
-    let Some(media_type) = kind else { return Err(UserError::invalid("/", "The file is empty.")) };
-    store.finish_file(owner, id, &media_type, size).await.map_err(errors::store_error)?;
+    let Some(media_type) = kind else { return Err(UserError::invalid("/", "The file is empty.").into()) };
+    store.finish_file(owner, id, &media_type, size).await?;
     Ok(kept(FileRow { id: id.to_owned(), name: name.to_owned(), media_type, size }))
 }
 

@@ -1,10 +1,11 @@
 //! Changes that a user makes to a conversation without a run; see [`wire::change`].
 
+use crate::errors::Result;
 use crate::history::tree::MessageTree;
 use crate::ids;
 use crate::record::audit::{self, RunContext};
 use crate::submit::pending_calls;
-use crate::{Caller, Inner, errors};
+use crate::{Caller, Chat, Inner, errors};
 use std::collections::HashMap;
 use store::{AuditEntry, Conversation, CopyBranch, Deletion, SetBranch, StoredMessage};
 use wire::change::{ChangeResult, Feedback, MessageChange};
@@ -19,18 +20,24 @@ const COPY: &str = "Copy of ";
 /// The maximum length of a copy's title in characters.
 const MAX_TITLE: usize = 200;
 
+impl Chat {
+    /// Changes a conversation without a run: switches branches, deletes, rates or copies.
+    ///
+    /// # Errors
+    /// 404 for a conversation or a message that the caller does not own, 409 while a run is active
+    /// that the change affects, 422 for feedback that is too long.
+    pub async fn revise(&self, caller: &Caller, id: &str, change: MessageChange) -> Result<ChangeResult, UserError> {
+        Ok(self.inner.revise(caller, id, change).await?)
+    }
+}
+
 impl Inner {
-    /// See [`crate::Chat::revise`].
-    pub(crate) async fn revise(
-        &self,
-        caller: &Caller,
-        id: &str,
-        change: MessageChange,
-    ) -> Result<ChangeResult, UserError> {
+    /// See [`Chat::revise`].
+    pub(crate) async fn revise(&self, caller: &Caller, id: &str, change: MessageChange) -> Result<ChangeResult> {
         ids::check_id("/id", id).map_err(|_| UserError::not_found())?;
         // Holds the lock, so that what is read below does not change before it is written.
-        let _turn = self.conversation_locks.lock(&self.store, id).await.map_err(errors::store_error)?;
-        let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let _turn = self.conversation_locks.lock(&self.store, id).await?;
+        let conversation = self.store.conversation(&caller.user_id, id).await?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
         match change {
             MessageChange::Switch { message_id } => self.switch(caller, id, &message_id).await?,
@@ -43,32 +50,27 @@ impl Inner {
     }
 
     /// Returns the message tree of a conversation.
-    pub(crate) async fn tree(&self, caller: &Caller, id: &str) -> Result<MessageTree, UserError> {
-        Ok(MessageTree::new(self.store.outline(&caller.user_id, id).await.map_err(errors::store_error)?))
+    pub(crate) async fn tree(&self, caller: &Caller, id: &str) -> Result<MessageTree> {
+        Ok(MessageTree::new(self.store.outline(&caller.user_id, id).await?))
     }
 
-    async fn switch(&self, caller: &Caller, id: &str, message_id: &str) -> Result<(), UserError> {
+    async fn switch(&self, caller: &Caller, id: &str, message_id: &str) -> Result<()> {
         let tree = self.tree(caller, id).await?;
         let head = tree.newest_leaf(message_id).ok_or_else(UserError::not_found)?.to_owned();
         self.set_branch(caller, id, SetBranch { head, ..SetBranch::default() }).await
     }
 
-    async fn delete_message(
-        &self,
-        caller: &Caller,
-        conversation: &Conversation,
-        message_id: String,
-    ) -> Result<(), UserError> {
+    async fn delete_message(&self, caller: &Caller, conversation: &Conversation, message_id: String) -> Result<()> {
         let id = &conversation.summary.id;
         let tree = self.tree(caller, id).await?;
         if !tree.has(&message_id) {
-            return Err(UserError::not_found());
+            return Err(UserError::not_found().into());
         }
         let head = conversation.head.clone().unwrap_or_default();
         let head = tree.head_without(&message_id, &head).map(str::to_owned).unwrap_or(head);
         // Closes what waits for the user in the deleted messages, since it must not wait again
         // after a restore.
-        let messages = self.store.messages(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let messages = self.store.messages(&caller.user_id, id).await?;
         let gone = tree.subtree(&message_id);
         let gone = messages.into_iter().filter(|stored| gone.contains(stored.id.as_str()));
         let (update, audit) = self.close(caller, conversation, gone).await?;
@@ -76,41 +78,30 @@ impl Inner {
         self.set_branch(caller, id, SetBranch { head, deletion, update, audit }).await
     }
 
-    async fn restore(&self, caller: &Caller, id: &str, message_id: String) -> Result<(), UserError> {
+    async fn restore(&self, caller: &Caller, id: &str, message_id: String) -> Result<()> {
         let deletion = Some(Deletion::Restore { message_id });
         self.set_branch(caller, id, SetBranch { deletion, ..SetBranch::default() }).await
     }
 
-    async fn rate(
-        &self,
-        caller: &Caller,
-        id: &str,
-        message_id: &str,
-        feedback: Option<Feedback>,
-    ) -> Result<(), UserError> {
+    async fn rate(&self, caller: &Caller, id: &str, message_id: &str, feedback: Option<Feedback>) -> Result<()> {
         let feedback = feedback.map(plain).transpose()?;
         let kept = self.store.set_feedback(&caller.user_id, id, message_id, feedback, crate::now());
-        kept.await.map_err(errors::store_error)
+        Ok(kept.await?)
     }
 
     /// Copies the messages. Calls that wait for the user keep waiting only in the original
     /// conversation.
-    async fn copy(
-        &self,
-        caller: &Caller,
-        conversation: &Conversation,
-        message_id: &str,
-    ) -> Result<ChangeResult, UserError> {
+    async fn copy(&self, caller: &Caller, conversation: &Conversation, message_id: &str) -> Result<ChangeResult> {
         let from = &conversation.summary.id;
         let tree = self.tree(caller, from).await?;
         let path = tree.path(message_id);
         if path.is_empty() {
-            return Err(UserError::not_found());
+            return Err(UserError::not_found().into());
         }
         if conversation.active_run.as_ref().is_some_and(|run| path.contains(&run.message_id.as_str())) {
-            return Err(errors::busy());
+            return Err(errors::busy().into());
         }
-        let messages = self.store.messages(&caller.user_id, from).await.map_err(errors::store_error)?;
+        let messages = self.store.messages(&caller.user_id, from).await?;
         let mut messages: HashMap<_, _> =
             messages.into_iter().map(|stored| (stored.id.clone(), stored.message)).collect();
         let settled = |mut message: UiMessage| {
@@ -123,7 +114,7 @@ impl Inner {
         let to = ids::new_id();
         let title = copied_title(&conversation.summary.title);
         let copy = CopyBranch { from: from.clone(), to: to.clone(), title, messages, now: crate::now() };
-        self.store.copy_branch(&caller.user_id, copy).await.map_err(errors::store_error)?;
+        self.store.copy_branch(&caller.user_id, copy).await?;
         Ok(ChangeResult { conversation_id: to })
     }
 
@@ -134,12 +125,11 @@ impl Inner {
         caller: &Caller,
         conversation: &Conversation,
         messages: impl Iterator<Item = StoredMessage>,
-    ) -> Result<(Vec<UiMessage>, Vec<AuditEntry>), UserError> {
+    ) -> Result<(Vec<UiMessage>, Vec<AuditEntry>)> {
         let id = &conversation.summary.id;
         let (mut update, mut audit) = (Vec::new(), Vec::new());
         for StoredMessage { mut message, .. } in messages.filter(|stored| stored.message.tools().any(audit::is_open)) {
-            let run_id =
-                self.store.run_of_message(&caller.user_id, id, &message.id).await.map_err(errors::store_error)?;
+            let run_id = self.store.run_of_message(&caller.user_id, id, &message.id).await?;
             let subject = RunContext {
                 user_id: caller.user_id.clone(),
                 agent_id: conversation.summary.agent_id.clone(),
@@ -154,8 +144,8 @@ impl Inner {
         Ok((update, audit))
     }
 
-    async fn set_branch(&self, caller: &Caller, id: &str, set: SetBranch) -> Result<(), UserError> {
-        self.store.set_branch(&caller.user_id, id, set).await.map_err(errors::store_error)
+    async fn set_branch(&self, caller: &Caller, id: &str, set: SetBranch) -> Result<()> {
+        Ok(self.store.set_branch(&caller.user_id, id, set).await?)
     }
 }
 

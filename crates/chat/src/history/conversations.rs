@@ -1,7 +1,8 @@
 //! Reads the caller's conversations: the list, and single ones. `organize` changes them.
 
+use crate::errors::Result;
 use crate::stream::remote;
-use crate::{Caller, Inner, errors};
+use crate::{Caller, Chat, Inner, errors};
 use store::ConversationCursor;
 use wire::api::{ActiveRun, ConversationList, ConversationSummary, ConversationView};
 use wire::organize::ListFilter;
@@ -10,23 +11,48 @@ use wire::{UiMessage, UiPart, UserError};
 /// The maximum size of a page of the list, one less than the store's maximum.
 const MAX_PAGE: u32 = store::MAX_CONVERSATIONS - 1;
 
-impl Inner {
-    /// See [`crate::Chat::conversations`].
-    pub(crate) async fn conversations(
+impl Chat {
+    /// Lists the caller's conversations: pinned ones first, each group newest first, at most
+    /// `limit` (1 to 100). `cursor` is the `next` of an earlier page.
+    ///
+    /// # Errors
+    /// 400 for an invalid cursor.
+    pub async fn conversations(
         &self,
         caller: &Caller,
         filter: ListFilter,
         limit: u32,
         cursor: Option<&str>,
     ) -> Result<ConversationList, UserError> {
+        Ok(self.inner.conversations(caller, filter, limit, cursor).await?)
+    }
+
+    /// Returns a conversation, including a message that is still being generated, as far as it
+    /// exists.
+    ///
+    /// # Errors
+    /// 404 for a conversation that the caller does not own.
+    pub async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
+        Ok(self.inner.conversation(caller, id).await?)
+    }
+}
+
+impl Inner {
+    /// See [`Chat::conversations`].
+    pub(crate) async fn conversations(
+        &self,
+        caller: &Caller,
+        filter: ListFilter,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> Result<ConversationList> {
         let limit = limit.clamp(1, MAX_PAGE);
         let before = match cursor {
             Some(cursor) => Some(parse_cursor(cursor).ok_or_else(errors::foreign_cursor)?),
             None => None,
         };
         // One row more than requested shows whether there is a next page.
-        let rows =
-            self.store.conversations(&caller.user_id, filter, limit + 1, before).await.map_err(errors::store_error)?;
+        let rows = self.store.conversations(&caller.user_id, filter, limit + 1, before).await?;
         let more = rows.len() > limit as usize;
         let items: Vec<_> = rows.into_iter().take(limit as usize).map(|row| row.summary).collect();
         let cursor = |last: &ConversationSummary| format!("{}.{}.{}", u8::from(last.pinned), last.updated_at, last.id);
@@ -34,18 +60,18 @@ impl Inner {
         Ok(ConversationList { items, next })
     }
 
-    /// See [`crate::Chat::conversation`].
-    pub(crate) async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
+    /// See [`Chat::conversation`].
+    pub(crate) async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView> {
         // Reads the live run first: if it ends in between, the stored message is complete.
         let live = self.registry.get(&caller.user_id, id);
-        let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let conversation = self.store.conversation(&caller.user_id, id).await?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
         let remote = remote::active_run(&self.store, &caller.user_id, &conversation).filter(|_| live.is_none());
         let summary = conversation.summary;
-        let mut branch = self.store.branch(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let mut branch = self.store.branch(&caller.user_id, id).await?;
         if live.is_none() && remote.is_none() {
             let expired = self.expire_when_opened(caller, &summary.agent_id, id, &mut branch).await;
-            expired.map_err(errors::store_error)?;
+            expired?;
         }
         let mut messages: Vec<_> = branch.into_iter().map(|stored| stored.message).collect();
         let live = live.filter(|live| messages.iter().any(|message| message.id == live.identity.message_id));
@@ -66,7 +92,7 @@ impl Inner {
         let owned =
             |(id, siblings): (&str, Vec<&str>)| (id.to_owned(), siblings.into_iter().map(str::to_owned).collect());
         let forks = forks.into_iter().map(owned).collect();
-        let feedback = self.store.feedback(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let feedback = self.store.feedback(&caller.user_id, id).await?;
         Ok(ConversationView { summary, messages, active, forks, feedback: feedback.into_iter().collect() })
     }
 }

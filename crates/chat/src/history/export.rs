@@ -1,7 +1,8 @@
 //! Exports a conversation as a file for its owner: Markdown for reading, JSON for import.
 
+use crate::errors::Result;
 use crate::history::conversations::strip_private;
-use crate::{Caller, Chat, errors};
+use crate::{Caller, Chat, Inner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -51,10 +52,25 @@ impl Chat {
     /// # Errors
     /// 404 for a conversation that the caller does not own.
     pub async fn export(&self, caller: &Caller, id: &str) -> Result<ExportedConversation, UserError> {
-        let store = &self.inner.store;
-        let conversation = store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
+        Ok(self.inner.export(caller, id).await?)
+    }
+
+    /// Exports what a reader sees of a conversation as Markdown.
+    ///
+    /// # Errors
+    /// 404 for a conversation that the caller does not own.
+    pub async fn markdown(&self, caller: &Caller, id: &str) -> Result<(ConversationSummary, String), UserError> {
+        Ok(self.inner.markdown(caller, id).await?)
+    }
+}
+
+impl Inner {
+    /// See [`Chat::export`].
+    async fn export(&self, caller: &Caller, id: &str) -> Result<ExportedConversation> {
+        let store = &self.store;
+        let conversation = store.conversation(&caller.user_id, id).await?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
-        let stored = store.messages(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let stored = store.messages(&caller.user_id, id).await?;
         let message = |stored: store::StoredMessage| {
             let mut message = stored.message;
             strip_private(&mut message);
@@ -72,11 +88,8 @@ impl Chat {
         })
     }
 
-    /// Exports what a reader sees of a conversation as Markdown.
-    ///
-    /// # Errors
-    /// 404 for a conversation that the caller does not own.
-    pub async fn markdown(&self, caller: &Caller, id: &str) -> Result<(ConversationSummary, String), UserError> {
+    /// See [`Chat::markdown`].
+    async fn markdown(&self, caller: &Caller, id: &str) -> Result<(ConversationSummary, String)> {
         let view = self.conversation(caller, id).await?;
         let text = markdown(&view.summary.title, &view.messages);
         Ok((view.summary, text))

@@ -1,11 +1,12 @@
 //! Imports a conversation from a file that this or another server exported. Nothing in the file is
 //! trusted: ids are replaced, the importing user becomes the owner, and no call stays open.
 
+use crate::errors::Result;
 use crate::history::export::{ExportedConversation, ExportedMessage, FORMAT};
 use crate::ids::new_id;
 use crate::run::exposure;
 use crate::run::start::settle_texts;
-use crate::{Caller, Chat, errors};
+use crate::{Caller, Chat, Inner};
 use std::collections::HashMap;
 use store::{ImportedConversation, ImportedMessage};
 use wire::api::{MessageMetadata, Outcome};
@@ -24,9 +25,16 @@ impl Chat {
     /// # Errors
     /// 422 with the path of the invalid field.
     pub async fn import(&self, caller: &Caller, file: ExportedConversation) -> Result<String, UserError> {
+        Ok(self.inner.import(caller, file).await?)
+    }
+}
+
+impl Inner {
+    /// See [`Chat::import`].
+    async fn import(&self, caller: &Caller, file: ExportedConversation) -> Result<String> {
         let new = conversation(file, crate::now())?;
         let id = new.id.clone();
-        self.inner.store.import_conversation(&caller.user_id, new).await.map_err(errors::store_error)?;
+        self.store.import_conversation(&caller.user_id, new).await?;
         Ok(id)
     }
 }

@@ -1,7 +1,8 @@
 //! Organizing conversations: changes of one or several, folders and search.
 
+use crate::errors::Result;
 use crate::ids::{check_id, new_id};
-use crate::{Caller, Chat, errors};
+use crate::{Caller, Chat, Inner, errors};
 use store::{SearchCursor, StoreError};
 use wire::api::ConversationSummary;
 use wire::organize::{ConversationChange, Folder, FolderList, SearchHitList};
@@ -26,55 +27,7 @@ impl Chat {
     /// 404 if the caller does not own one of them or the folder, 422 for an invalid title or too
     /// many conversations.
     pub async fn change(&self, caller: &Caller, ids: Vec<String>, change: ConversationChange) -> Result<(), UserError> {
-        if ids.len() > MAX_CHANGED {
-            return Err(UserError::invalid(
-                "/ids",
-                format!("At most {MAX_CHANGED} conversations are changed at once."),
-            ));
-        }
-        if ids.iter().any(|id| check_id("/id", id).is_err()) {
-            return Err(UserError::not_found());
-        }
-        let title = change.title.as_deref().map(|title| named("/title", "A title", title, MAX_TITLE)).transpose()?;
-        let deleted = change.deleted == Some(true);
-        let change = ConversationChange { title, ..change };
-        let (store, temporary) = (&self.inner.store, change.temporary);
-        store
-            .change_conversations(&caller.user_id, ids.clone(), change, crate::now())
-            .await
-            .map_err(errors::store_error)?;
-        if let Some(is_temporary) = temporary {
-            self.set_temporary(caller, &ids, is_temporary).await?;
-        }
-        if deleted {
-            self.end_runs(caller, &ids).await.map_err(errors::store_error)?;
-        }
-        Ok(())
-    }
-
-    /// Sets or removes the expiry. The preceding change has checked that the caller owns the
-    /// conversations.
-    async fn set_temporary(&self, caller: &Caller, ids: &[String], is_temporary: bool) -> Result<(), UserError> {
-        let at = is_temporary.then(|| self.inner.clock.now() + self.retention().temporary.as_millis() as i64);
-        for id in ids {
-            self.inner.store.set_expiry(&caller.user_id, id, at).await.map_err(errors::store_error)?;
-        }
-        Ok(())
-    }
-
-    /// Stops the runs of deleted conversations. It takes each conversation's lock, so that a
-    /// submission that was being accepted has started its run by then.
-    async fn end_runs(&self, caller: &Caller, ids: &[String]) -> Result<(), StoreError> {
-        let store = &self.inner.store;
-        for id in ids {
-            let _turn = self.inner.conversation_locks.lock(store, id).await?;
-            if let Some(live) = self.inner.registry.get(&caller.user_id, id) {
-                live.stop(EndReason::Deleted);
-            } else if store.is_shared() {
-                store.request_stop(&caller.user_id, Some(id), EndReason::Deleted).await?;
-            }
-        }
-        Ok(())
+        Ok(self.inner.change(caller, ids, change).await?)
     }
 
     /// Deletes a conversation. For five minutes a change can restore it; then it is deleted for
@@ -83,8 +36,7 @@ impl Chat {
     /// # Errors
     /// 404 for a conversation that the caller does not own.
     pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        let change = ConversationChange { deleted: Some(true), ..ConversationChange::default() };
-        self.change(caller, vec![id.to_owned()], change).await
+        Ok(self.inner.delete(caller, id).await?)
     }
 
     /// Returns the caller's folders, sorted by name.
@@ -92,8 +44,7 @@ impl Chat {
     /// # Errors
     /// 503 if the store fails.
     pub async fn folders(&self, caller: &Caller) -> Result<FolderList, UserError> {
-        let items = self.inner.store.folders(&caller.user_id).await.map_err(errors::store_error)?;
-        Ok(FolderList { items })
+        Ok(self.inner.folders(caller).await?)
     }
 
     /// Creates a folder (name: 1 to 60 characters).
@@ -101,13 +52,7 @@ impl Chat {
     /// # Errors
     /// 422 for an invalid name, or if the caller has the maximum number of folders.
     pub async fn add_folder(&self, caller: &Caller, name: &str) -> Result<Folder, UserError> {
-        let folder = Folder { id: new_id(), name: folder_name(name)? };
-        let added = self.inner.store.add_folder(&caller.user_id, folder.clone(), crate::now());
-        if added.await.map_err(errors::store_error)? {
-            return Ok(folder);
-        }
-        let most = store::MAX_FOLDERS;
-        Err(UserError::invalid("/name", format!("There can be {most} folders. Delete one that you no longer need.")))
+        Ok(self.inner.add_folder(caller, name).await?)
     }
 
     /// Renames a folder.
@@ -115,8 +60,7 @@ impl Chat {
     /// # Errors
     /// 404 for a folder that the caller does not own, 422 for an invalid name.
     pub async fn rename_folder(&self, caller: &Caller, id: &str, name: &str) -> Result<(), UserError> {
-        let name = folder_name(name)?;
-        found(self.inner.store.rename_folder(&caller.user_id, id, &name).await.map_err(errors::store_error)?)
+        Ok(self.inner.rename_folder(caller, id, name).await?)
     }
 
     /// Deletes a folder and keeps its conversations.
@@ -124,7 +68,7 @@ impl Chat {
     /// # Errors
     /// 404 for a folder that the caller does not own.
     pub async fn delete_folder(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        found(self.inner.store.delete_folder(&caller.user_id, id).await.map_err(errors::store_error)?)
+        Ok(self.inner.delete_folder(caller, id).await?)
     }
 
     /// Finds the caller's conversations whose title or one of whose messages contains all words of
@@ -140,8 +84,101 @@ impl Chat {
         limit: u32,
         cursor: Option<&str>,
     ) -> Result<SearchHitList, UserError> {
+        Ok(self.inner.search(caller, text, limit, cursor).await?)
+    }
+}
+
+impl Inner {
+    /// See [`Chat::change`].
+    async fn change(&self, caller: &Caller, ids: Vec<String>, change: ConversationChange) -> Result<()> {
+        if ids.len() > MAX_CHANGED {
+            return Err(UserError::invalid(
+                "/ids",
+                format!("At most {MAX_CHANGED} conversations are changed at once."),
+            )
+            .into());
+        }
+        if ids.iter().any(|id| check_id("/id", id).is_err()) {
+            return Err(UserError::not_found().into());
+        }
+        let title = change.title.as_deref().map(|title| named("/title", "A title", title, MAX_TITLE)).transpose()?;
+        let deleted = change.deleted == Some(true);
+        let change = ConversationChange { title, ..change };
+        let (store, temporary) = (&self.store, change.temporary);
+        store.change_conversations(&caller.user_id, ids.clone(), change, crate::now()).await?;
+        if let Some(is_temporary) = temporary {
+            self.set_temporary(caller, &ids, is_temporary).await?;
+        }
+        if deleted {
+            self.end_runs(caller, &ids).await?;
+        }
+        Ok(())
+    }
+
+    /// Sets or removes the expiry. The preceding change has checked that the caller owns the
+    /// conversations.
+    async fn set_temporary(&self, caller: &Caller, ids: &[String], is_temporary: bool) -> Result<()> {
+        let at = is_temporary.then(|| self.clock.now() + self.agents.retention().temporary.as_millis() as i64);
+        for id in ids {
+            self.store.set_expiry(&caller.user_id, id, at).await?;
+        }
+        Ok(())
+    }
+
+    /// Stops the runs of deleted conversations. It takes each conversation's lock, so that a
+    /// submission that was being accepted has started its run by then.
+    async fn end_runs(&self, caller: &Caller, ids: &[String]) -> Result<(), StoreError> {
+        let store = &self.store;
+        for id in ids {
+            let _turn = self.conversation_locks.lock(store, id).await?;
+            if let Some(live) = self.registry.get(&caller.user_id, id) {
+                live.stop(EndReason::Deleted);
+            } else if store.is_shared() {
+                store.request_stop(&caller.user_id, Some(id), EndReason::Deleted).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// See [`Chat::delete`].
+    async fn delete(&self, caller: &Caller, id: &str) -> Result<()> {
+        let change = ConversationChange { deleted: Some(true), ..ConversationChange::default() };
+        self.change(caller, vec![id.to_owned()], change).await
+    }
+
+    /// See [`Chat::folders`].
+    async fn folders(&self, caller: &Caller) -> Result<FolderList> {
+        let items = self.store.folders(&caller.user_id).await?;
+        Ok(FolderList { items })
+    }
+
+    /// See [`Chat::add_folder`].
+    async fn add_folder(&self, caller: &Caller, name: &str) -> Result<Folder> {
+        let folder = Folder { id: new_id(), name: folder_name(name)? };
+        let added = self.store.add_folder(&caller.user_id, folder.clone(), crate::now());
+        if added.await? {
+            return Ok(folder);
+        }
+        let most = store::MAX_FOLDERS;
+        Err(UserError::invalid("/name", format!("There can be {most} folders. Delete one that you no longer need."))
+            .into())
+    }
+
+    /// See [`Chat::rename_folder`].
+    async fn rename_folder(&self, caller: &Caller, id: &str, name: &str) -> Result<()> {
+        let name = folder_name(name)?;
+        found(self.store.rename_folder(&caller.user_id, id, &name).await?)
+    }
+
+    /// See [`Chat::delete_folder`].
+    async fn delete_folder(&self, caller: &Caller, id: &str) -> Result<()> {
+        found(self.store.delete_folder(&caller.user_id, id).await?)
+    }
+
+    /// See [`Chat::search`].
+    async fn search(&self, caller: &Caller, text: &str, limit: u32, cursor: Option<&str>) -> Result<SearchHitList> {
         if text.chars().count() > MAX_SEARCH {
-            return Err(UserError::invalid("/q", format!("A search has at most {MAX_SEARCH} characters.")));
+            return Err(UserError::invalid("/q", format!("A search has at most {MAX_SEARCH} characters.")).into());
         }
         let limit = limit.clamp(1, MAX_PAGE);
         let after = match cursor {
@@ -149,8 +186,7 @@ impl Chat {
             None => None,
         };
         // One hit more than requested shows whether there is a next page.
-        let found =
-            self.inner.store.search(&caller.user_id, text, limit + 1, after).await.map_err(errors::store_error)?;
+        let found = self.store.search(&caller.user_id, text, limit + 1, after).await?;
         let more = found.len() > limit as usize;
         let items: Vec<_> = found.into_iter().take(limit as usize).collect();
         let cursor = |last: &ConversationSummary| format!("{}.{}", last.updated_at, last.id);
@@ -177,6 +213,6 @@ fn named(path: &str, what: &str, name: &str, most: usize) -> Result<String, User
     Ok(name)
 }
 
-fn found(found: bool) -> Result<(), UserError> {
-    if found { Ok(()) } else { Err(UserError::not_found()) }
+fn found(found: bool) -> Result<()> {
+    if found { Ok(()) } else { Err(UserError::not_found().into()) }
 }

@@ -8,8 +8,9 @@
 //! once is the safer choice, as with tool calls. A claim whose response was lost can be repeated
 //! with the same id.
 
+use crate::errors::Result;
 use crate::ids;
-use crate::{Caller, Inner, errors};
+use crate::{Caller, Chat, Inner};
 use std::time::Duration;
 use store::ClaimEvents;
 use wire::UserError;
@@ -18,9 +19,15 @@ use wire::page_events::{GrantedEvents, MAX_CLAIMED};
 /// How long after the end of an answer its events can be claimed.
 const GRANTED_FOR: Duration = Duration::from_secs(10 * 60);
 
-impl Inner {
-    /// See [`crate::Chat::claim_events`].
-    pub(crate) async fn claim_events(
+impl Chat {
+    /// Claims events of an answer for one page of the caller, by keys that are derived from the
+    /// answer. Returns the keys that no other page has claimed. `by` is a random id; a claim can be
+    /// repeated with the same id. Nothing is granted later than 10 minutes after the end of the
+    /// answer.
+    ///
+    /// # Errors
+    /// 404 for a conversation that the caller does not own, 422 for too many keys or invalid ids.
+    pub async fn claim_events(
         &self,
         caller: &Caller,
         conversation_id: String,
@@ -28,11 +35,27 @@ impl Inner {
         keys: Vec<String>,
         by: String,
     ) -> Result<GrantedEvents, UserError> {
+        Ok(self.inner.claim_events(caller, conversation_id, message_id, keys, by).await?)
+    }
+}
+
+impl Inner {
+    /// See [`Chat::claim_events`].
+    pub(crate) async fn claim_events(
+        &self,
+        caller: &Caller,
+        conversation_id: String,
+        message_id: String,
+        keys: Vec<String>,
+        by: String,
+    ) -> Result<GrantedEvents> {
         ids::check_id("/conversation_id", &conversation_id)?;
         ids::check_id("/message_id", &message_id)?;
         ids::check_id("/by", &by)?;
         if keys.len() > MAX_CLAIMED {
-            return Err(UserError::invalid("/keys", format!("At most {MAX_CLAIMED} events are claimed at once.")));
+            return Err(
+                UserError::invalid("/keys", format!("At most {MAX_CLAIMED} events are claimed at once.")).into()
+            );
         }
         for (at, key) in keys.iter().enumerate() {
             ids::check_id(&format!("/keys/{at}"), key)?;
@@ -41,7 +64,7 @@ impl Inner {
         let now = crate::now();
         let ended_after = now - GRANTED_FOR.as_millis() as i64;
         let claim = ClaimEvents { conversation_id, message_id, keys, by, ended_after, now };
-        let keys = self.store.claim_events(&caller.user_id, claim).await.map_err(errors::store_error)?;
+        let keys = self.store.claim_events(&caller.user_id, claim).await?;
         Ok(GrantedEvents { keys })
     }
 }

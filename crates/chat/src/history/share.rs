@@ -1,8 +1,9 @@
 //! Share links: anyone with the link can read a snapshot of the conversation until its owner
 //! revokes it.
 
+use crate::errors::Result;
 use crate::history::export::strip_for_readers;
-use crate::{Caller, Chat, errors};
+use crate::{Caller, Chat, Inner, errors};
 use serde::{Deserialize, Serialize};
 use wire::api::ConversationView;
 use wire::organize::{Share, ShareList};
@@ -31,22 +32,7 @@ impl Chat {
     /// 404 for a conversation that the caller does not own, 409 while an answer is being generated,
     /// 413 for a conversation that is too long, 422 if it has the maximum number of links.
     pub async fn share(&self, caller: &Caller, id: &str, tool_results: bool) -> Result<Share, UserError> {
-        let view = self.conversation(caller, id).await?;
-        if view.active.is_some() {
-            return Err(errors::busy());
-        }
-        let copy = snapshot(view, tool_results);
-        let share = Share { id: uuid::Uuid::new_v4().simple().to_string(), created_at: copy.created_at };
-        let copy = written(&copy, "The conversation is too long to be shared.")?;
-        let store = &self.inner.store;
-        if store.share(&caller.user_id, id, share.clone(), copy).await.map_err(errors::store_error)? {
-            return Ok(share);
-        }
-        let most = store::MAX_SHARES;
-        Err(UserError::invalid(
-            "/",
-            format!("A conversation has at most {most} links. Revoke one that you no longer need."),
-        ))
+        Ok(self.inner.share(caller, id, tool_results).await?)
     }
 
     /// Returns a snapshot with tool results for the owner, without creating a link.
@@ -55,9 +41,7 @@ impl Chat {
     /// 404 for a conversation that the caller does not own, 413 for one that is too long for a
     /// page.
     pub async fn to_read(&self, caller: &Caller, id: &str) -> Result<SharedSnapshot, UserError> {
-        let copy = snapshot(self.conversation(caller, id).await?, true);
-        written(&copy, "The conversation is too long for one page. It can be exported as Markdown or JSON.")?;
-        Ok(copy)
+        Ok(self.inner.to_read(caller, id).await?)
     }
 
     /// Returns the share links of a conversation, newest first.
@@ -65,10 +49,7 @@ impl Chat {
     /// # Errors
     /// 404 for a conversation that the caller does not own.
     pub async fn shares(&self, caller: &Caller, id: &str) -> Result<ShareList, UserError> {
-        let store = &self.inner.store;
-        let known = store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
-        known.ok_or_else(UserError::not_found)?;
-        Ok(ShareList { items: store.shares(&caller.user_id, id).await.map_err(errors::store_error)? })
+        Ok(self.inner.shares(caller, id).await?)
     }
 
     /// Revokes a share link.
@@ -76,8 +57,7 @@ impl Chat {
     /// # Errors
     /// 404 for a link that the caller does not own.
     pub async fn unshare(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        let gone = self.inner.store.unshare(&caller.user_id, id).await.map_err(errors::store_error)?;
-        if gone { Ok(()) } else { Err(UserError::not_found()) }
+        Ok(self.inner.unshare(caller, id).await?)
     }
 
     /// Returns the snapshot behind a link, for anyone who has the link.
@@ -85,11 +65,61 @@ impl Chat {
     /// # Errors
     /// 404 for an unknown or revoked link.
     pub async fn shared(&self, id: &str) -> Result<SharedSnapshot, UserError> {
-        let copy = self.inner.store.shared(id).await.map_err(errors::store_error)?.ok_or_else(UserError::not_found)?;
-        serde_json::from_str(&copy).map_err(|error| {
+        Ok(self.inner.shared(id).await?)
+    }
+}
+
+impl Inner {
+    /// See [`Chat::share`].
+    async fn share(&self, caller: &Caller, id: &str, tool_results: bool) -> Result<Share> {
+        let view = self.conversation(caller, id).await?;
+        if view.active.is_some() {
+            return Err(errors::busy().into());
+        }
+        let copy = snapshot(view, tool_results);
+        let share = Share { id: uuid::Uuid::new_v4().simple().to_string(), created_at: copy.created_at };
+        let copy = written(&copy, "The conversation is too long to be shared.")?;
+        let store = &self.store;
+        if store.share(&caller.user_id, id, share.clone(), copy).await? {
+            return Ok(share);
+        }
+        let most = store::MAX_SHARES;
+        Err(UserError::invalid(
+            "/",
+            format!("A conversation has at most {most} links. Revoke one that you no longer need."),
+        )
+        .into())
+    }
+
+    /// See [`Chat::to_read`].
+    async fn to_read(&self, caller: &Caller, id: &str) -> Result<SharedSnapshot> {
+        let copy = snapshot(self.conversation(caller, id).await?, true);
+        written(&copy, "The conversation is too long for one page. It can be exported as Markdown or JSON.")?;
+        Ok(copy)
+    }
+
+    /// See [`Chat::shares`].
+    async fn shares(&self, caller: &Caller, id: &str) -> Result<ShareList> {
+        let store = &self.store;
+        let known = store.conversation(&caller.user_id, id).await?;
+        known.ok_or_else(UserError::not_found)?;
+        Ok(ShareList { items: store.shares(&caller.user_id, id).await? })
+    }
+
+    /// See [`Chat::unshare`].
+    async fn unshare(&self, caller: &Caller, id: &str) -> Result<()> {
+        let gone = self.store.unshare(&caller.user_id, id).await?;
+        if gone { Ok(()) } else { Err(UserError::not_found().into()) }
+    }
+
+    /// See [`Chat::shared`].
+    async fn shared(&self, id: &str) -> Result<SharedSnapshot> {
+        let copy = self.store.shared(id).await?.ok_or_else(UserError::not_found)?;
+        let snapshot = serde_json::from_str(&copy).map_err(|error| {
             tracing::error!(%error, "a shared copy is damaged");
             errors::internal()
-        })
+        });
+        Ok(snapshot?)
     }
 }
 

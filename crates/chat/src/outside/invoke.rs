@@ -1,10 +1,11 @@
 //! Invocations: a program sends one prompt to an agent and gets one answer, which is stored and
 //! listed, outside of conversations.
 
+use crate::errors::Result;
 use crate::record::steps;
-use crate::record::telemetry::{self, Recorder, RunFacts};
+use crate::record::telemetry::{self, Recorder, RunFacts, in_trace};
 use crate::run::ending;
-use crate::{Caller, Inner, errors, now};
+use crate::{Caller, Chat, Inner, errors, now};
 use agent::{AnswerForm, InvocationRequest, InvokeError, SchemaError};
 use contract::{ModelUse, ResponseFormat, RunScope};
 use parking_lot::Mutex;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use store::FinishInvocation;
 use tokio_util::sync::CancellationToken;
-use wire::invoke::{AgentTier, Invocation, InvocationStatus, InvokeRequest, ResponseSchema};
+use wire::invoke::{AgentTier, Invocation, InvocationList, InvocationStatus, InvokeRequest, ResponseSchema};
 use wire::{EndReason, ErrorCode, ErrorReason, UserError};
 
 /// The maximum length of a prompt in characters.
@@ -77,8 +78,52 @@ impl Drop for InvocationPermit<'_> {
     }
 }
 
+impl Chat {
+    /// Invokes an agent once, without its tools, and stores the answer. A caller who disconnects
+    /// finds it in the list.
+    ///
+    /// # Errors
+    /// 404 for an agent that the caller may not use, 413 and 422 for an invalid request, 503 when
+    /// full, short of memory or draining. A failure of the model is reported in the invocation.
+    pub async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
+        if self.inner.tasks.is_closed() {
+            return Err(errors::draining());
+        }
+        let (inner, caller) = (self.inner.clone(), caller.clone());
+        let task = self.inner.tasks.spawn(in_trace(async move { inner.invoke(&caller, request).await }));
+        Ok(task.await.map_err(|_| errors::internal())??)
+    }
+
+    /// Returns the caller's invocations, newest first, at most `limit` (1 to 100).
+    ///
+    /// # Errors
+    /// 503 if the store fails.
+    pub async fn invocations(&self, caller: &Caller, limit: u32) -> Result<InvocationList, UserError> {
+        Ok(self.inner.invocations(caller, limit).await?)
+    }
+
+    /// Returns one invocation.
+    ///
+    /// # Errors
+    /// 404 for one that the caller does not own.
+    pub async fn invocation(&self, caller: &Caller, id: &str) -> Result<Invocation, UserError> {
+        Ok(self.inner.invocation(caller, id).await?)
+    }
+}
+
 impl Inner {
-    pub(crate) async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
+    /// See [`Chat::invocations`].
+    async fn invocations(&self, caller: &Caller, limit: u32) -> Result<InvocationList> {
+        Ok(InvocationList { items: self.store.invocations(&caller.user_id, limit.max(1)).await? })
+    }
+
+    /// See [`Chat::invocation`].
+    async fn invocation(&self, caller: &Caller, id: &str) -> Result<Invocation> {
+        Ok(self.store.invocation(&caller.user_id, id).await?.ok_or_else(UserError::not_found)?)
+    }
+
+    /// See [`Chat::invoke`].
+    async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation> {
         check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         self.check_quotas(caller, true, agent.unpriced_model()).await?;
@@ -92,7 +137,7 @@ impl Inner {
         };
         let created_at = now();
         let begun = self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await;
-        begun.map_err(errors::store_error)?;
+        begun?;
         let facts = RunFacts {
             run_id: id.clone(),
             conversation_id: None,
@@ -135,7 +180,7 @@ impl Inner {
             now: now(),
             steps,
         };
-        self.store.finish_invocation(finish).await.map_err(errors::store_error)?;
+        self.store.finish_invocation(finish).await?;
         let output = output.unwrap_or_default();
         let (agent_name, reason) = (request.agent_name, Some(reason));
         Ok(Invocation { run_id: id, agent_name, status, output, error, reason, created_at })

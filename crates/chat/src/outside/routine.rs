@@ -10,6 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::{Arc, OnceLock, Weak};
 use store::StepRecord;
+use wire::UserError;
 
 /// Meters routines. It exists before the chat does; requests before the chat is set are refused.
 #[derive(Clone, Default)]
@@ -52,7 +53,7 @@ impl ModelMeter for RoutineMeter {
         async move {
             let chat = self.chat().ok_or("the server is not ready")?;
             let unpriced = (!is_priced).then_some(model.model.as_str());
-            chat.check_quotas(&self.caller, false, unpriced).await.map_err(|error| error.message)
+            chat.check_quotas(&self.caller, false, unpriced).await.map_err(|error| UserError::from(error).message)
         }
         .boxed()
     }

@@ -1,6 +1,7 @@
 //! Tool trials by an administrator: one call, as if the agent's model had made it, with every gate
 //! and an audit entry.
 
+use crate::errors::Result;
 use crate::record::audit::{Auditor, RunContext};
 use crate::record::steps;
 use crate::record::telemetry::in_trace;
@@ -70,14 +71,15 @@ impl Chat {
         }
         let (inner, caller) = (self.inner.clone(), caller.clone());
         let task = self.inner.tasks.spawn(in_trace(async move { inner.try_tool(&caller, request).await }));
-        task.await.unwrap_or_else(|_| Err(errors::internal()))
+        Ok(task.await.map_err(|_| errors::internal())??)
     }
 }
 
 impl Inner {
-    async fn try_tool(&self, caller: &Caller, request: TrialRequest) -> Result<TrialResult, UserError> {
+    /// See [`Chat::try_tool`].
+    async fn try_tool(&self, caller: &Caller, request: TrialRequest) -> Result<TrialResult> {
         if request.arguments.len() > MAX_ARGUMENTS {
-            return Err(UserError::new(ErrorCode::TooLarge, "The arguments are longer than 64 KB."));
+            return Err(UserError::new(ErrorCode::TooLarge, "The arguments are longer than 64 KB.").into());
         }
         let run_id = uuid::Uuid::now_v7().to_string();
         let agent = Agent::clone(&*self.agents.by_id(caller, &request.agent_id).await?);
@@ -119,9 +121,9 @@ impl Inner {
         }
         let Some(row) = seen.row else {
             let text = "This tool runs in a user's browser, or is another agent. It cannot be tried here.";
-            return Err(UserError::invalid("/tool", text));
+            return Err(UserError::invalid("/tool", text).into());
         };
-        self.store.record_audit(row.clone()).await.map_err(errors::store_error)?;
+        self.store.record_audit(row.clone()).await?;
         let (output, error) = match seen.result {
             Some(Ok(output)) => (Some(output), None),
             Some(Err(error)) => (None, Some(error.message)),

@@ -1,7 +1,8 @@
 //! Usage of model requests, as rows for the store.
 
+use crate::errors::Result;
 use crate::record::audit::RunContext;
-use crate::{Caller, Inner, errors};
+use crate::{Caller, Chat, Inner};
 use agent::ReplyUsage;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,13 +21,24 @@ pub struct ConversationUsage {
     pub steps: Vec<StepRecord>,
 }
 
+impl Chat {
+    /// Returns the usage of a conversation: the totals, including inactive branches, and the last
+    /// 500 model requests.
+    ///
+    /// # Errors
+    /// 404 for a conversation that the caller does not own.
+    pub async fn usage(&self, caller: &Caller, id: &str) -> Result<ConversationUsage, UserError> {
+        Ok(self.inner.usage(caller, id).await?)
+    }
+}
+
 impl Inner {
-    /// See [`crate::Chat::usage`].
-    pub(crate) async fn usage(&self, caller: &Caller, id: &str) -> Result<ConversationUsage, UserError> {
-        let known = self.store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
+    /// See [`Chat::usage`].
+    pub(crate) async fn usage(&self, caller: &Caller, id: &str) -> Result<ConversationUsage> {
+        let known = self.store.conversation(&caller.user_id, id).await?;
         known.ok_or_else(UserError::not_found)?;
-        let total = self.store.totals(&caller.user_id, id).await.map_err(errors::store_error)?;
-        let steps = self.store.steps(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let total = self.store.totals(&caller.user_id, id).await?;
+        let steps = self.store.steps(&caller.user_id, id).await?;
         Ok(ConversationUsage { total, steps })
     }
 }

@@ -1,11 +1,12 @@
 //! Watches a run on another server by reading the journal. Database notifications announce news; a
 //! missed one is compensated by polling.
 
+use crate::errors::Result;
 use crate::stream::live::{DONE, RunIdentity};
 use crate::stream::page_size::PageSize;
 use crate::stream::watch::{self, EventCursor};
 use crate::upkeep::recover;
-use crate::{Frames, Inner, errors};
+use crate::{Frames, Inner};
 use bytes::Bytes;
 use futures::StreamExt;
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub(crate) fn active_run(store: &Store, owner: &str, conversation: &Conversation
 
 impl Inner {
     /// Streams such a run after a cursor, or from the start.
-    pub(crate) async fn watch_remote(&self, run: RunIdentity, after: Option<&str>) -> Result<Frames, UserError> {
+    pub(crate) async fn watch_remote(&self, run: RunIdentity, after: Option<&str>) -> Result<Frames> {
         let Some(cursor) = after else { return self.whole_remote(run).await };
         Ok(match EventCursor::parse(cursor).and_then(|cursor| cursor.within(run.epoch)) {
             Some(seq) => tail(self.store.clone(), run, seq),
@@ -38,13 +39,13 @@ impl Inner {
     }
 
     /// Streams from the start, including the message's earlier parts.
-    pub(crate) async fn whole_remote(&self, run: RunIdentity) -> Result<Frames, UserError> {
-        let messages = self.store.messages(&run.owner, &run.conversation_id).await.map_err(errors::store_error)?;
+    pub(crate) async fn whole_remote(&self, run: RunIdentity) -> Result<Frames> {
+        let messages = self.store.messages(&run.owner, &run.conversation_id).await?;
         let message = messages.into_iter().find(|stored| stored.id == run.message_id);
         let message = message.ok_or_else(UserError::not_found)?.message;
         // Read after the message: while the run is active, the stored message is the one from its
         // start.
-        let progress = self.store.run_progress(&run.owner, &run.run_id).await.map_err(errors::store_error)?;
+        let progress = self.store.run_progress(&run.owner, &run.run_id).await?;
         if progress.is_none_or(|progress| progress.is_over) {
             return Ok(watch::stream_ended(&message));
         }
@@ -57,7 +58,7 @@ impl Inner {
     }
 
     /// Returns the message of such a run, as far as it is journaled.
-    pub(crate) async fn written_remote(&self, run: &RunIdentity, agent_id: &str) -> Result<UiMessage, UserError> {
+    pub(crate) async fn written_remote(&self, run: &RunIdentity, agent_id: &str) -> Result<UiMessage> {
         let open = OpenRun {
             owner: run.owner.clone(),
             conversation_id: run.conversation_id.clone(),
@@ -67,7 +68,7 @@ impl Inner {
             message_id: run.message_id.clone(),
             lease_until: 0,
         };
-        recover::rebuild(&self.store, &open).await.map_err(errors::store_error)
+        Ok(recover::rebuild(&self.store, &open).await?)
     }
 }
 

@@ -1,9 +1,13 @@
 //! A submission: what the user sends is checked and planned, stored together with the run that
 //! answers it, and calls that wait for the user are settled.
 
+pub(crate) mod begin;
+pub(crate) mod check;
+pub(crate) mod content;
 pub(crate) mod conversation_locks;
 pub(crate) mod expiry;
 pub(crate) mod pending_calls;
+pub(crate) mod plan;
 pub(crate) mod send;
 pub(crate) mod standing_approvals;
 

@@ -1,6 +1,7 @@
 //! Updates pending calls in a stored message: records decisions and outputs, and closes calls that
 //! a new message supersedes.
 
+use crate::errors::Result;
 use crate::run::to_prompt;
 use agent::{Decision, PendingCall, TurnUsage};
 use serde_json::Value;

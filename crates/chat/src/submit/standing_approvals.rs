@@ -1,8 +1,9 @@
 //! Standing approvals: an approval that also covers further calls. They belong to the user, who can
 //! list and revoke them.
 
+use crate::errors::Result;
 use crate::submit::pending_calls;
-use crate::{Caller, Inner, errors};
+use crate::{Caller, Chat, Inner};
 use agent::{Decision, Grant, GrantLookup, GrantQuery, PendingCall, waiting_nested_calls};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -90,6 +91,24 @@ pub(crate) fn approve_covered(message: &mut UiMessage, given: &[NewGrant], agent
     }
 }
 
+impl Chat {
+    /// Returns the caller's standing approvals, newest first.
+    ///
+    /// # Errors
+    /// 503 if the store fails.
+    pub async fn standing_approvals(&self, caller: &Caller) -> Result<StandingApprovals, UserError> {
+        Ok(self.inner.standing_approvals(caller).await?)
+    }
+
+    /// Revokes a standing approval: from the next call on, the user is asked again.
+    ///
+    /// # Errors
+    /// 404 for one that the caller does not own.
+    pub async fn revoke(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        Ok(self.inner.revoke(caller, id).await?)
+    }
+}
+
 impl Inner {
     /// Returns the standing approvals that apply in a conversation.
     pub(crate) fn grants(&self, caller: &Caller, conversation_id: &str) -> StoredGrants {
@@ -124,17 +143,17 @@ impl Inner {
         calls
     }
 
-    /// See [`crate::Chat::standing_approvals`].
-    pub(crate) async fn standing_approvals(&self, caller: &Caller) -> Result<StandingApprovals, UserError> {
-        let rows = self.store.grants(&caller.user_id).await.map_err(errors::store_error)?;
+    /// See [`Chat::standing_approvals`].
+    pub(crate) async fn standing_approvals(&self, caller: &Caller) -> Result<StandingApprovals> {
+        let rows = self.store.grants(&caller.user_id).await?;
         Ok(StandingApprovals { items: rows.into_iter().map(to_standing_approval).collect() })
     }
 
-    /// See [`crate::Chat::revoke`].
-    pub(crate) async fn revoke(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        match self.store.revoke_grant(&caller.user_id, id).await.map_err(errors::store_error)? {
+    /// See [`Chat::revoke`].
+    pub(crate) async fn revoke(&self, caller: &Caller, id: &str) -> Result<()> {
+        match self.store.revoke_grant(&caller.user_id, id).await? {
             true => Ok(()),
-            false => Err(UserError::not_found()),
+            false => Err(UserError::not_found().into()),
         }
     }
 }

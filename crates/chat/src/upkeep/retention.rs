@@ -1,9 +1,10 @@
 //! Retention: expired data is deleted for good, in limited amounts at a time. The audit log and
 //! usage totals are kept.
 
+use crate::errors::Error;
 use crate::events::Events;
 use crate::upkeep::purge::{self, conversation_deleted};
-use crate::{AgentSource, Chat, Clock, Telemetry, errors};
+use crate::{AgentSource, Chat, Clock, Telemetry};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
@@ -166,6 +167,6 @@ impl Chat {
     /// # Errors
     /// 503 if the store fails.
     pub async fn sweep(&self) -> Result<SweepResult, UserError> {
-        self.inner.sweeper.sweep().await.map_err(errors::store_error)
+        Ok(self.inner.sweeper.sweep().await.map_err(Error::from)?)
     }
 }

@@ -1,0 +1,176 @@
+//! Begins the run that answers a submission, or joins one that the same submission started earlier.
+
+use crate::admission::permits::RunPermit;
+use crate::errors::Result;
+use crate::files::attachments;
+use crate::record::telemetry;
+use crate::run::hooks::HookObserver;
+use crate::run::start::{self, RunStart};
+use crate::run::{exposure, to_prompt};
+use crate::stream::live::{LiveRun, RunIdentity};
+use crate::stream::{remote, watch};
+use crate::submit::pending_calls;
+use crate::submit::plan::SubmissionPlan;
+use crate::{Caller, Frames, Hooks, Inner, SendResponse, errors};
+use agent::Agent;
+use contract::{Message, UserPart};
+use faults::Point;
+use std::sync::Arc;
+use store::{AuditEntry, BeginRun, BeginRunOutcome};
+use wire::api::SendRequest;
+use wire::{UiMessage, UserError};
+
+/// The prompt for continuing an interrupted answer.
+const GO_ON: &str = "Your answer was cut off. Go on from where it stopped, without repeating anything.";
+
+/// A submission that has passed all checks.
+pub(crate) struct AcceptedSubmission {
+    pub(crate) request: SendRequest,
+    /// The id of the run that will answer it.
+    pub(crate) run_id: String,
+    pub(crate) agent: Arc<Agent>,
+    pub(crate) hooks: Option<Arc<dyn Hooks>>,
+    pub(crate) plan: SubmissionPlan,
+    pub(crate) permit: RunPermit,
+}
+
+impl Inner {
+    /// Stores the submission and starts its run.
+    pub(crate) async fn begin(self: &Arc<Self>, caller: &Caller, accepted: AcceptedSubmission) -> Result<SendResponse> {
+        let AcceptedSubmission { request, run_id, agent, hooks, plan, permit } = accepted;
+        // Read before the run starts, so that a failure of the store leaves nothing behind.
+        let read = attachments::with_files(&self.store, &caller.user_id, &plan.history).await?;
+        let (prompt, own_from) = prompt(&read, &plan);
+        drop(read);
+        let seen = exposure::for_branch(plan.history.iter().chain([&plan.message]));
+        let now = crate::now();
+        let begin = BeginRun {
+            conversation_id: request.conversation_id.clone(),
+            page_id: request.page_id.clone(),
+            agent_id: request.agent_id,
+            title: plan.title,
+            submission_key: plan.key,
+            insert: plan.insert,
+            update: plan.update,
+            message_id: plan.message.id.clone(),
+            run_id: run_id.clone(),
+            now,
+            lease_until: now + crate::upkeep::LEASE.as_millis() as i64,
+            audit: plan.audit,
+            grants: plan.grants,
+        };
+        faults::point(Point::SendChecked);
+        let begun = self.store.begin_run(&caller.user_id, begin).await?;
+        faults::point(Point::SendStored);
+        match begun {
+            BeginRunOutcome::Busy { .. } => Err(errors::busy().into()),
+            BeginRunOutcome::Duplicate { run_id, message_id, .. } => {
+                self.join(caller, &request.conversation_id, run_id, message_id).await
+            }
+            BeginRunOutcome::Started { epoch } => {
+                let identity = RunIdentity {
+                    run_id: run_id.clone(),
+                    conversation_id: request.conversation_id,
+                    owner: caller.user_id.clone(),
+                    message_id: plan.message.id.clone(),
+                    epoch,
+                };
+                let grants = self.grants(caller, &identity.conversation_id);
+                let pending = self.with_grants(&plan.message, plan.pending, &agent.id, &grants).await;
+                let observer = hooks.map(|hooks| HookObserver::new(hooks, plan.history, &agent));
+                let message_id = plan.message.id.clone();
+                let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());
+                let live = Arc::new(live);
+                start::start(
+                    self,
+                    live.clone(),
+                    RunStart {
+                        agent,
+                        page_id: request.page_id,
+                        token: caller.bearer.clone(),
+                        observer,
+                        prompt,
+                        own_from,
+                        pending,
+                        grants: Arc::new(grants),
+                        seen,
+                        earlier: plan.earlier,
+                        trace: telemetry::current_trace(),
+                    },
+                    permit,
+                );
+                // The sender has the message so far, so only new events follow.
+                Ok(SendResponse { run_id, message_id, frames: watch::stream_after_start(self.store.clone(), live) })
+            }
+        }
+    }
+
+    /// Returns the stream of a run that this submission started earlier.
+    async fn join(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        run_id: String,
+        message_id: String,
+    ) -> Result<SendResponse> {
+        let live = self.registry.get(&caller.user_id, conversation_id).filter(|live| live.identity.run_id == run_id);
+        let frames = match live {
+            Some(live) => watch::stream_whole(self.store.clone(), live),
+            None => self.join_remote_or_ended(caller, conversation_id, &run_id, &message_id).await?,
+        };
+        Ok(SendResponse { run_id, message_id, frames })
+    }
+
+    /// Returns the stream of a run on another server, or of one that has ended.
+    async fn join_remote_or_ended(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        run_id: &str,
+        message_id: &str,
+    ) -> Result<Frames> {
+        let known = self.store.conversation(&caller.user_id, conversation_id).await?;
+        let remote = known.and_then(|known| remote::active_run(&self.store, &caller.user_id, &known));
+        if let Some(run) = remote.filter(|run| run.run_id == run_id) {
+            return self.whole_remote(run).await;
+        }
+        let messages = self.store.messages(&caller.user_id, conversation_id).await?;
+        let message = messages.into_iter().find(|stored| stored.id == message_id);
+        Ok(watch::stream_ended(&message.ok_or_else(UserError::not_found)?.message))
+    }
+
+    /// Stores answers without starting a run, while other calls still wait.
+    pub(crate) async fn keep_answers(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        plan: SubmissionPlan,
+    ) -> Result<SendResponse> {
+        let SubmissionPlan { message, grants, audit, .. } = plan;
+        let run_id = self.store.last_run(&caller.user_id, conversation_id).await?;
+        let run_id = run_id.unwrap_or_default();
+        let audit = audit.into_iter().map(|entry| AuditEntry { run_id: run_id.clone(), ..entry }).collect();
+        let kept =
+            self.store.update_message_with_grants(&caller.user_id, conversation_id, message.clone(), audit, grants);
+        kept.await?;
+        Ok(SendResponse {
+            run_id: String::new(),
+            message_id: message.id.clone(),
+            frames: watch::stream_ended(&message),
+        })
+    }
+}
+
+/// Returns the prompt (the history, and then the content of the message) and the index at which the
+/// message starts. The loop adds the results of decided calls.
+fn prompt(history: &[UiMessage], plan: &SubmissionPlan) -> (Vec<Arc<Message>>, usize) {
+    let mut messages = to_prompt::to_prompt(history, pending_calls::is_decided);
+    let own_from = messages.len();
+    if plan.continues {
+        messages.extend(to_prompt::to_prompt(std::slice::from_ref(&plan.message), pending_calls::is_decided));
+    }
+    if plan.go_on {
+        messages.push(Arc::new(Message::User(vec![UserPart::Text { text: GO_ON.to_owned() }])));
+    }
+    (messages, own_from)
+}

@@ -1,0 +1,84 @@
+//! What of a submitted message is kept: the user's own text and files, and of imported messages
+//! only the text.
+
+use crate::ids::new_id;
+use store::{NewMessage, StoredMessage};
+use wire::api::MessageMetadata;
+use wire::{Role, TextPart, UiMessage, UiPart};
+
+/// The maximum number of messages that a client may import into a new conversation.
+const MAX_HISTORY: usize = 500;
+/// The maximum length of a title in characters.
+const MAX_TITLE: usize = 60;
+
+/// Imports earlier messages into a new conversation, only their texts, so that no client can forge
+/// a tool's result or a decision.
+pub(crate) fn import_history(history: &[UiMessage], branch: &mut Vec<StoredMessage>, insert: &mut Vec<NewMessage>) {
+    for message in history.iter().take(MAX_HISTORY).filter(|message| message.role != Role::System) {
+        let mut kept = UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), message.role) };
+        kept.parts = message.parts.iter().filter_map(plain_text).collect();
+        if kept.parts.is_empty() {
+            continue;
+        }
+        let parent_id = branch.last().map(|last| last.id.clone());
+        insert.push(NewMessage { parent_id: parent_id.clone(), message: kept.clone() });
+        branch.push(StoredMessage { id: kept.id.clone(), parent_id, created_at: crate::now(), message: kept });
+    }
+}
+
+fn plain_text(part: &UiPart) -> Option<UiPart> {
+    match part {
+        UiPart::Text(text) if !text.text.is_empty() => {
+            Some(UiPart::Text(TextPart { text: text.text.clone(), ..TextPart::default() }))
+        }
+        _ => None,
+    }
+}
+
+/// Keeps only the text and the files of a user's message.
+pub(crate) fn sanitized(message: &UiMessage) -> UiMessage {
+    let part = |part: &UiPart| match part {
+        UiPart::File(file) => Some(UiPart::File(file.clone())),
+        part => plain_text(part),
+    };
+    UiMessage {
+        parts: message.parts.iter().filter_map(part).collect(),
+        ..UiMessage::new(message.id.clone(), Role::User)
+    }
+}
+
+/// Returns the metadata of a message that is created now.
+pub(crate) fn created_now() -> Option<serde_json::Value> {
+    serde_json::to_value(MessageMetadata { created_at: Some(crate::now()), ..MessageMetadata::default() }).ok()
+}
+
+/// Returns the first words of a message.
+pub(crate) fn title_from(message: &UiMessage) -> String {
+    let text = message.text();
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.is_empty() {
+        return "New conversation".to_owned();
+    }
+    if line.chars().count() <= MAX_TITLE {
+        return line;
+    }
+    let cut: String = line.chars().take(MAX_TITLE).collect();
+    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{words}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_shortened_at_words() {
+        let check = |text: &str, expected: &str| assert_eq!(title_from(&UiMessage::user("m", text)), expected);
+        check("Hello", "Hello");
+        check("  two\n\nlines  ", "two lines");
+        check("", "New conversation");
+        let long = "The quick brown fox jumps over the lazy dog and then runs away into the woods";
+        check(long, "The quick brown fox jumps over the lazy dog and then runs…");
+        check(&"x".repeat(80), &format!("{}…", "x".repeat(60)));
+    }
+}

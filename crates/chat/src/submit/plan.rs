@@ -1,0 +1,191 @@
+//! What a submission changes in its conversation: which messages are inserted and updated, which
+//! calls were decided, and what the run that answers it reads and writes.
+
+use crate::ids::new_id;
+use crate::record::audit;
+use crate::submit::content::{created_now, import_history, sanitized, title_from};
+use crate::submit::{pending_calls, standing_approvals};
+use agent::{PendingCall, TurnUsage};
+use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
+use wire::api::Answer;
+use wire::{Role, ToolPart, UiMessage, UserError};
+
+/// The effect of a submission on the conversation.
+pub(crate) struct SubmissionPlan {
+    /// The idempotency key.
+    pub(crate) key: String,
+    /// The new messages.
+    pub(crate) insert: Vec<NewMessage>,
+    /// The stored messages that change.
+    pub(crate) update: Vec<UiMessage>,
+    /// The assistant message that the run writes, in its initial state.
+    pub(crate) message: UiMessage,
+    /// Whether the message has content already.
+    pub(crate) continues: bool,
+    /// The messages that the model reads before `message`.
+    pub(crate) history: Vec<UiMessage>,
+    /// Whether the model must be asked to continue.
+    pub(crate) go_on: bool,
+    /// The title of a new conversation.
+    pub(crate) title: String,
+    /// The audit entries of calls that end with the submission.
+    pub(crate) audit: Vec<AuditEntry>,
+    /// The calls that the user decided on, and those to repeat, which the run handles first.
+    pub(crate) pending: Vec<PendingCall>,
+    /// The standing approvals that the submission creates.
+    pub(crate) grants: Vec<NewGrant>,
+    /// The usage of the turn before it waited for the user.
+    pub(crate) earlier: TurnUsage,
+}
+
+impl SubmissionPlan {
+    /// Creates the plan of a run that writes `message` after `history`.
+    fn new(key: String, message: UiMessage, history: Vec<UiMessage>) -> Self {
+        Self {
+            key,
+            insert: Vec::new(),
+            update: Vec::new(),
+            message,
+            continues: false,
+            history,
+            go_on: false,
+            title: String::new(),
+            audit: Vec::new(),
+            pending: Vec::new(),
+            grants: Vec::new(),
+            earlier: TurnUsage::default(),
+        }
+    }
+
+    /// Creates the plan of a run that continues `message`, which is stored already.
+    fn continuation(key: String, message: UiMessage, history: Vec<UiMessage>) -> Self {
+        Self { continues: true, update: vec![message.clone()], ..Self::new(key, message, history) }
+    }
+
+    /// Adds that the submission leaves the open calls of this message behind. The user may return
+    /// to its branch, so the calls are closed.
+    pub(crate) fn leaving(mut self, left: Option<UiMessage>, audit: Vec<AuditEntry>) -> Self {
+        let is_new = |left: &UiMessage| self.update.iter().all(|message| message.id != left.id);
+        let left = left.filter(is_new);
+        self.update.extend(left);
+        Self { audit, ..self }
+    }
+
+    /// Moves the decisions from the message to the pending calls of the new run, together with
+    /// interrupted calls that need no decision.
+    pub(crate) fn with_pending_calls(mut self) -> Self {
+        self.pending = pending_calls::decided_calls(&self.message);
+        self.pending.extend(pending_calls::reopen_interrupted(&mut self.message));
+        pending_calls::forget_suspended(&mut self.message, &self.pending);
+        self.earlier = pending_calls::stored_usage(&self.message);
+        Self { update: vec![self.message.clone()], ..self }
+    }
+
+    /// Returns whether other calls of the message still wait for answers, so that no run starts.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.message.tools().any(pending_calls::is_pending)
+    }
+}
+
+/// Plans a new message of the user at the end of the branch. A new conversation starts with the
+/// imported messages.
+pub(crate) fn plan_message(
+    mut branch: Vec<StoredMessage>,
+    message: &UiMessage,
+    imported: &[UiMessage],
+) -> SubmissionPlan {
+    let (mut insert, mut update) = (Vec::new(), Vec::new());
+    import_history(imported, &mut branch, &mut insert);
+    if let Some(last) = branch.last_mut()
+        && last.message.role == Role::Assistant
+        && pending_calls::supersede(&mut last.message)
+    {
+        update.push(last.message.clone());
+    }
+    let user = UiMessage { metadata: created_now(), ..sanitized(message) };
+    let parent_id = branch.last().map(|last| last.id.clone());
+    let answer = empty_answer();
+    insert.push(NewMessage { parent_id, message: user.clone() });
+    insert.push(NewMessage { parent_id: Some(user.id.clone()), message: answer.clone() });
+    let title = title_from(&user);
+    let history = messages(branch).chain([user]).collect();
+    SubmissionPlan { insert, update, title, ..SubmissionPlan::new(format!("message:{}", message.id), answer, history) }
+}
+
+/// Plans another answer to a message of the branch, by default to the newest one.
+pub(crate) fn plan_regenerate(
+    mut branch: Vec<StoredMessage>,
+    message_id: Option<&str>,
+) -> Result<SubmissionPlan, UserError> {
+    let at = match message_id {
+        Some(id) => branch.iter().position(|stored| stored.id == id),
+        None => branch.len().checked_sub(1),
+    };
+    let at = at.ok_or_else(UserError::not_found)?;
+    // Regenerating at a user message answers that message; at an answer, the message before it.
+    let keep = if branch[at].message.role == Role::User { at + 1 } else { at };
+    branch.truncate(keep);
+    let parent =
+        branch.last().ok_or_else(|| UserError::invalid("/messageId", "There is no message to answer again."))?;
+    let answer = empty_answer();
+    let insert = vec![NewMessage { parent_id: Some(parent.id.clone()), message: answer.clone() }];
+    let key = format!("regenerate:{}", answer.id);
+    Ok(SubmissionPlan { insert, ..SubmissionPlan::new(key, answer, messages(branch).collect()) })
+}
+
+/// Plans the continuation with the user's answers to pending calls.
+pub(crate) fn plan_answers(
+    branch: Vec<StoredMessage>,
+    answers: &[Answer],
+    agent_id: &str,
+    conversation_id: &str,
+) -> Result<SubmissionPlan, UserError> {
+    if answers.is_empty() {
+        return Err(UserError::invalid("/answers", "The list of answers is empty."));
+    }
+    let (mut message, history) = newest_answer(branch)?;
+    let grants = standing_approvals::created_grants(&message, answers, agent_id, conversation_id);
+    pending_calls::record_answers(&mut message, answers)?;
+    let grants = grants?;
+    standing_approvals::approve_covered(&mut message, &grants, agent_id);
+    let key = format!("answers:{}", new_id());
+    Ok(SubmissionPlan { grants, ..SubmissionPlan::continuation(key, message, history) })
+}
+
+/// Plans the continuation of an answer that ended early.
+pub(crate) fn plan_continue(branch: Vec<StoredMessage>) -> Result<SubmissionPlan, UserError> {
+    let (mut message, history) = newest_answer(branch)?;
+    if message.tools().any(pending_calls::is_pending) {
+        return Err(UserError::invalid("/submission", "Answer the open question first."));
+    }
+    let key = format!("continue:{}", new_id());
+    if message.tools().any(ToolPart::repeats_on_continue) {
+        // The model continues from the results of the repeated calls.
+        return Ok(SubmissionPlan::continuation(key, message, history).with_pending_calls());
+    }
+    // The user asks for more, so the earlier usage of the turn does not count.
+    pending_calls::remove_usage(&mut message);
+    Ok(SubmissionPlan { go_on: true, ..SubmissionPlan::continuation(key, message, history) })
+}
+
+fn empty_answer() -> UiMessage {
+    UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), Role::Assistant) }
+}
+
+/// Returns the newest assistant message and the messages before it.
+fn newest_answer(mut branch: Vec<StoredMessage>) -> Result<(UiMessage, Vec<UiMessage>), UserError> {
+    let last = branch.pop().filter(|last| last.message.role == Role::Assistant).ok_or_else(UserError::not_found)?;
+    Ok((last.message, messages(branch).collect()))
+}
+
+fn messages(branch: Vec<StoredMessage>) -> impl Iterator<Item = UiMessage> {
+    branch.into_iter().map(|stored| stored.message)
+}
+
+/// Returns the newest message of the branch with its pending calls closed, if it has any.
+pub(crate) fn left_behind(last: &StoredMessage) -> Option<UiMessage> {
+    let waits = last.message.role == Role::Assistant && last.message.tools().any(audit::is_open);
+    let mut message = waits.then(|| last.message.clone())?;
+    pending_calls::supersede(&mut message);
+    Some(message)
+}
