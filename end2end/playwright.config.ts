@@ -15,5 +15,6 @@ export default defineConfig({
   // A journey that passes only sometimes is a failure to be understood; on a loaded machine it must not hide the others.
   retries: process.env.CI ? 2 : 0,
   reporter: [["list"]],
-  use: { ...browser, trace: "retain-on-failure", screenshot: "only-on-failure" },
+  // Recording every journey costs a fifth of the time. Where a failed one is tried again, that attempt is recorded.
+  use: { ...browser, trace: process.env.CI ? "on-first-retry" : "retain-on-failure", screenshot: "only-on-failure" },
 });
