@@ -8,11 +8,11 @@ use serde::Deserialize;
 /// Lets the agent take notes for its user and search them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct AgentNotes {
+pub(crate) struct AgentNotes {
     /// The most notes of one user.
     #[serde(default = "default_max_notes")]
     #[schemars(range(min = 1, max = 10_000))]
-    pub max_notes: u32,
+    pub(crate) max_notes: u32,
 }
 
 fn default_max_notes() -> u32 {

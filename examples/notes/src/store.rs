@@ -19,15 +19,15 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
 /// A note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Note {
+pub(crate) struct Note {
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// The user whose note it is.
-    pub owner: String,
+    pub(crate) owner: String,
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
     /// Unix time, milliseconds.
-    pub created_at: i64,
+    pub(crate) created_at: i64,
 }
 
 const INSERT: &str = "

@@ -83,8 +83,8 @@ fn text(input: &Value, name: &str) -> String {
     input[name].as_str().unwrap_or_default().to_owned()
 }
 
-/// What the model reads when the database fails; the cause is for the operator.
+/// Returns what the model reads when the database fails. The cause is for the operator.
 fn failed(error: StoreError) -> ToolError {
-    eprintln!("notes: {error}");
+    tracing::error!(%error, "notes could not be read or stored");
     ToolError::new("The notes cannot be reached right now.")
 }

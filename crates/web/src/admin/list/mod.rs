@@ -13,7 +13,7 @@ pub use column::{Cell, Column};
 pub use page::ListView;
 pub use routes::{After, api_routes, file, pages, routes, show, view};
 
-use leptos::prelude::AnyView;
+use leptos::prelude::{AnyView, IntoAny};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
