@@ -5,14 +5,14 @@ use crate::prelude::*;
 use crate::scope::OperatorScope;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use wire::page::properties::as_text;
 use wire::page::{
-    AgentConversationsProperties, AlertProperties, ButtonProperties, ColumnsProperties, InputProperties, SelectOption,
-    TableProperties, TabsProperties,
+    AlertProperties, ButtonProperties, CardProperties, CheckboxProperties, DatePickerProperties, ItemListProperties,
+    Keys, MultiSelectProperties, NumberInputProperties, Property, SelectOption, SelectProperties, SwitchProperties,
+    TableProperties, TextInputProperties, TitleProperties, as_text,
 };
 
-/// The properties of a block; a cheap handle. A page written in Rust creates them from the types in
-/// [`wire::page::properties`], or with [`Properties::derive`] if they change.
+/// The properties of a block; a cheap handle. A page written in Rust creates them from the type of the
+/// block's properties in [`wire::page`], or with [`Properties::derive`] if they change.
 #[derive(Clone, Copy)]
 pub struct Properties(Signal<Value>);
 
@@ -40,7 +40,14 @@ impl Properties {
         Self(Signal::stored(Value::Object(properties)))
     }
 
-    /// Returns a property. Tracked.
+    /// Returns all properties as their type, each with its default if it is absent or has a wrong
+    /// type. Tracked.
+    pub fn get<T: Keys>(&self) -> T {
+        self.0.with(|own| own.as_object().map(T::read_keys)).unwrap_or_default()
+    }
+
+    /// Returns a property. Tracked. Inputs read their properties one by one, because the code is the
+    /// same for all types of inputs.
     pub fn value(&self, key: &str) -> Value {
         self.0.with(|own| own.get(key).cloned()).unwrap_or_default()
     }
@@ -57,10 +64,7 @@ impl Properties {
 
     /// Returns the options of a choice. Tracked.
     pub fn options(&self) -> Vec<SelectOption> {
-        self.0.with(|own| {
-            let options = own.get("options").and_then(Value::as_array).into_iter().flatten();
-            options.filter_map(SelectOption::read).collect()
-        })
+        self.0.with(|own| own.get("options").and_then(Vec::from_value)).unwrap_or_default()
     }
 }
 
@@ -80,11 +84,17 @@ macro_rules! from_types {
 }
 
 from_types!(
-    AgentConversationsProperties,
     AlertProperties,
     ButtonProperties,
-    ColumnsProperties,
-    InputProperties,
+    CardProperties,
+    CheckboxProperties,
+    DatePickerProperties,
+    ItemListProperties,
+    MultiSelectProperties,
+    NumberInputProperties,
+    SelectProperties,
+    SwitchProperties,
     TableProperties,
-    TabsProperties
+    TextInputProperties,
+    TitleProperties
 );

@@ -8,11 +8,11 @@ use serde_json::Value;
 const REQUEST_ID: i64 = 7;
 
 fuzz_target!(|text: &str| {
-    let fitted = tools::mcp::fit(text, REQUEST_ID);
+    let fitted = mcp::fit(text, REQUEST_ID);
     // Numbers may become longer.
     assert!(fitted.len() <= 8 * text.len() + 4096, "{} of {}", fitted.len(), text.len());
     // Sanitizing is idempotent.
-    assert_eq!(tools::mcp::fit(&fitted, REQUEST_ID), fitted);
+    assert_eq!(mcp::fit(&fitted, REQUEST_ID), fitted);
     if serde_json::from_str::<Value>(text).is_err() {
         return;
     }

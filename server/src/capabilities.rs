@@ -2,21 +2,36 @@
 
 use capability::Definition;
 use config::Language;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use store::{CapabilityTables, Schema};
 
-/// The capabilities of this program.
-pub(crate) const CAPABILITIES: &[Definition] = &[custom_agents::DEFINITION];
+/// The capabilities of the product.
+const BUILT_IN: &[Definition] = &[mcp::DEFINITION, remote_agents::DEFINITION, custom_agents::DEFINITION];
+
+/// The capabilities that another program adds to the product.
+static ADDED: OnceLock<&'static [Definition]> = OnceLock::new();
+
+/// Adds capabilities to those of the product, before anything reads a config or opens a database.
+pub(crate) fn add(definitions: &'static [Definition]) {
+    let _ = ADDED.set(definitions);
+}
+
+/// Returns the capabilities of this program.
+pub(crate) fn definitions() -> &'static [Definition] {
+    static ALL: LazyLock<Vec<Definition>> =
+        LazyLock::new(|| [BUILT_IN, ADDED.get().copied().unwrap_or_default()].concat());
+    &ALL
+}
 
 /// Returns the config language with the sections of all capabilities.
 pub fn config_language() -> &'static Language {
-    static LANGUAGE: LazyLock<Language> = LazyLock::new(|| capability::language(CAPABILITIES));
+    static LANGUAGE: LazyLock<Language> = LazyLock::new(|| capability::language(definitions()));
     &LANGUAGE
 }
 
 /// Returns the schema of the database with the tables of all capabilities.
 pub(crate) fn database_schema() -> Schema {
-    static TABLES: LazyLock<Vec<CapabilityTables>> = LazyLock::new(|| capability::tables(CAPABILITIES));
+    static TABLES: LazyLock<Vec<CapabilityTables>> = LazyLock::new(|| capability::tables(definitions()));
     Schema::new(&TABLES)
 }
 

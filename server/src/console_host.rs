@@ -1,13 +1,23 @@
-//! The server as the admin console sees it.
+//! The server as the admin console and the routes of capabilities see it.
 
-use crate::compose::CurrentConfig;
-use admin_console::{ConfigState, Host};
+use crate::compose::{Composition, CurrentConfig};
+use crate::router::AppState;
+use admin_console::{ConfigState, ConsoleState, Host};
 use auth::Authentication;
+use capability::{Context, ToolServerStatus};
 use chat::Caller;
 use config::Config;
 use futures::future::BoxFuture;
 use std::sync::Arc;
-use tools::mcp::McpStatus;
+use web::openapi::ApiRouter;
+
+/// Returns the routes of the admin console, with those of all capabilities.
+pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
+    let Composition { chat, current, store, .. } = composition;
+    let context = Context { store: store.clone(), current: current.clone() };
+    let sections = current.capabilities().console(&context);
+    admin_console::routes(ConsoleState::new(chat.clone(), store.clone(), current.clone()), sections)
+}
 
 impl Host for CurrentConfig {
     fn config(&self) -> Arc<Config> {
@@ -26,8 +36,14 @@ impl Host for CurrentConfig {
         self.page_for_agent(caller, agent_id)
     }
 
-    fn mcp(&self) -> Vec<McpStatus> {
-        self.mcp()
+    fn tool_servers(&self) -> Vec<ToolServerStatus> {
+        self.capabilities().tool_servers()
+    }
+}
+
+impl capability::CurrentConfig for CurrentConfig {
+    fn config(&self) -> Arc<Config> {
+        self.config()
     }
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {

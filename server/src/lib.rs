@@ -21,23 +21,28 @@ pub use capabilities::config_language;
 pub use rust_embed::EmbeddedFile;
 
 use app::pages::RustPage;
+use capability::Definition;
 use std::process::ExitCode;
 
 /// The minimum number of worker threads: rendering a page can block a worker while another one must
 /// answer it (leptos issue 4647).
 const MIN_WORKERS: usize = 4;
 
-/// What the browser is served: the built site, and the pages whose content is written in Rust.
+/// What a program adds to the product: the built site, the pages whose content is written in Rust,
+/// and its capabilities.
 #[derive(Clone, Copy)]
 pub struct Site {
     /// Returns a file of the built site by its path, such as `pkg/chatwright.wasm`.
     pub files: fn(&str) -> Option<EmbeddedFile>,
     /// The same pages as in the site's WASM.
     pub pages: &'static [RustPage],
+    /// The capabilities that the program adds to those of the product.
+    pub capabilities: &'static [Definition],
 }
 
 /// Runs the whole program: parses the command line and executes the command.
 pub fn run(site: Site) -> ExitCode {
+    capabilities::add(site.capabilities);
     let workers = std::thread::available_parallelism().map_or(MIN_WORKERS, |cores| cores.get().max(MIN_WORKERS));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build();
     match runtime {

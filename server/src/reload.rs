@@ -4,7 +4,7 @@
 //! Files are polled: this also notices changes on network file systems, in container mounts and
 //! behind symbolic links, and costs a few system calls per second.
 
-use crate::capabilities::CAPABILITIES;
+use crate::capabilities::definitions;
 use crate::compose::{self, CurrentConfig, LoadSummary};
 use capability::StoredAdditions;
 use config::{Diagnostic, LoadAttempt, Severity};
@@ -82,7 +82,7 @@ pub(crate) async fn watch_config(
 pub(crate) async fn watch_additions(store: Store, current: Arc<CurrentConfig>, stop: CancellationToken) {
     let Some(mut news) = store.listen() else { return };
     loop {
-        match StoredAdditions::read(CAPABILITIES, &store).await {
+        match StoredAdditions::read(definitions(), &store).await {
             Ok(additions) if current.has_additions(&additions) => {}
             Ok(_) => {
                 if let Err(error) = current.refresh_additions().await {

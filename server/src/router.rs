@@ -3,6 +3,7 @@
 use crate::Site;
 use crate::body;
 use crate::compose::Composition;
+use crate::console_host;
 use crate::error;
 use crate::gates;
 use crate::routes::{
@@ -11,7 +12,6 @@ use crate::routes::{
 };
 use crate::telemetry::requests;
 use accounts::AccountState;
-use admin_console::ConsoleState;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Extension, Request};
 use axum::http::{HeaderName, HeaderValue, header};
@@ -30,14 +30,6 @@ pub(crate) struct AppState {
     pub(crate) composition: Arc<Composition>,
     pub(crate) metrics: PrometheusHandle,
     pub(crate) site: Site,
-}
-
-impl AppState {
-    /// Returns the state of the console's routes.
-    fn console(&self) -> ConsoleState {
-        let Composition { chat, current, store, .. } = &*self.composition;
-        ConsoleState { chat: chat.clone(), store: store.clone(), host: current.clone() }
-    }
 }
 
 /// Builds all routes with their middleware. The document describes those that are mounted with an
@@ -107,7 +99,7 @@ pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
         .merge(endpoints::routes())
         .merge(config::routes())
         .merge(accounts::routes(AccountState::new(move || current.authentication())))
-        .merge(admin_console::routes(state.console()))
+        .merge(console_host::routes(&state.composition))
         .with_pages(browser)
 }
 

@@ -1,27 +1,28 @@
 //! Checks the dependencies between the crates of the workspace against a list, so that a new one is
 //! a deliberate decision, and that `docs/architecture.md` names files and items that exist.
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// The dependencies of each crate, including those of optional features (`app` on `chat`) and
 /// excluding development dependencies.
 const EDGES: &str = "\
 accounts ► auth chat config store web wire
 admin_console ► auth chat config contract custom_agents store tools web wire
-agent ► contract faults schemas
+agent ► contract schemas
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
-capability ► config store
+capability ► config store web
 chat ► agent contract faults store wire
 client ► sse wire
 config ► dialect operators schemas wire
 contract ►
-custom_agents ► capability config store wire
+custom_agents ► capability config store web wire
 dialect ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas
@@ -29,14 +30,14 @@ faults ►
 frontend ► app
 offload ►
 operators ►
-providers ► contract faults sse
+providers ► contract sse
 rust-page ► app server wire
 schemas ► offload
 server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults offload operators providers store tools web wire
 sse ►
 store ► faults wire
 test_postgres ►
-tools ► contract egress faults schemas sse
+tools ► contract egress schemas sse
 torture ► faults sse test_postgres
 web ► auth chat store wire
 wire ►
@@ -48,12 +49,32 @@ xtask ►
 const PORTABLE: &[&str] = &["wire", "sse", "operators"];
 const NOT_PORTABLE: &[&str] = &["tokio", "tokio-util", "reqwest", "axum", "hyper", "sqlx", "leptos"];
 
+/// What `cargo metadata` says of the workspace. The crate `cargo_metadata` would give its
+/// dependencies features that the server does not need, and so compile much of it twice.
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    /// `dev`, `build`, or none for a normal dependency.
+    kind: Option<String>,
+}
+
 /// Returns the names of each crate's normal and build dependencies.
 fn dependencies(metadata: &Metadata) -> BTreeMap<&str, BTreeSet<&str>> {
-    let crates = metadata.workspace_packages().into_iter();
+    let crates = metadata.packages.iter();
     crates
         .map(|package| {
-            let used = package.dependencies.iter().filter(|used| used.kind != DependencyKind::Development);
+            let used = package.dependencies.iter().filter(|used| used.kind.as_deref() != Some("dev"));
             (package.name.as_str(), used.map(|used| used.name.as_str()).collect())
         })
         .collect()
@@ -61,7 +82,9 @@ fn dependencies(metadata: &Metadata) -> BTreeMap<&str, BTreeSet<&str>> {
 
 fn metadata() -> Metadata {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    MetadataCommand::new().manifest_path(manifest).no_deps().exec().unwrap()
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["metadata", "--format-version", "1", "--no-deps", "--manifest-path", manifest]);
+    serde_json::from_slice(&cargo.output().unwrap().stdout).unwrap()
 }
 
 #[test]

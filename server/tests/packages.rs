@@ -2,12 +2,12 @@
 //! change without a change of the code, so they are not tested here; `cargo audit` and `npm audit`
 //! read them.
 
-use cargo_metadata::{CargoOpt, MetadataCommand};
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// Licences that allow redistribution within a program of any licence.
 const LICENCES: &[&str] = &[
@@ -62,15 +62,18 @@ fn crates_come_from_the_registry_with_a_checksum() {
 fn licences_of_crates_allow_redistribution() {
     let mut refused = BTreeSet::new();
     for platform in PLATFORMS {
-        let options = ["--locked", "--filter-platform", platform].map(str::to_owned).to_vec();
-        let mut command = MetadataCommand::new();
-        command.manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"));
-        let metadata = command.features(CargoOpt::AllFeatures).other_options(options).exec().unwrap();
-        for package in &metadata.packages {
-            let is_ours = metadata.workspace_members.contains(&package.id);
-            let licence = package.license.as_deref().unwrap_or_default();
-            if !is_ours && (package.source.is_none() || !is_redistributable(licence)) {
-                refused.insert(format!("{} {}: `{licence}`", package.name, package.version));
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["metadata", "--format-version", "1", "--locked", "--all-features", "--filter-platform", platform]);
+        cargo.args(["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml")]);
+        let metadata: Value = serde_json::from_slice(&cargo.output().unwrap().stdout).unwrap();
+        let members = metadata["workspace_members"].as_array().unwrap();
+        let packages = metadata["packages"].as_array().unwrap();
+        assert!(packages.len() > members.len());
+        for package in packages {
+            let is_ours = members.contains(&package["id"]);
+            let licence = package["license"].as_str().unwrap_or_default();
+            if !is_ours && (package["source"].is_null() || !is_redistributable(licence)) {
+                refused.insert(format!("{} {}: `{licence}`", package["name"], package["version"]));
             }
         }
     }

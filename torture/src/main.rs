@@ -3,6 +3,7 @@
 mod accounts;
 mod checker;
 mod client;
+mod defects;
 mod history;
 mod ledger;
 mod measure;
@@ -17,10 +18,11 @@ mod scorecard;
 mod server;
 mod stored;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
+use defects::Defect;
 use record::{DefectResult, FuzzResult, Record, ScenarioResult};
-use scenario::{Outcome, RunOptions, Scenario, Tier};
+use scenario::{Outcome, RunOptions, Scenario, Testbed, Tier};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -40,6 +42,9 @@ struct Arguments {
     /// Runs only this scenario; can be repeated. The results of the others are kept.
     #[arg(long)]
     only: Vec<String>,
+    /// Runs only the build with this defect (a patch in `torture/defects`); can be repeated.
+    #[arg(long, value_name = "NAME", conflicts_with = "only")]
+    defect: Vec<String>,
     /// The duration of scenarios that run for a given time. By default it depends on the tier:
     /// `soak` runs for an hour at tier 2.
     #[arg(long)]
@@ -80,7 +85,7 @@ async fn run(arguments: Arguments) -> Result<()> {
     let seed = arguments.seed.unwrap_or_else(|| record::now().cast_unsigned());
     let folder = arguments.root.join("target/torture");
     std::fs::create_dir_all(&folder)?;
-    let options = RunOptions { binary: arguments.binary, seed, tier, folder, broken: None, seconds: arguments.seconds };
+    let options = RunOptions { binary: arguments.binary, seed, tier, folder, seconds: arguments.seconds };
     let mut record = Record::load(&arguments.root)?;
     for fuzzed in &arguments.fuzzed {
         let (target, fuzzed) = FuzzResult::parse(fuzzed)?;
@@ -91,19 +96,28 @@ async fn run(arguments: Arguments) -> Result<()> {
         return write_page(&arguments.root, &record);
     }
     let is_wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
-    let wanted: Vec<_> = scenarios::ALL.iter().filter(|scenario| is_wanted(scenario.name)).collect();
+    let mut wanted: Vec<_> = scenarios::ALL.iter().filter(|scenario| is_wanted(scenario.name)).collect();
     ensure!(!wanted.is_empty(), "unknown scenario; available scenarios: {}", scenario_names());
+    let mut defects = defects::load_all(&arguments.root)?;
+    record.broken.retain(|name, _| defects.iter().any(|defect| defect.name == *name));
+    if !arguments.defect.is_empty() {
+        wanted.clear();
+        defects = defects::select(defects, &arguments.defect)?;
+    } else if tier == Tier::Two {
+        defects.retain(|defect| is_wanted(&defect.scenario));
+    } else {
+        defects.clear();
+    }
     println!("seed {seed}, tier {}", arguments.tier);
     for scenario in wanted {
         record.insert(run_scenario(scenario, &options).await, arguments.tier);
         record.save(&arguments.root)?;
     }
-    if tier == Tier::Two {
-        for (broken, name) in scenarios::BROKEN.iter().filter(|(_, name)| is_wanted(name)) {
-            let found = run_defect(*broken, name, &options).await?;
-            println!("  {:<22} {}", broken.name(), found.summary());
-            record.broken.insert(broken.name().to_owned(), found);
-        }
+    for defect in defects {
+        let binary = defects::build(&arguments.root, &defect).await?;
+        let found = run_defect(&defect, &RunOptions { binary, ..options.clone() }).await?;
+        println!("  {:<22} {}", defect.name, found.summary());
+        record.broken.insert(defect.name, found);
         record.save(&arguments.root)?;
     }
     write_page(&arguments.root, &record)?;
@@ -143,22 +157,22 @@ async fn run_scenario(scenario: &Scenario, options: &RunOptions) -> ScenarioResu
     line
 }
 
-/// Returns whether a scenario finds a built-in defect.
-async fn run_defect(broken: faults::Break, name: &str, options: &RunOptions) -> Result<DefectResult> {
-    let Some(scenario) = scenarios::ALL.iter().find(|scenario| scenario.name == name) else {
+/// Returns whether the scenario finds a defect in the server.
+async fn run_defect(defect: &Defect, options: &RunOptions) -> Result<DefectResult> {
+    let name = &defect.scenario;
+    let Some(scenario) = scenarios::ALL.iter().find(|scenario| scenario.name == *name) else {
         bail!("unknown scenario {name}")
     };
+    // A server that does not even start would make every scenario fail.
+    let testbed = Testbed::new(options, "start").await?;
+    let started = testbed.setup.start(&testbed.history).await;
+    started.with_context(|| format!("the build with the defect {} does not start", defect.name))?.stop().await?;
     // Tier 1 is sufficient: a check that needs more kills to find a defect is too weak.
-    let options = RunOptions { broken: Some(broken), tier: Tier::One, ..options.clone() };
-    let outcome = (scenario.run)(&options).await;
-    Ok(match outcome {
-        Ok(Outcome { skipped: Some(_), .. }) => DefectResult { scenario: name.to_owned(), by: None },
-        Ok(outcome) => {
-            DefectResult { scenario: name.to_owned(), by: outcome.violations.into_iter().next().map(record::truncated) }
-        }
-        Err(error) => DefectResult {
-            scenario: name.to_owned(),
-            by: Some(record::truncated(format!("the scenario failed: {error:#}"))),
-        },
-    })
+    let outcome = (scenario.run)(&RunOptions { tier: Tier::One, ..options.clone() }).await;
+    let by = match outcome {
+        Ok(Outcome { skipped: Some(_), .. }) => None,
+        Ok(outcome) => outcome.violations.into_iter().next(),
+        Err(error) => Some(format!("the scenario failed: {error:#}")),
+    };
+    Ok(DefectResult { scenario: name.clone(), by: by.map(record::truncated) })
 }

@@ -28,7 +28,7 @@ pub(crate) enum Tier {
 /// The options of a run.
 #[derive(Clone)]
 pub(crate) struct RunOptions {
-    /// The server binary with the fault points and defects of `crates/faults`.
+    /// The server binary with the fault points of `crates/faults`.
     pub(crate) binary: PathBuf,
     /// The seed of all schedules.
     pub(crate) seed: u64,
@@ -36,8 +36,6 @@ pub(crate) struct RunOptions {
     pub(crate) tier: Tier,
     /// The folder for histories.
     pub(crate) folder: PathBuf,
-    /// The built-in defect, if any.
-    pub(crate) broken: Option<faults::Break>,
     /// The duration in seconds of scenarios that run for a given time; by default it depends on the
     /// tier.
     pub(crate) seconds: Option<u64>,
@@ -136,8 +134,6 @@ impl Testbed {
             auth: PROXY_AUTH,
             has_peer: false,
         };
-        let setup =
-            options.broken.map_or(setup.clone(), |broken| setup.with_variable("CHATWRIGHT_BROKEN", broken.name()));
         Ok(Self { provider, ledger, history, setup, _folder: folder })
     }
 

@@ -7,13 +7,26 @@ use crate::tools;
 use anyhow::Result;
 use xshell::{Shell, cmd};
 
+/// Cargo arguments for the servers of the journeys, and for the data generator and the database of
+/// those of the admin console. The tests have built all that they consist of: see `test.rs`.
+pub(crate) const PROGRAMS: &[&str] = &[
+    "--package",
+    "server",
+    "--package",
+    "rust-page",
+    "--package",
+    "bench",
+    "--package",
+    "test_postgres",
+    "--features",
+    "server/full",
+];
+
 /// Builds what the journeys need and runs them.
 pub(crate) fn journeys(shell: &Shell) -> Result<()> {
-    build::run(shell, Profile::Debug)?;
-    build::rust_page(shell)?;
-    step("build the data generator for the journeys of the admin console", || {
-        Ok(cargo(shell).args(["build", "--package", "bench", "--package", "test_postgres"]).run()?)
-    })?;
+    build::site(shell, Profile::Debug)?;
+    build::rust_page_site(shell)?;
+    step("build the programs of the journeys", || Ok(cargo(shell).arg("build").args(PROGRAMS).run()?))?;
     step("type-check the journeys", || {
         let _folder = shell.push_dir("end2end");
         Ok(cmd!(shell, "npx --no-install tsc").run()?)

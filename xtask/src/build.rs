@@ -21,10 +21,19 @@ impl Profile {
         if release { Self::Release } else { Self::Debug }
     }
 
-    /// Returns Cargo's profile for the WASM client, which is also the name of its output folder.
+    /// Returns Cargo's profile for the WASM client. The one for development is the server's, because
+    /// another one would compile all macros again.
     fn wasm_profile(self) -> &'static str {
         match self {
-            Self::Debug => "wasm-debug",
+            Self::Debug => "dev",
+            Self::Release => "wasm-release",
+        }
+    }
+
+    /// Returns the name of that profile's output folder.
+    fn wasm_folder(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
             Self::Release => "wasm-release",
         }
     }
@@ -47,18 +56,25 @@ pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
 
 /// Builds the example whose page is written in Rust, a program with its own site.
 pub(crate) fn rust_page(shell: &Shell) -> Result<()> {
+    rust_page_site(shell)?;
+    step("build its server", || Ok(cargo(shell).args(["build", "--package", "rust-page"]).run()?))
+}
+
+/// Builds what the browser loads of the example whose page is written in Rust.
+pub(crate) fn rust_page_site(shell: &Shell) -> Result<()> {
     let profile = Profile::Debug;
     step("build the WASM client of the Rust page example", || {
         wasm(shell, "rust-page", &["--no-default-features", "--features", "hydrate"], profile)
     })?;
     step("assemble its site", || {
         site::make(&shell.current_dir(), &wasm_file("rust_page", profile), "target/rust-page/site", profile)
-    })?;
-    step("build its server", || Ok(cargo(shell).args(["build", "--package", "rust-page"]).run()?))
+    })
 }
 
 fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Result<()> {
     let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(shell, profile).join("\u{1f}"));
+    // Line numbers in panics would be megabytes.
+    let _debug = shell.push_env("CARGO_PROFILE_DEV_DEBUG", "false");
     let build = cargo(shell).args(["rustc", "--package", package, "--lib"]).args(features);
     let build = build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.wasm_profile()]);
     // Relocations tell which functions and data refer to each other; the WASM cannot be split
@@ -79,10 +95,10 @@ fn wasm_flags(shell: &Shell, profile: Profile) -> Vec<String> {
 }
 
 fn wasm_file(library: &str, profile: Profile) -> PathBuf {
-    PathBuf::from(format!("target/wasm32-unknown-unknown/{}/{library}.wasm", profile.wasm_profile()))
+    PathBuf::from(format!("target/wasm32-unknown-unknown/{}/{library}.wasm", profile.wasm_folder()))
 }
 
 fn server(shell: &Shell, profile: Profile) -> Result<()> {
-    let release: &[&str] = if profile == Profile::Release { &["--release", "--features", "embed"] } else { &[] };
+    let release: &[&str] = if profile == Profile::Release { &["--release", "--features", "embed,full"] } else { &[] };
     Ok(cargo(shell).args(["build", "--package", "server"]).args(release).run()?)
 }

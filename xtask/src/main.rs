@@ -29,7 +29,7 @@ struct Arguments {
 enum Command {
     /// Build the WASM client, the site and the server.
     Build {
-        /// Build with optimizations and embed the site in the binary.
+        /// Build with optimizations and all features, and embed the site in the binary.
         #[arg(long)]
         release: bool,
     },
@@ -71,7 +71,7 @@ enum Command {
         /// Before that, fuzz each target for this many seconds.
         #[arg(long, value_name = "SECONDS")]
         fuzz: Option<u32>,
-        /// `--tier 1|2`, `--seed N`, `--only SCENARIO`, `--seconds N`, `--page`.
+        /// `--tier 1|2`, `--seed N`, `--only SCENARIO`, `--defect NAME`, `--seconds N`, `--page`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

@@ -9,9 +9,17 @@ use crate::{browser, tools};
 use anyhow::Result;
 use xshell::Shell;
 
-/// Cargo arguments for what runs on this machine: everything except `frontend`, with `app` for the
-/// server.
-const SERVER_ARGUMENTS: &[&str] = &["--workspace", "--exclude", "frontend", "--features", "app/ssr"];
+/// Cargo arguments for what runs on this machine: everything except `frontend`, with all features of
+/// the server.
+///
+/// `xtask` is tested by commands of its own. Its dependencies are compiled already, because it runs;
+/// together with the others they would get more features and be compiled again, and so would what
+/// they share with the server.
+const SERVER_ARGUMENTS: &[&str] =
+    &["--workspace", "--exclude", "frontend", "--exclude", "xtask", "--features", "server/full"];
+
+/// Cargo arguments for this program.
+const XTASK_ARGUMENTS: &[&str] = &["--package", "xtask"];
 
 /// Cargo arguments for what runs in the browser, including the crates that it shares with the
 /// server.
@@ -45,6 +53,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     tools::ensure_python_packages(shell)?;
     step("check the formatting", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
     step("lint the server", || lint(shell, SERVER_ARGUMENTS, &["--all-targets"]))?;
+    step("lint xtask", || lint(shell, XTASK_ARGUMENTS, &["--all-targets"]))?;
     step("lint the WASM client", || lint(shell, CLIENT_ARGUMENTS, &["--lib"]))?;
     test(shell)?;
     browser::journeys(shell)?;
@@ -61,9 +70,13 @@ fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
 fn test(shell: &Shell) -> Result<()> {
     if !tools::has_nextest(shell) {
         return step("run the tests", || {
+            cargo(shell).args(["test", "--no-fail-fast"]).args(XTASK_ARGUMENTS).run()?;
             Ok(cargo(shell).args(["test", "--no-fail-fast"]).args(SERVER_ARGUMENTS).run()?)
         });
     }
+    step("run the tests of xtask", || {
+        Ok(cargo(shell).args(["nextest", "run", "--no-fail-fast"]).args(XTASK_ARGUMENTS).run()?)
+    })?;
     step("run the tests", || {
         Ok(cargo(shell).args(["nextest", "run", "--no-fail-fast"]).args(SERVER_ARGUMENTS).run()?)
     })?;
@@ -74,4 +87,36 @@ fn test(shell: &Shell) -> Result<()> {
         Ok(on_postgres.args(SERVER_ARGUMENTS).args(["-E", "package(chat) & kind(test)"]).run()?)
     })?;
     step("run the documentation tests", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_ARGUMENTS).run()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::browser::PROGRAMS;
+    use std::collections::BTreeSet;
+
+    /// Returns the packages with their features, as cargo would build them.
+    fn packages(shell: &Shell, arguments: &[&str], edges: &str) -> BTreeSet<String> {
+        let tree = cargo(shell).args(["tree", "--locked", "--prefix", "none", "--format", "{p} {f}", "--edges", edges]);
+        let tree = tree.args(arguments).quiet().read().unwrap();
+        // A star marks a package that was listed before.
+        tree.lines().map(|line| line.trim_end_matches(" (*)").trim_end().to_owned()).collect()
+    }
+
+    /// A package that has other features in the programs than in the tests is compiled twice, and so
+    /// is everything that depends on it: minutes. Then a feature that only a test asks for, found with
+    /// `cargo tree --edges features --invert PACKAGE`, belongs into the workspace's `Cargo.toml`.
+    #[test]
+    fn programs_of_the_journeys_consist_of_what_the_tests_have_built() {
+        let shell = Shell::new().unwrap();
+        shell.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let tested = packages(&shell, SERVER_ARGUMENTS, "normal,build,dev");
+        let programs = packages(&shell, PROGRAMS, "normal,build");
+        let others: Vec<_> = programs.difference(&tested).collect();
+        assert!(others.is_empty(), "{others:#?}");
+        // What a newcomer builds first, without the optional features.
+        let server = packages(&shell, &["--package", "server"], "normal,build");
+        let others: Vec<_> = server.difference(&tested).filter(|line| !line.starts_with("server ")).collect();
+        assert!(others.is_empty(), "{others:#?}");
+    }
 }

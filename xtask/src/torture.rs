@@ -1,10 +1,10 @@
 //! `cargo xtask torture`: tests the server with fault injection.
 
-use crate::cargo::cargo;
+use crate::cargo::{cargo, plain};
 use crate::fuzz::{self, FuzzResult};
 use crate::step::step;
 use anyhow::Result;
-use xshell::{Shell, cmd};
+use xshell::Shell;
 
 /// Builds the server with the fault points of `crates/faults` and runs `torture` against it. `fuzz`
 /// is the number of seconds for which each target is fuzzed before; the results are passed to
@@ -14,8 +14,8 @@ pub(crate) fn run(shell: &Shell, release: bool, fuzz: Option<u32>, arguments: &[
     let arguments = [&fuzzed[..], arguments].concat();
     let (profile, option) = if release { ("release", Some("--release")) } else { ("debug", None) };
     step("build the server with fault injection", || {
-        let build = cargo(shell).args(["build", "--package", "app", "--package", "server"]);
-        Ok(build.args(["--features", "app/ssr,server/faults"]).args(option).run()?)
+        let build = cargo(shell).args(["build", "--package", "server", "--features", "faults,full"]);
+        Ok(build.args(option).run()?)
     })?;
     // A copy, because the next build replaces the file by a server without faults.
     let binary = format!("target/torture/{profile}/chatwright");
@@ -23,7 +23,8 @@ pub(crate) fn run(shell: &Shell, release: bool, fuzz: Option<u32>, arguments: &[
     shell.copy_file(format!("target/{profile}/chatwright"), &binary)?;
     step("build the torture tool", || Ok(cargo(shell).args(["build", "--package", "torture"]).args(option).run()?))?;
     step("run the torture scenarios", || {
-        Ok(cmd!(shell, "target/{profile}/torture --binary {binary} {arguments...}").run()?)
+        let torture = plain(shell, format!("target/{profile}/torture"));
+        Ok(torture.args(["--binary", &binary]).args(&arguments).run()?)
     })
 }
 

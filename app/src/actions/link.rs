@@ -3,15 +3,13 @@
 use crate::address::Address;
 use crate::prelude::*;
 use crate::texts::{Text, t};
-use serde_json::{Map, Value};
-use wire::page::properties::as_text;
+use wire::page::{LinkParams, as_text};
 
 /// Follows the link that the parameters of an action describe. The error is a message for the user.
-pub(super) fn follow(params: &Map<String, Value>, address: Option<Address>) -> Result<(), String> {
-    let new_tab = params.get("newTab").is_some_and(operators::is_truthy);
+pub(super) fn follow(params: &LinkParams, address: Option<Address>) -> Result<(), String> {
     let Some(to) = safe_url(params) else { return Err(t(Text::LinkNowhere).to_owned()) };
     let window = window();
-    let done = match (new_tab, to.strip_prefix('/').is_some_and(|rest| !rest.starts_with('/')), address) {
+    let done = match (params.new_tab, to.strip_prefix('/').is_some_and(|rest| !rest.starts_with('/')), address) {
         (true, _, _) => window.open_with_url_and_target_and_features(&to, "_blank", "noopener").map(drop),
         (false, true, Some(address)) => {
             address.navigate(&to, false);
@@ -23,14 +21,12 @@ pub(super) fn follow(params: &Map<String, Value>, address: Option<Address>) -> R
 }
 
 /// Returns the link's URL; `None` if there is none or it is not safe to follow.
-fn safe_url(params: &Map<String, Value>) -> Option<String> {
-    let text = |key: &str| params.get(key).and_then(as_text);
-    let mut to = match text("pageId") {
+fn safe_url(params: &LinkParams) -> Option<String> {
+    let mut to = match &params.page_id {
         Some(page) => format!("/{page}"),
-        None => text("url").filter(|url| is_safe(url))?.trim().to_owned(),
+        None => params.url.as_deref().filter(|url| is_safe(url))?.trim().to_owned(),
     };
-    let query = params.get("urlQuery").and_then(Value::as_object);
-    for (key, value) in query.into_iter().flatten() {
+    for (key, value) in &params.url_query {
         let Some(value) = as_text(value) else { continue };
         to.push(if to.contains('?') { '&' } else { '?' });
         to.push_str(&format!("{}={}", percent_encode(key), percent_encode(&value)));
@@ -59,7 +55,7 @@ fn percent_encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::safe_url;
+    use super::{LinkParams, safe_url};
     use serde_json::json;
 
     #[test]
@@ -81,7 +77,8 @@ mod tests {
             (json!({"url": "\u{1}javascript:x"}), None),
             (json!({}), None),
         ] {
-            assert_eq!(safe_url(params.as_object().unwrap()).as_deref(), expected, "{params}");
+            let link = LinkParams::read(params.as_object().unwrap());
+            assert_eq!(safe_url(&link).as_deref(), expected, "{params}");
         }
     }
 }

@@ -12,6 +12,7 @@ mod tools;
 
 pub use events::BlockEvents;
 pub use tools::ClientTools;
+pub use wire::page::MessageStatus;
 
 use crate::chunks::{Chunk, ChunkError, ChunkFuture, ChunkTable};
 use crate::prelude::*;
@@ -90,42 +91,6 @@ pub struct Notice {
     pub text: String,
     /// The severity of the message.
     pub status: MessageStatus,
-}
-
-/// The severity of a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MessageStatus {
-    /// Information.
-    #[default]
-    Info,
-    /// Something was done.
-    Success,
-    /// Something needs attention.
-    Warning,
-    /// Something failed.
-    Error,
-}
-
-impl MessageStatus {
-    /// Parses the name that is used in a config; unknown names are [`MessageStatus::Info`].
-    pub fn read(text: Option<&str>) -> Self {
-        match text {
-            Some("success") => Self::Success,
-            Some("warning") => Self::Warning,
-            Some("error") => Self::Error,
-            _ => Self::Info,
-        }
-    }
-
-    /// Returns the name that is used in a config.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Success => "success",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
 }
 
 impl Actions {

@@ -5,7 +5,9 @@ use crate::prelude::*;
 use crate::texts::{Text, fill};
 use serde_json::{Map, Value};
 use std::time::Duration;
-use wire::page::{Action, ActionType, ClientTool};
+use wire::page::{
+    Action, ActionType, CallEndpointParams, CallMethodParams, ClientTool, InputsParams, LinkParams, MessageParams,
+};
 
 /// Why a list of actions ended early.
 enum ActionError {
@@ -82,14 +84,13 @@ impl Actions {
         for (key, value) in &action.params {
             params.insert(key.clone(), evaluate(value)?);
         }
-        let text = |key: &str| params.get(key).and_then(wire::page::properties::as_text);
         match action.kind {
             ActionType::SetState => {
                 params.into_iter().for_each(|(key, value)| self.state.set(&key, value));
             }
-            ActionType::Reset => self.state.reset(input_ids(&params).as_deref()),
+            ActionType::Reset => self.state.reset(InputsParams::read(&params).ids.as_deref()),
             ActionType::Validate => {
-                let wanted = input_ids(&params);
+                let wanted = InputsParams::read(&params).ids;
                 if !self.state.require_valid(wanted.as_deref()) {
                     return Err(ActionError::ShownAtInputs(untrack(|| {
                         self.state.validation_summary(wanted.as_deref())
@@ -97,32 +98,24 @@ impl Actions {
                 }
             }
             ActionType::CallEndpoint => {
-                let endpoint = text("endpointId").unwrap_or_default();
-                let payload = params.remove("payload").unwrap_or_else(|| Value::Object(Map::new()));
-                return self.call_endpoint(&endpoint, &payload).await.map_err(ActionError::Message);
+                let CallEndpointParams { endpoint_id, payload } = CallEndpointParams::read(&params);
+                let payload = payload.unwrap_or_else(|| Value::Object(Map::new()));
+                return self.call_endpoint(&endpoint_id, &payload).await.map_err(ActionError::Message);
             }
             ActionType::CallMethod => {
-                let args = params.get("args").and_then(Value::as_array).cloned().unwrap_or_default();
-                let (block, method) = (text("blockId").unwrap_or_default(), text("method").unwrap_or_default());
-                self.call_method(&block, &method, &args).map_err(ActionError::Message)?;
+                let CallMethodParams { block_id, method, args } = CallMethodParams::read(&params);
+                self.call_method(&block_id, &method, &args).map_err(ActionError::Message)?;
             }
-            ActionType::Link => link::follow(&params, self.scope.address()).map_err(ActionError::Message)?,
+            ActionType::Link => {
+                let params = LinkParams::read(&params);
+                link::follow(&params, self.scope.address()).map_err(ActionError::Message)?;
+            }
             ActionType::Message => {
-                let duration = params.get("duration").and_then(Value::as_f64);
+                let MessageParams { content, status, duration } = MessageParams::read(&params);
                 let duration = duration.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                self.notify(
-                    text("content").unwrap_or_default(),
-                    MessageStatus::read(text("status").as_deref()),
-                    duration,
-                );
+                self.notify(content, status, duration);
             }
         }
         Ok(Value::Null)
     }
-}
-
-/// Returns the ids of the inputs that an action applies to; `None` for all.
-fn input_ids(params: &Map<String, Value>) -> Option<Vec<String>> {
-    let ids = params.get("ids")?.as_array()?;
-    Some(ids.iter().filter_map(Value::as_str).map(str::to_owned).collect())
 }

@@ -15,7 +15,7 @@ use crate::texts::{Text, block_language, error_text, t, with_locale};
 use leptos::ev::DragEvent;
 use serde_json::Value;
 use wire::error::ErrorCode;
-use wire::page::properties::as_text;
+use wire::page::as_text;
 use wire::page::{AgentChatProperties, Display, SharedField};
 
 /// The chat with an agent: the selected conversation, or a new one.

@@ -4,6 +4,7 @@ use crate::actions::MessageStatus;
 use crate::prelude::*;
 use crate::properties::Properties;
 use crate::ui::icons::{Icon, Shape};
+use wire::page::AlertProperties;
 
 /// An alert: a message that is part of the page.
 #[component]
@@ -12,11 +13,12 @@ pub fn Alert(
     #[prop(into)]
     properties: Properties,
 ) -> AnyView {
-    let status = move || MessageStatus::read(properties.text("status").as_deref());
-    let line = move |key: &'static str, class: &'static str| {
-        let there = Memo::new(move |_| properties.text(key).is_some_and(|text| !text.is_empty()));
+    let own = move || properties.get::<AlertProperties>();
+    let status = move || own().status;
+    let line = move |text: fn(AlertProperties) -> Option<String>, class: &'static str| {
+        let there = Memo::new(move |_| text(own()).is_some_and(|text| !text.is_empty()));
         (move || {
-            let line = || view! { <p class=class dir="auto">{move || properties.text(key).unwrap_or_default()}</p> };
+            let line = || view! { <p class=class dir="auto">{move || text(own()).unwrap_or_default()}</p> };
             there.get().then(|| line().into_any())
         })
         .into_any()
@@ -27,8 +29,8 @@ pub fn Alert(
         <div class="cw-alert" role="status" data-status=move || Some(status().name().to_owned())>
             {move || status_icon(status())}
             <div class="cw-alert-text">
-                {line("title", "cw-alert-title")}
-                {line("content", "cw-alert-content")}
+                {line(|own| own.title, "cw-alert-title")}
+                {line(|own| own.content, "cw-alert-content")}
             </div>
         </div>
     }

@@ -5,6 +5,7 @@ use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::task::spawn_local;
 use serde_json::Value;
+use wire::page::{ButtonProperties, ButtonVariant};
 
 /// A button. Clicks are ignored while the handlers of an earlier click are still running.
 #[component]
@@ -20,11 +21,12 @@ pub fn Button(
     events: BlockEvents,
 ) -> AnyView {
     let busy = RwSignal::new(false);
+    let own = move || properties.get::<ButtonProperties>();
     let class = move || {
-        Some(match properties.text("variant").as_deref() {
-            Some("primary") => "cw-button cw-primary".to_owned(),
-            Some("danger") => "cw-button cw-danger".to_owned(),
-            _ => "cw-button".to_owned(),
+        Some(match own().variant {
+            ButtonVariant::Primary => "cw-button cw-primary".to_owned(),
+            ButtonVariant::Danger => "cw-button cw-danger".to_owned(),
+            ButtonVariant::Default => "cw-button".to_owned(),
         })
     };
     let click = move |_| {
@@ -47,11 +49,11 @@ pub fn Button(
                 type="button"
                 id=id
                 class=class
-                disabled=move || properties.flag("disabled")
+                disabled=move || own().disabled
                 aria-busy=move || busy.get().then(|| "true".to_owned())
                 on:click=click
             >
-                {move || properties.text("title").unwrap_or_default()}
+                {move || own().title}
             </button>
         </div>
     }

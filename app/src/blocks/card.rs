@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use crate::properties::Properties;
+use wire::page::CardProperties;
 
 /// A framed group with a heading.
 #[component]
@@ -20,7 +21,7 @@ pub fn Card(
 
 pub(super) fn card(id: String, properties: Properties, content: AnyView) -> AnyView {
     let heading_id = format!("card-{id}");
-    let title = move || properties.text("title").filter(|title| !title.is_empty());
+    let title = move || properties.get::<CardProperties>().title.filter(|title| !title.is_empty());
     let labelled_by = {
         let heading_id = heading_id.clone();
         move || title().map(|_| heading_id.clone())

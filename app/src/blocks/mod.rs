@@ -47,7 +47,8 @@ use crate::scope::OperatorScope;
 use crate::texts::{Locale, with_locale};
 use serde_json::Value;
 use wire::page::{
-    self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, shared_fields,
+    self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, MarkdownProperties,
+    shared_fields,
 };
 
 /// Renders blocks in order.
@@ -115,7 +116,7 @@ fn component(own: page::Block) -> AnyView {
         BlockType::Card => card::card(id, properties, block_views(blocks)),
         BlockType::Title => view! { <Title properties /> }.into_any(),
         BlockType::Markdown => {
-            let text = Signal::derive(move || properties.text("content").unwrap_or_default());
+            let text = Signal::derive(move || properties.get::<MarkdownProperties>().content);
             MARKDOWN.view(move |markdown| (markdown.view)(text))
         }
         BlockType::TextInput

@@ -6,8 +6,7 @@ use crate::properties::Properties;
 use crate::texts::{self, Text, t};
 use crate::ui::node::{Node, element, reactive_nodes};
 use serde_json::Value;
-use wire::page::TableColumn;
-use wire::page::properties::as_text;
+use wire::page::{TableColumn, TableProperties, as_text};
 
 /// The maximum number of rows that are shown.
 const MAX_ROWS: usize = 500;
@@ -25,12 +24,16 @@ pub fn Table(
     let caption_id = format!("table-{id}");
     let titled = caption_id.clone();
     let title = move || {
-        let title = properties.text("title").filter(|title| !title.is_empty())?;
+        let title = properties.get::<TableProperties>().title.filter(|title| !title.is_empty())?;
         Some(view! { <h3 class="cw-table-title" id=titled.clone() dir="auto">{title}</h3> }.into_any())
     };
-    let body = reactive_nodes(move || match properties.value("rows") {
-        Value::Array(rows) if !rows.is_empty() => table(&rows, &columns(properties, &rows), &caption_id),
-        _ => vec![note(properties.text("empty").unwrap_or_else(|| t(Text::TableEmpty).to_owned()))],
+    let body = reactive_nodes(move || {
+        let TableProperties { rows, columns, empty, .. } = properties.get();
+        match rows.first() {
+            Some(first) if columns.is_empty() => table(&rows, &columns_of(first), &caption_id),
+            Some(_) => table(&rows, &columns, &caption_id),
+            None => vec![note(empty.unwrap_or_else(|| t(Text::TableEmpty).to_owned()))],
+        }
     });
     view! {
         <div class="cw-table-block">
@@ -41,24 +44,14 @@ pub fn Table(
     .into_any()
 }
 
-/// Returns the columns: those of the config, or one for each key of the first row.
-fn columns(properties: Properties, rows: &[Value]) -> Vec<TableColumn> {
-    let column =
-        |key: String, title: Option<String>| TableColumn { title: title.unwrap_or_else(|| default_heading(&key)), key };
-    match properties.value("columns") {
-        Value::Array(columns) => {
-            let read = |own: &Value| match own {
-                Value::Object(own) => Some(column(as_text(own.get("key")?)?, own.get("title").and_then(as_text))),
-                other => Some(column(as_text(other)?, None)),
-            };
-            columns.iter().filter_map(read).collect()
-        }
-        _ => rows[0].as_object().into_iter().flatten().map(|(key, _)| column(key.clone(), None)).collect(),
-    }
+/// Returns a column for each key of a row.
+fn columns_of(row: &Value) -> Vec<TableColumn> {
+    row.as_object().into_iter().flatten().map(|(key, _)| TableColumn { key: key.clone(), title: None }).collect()
 }
 
 fn table(rows: &[Value], columns: &[TableColumn], caption_id: &str) -> Vec<Node> {
-    let heads = columns.iter().map(|column| element("th").attr("scope", "col").text(column.title.as_str())).collect();
+    let heading = |column: &TableColumn| column.title.clone().unwrap_or_else(|| default_heading(&column.key));
+    let heads = columns.iter().map(|column| element("th").attr("scope", "col").text(heading(column))).collect();
     let row =
         |row: &Value| element("tr").children(columns.iter().map(|column| cell(value_at(row, &column.key))).collect());
     let head = element("thead").children(vec![element("tr").children(heads)]);

@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use crate::properties::Properties;
+use wire::page::TitleProperties;
 
 /// A heading.
 #[component]
@@ -10,5 +11,5 @@ pub fn Title(
     #[prop(into)]
     properties: Properties,
 ) -> AnyView {
-    view! { <h2 class="cw-title" dir="auto">{move || properties.text("title").unwrap_or_default()}</h2> }.into_any()
+    view! { <h2 class="cw-title" dir="auto">{move || properties.get::<TitleProperties>().title}</h2> }.into_any()
 }

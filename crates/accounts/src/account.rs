@@ -13,8 +13,7 @@ use axum::{Extension, Form};
 use chat::Caller;
 use serde::Deserialize;
 use serde_json::Map;
-use web::RequestContext;
-use web::{SIGN_IN_PATH, see_other};
+use web::{RequestContext, SIGN_IN_PATH, see_other};
 
 /// The maximum length of a key's name, in characters.
 const MAX_KEY_NAME: usize = 100;

@@ -1,8 +1,7 @@
 //! The API for API keys. A signed-in user can create keys; an API key cannot.
 
-use crate::AccountError;
-use crate::AccountState;
 use crate::account::{NewKeyError, create_key};
+use crate::{AccountError, AccountState};
 use auth::password::{KeyScope, NewKey};
 use auth::rates::rate_limit_message;
 use auth::{ApiKeys, AuthMethod};
@@ -13,10 +12,8 @@ use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use web::HttpError;
-use web::RequestContext;
-use web::json_error;
 use web::openapi::{Access, ApiRouter, Created, Tag};
+use web::{HttpError, RequestContext, json_error};
 use wire::{ErrorCode, UserError};
 
 /// The group of the routes in the OpenAPI document.

@@ -14,9 +14,8 @@ use serde::Deserialize;
 use serde_json::Map;
 use store::{AddUserOutcome, NewUser};
 use uuid::Uuid;
-use web::RequestContext;
 use web::html::error_message;
-use web::see_other;
+use web::{RequestContext, see_other};
 
 /// The throttle's key for sign-ups; no user has such a name.
 const SIGN_UP_THROTTLE_KEY: &str = " sign up";

@@ -12,9 +12,8 @@ use axum::{Extension, Form};
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
-use web::RequestContext;
 use web::html::error_message;
-use web::{SIGN_IN_PATH, see_other};
+use web::{RequestContext, SIGN_IN_PATH, see_other};
 
 /// The query of the sign-in page: the path to open afterwards.
 #[derive(Deserialize)]

@@ -1,27 +1,36 @@
-//! The page of the standing approvals of all users, which can be revoked there.
+//! The standing approvals of all users, which can be revoked.
 
 use crate::state::ConsoleState;
-use axum::extract::{Path, Query, RawQuery, State};
-use axum::http::StatusCode;
-use axum::response::Response;
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::response::{NoContent, Response};
+use axum::routing::post;
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use store::{AdminGrant, GrantFilter, GrantSort, ListCursor};
-use web::admin::csv::{self, Csv};
-use web::admin::lists::{PAGE_SIZE, csv_link, field, non_empty, pager, parse_cursor, select_field, split_page};
-use web::admin::page;
+use serde_json::json;
+use store::{AdminGrant, GrantFilter, GrantSort, Store};
+use web::admin::filters::{Choice, field, non_empty, row_button, select_field};
+use web::admin::list::{self, Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{Admin, PageError, from_store_error};
-use web::html::Column::Text;
-use web::html::{link, table, text};
-use web::times::minute;
-use web::{query_encoded, see_other};
+use web::html::{link, text};
+use web::openapi::ApiRouter;
+use web::{HttpError, query_encoded, see_other};
 use wire::UserError;
+
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    list::routes::<ApprovalList>()
+        .delete("/api/admin/approvals/{id}", revoke_api, "Revoke a standing approval")
+        .with_pages(Router::new().route("/admin/approvals/{id}/revoke", post(revoke)))
+}
+
+struct ApprovalList;
+
+type ApprovalColumn = Column<AdminGrant>;
 
 /// The query of the list.
 #[derive(Default, Deserialize, JsonSchema)]
-pub(crate) struct ApprovalQuery {
+struct ApprovalQuery {
     /// Only those of this user (id).
     user: Option<String>,
     /// Only those for this agent.
@@ -31,8 +40,6 @@ pub(crate) struct ApprovalQuery {
     /// `newest`, `oldest` or `tool`.
     #[serde(default)]
     sort: ApprovalSortQuery,
-    /// `next` of the previous page.
-    after: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -45,31 +52,98 @@ enum ApprovalSortQuery {
 }
 
 impl ApprovalSortQuery {
-    fn sort(self) -> (GrantSort, &'static str) {
+    fn sort(self) -> GrantSort {
         match self {
-            Self::Newest => (GrantSort::Newest, "newest"),
-            Self::Oldest => (GrantSort::Oldest, "oldest"),
-            Self::Tool => (GrantSort::Tool, "tool"),
+            Self::Newest => GrantSort::Newest,
+            Self::Oldest => GrantSort::Oldest,
+            Self::Tool => GrantSort::Tool,
         }
     }
 }
 
-pub(crate) async fn fetch_page(
-    state: &ConsoleState,
-    query: &ApprovalQuery,
-) -> Result<Vec<(AdminGrant, ListCursor)>, UserError> {
-    let filter = GrantFilter {
-        owner: non_empty(query.user.as_deref()),
-        agent_id: non_empty(query.agent.as_deref()),
-        tool: non_empty(query.tool.as_deref()),
-        id: None,
-    };
-    let after = parse_cursor(query.after.as_deref())?;
-    state.store.all_grants(filter, query.sort.sort().0, PAGE_SIZE + 1, after).await.map_err(from_store_error)
+impl Choice for ApprovalSortQuery {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Newest, "newest", "Newest first"),
+        (Self::Oldest, "oldest", "Oldest first"),
+        (Self::Tool, "tool", "By tool"),
+    ];
+}
+
+impl List for ApprovalList {
+    type State = ConsoleState;
+    type Query = ApprovalQuery;
+    type Row = AdminGrant;
+
+    const PATH: &'static str = "/admin/approvals";
+    const SUMMARY: &'static str = "List the standing approvals of all users";
+    const TITLE: &'static str = "Standing approvals";
+    const EMPTY: &'static str = "No standing approvals match.";
+    const COLUMNS: &'static [ApprovalColumn] = &[
+        ApprovalColumn::in_file("id", |grant| Cell::text(&grant.id)),
+        ApprovalColumn::new("Tool", "tool", |grant| Cell::text(&grant.tool)),
+        ApprovalColumn::new("Agent", "agent", |grant| Cell::text(&grant.agent_id)),
+        ApprovalColumn::new("User", "user", |grant| Cell::text(&grant.owner))
+            .shown_as(|grant| link(format!("?user={}", query_encoded(&grant.owner)), owner(grant))),
+        ApprovalColumn::in_file("userName", |grant| Cell::optional(grant.owner_name.as_deref())),
+        ApprovalColumn::new("Applies to", "conversation", |grant| Cell::optional(grant.conversation_id.as_deref()))
+            .shown_as(|grant| match &grant.conversation_id {
+                Some(id) => link(format!("/admin/conversations/{id}"), grant.title.as_ref().unwrap_or(id)),
+                None => text("All conversations"),
+            }),
+        ApprovalColumn::new("Granted (UTC)", "granted", |grant| Cell::time(grant.created_at)),
+        ApprovalColumn::in_table("Action", |grant| {
+            let path = format!("/admin/approvals/{}/revoke", grant.id);
+            row_button(path, "Revoke", format!("Revoke {} of {}", grant.tool, owner(grant)))
+        }),
+    ];
+    const FILE_ORDER: &'static [&'static str] = &["id", "user", "userName", "agent", "tool", "conversation", "granted"];
+
+    fn store(state: &ConsoleState) -> &Store {
+        &state.store
+    }
+
+    async fn fetch(
+        state: &ConsoleState,
+        query: &ApprovalQuery,
+        page: &PageRequest,
+    ) -> Result<ListPage<AdminGrant>, UserError> {
+        let filter = GrantFilter {
+            owner: non_empty(query.user.as_deref()),
+            agent_id: non_empty(query.agent.as_deref()),
+            tool: non_empty(query.tool.as_deref()),
+            id: None,
+        };
+        let found = state.store.all_grants(filter, query.sort.sort(), page.limit(), page.cursor()?).await;
+        Ok(page.page(found.map_err(from_store_error)?))
+    }
+
+    fn filters(_: &ConsoleState, query: &ApprovalQuery) -> AnyView {
+        view! {
+            {field("user", "User (id)", "text", query.user.as_deref())}
+            {field("agent", "Agent", "text", query.agent.as_deref())}
+            {field("tool", "Tool", "text", query.tool.as_deref())}
+            {select_field("sort", "Order", query.sort)}
+        }
+        .into_any()
+    }
+
+    async fn content(_: &ConsoleState, _: &ApprovalQuery, list: ListView) -> Result<AnyView, UserError> {
+        Ok(view! {
+            <p class="cw-account-note">
+                "Tool calls that users have approved for the future. After you revoke one, its user is asked again before the next call."
+            </p>
+            {list.into_any()}
+        }
+        .into_any())
+    }
+}
+
+fn owner(grant: &AdminGrant) -> &str {
+    grant.owner_name.as_ref().unwrap_or(&grant.owner)
 }
 
 /// Revokes a standing approval, so that its user is asked again before the next call.
-pub(crate) async fn revoke_approval(state: &ConsoleState, admin: &Admin, id: &str) -> Result<(), UserError> {
+async fn revoke_approval(state: &ConsoleState, admin: &Admin, id: &str) -> Result<(), UserError> {
     let store = &state.store;
     let filter = GrantFilter { id: Some(id.to_owned()), ..GrantFilter::default() };
     let found = store.all_grants(filter, GrantSort::default(), 1, None).await.map_err(from_store_error)?;
@@ -82,94 +156,22 @@ pub(crate) async fn revoke_approval(state: &ConsoleState, admin: &Admin, id: &st
     }
 }
 
-/// `GET /admin/approvals`
-pub(crate) async fn list(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(query): Query<ApprovalQuery>,
-    RawQuery(raw): RawQuery,
-) -> Result<Response, PageError> {
-    let (lines, next) = split_page(fetch_page(&state, &query).await?);
-    let orders = [("newest", "Newest first"), ("oldest", "Oldest first"), ("tool", "By tool")];
-    let content = view! {
-        <p class="cw-account-note">
-            "Tool calls that users have approved for the future. After you revoke one, its user is asked again before the next call."
-        </p>
-        <form class="cw-admin-filter" method="get" role="search" aria-label="Standing approvals">
-            {field("user", "User (id)", "text", query.user.as_deref())}
-            {field("agent", "Agent", "text", query.agent.as_deref())}
-            {field("tool", "Tool", "text", query.tool.as_deref())}
-            {select_field("sort", "Order", &orders, query.sort.sort().1)}
-            <button class="cw-button">"Show"</button>
-        </form>
-        <p class="cw-admin-links">{csv_link("/admin/approvals.csv", raw.as_deref())}</p>
-        {approvals_table(lines)}
-        {pager("/admin/approvals", raw.as_deref(), next)}
-    };
-    Ok(page(&admin, "/admin/approvals", StatusCode::OK, "Standing approvals", content))
-}
-
-/// `GET /admin/approvals.csv`
-pub(crate) async fn export(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(mut query): Query<ApprovalQuery>,
-) -> Result<Response, PageError> {
-    state.store.record_audit(admin.audit_entry("export_approvals", "", Value::Null)).await?;
-    let mut file = Csv::new("id,user,userName,agent,tool,conversation,granted");
-    loop {
-        query.after = file.add_page(fetch_page(&state, &query).await?, cells);
-        if query.after.is_none() {
-            return Ok(file.into_file("approvals.csv"));
-        }
-    }
-}
-
-fn cells(grant: &AdminGrant) -> [String; 7] {
-    [
-        csv::cell(&grant.id),
-        csv::cell(&grant.owner),
-        csv::cell(grant.owner_name.as_deref().unwrap_or_default()),
-        csv::cell(&grant.agent_id),
-        csv::cell(&grant.tool),
-        csv::cell(grant.conversation_id.as_deref().unwrap_or_default()),
-        csv::time_cell(grant.created_at),
-    ]
-}
-
-fn approvals_table(lines: Vec<AdminGrant>) -> AnyView {
-    let columns =
-        [Text("Tool"), Text("Agent"), Text("User"), Text("Applies to"), Text("Granted (UTC)"), Text("Action")];
-    let line = |grant: AdminGrant| {
-        let owner = grant.owner_name.unwrap_or_else(|| grant.owner.clone());
-        let label = format!("Revoke {} of {owner}", grant.tool);
-        let place = match (grant.conversation_id, grant.title) {
-            (Some(id), title) => link(format!("/admin/conversations/{id}"), title.unwrap_or(id)),
-            (None, _) => text("All conversations"),
-        };
-        let revoke = view! {
-            <form method="post" action=format!("/admin/approvals/{}/revoke", grant.id)>
-                <button class="cw-button" aria-label=label>"Revoke"</button>
-            </form>
-        };
-        [
-            text(grant.tool),
-            text(grant.agent_id),
-            link(format!("?user={}", query_encoded(&grant.owner)), owner),
-            place,
-            text(minute(grant.created_at)),
-            revoke.into_any(),
-        ]
-    };
-    table(columns, lines.into_iter().map(line), "No standing approvals match.")
-}
-
 /// `POST /admin/approvals/{id}/revoke`
-pub(crate) async fn revoke(
+async fn revoke(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
     revoke_approval(&state, &admin, &id).await?;
-    Ok(see_other("/admin/approvals", None))
+    Ok(see_other(ApprovalList::PATH, None))
+}
+
+/// `DELETE /api/admin/approvals/{id}`
+async fn revoke_api(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    revoke_approval(&state, &admin, &id).await?;
+    Ok(NoContent)
 }

@@ -5,15 +5,23 @@ use crate::state::{ConfigState, Reload};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::routing::get;
+use axum::{Json, Router};
 use leptos::prelude::*;
-use web::admin::Admin;
-use web::admin::page;
-use web::html::Column::Text;
+use web::admin::{ADMINISTRATION, Admin, page};
+use web::html::Heading::Text;
 use web::html::{facts, table, text};
+use web::openapi::ApiRouter;
 use web::times::minute;
 
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    ApiRouter::new(&ADMINISTRATION)
+        .get("/api/admin/config", show_api, "Get the state of the config, and its last reloads")
+        .with_pages(Router::new().route("/admin/config", get(show)))
+}
+
 /// `GET /admin/config`
-pub(crate) async fn show(admin: Admin, State(state): State<ConsoleState>) -> Response {
+async fn show(admin: Admin, State(state): State<ConsoleState>) -> Response {
     let seen = state.host.config_state();
     let about = [
         ("Version", view! { <span class="cw-admin-id">{seen.version.clone()}</span> }.into_any()),
@@ -32,6 +40,11 @@ pub(crate) async fn show(admin: Admin, State(state): State<ConsoleState>) -> Res
         </section>
     };
     page(&admin, "/admin/config", StatusCode::OK, "Config", content)
+}
+
+/// `GET /api/admin/config`
+async fn show_api(_: Admin, State(state): State<ConsoleState>) -> Json<ConfigState> {
+    Json(state.host.config_state())
 }
 
 fn problems(seen: &ConfigState) -> impl IntoView + use<> {

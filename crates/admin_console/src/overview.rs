@@ -3,25 +3,34 @@
 use crate::chart;
 use crate::state::ConsoleState;
 use auth::password::now_millis;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::routing::get;
+use axum::{Json, Router};
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{AgentUsage, DayUsage, UsageTotals};
-use web::admin::lists::DAY_MS;
-use web::admin::page;
-use web::admin::{Admin, PageError, from_store_error};
-use web::html::Column::{Number, Text};
-use web::html::{dollars, number, seconds};
-use web::html::{link, table, text};
+use web::admin::filters::DAY_MS;
+use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
+use web::html::Heading::{Number, Text};
+use web::html::{dollars, link, number, seconds, table, text};
+use web::openapi::ApiRouter;
 use web::times::iso_day;
+use web::{HttpError, valid_query};
 use wire::UserError;
+
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    ApiRouter::new(&ADMINISTRATION)
+        .get("/api/admin/overview", show_api, "Get the usage of the last days")
+        .with_pages(Router::new().route("/admin", get(show)))
+}
 
 /// The query of the overview: the period.
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct OverviewQuery {
+struct OverviewQuery {
     /// `7` or `30`.
     #[serde(default)]
     days: Days,
@@ -29,11 +38,9 @@ pub(crate) struct OverviewQuery {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 enum Days {
-    /// The last 7 days.
     #[default]
     #[serde(rename = "7")]
     Seven,
-    /// The last 30 days.
     #[serde(rename = "30")]
     Thirty,
 }
@@ -41,20 +48,20 @@ enum Days {
 /// The usage of a period.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Overview {
+struct Overview {
     /// The first day of the period. Days are counted from 1970 in UTC; the last day is today.
-    pub(crate) first_day: i64,
+    first_day: i64,
     /// The last day of the period.
-    pub(crate) last_day: i64,
+    last_day: i64,
     /// The totals of the period.
-    pub(crate) total: UsageTotals,
+    total: UsageTotals,
     /// Every day, including those without usage.
-    pub(crate) days: Vec<DayUsage>,
-    /// The agents with the highest cost.
-    pub(crate) agents: Vec<AgentUsage>,
+    days: Vec<DayUsage>,
+    /// The most expensive agents.
+    agents: Vec<AgentUsage>,
 }
 
-pub(crate) async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Result<Overview, UserError> {
+async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Result<Overview, UserError> {
     let count = if query.days == Days::Seven { 7 } else { 30 };
     let last_day = now.div_euclid(DAY_MS);
     let first_day = last_day - count + 1;
@@ -74,7 +81,7 @@ pub(crate) async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i
 }
 
 /// `GET /admin`
-pub(crate) async fn show(
+async fn show(
     admin: Admin,
     State(state): State<ConsoleState>,
     Query(query): Query<OverviewQuery>,
@@ -118,6 +125,15 @@ pub(crate) async fn show(
         </section>
     };
     Ok(page(&admin, "/admin", StatusCode::OK, "Overview", content))
+}
+
+/// `GET /api/admin/overview?days=7|30`
+async fn show_api(
+    _: Admin,
+    State(state): State<ConsoleState>,
+    query: Result<Query<OverviewQuery>, QueryRejection>,
+) -> Result<Json<Overview>, HttpError> {
+    Ok(Json(overview(&state, &valid_query(query)?, now_millis()).await?))
 }
 
 fn tokens(used: &UsageTotals) -> f64 {

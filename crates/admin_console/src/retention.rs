@@ -5,6 +5,8 @@ use auth::password::now_millis;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::routing::get;
+use axum::{Json, Router};
 use chat::SweepResult;
 use leptos::prelude::*;
 use schemars::JsonSchema;
@@ -12,13 +14,20 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 use store::{DueConversation, DueFilter, MAX_DUE};
-use web::admin::page;
-use web::admin::{Admin, PageError, from_store_error};
-use web::html::Column::{Number, Text};
-use web::html::number;
-use web::html::{link, table, text};
+use web::HttpError;
+use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
+use web::html::Heading::{Number, Text};
+use web::html::{link, number, table, text};
+use web::openapi::ApiRouter;
 use web::times::minute;
 use wire::UserError;
+
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    ApiRouter::new(&ADMINISTRATION)
+        .get("/api/admin/retention", show_api, "Get the retention rules and the next deletions")
+        .post("/api/admin/retention", sweep_api, "Delete due data now")
+        .with_pages(Router::new().route("/admin/retention", get(show).post(sweep)))
+}
 
 /// How far ahead deletions are listed, in milliseconds.
 const LOOKAHEAD_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
@@ -26,7 +35,7 @@ const LOOKAHEAD_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// The retention rules with the next deletions.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RetentionPlan {
+struct RetentionPlan {
     /// The rules of the config.
     rules: Vec<RuleStatus>,
     /// Whether pinned conversations are kept.
@@ -63,7 +72,7 @@ struct UpcomingDeletion {
     goes_at: i64,
 }
 
-pub(crate) async fn plan(state: &ConsoleState) -> Result<RetentionPlan, UserError> {
+async fn plan(state: &ConsoleState) -> Result<RetentionPlan, UserError> {
     let (store, kept, now) = (&state.store, state.chat.retention(), now_millis());
     let (mut rules, mut next) = (Vec::new(), Vec::new());
     let later = kept.rules(now + LOOKAHEAD_MS);
@@ -113,21 +122,31 @@ fn millis(time: Duration) -> i64 {
 }
 
 /// Deletes the data that is due now.
-pub(crate) async fn apply(state: &ConsoleState, admin: &Admin) -> Result<SweepResult, UserError> {
+async fn apply(state: &ConsoleState, admin: &Admin) -> Result<SweepResult, UserError> {
     let entry = admin.audit_entry("apply_retention", "", Value::Null);
     state.store.record_audit(entry).await.map_err(from_store_error)?;
     state.chat.sweep().await
 }
 
 /// `GET /admin/retention`
-pub(crate) async fn show(admin: Admin, State(state): State<ConsoleState>) -> Result<Response, PageError> {
+async fn show(admin: Admin, State(state): State<ConsoleState>) -> Result<Response, PageError> {
     render(&admin, &state, None).await
 }
 
 /// `POST /admin/retention`
-pub(crate) async fn sweep(admin: Admin, State(state): State<ConsoleState>) -> Result<Response, PageError> {
+async fn sweep(admin: Admin, State(state): State<ConsoleState>) -> Result<Response, PageError> {
     let swept = apply(&state, &admin).await?;
     render(&admin, &state, Some(swept)).await
+}
+
+/// `GET /api/admin/retention`
+async fn show_api(_: Admin, State(state): State<ConsoleState>) -> Result<Json<RetentionPlan>, HttpError> {
+    Ok(Json(plan(&state).await?))
+}
+
+/// `POST /api/admin/retention`
+async fn sweep_api(admin: Admin, State(state): State<ConsoleState>) -> Result<Json<SweepResult>, HttpError> {
+    Ok(Json(apply(&state, &admin).await?))
 }
 
 async fn render(admin: &Admin, state: &ConsoleState, swept: Option<SweepResult>) -> Result<Response, PageError> {

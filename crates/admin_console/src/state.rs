@@ -1,15 +1,14 @@
 //! What the console needs of the server.
 
 use auth::Authentication;
+use capability::ToolServerStatus;
 use chat::{AgentSource, Caller, Chat};
 use config::Config;
-use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::Store;
-use tools::mcp::McpStatus;
 
 /// The state of the console's routes.
 #[derive(Clone)]
@@ -20,6 +19,15 @@ pub struct ConsoleState {
     pub store: Store,
     /// The server.
     pub host: Arc<dyn Host>,
+    /// The actions of capabilities, as the audit log names them.
+    pub(crate) actions: Arc<[String]>,
+}
+
+impl ConsoleState {
+    /// Creates the state.
+    pub fn new(chat: Chat, store: Store, host: Arc<dyn Host>) -> Self {
+        Self { chat, store, host, actions: Arc::new([]) }
+    }
 }
 
 /// The server, as the console sees it. Everything may change when the config is reloaded, so each
@@ -38,13 +46,7 @@ pub trait Host: AgentSource {
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String>;
 
     /// Returns the status of the MCP servers.
-    fn mcp(&self) -> Vec<McpStatus>;
-
-    /// Loads the stored additions to the config again, such as custom agents.
-    ///
-    /// # Errors
-    /// The config cannot be rebuilt; the one in use stays.
-    fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>>;
+    fn tool_servers(&self) -> Vec<ToolServerStatus>;
 }
 
 /// The config status for administrators.

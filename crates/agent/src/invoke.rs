@@ -1,6 +1,6 @@
 //! A single request without tools, for programs. The answer is text, or JSON that fits a schema.
 
-use crate::call_meter::unknown_price_error;
+use crate::calls::meter::unknown_price_error;
 use crate::{Agent, Ending, Event, EventSink, Limit, ReplyUsage, RunOutcome, SinkClosed, TurnInput, TurnUsage, run};
 use contract::{
     AssistantPart, Message, ModelError, ModelUse, Part, ResponseFormat, RunScope, ToolChoice, Usage, UserPart,
@@ -43,8 +43,8 @@ pub struct InvocationRequest {
     pub form: Option<AnswerForm>,
     /// The time limit for all attempts together.
     pub time: Duration,
-    /// The user for whom the request is made.
-    pub user_id: String,
+    /// The user for whom the request is made. The agent adds its id.
+    pub scope: RunScope,
     /// Meters the requests to models for the caller.
     pub models: ModelUse,
     /// Cancels the request.
@@ -173,7 +173,7 @@ async fn attempt(
         turn_start: messages.len(),
         messages,
         pending: Vec::new(),
-        scope: RunScope { user_id: question.user_id.clone(), ..RunScope::default() },
+        scope: question.scope.clone(),
         grants: None,
         exposure: crate::ExposureState::default(),
         cancel: question.cancel.clone(),

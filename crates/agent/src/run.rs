@@ -1,20 +1,19 @@
 //! The tool loop: asks the model, runs the tools, appends both to the history, and repeats until a
 //! stop condition.
 
-use crate::call_handling::CallsOutcome;
-use crate::calls::{ConversationCallIds, OfferedTools};
-use crate::execution::CallScope;
+use crate::calls::execution::CallScope;
+use crate::calls::handling::CallsOutcome;
+use crate::calls::sources;
+use crate::calls::validation::{ConversationCallIds, OfferedTools};
 use crate::limits::UsageMeter;
-use crate::loop_detection::{self, LoopDetector, LoopVerdict};
-use crate::parent::{AgentPermit, ParentContext};
-use crate::prune::{self, Prune};
-use crate::reply::{self, ModelReply, RunFailure};
-use crate::sources;
-use crate::turn_usage::TurnUsage;
-use crate::{
-    Agent, Ending, Event, EventSink, Limit, PendingCall, RunOutcome, SinkClosed, TurnInput, WaitingCall, prepare_step,
-    retry, stop,
-};
+use crate::limits::loop_detection::{self, LoopDetector, LoopVerdict};
+use crate::limits::stop;
+use crate::limits::turn_usage::TurnUsage;
+use crate::model::prune::{self, Prune};
+use crate::model::reply::{self, ModelReply, RunFailure};
+use crate::model::{prepare_step, retry};
+use crate::sub_agent::parent::{AgentPermit, ParentContext};
+use crate::{Agent, Ending, Event, EventSink, Limit, PendingCall, RunOutcome, SinkClosed, TurnInput, WaitingCall};
 use contract::{
     FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, RunScope, ToolSpec, Usage, UserPart,
 };

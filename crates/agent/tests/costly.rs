@@ -115,12 +115,11 @@ async fn a_costly_check_ends_when_the_run_is_stopped() {
 }
 
 fn question(form: AnswerForm, cancel: CancellationToken) -> InvocationRequest {
-    let (prompt, user_id) = ("Hi".to_owned(), "ada".to_owned());
     InvocationRequest {
-        prompt,
+        prompt: "Hi".to_owned(),
         form: Some(form),
         time: Duration::from_secs(600),
-        user_id,
+        scope: contract::RunScope { user_id: "ada".to_owned(), ..contract::RunScope::default() },
         models: ModelUse::default(),
         cancel,
     }

@@ -1,26 +1,105 @@
 #![doc = include_str!("../README.md")]
 
 mod additions;
+mod annotations;
+mod context;
+mod job;
+mod running;
+mod status;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
+pub use annotations::{annotated, annotated_source, to_annotations};
+pub use context::{Context, CurrentConfig};
+pub use job::Job;
+pub use running::Capabilities;
+pub use status::ToolServerStatus;
 
-use config::{Language, SectionType};
-use store::CapabilityTables;
+pub use chat::LifecycleEvent;
+
+use config::{Config, Language, SectionType};
+use contract::{ApprovalTerms, Tool, ToolSource};
+use std::sync::Arc;
+use store::{CapabilityTables, Store};
+use web::admin::Section;
 
 /// What a capability brings.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
-    /// The sections of the config that it reads.
+    /// The name of the capability, in snake case.
+    pub name: &'static str,
+    /// The parts of the config that it reads.
     pub sections: &'static [SectionType],
     /// The tables that it stores its data in.
     pub tables: Option<CapabilityTables>,
     /// Entries of the config that it stores in the database.
     pub config_additions: Option<ConfigAdditions>,
+    /// Starts the capability. `None` if it does nothing while the server runs.
+    pub start: Option<fn(&Host) -> Arc<dyn Capability>>,
 }
 
 impl Definition {
-    /// Brings nothing: `..Definition::EMPTY` stands for the parts that a capability does not have.
-    pub const EMPTY: Self = Self { sections: &[], tables: None, config_additions: None };
+    /// A capability that brings nothing: `..Definition::new("notes")` stands for the parts that a
+    /// capability does not have.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, sections: &[], tables: None, config_additions: None, start: None }
+    }
+}
+
+/// What the server gives to a capability.
+#[derive(Clone)]
+pub struct Host {
+    /// The database, with the tables of all capabilities.
+    pub store: Store,
+}
+
+/// A capability of a running server. It lives as long as the server; configs come and go.
+pub trait Capability: Send + Sync + 'static {
+    /// Returns the tools of an agent. Called for each agent when a config is built; what equal
+    /// settings opened for the config before stays open if the capability returns it again.
+    ///
+    /// # Errors
+    /// The config cannot be used, for example because of an invalid pattern. The message is for the
+    /// operator.
+    fn agent_tools(&self, _config: &Config, _agent: &config::Agent) -> anyhow::Result<AgentTools> {
+        Ok(AgentTools::default())
+    }
+
+    /// Returns whether tools need the user's own token with this config, so that the server keeps
+    /// the token of a request for its runs.
+    fn needs_user_tokens(&self, _config: &Config) -> bool {
+        false
+    }
+
+    /// Returns the status of the servers whose tools the capability offers.
+    fn tool_servers(&self) -> Vec<ToolServerStatus> {
+        Vec::new()
+    }
+
+    /// Returns its part of the admin console.
+    fn console(&self, _context: &Context) -> Option<Section> {
+        None
+    }
+
+    /// Something has happened to a run, a conversation or a user. Returns quickly; rows in the
+    /// capability's own tables are deleted without it.
+    fn observe(&self, _event: &LifecycleEvent) {}
+
+    /// A config is in use now: at start, and after each change.
+    fn config_changed(&self, _config: &Arc<Config>) {}
+
+    /// Returns the background work of the capability.
+    fn jobs(&self) -> Vec<Job> {
+        Vec::new()
+    }
+}
+
+/// What a capability offers to an agent.
+#[derive(Default)]
+pub struct AgentTools {
+    /// Tools that the agent always has.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Tools and context that depend on the run.
+    pub sources: Vec<Arc<dyn ToolSource>>,
 }
 
 /// Returns the config language with the sections of these capabilities.
@@ -32,4 +111,10 @@ pub fn language(capabilities: &[Definition]) -> Language {
 /// Returns the tables of these capabilities.
 pub fn tables(capabilities: &[Definition]) -> Vec<CapabilityTables> {
     capabilities.iter().filter_map(|capability| capability.tables).collect()
+}
+
+/// Returns the terms of approving a tool's calls.
+pub fn approval_terms(confirm: Option<config::Confirm>, visible_parameters: Option<Vec<String>>) -> ApprovalTerms {
+    let config::Confirm { remember, expires_after } = confirm.unwrap_or_default();
+    ApprovalTerms { may_remember: remember, expires_after, visible_parameters, ..ApprovalTerms::default() }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The clock by which approval requests expire, quotas renew and retention counts.
 #[derive(Clone)]
@@ -21,7 +22,7 @@ impl Clock {
 
 impl Default for Clock {
     fn default() -> Self {
-        Self::new(crate::now)
+        Self::new(now)
     }
 }
 
@@ -29,4 +30,9 @@ impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Clock({})", self.now())
     }
+}
+
+/// Returns Unix time in milliseconds.
+pub(crate) fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

@@ -2,6 +2,7 @@
 
 use crate::config::McpConnection;
 use crate::rule::AccessRule;
+use crate::section_type::Sections;
 use crate::source::Location;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
@@ -79,6 +80,8 @@ pub struct Agent {
     pub policy: Option<Policy>,
     /// The endpoints that are called during the agent's runs.
     pub hooks: Hooks,
+    /// The sections that capabilities bring.
+    pub sections: Sections,
     /// The folder that the agent may read.
     pub file_system: Option<FileSystem>,
     /// Who may use the agent.

@@ -31,9 +31,9 @@ pub struct LoadAttempt {
 /// What a config may contain.
 #[derive(Clone, Debug)]
 pub struct Language {
-    sections: Vec<SectionType>,
+    pub(crate) sections: Vec<SectionType>,
     /// The JSON Schema with internal keywords.
-    schema: Value,
+    pub(crate) schema: Value,
 }
 
 impl Language {
@@ -62,8 +62,7 @@ impl Language {
         let mut report = Report::default();
         let root = source::load(files, main, &mut report);
         let outline = root.as_ref().map(Outline::from_tree).unwrap_or_default();
-        let config =
-            root.map(|root| section::read(&root, (&self.sections, &self.schema), files.folder(), &mut report, env));
+        let config = root.map(|root| section::read(&root, self, files.folder(), &mut report, env));
         let (asked, fingerprint) = (report.requested_files().to_vec(), report.fingerprint());
         let outcome = match config {
             Some(config) if !report.has_errors() => Ok((config, report.into_diagnostics())),

@@ -1,6 +1,7 @@
 //! Sections that capabilities bring: parts of the config that this crate reads without knowing
 //! their keys.
 
+use crate::agent::Agent;
 use crate::config::Config;
 use crate::rule::AccessRule;
 use crate::section::{Context, rule_entry};
@@ -15,14 +16,25 @@ use std::sync::Arc;
 
 pub use crate::source::PathStep;
 
+/// Where a section stands in a config.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SectionPlace {
+    /// In the root.
+    Root,
+    /// In each agent, beside `properties` and `tools`.
+    Agent,
+}
+
 /// A section of the config, defined by the crate that uses it.
 ///
 /// The type's JSON Schema describes the section: its keys, their defaults and bounds, and, as the
 /// description, what the section is for. The section is read by the schema and then deserialized,
 /// so both must agree.
 pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
-    /// The key of the section in the root of a config.
+    /// The key of the section.
     const KEY: &'static str;
+    /// Where the section stands.
+    const PLACE: SectionPlace = SectionPlace::Root;
 
     /// Reports what the schema cannot express, such as references to entries that do not exist.
     fn check(&self, _problems: &mut SectionProblems<'_, '_, '_>) {}
@@ -31,12 +43,19 @@ pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
     fn access_rules(&self) -> Vec<&AccessRule> {
         Vec::new()
     }
+
+    /// For a section of an agent: returns the names of the tools that it gives to the agent, which
+    /// other keys of the agent may name.
+    fn tool_names(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The type of a section.
 #[derive(Clone, Copy)]
 pub struct SectionType {
     pub(crate) key: &'static str,
+    pub(crate) place: SectionPlace,
     schema: fn(&mut SchemaGenerator) -> schemars::Schema,
     read: ReadSection,
 }
@@ -46,7 +65,7 @@ type ReadSection = fn(&Node, Shape<'_>, &mut Context<'_, '_>) -> Option<Arc<dyn 
 impl SectionType {
     /// Returns the type of the section `S`.
     pub const fn of<S: Section>() -> Self {
-        Self { key: S::KEY, schema: |generator| generator.subschema_for::<S>(), read: read::<S> }
+        Self { key: S::KEY, place: S::PLACE, schema: |generator| generator.subschema_for::<S>(), read: read::<S> }
     }
 
     pub(crate) fn schema(&self, generator: &mut SchemaGenerator) -> Value {
@@ -73,11 +92,17 @@ fn read<S: Section>(node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>
 /// A section that was read, with its type forgotten.
 trait ReadValue: Any + Send + Sync {
     fn access_rules(&self) -> Vec<&AccessRule>;
+
+    fn tool_names(&self) -> Vec<String>;
 }
 
 impl<S: Section> ReadValue for S {
     fn access_rules(&self) -> Vec<&AccessRule> {
         Section::access_rules(self)
+    }
+
+    fn tool_names(&self) -> Vec<String> {
+        Section::tool_names(self)
     }
 }
 
@@ -104,38 +129,66 @@ impl SectionProblems<'_, '_, '_> {
     }
 }
 
-/// The sections of capabilities that a config has.
+/// The sections of capabilities that a config or an agent has.
 #[derive(Clone, Default)]
 pub struct Sections(Vec<(&'static str, Arc<dyn ReadValue>)>);
 
 impl Sections {
-    /// Reads the sections that stand in the config. Those with errors are left out.
-    pub(crate) fn read(types: &[SectionType], root: &Node, schema: &Value, context: &mut Context<'_, '_>) -> Self {
-        let read = types.iter().filter_map(|section| {
-            let entry = root.get(section.key).filter(|entry| !matches!(entry.value.kind, NodeKind::Null))?;
-            let shape = Shape::root(schema).property(section.key)?;
-            Some((section.key, (section.read)(&entry.value, shape, context)?))
+    /// Reads the sections of this place that stand in a node. Those with errors are left out.
+    /// `shape` is the shape of the node.
+    pub(crate) fn read(place: SectionPlace, node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>) -> Self {
+        let types = context.language.sections.iter().filter(|section| section.place == place);
+        let read = types.filter_map(|section| {
+            let entry = node.get(section.key).filter(|entry| !matches!(entry.value.kind, NodeKind::Null))?;
+            Some((section.key, (section.read)(&entry.value, shape.property(section.key)?, context)?))
         });
         Self(read.collect())
     }
 
+    /// Returns a section. `None` if it is not written.
+    fn get<S: Section>(&self) -> Option<&S> {
+        let (_, section) = self.0.iter().find(|(key, _)| *key == S::KEY)?;
+        let section: &dyn Any = &**section;
+        section.downcast_ref()
+    }
+
+    /// Returns the keys of the sections.
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|(key, _)| *key)
+    }
+
+    /// Removes the sections for which `keep` returns false for the key.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.0.retain(|(key, _)| keep(key));
+    }
+
     pub(crate) fn access_rules(&self) -> impl Iterator<Item = &AccessRule> {
         self.0.iter().flat_map(|(_, section)| section.access_rules())
+    }
+
+    /// Returns the names of the tools that the sections of an agent give to it.
+    pub(crate) fn tool_names(&self) -> Vec<String> {
+        self.0.iter().flat_map(|(_, section)| section.tool_names()).collect()
     }
 }
 
 /// Formats the keys: a section may hold secrets.
 impl fmt::Debug for Sections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.iter().map(|(key, _)| key)).finish()
+        f.debug_set().entries(self.keys()).finish()
     }
 }
 
 impl Config {
     /// Returns a section that a capability brings. `None` if the config does not have it.
     pub fn section<S: Section>(&self) -> Option<&S> {
-        let (_, section) = self.sections.0.iter().find(|(key, _)| *key == S::KEY)?;
-        let section: &dyn Any = &**section;
-        section.downcast_ref()
+        self.sections.get()
+    }
+}
+
+impl Agent {
+    /// Returns a section that a capability brings. `None` if the agent does not have it.
+    pub fn section<S: Section>(&self) -> Option<&S> {
+        self.sections.get()
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod bearer;
 mod call_reports;
 pub mod error;
 pub mod message;
@@ -12,6 +13,7 @@ pub mod testing;
 pub mod tool;
 pub mod usage;
 
+pub use bearer::Bearer;
 pub use call_reports::{CallReport, CallReports};
 pub use error::{ModelError, ModelErrorKind, ToolError};
 pub use message::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};

@@ -1,6 +1,6 @@
 //! The trait of tools.
 
-use crate::{CallReports, ModelUse, ToolError};
+use crate::{Bearer, CallReports, ModelUse, ToolError};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -182,6 +182,8 @@ pub struct RunScope {
     pub agent_id: String,
     /// The page from which the user sent the message; `None` for other clients.
     pub page_id: Option<String>,
+    /// The user's token, if it may be passed on to services that are called on the user's behalf.
+    pub token: Option<Bearer>,
 }
 
 /// The context of one call.

@@ -36,7 +36,9 @@ pub fn selectable_tools(agent: &Agent) -> Vec<String> {
     let below = agent.agents.iter().map(|below| format!("agent:{}", below.name));
     let files = agent.file_system.is_some().then(|| "files".to_owned());
     let questions = agent.ask_user.then(|| "questions".to_owned());
-    endpoints.chain(servers).chain(remote).chain(below).chain(files).chain(questions).collect()
+    // A key that a capability brings is chosen as a whole, by its name.
+    let capabilities = agent.sections.keys().map(str::to_owned);
+    endpoints.chain(servers).chain(remote).chain(below).chain(files).chain(questions).chain(capabilities).collect()
 }
 
 /// Adds those custom agents to the config that its section `customAgents` allows, each with a page.
@@ -71,6 +73,7 @@ fn parse_row(row: &CustomAgentRow, config: &Config, allowed: &CustomAgents) -> O
     agent.agents.retain(|below| has(&format!("agent:{}", below.name)));
     agent.file_system = agent.file_system.filter(|_| has("files"));
     agent.ask_user &= has("questions");
+    agent.sections.retain(has);
     Some((agent, custom))
 }
 

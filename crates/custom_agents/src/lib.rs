@@ -1,11 +1,14 @@
 #![doc = include_str!("../README.md")]
 
+mod console;
 mod definition;
 mod section;
 pub mod store;
 
-use capability::{ConfigAdditions, Definition};
+use capability::{Capability, ConfigAdditions, Context, Definition};
 use config::SectionType;
+use std::sync::Arc;
+use web::admin::Section;
 
 pub use definition::{CustomAgent, PREFIX, selectable_tools, with_custom_agents};
 pub use section::CustomAgents;
@@ -18,4 +21,15 @@ pub const DEFINITION: Definition = Definition {
         version: |store| Box::pin(store::version(store)),
         add: |store, config| Box::pin(async move { Ok(with_custom_agents(config, &store::list(store).await?)) }),
     }),
+    start: Some(|_| Arc::new(Management)),
+    ..Definition::new("custom_agents")
 };
+
+/// The management of custom agents in the admin console.
+struct Management;
+
+impl Capability for Management {
+    fn console(&self, context: &Context) -> Option<Section> {
+        Some(console::section(context.clone()))
+    }
+}

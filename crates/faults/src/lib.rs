@@ -63,44 +63,15 @@ named! {
     }
 }
 
-named! {
-    /// A defect that the torture test must detect: a check that never fails proves nothing.
-    Break {
-        /// Events that acknowledge something are sent before they are stored.
-        EmitBeforePersist = "emit-before-persist",
-        /// One query returns the rows of all owners.
-        OwnerClause = "owner-clause",
-        /// A watcher that lags behind continues with the events in memory.
-        LaggedWatcher = "lagged-watcher",
-        /// A failed tool call is repeated.
-        BlindRetry = "blind-retry",
-        /// A commit does not wait for the disk.
-        SynchronousOff = "synchronous-off",
-        /// A path counts as inside the base folder if it has the same prefix.
-        PathPrefix = "path-prefix",
-        /// The HTTP client for providers follows redirects.
-        Redirects = "redirects",
-        /// An approval stays valid after the tool has changed.
-        ApprovalWithoutHash = "approval-without-hash",
-    }
-}
-
 #[cfg(feature = "on")]
 mod on;
 #[cfg(feature = "on")]
-pub use on::{is_broken, point};
+pub use on::point;
 
 /// Injects the fault that is configured for this point; without the feature `on`, none.
 #[cfg(not(feature = "on"))]
 #[inline(always)]
 pub const fn point(_: Point) {}
-
-/// Returns whether this defect is active; without the feature `on`, never.
-#[cfg(not(feature = "on"))]
-#[inline(always)]
-pub const fn is_broken(_: Break) -> bool {
-    false
-}
 
 #[cfg(test)]
 mod tests {
@@ -118,24 +89,21 @@ mod tests {
         }
     }
 
-    /// The sweep would skip a point that is used nowhere, and an unused defect could not be
-    /// detected.
+    /// The sweep would skip a point that is used nowhere.
     #[test]
-    fn every_point_and_defect_is_used() {
+    fn every_point_is_used() {
         let mut code = String::new();
-        for name in ["store", "chat", "agent", "providers", "tools"] {
+        for name in ["store", "chat"] {
             sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src"), &mut code);
         }
         let points = Point::ALL.iter().map(|point| format!("Point::{}", point.variant()));
-        let breaks = Break::ALL.iter().map(|defect| format!("is_broken(Break::{})", defect.variant()));
-        let missing: Vec<_> = points.chain(breaks).filter(|text| !code.contains(text)).collect();
+        let missing: Vec<_> = points.filter(|text| !code.contains(text)).collect();
         assert!(missing.is_empty(), "{missing:?}");
     }
 
     #[test]
     fn names_are_unique() {
-        let names: Vec<_> =
-            Point::ALL.iter().map(|point| point.name()).chain(Break::ALL.iter().map(|defect| defect.name())).collect();
+        let names: Vec<_> = Point::ALL.iter().map(|point| point.name()).collect();
         let unique: std::collections::BTreeSet<_> = names.iter().collect();
         assert_eq!(unique.len(), names.len());
     }

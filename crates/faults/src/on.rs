@@ -1,6 +1,6 @@
-//! Injects faults and activates defects.
+//! Injects faults.
 
-use crate::{Break, Point};
+use crate::Point;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -45,18 +45,4 @@ pub fn point(point: Point) {
     }
     // Ends the process without flushing or dropping anything.
     std::process::abort();
-}
-
-/// Returns whether this defect is active.
-///
-/// # Panics
-/// If the environment variable does not name a defect.
-pub fn is_broken(defect: Break) -> bool {
-    static BROKEN: OnceLock<Option<Break>> = OnceLock::new();
-    let broken = BROKEN.get_or_init(|| {
-        let name = std::env::var("CHATWRIGHT_BROKEN").ok()?;
-        let known = Break::ALL.iter().copied().find(|known| known.name() == name);
-        Some(known.unwrap_or_else(|| panic!("CHATWRIGHT_BROKEN={name} is invalid")))
-    });
-    *broken == Some(defect)
 }

@@ -5,7 +5,6 @@ use crate::ModelSettings;
 use crate::driver::{self, Codec};
 use crate::file;
 use contract::{ModelError, ModelErrorKind, PartStream, Request};
-use faults::Break;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
@@ -40,9 +39,8 @@ pub(crate) fn client() -> Result<&'static Client, ModelError> {
     let client = CLIENT.get_or_init(|| {
         // This fails only if a crypto provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let follows = faults::is_broken(Break::Redirects);
         Client::builder()
-            .redirect(if follows { Policy::default() } else { Policy::none() })
+            .redirect(Policy::none())
             .connect_timeout(CONNECT_TIMEOUT)
             .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
             .pool_idle_timeout(IDLE_TIMEOUT)

@@ -11,7 +11,7 @@ const SCALAR: usize = 80;
 
 /// Returns whether the values of a JSON text would take too much memory. Invalid JSON never does,
 /// because parsing it ends early.
-pub(crate) fn is_too_large(text: &[u8]) -> bool {
+pub fn is_too_large(text: &[u8]) -> bool {
     estimate(text) > MAX_MEMORY && serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 

@@ -3,20 +3,14 @@
 pub mod ask_user;
 pub mod context;
 pub mod file_system;
-pub mod mcp;
+pub mod json_memory;
 pub mod page_state;
 pub mod page_tool;
-pub mod remote_agent;
-
-mod json_memory;
-mod patterns;
-mod text;
+pub mod text;
 
 pub use ask_user::AskUserTool;
 pub use page_state::{PageStateTool, StateField, StateFieldKind};
 pub use page_tool::PageTool;
-pub use patterns::compile_patterns;
-pub use remote_agent::{RemoteAgent, RemoteAgentSettings, RemoteTool};
 
 /// The names of built-in tools, which no other tool may have.
 pub const RESERVED_NAMES: [&str; 6] =

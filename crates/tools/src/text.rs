@@ -10,7 +10,7 @@ static INVISIBLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Co}&&[^\n\t]]").ok());
 
 /// Removes the invisible characters.
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     match &*INVISIBLE {
         Some(invisible) => invisible.replace_all(text, "").into_owned(),
         // Without the table only the characters that are certainly visible are kept.
@@ -19,17 +19,17 @@ pub(crate) fn visible(text: &str) -> String {
 }
 
 /// Returns whether a text has no invisible characters.
-pub(crate) fn is_visible(text: &str) -> bool {
+pub fn is_visible(text: &str) -> bool {
     visible(text) == text
 }
 
 /// Returns the visible text on one line.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Truncates a text to `max` bytes, including the `…` at its end.
-pub(crate) fn truncate(text: &str, max: usize) -> String {
+pub fn truncate(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }

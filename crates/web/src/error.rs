@@ -2,7 +2,8 @@
 
 use crate::openapi::{Description, RouteOutput};
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::extract::Query;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -61,4 +62,12 @@ pub fn json_error(rejection: &JsonRejection) -> HttpError {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => HttpError::malformed("The request must be `application/json`."),
         _ => HttpError::malformed("The request is not valid JSON."),
     }
+}
+
+/// Returns the query of a request of the API.
+///
+/// # Errors
+/// 400 for a query with an invalid value.
+pub fn valid_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, HttpError> {
+    query.map(|Query(query)| query).map_err(|_| HttpError::malformed("A query parameter is not valid."))
 }

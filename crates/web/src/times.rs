@@ -1,5 +1,7 @@
 //! Formats times for people, in UTC.
 
+pub use auth::password::now_millis;
+
 use jiff::Timestamp;
 
 /// Formats a time to the minute. Times are Unix times in milliseconds in all functions here.

@@ -2,34 +2,64 @@
 //! that an agent may share.
 //!
 //! Properties are sent to the browser as JSON, since any of them may be an operator, which is
-//! evaluated when the page is shown. [`properties`] has them as types, for pages that are written
-//! in Rust.
+//! evaluated when the page is shown. Each type of block and of action has a type for its properties
+//! or parameters: it reads them, has their defaults, and is the schema by which `config` checks and
+//! documents them (see `define.rs`). Pages that are written in Rust use the same types.
 
+mod action;
+mod block_type;
 mod chat;
 mod client_tool;
+mod conversations;
+mod define;
 pub mod display;
+mod inputs;
 pub mod messages;
-pub mod properties;
+mod properties;
+mod property;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod sender;
 mod shared;
 mod welcome;
 
-pub use chat::AgentChatProperties;
-pub use client_tool::ClientTool;
-pub use display::{Display, Drawer, Placement};
-pub use messages::{MessageActions, MessageDisplay, ResultDisplay, Roles, Speaker};
-pub use properties::{
-    AgentConversationsProperties, AlertProperties, ButtonProperties, ColumnsProperties, InputProperties, SelectOption,
-    TableColumn, TableProperties, TabsProperties,
+pub use action::{
+    Action, ActionType, CallEndpointParams, CallMethodParams, InputsParams, LinkParams, MessageParams, MessageStatus,
 };
-pub use sender::{Attachments, SenderCommand, SenderMention, SenderProperties, SenderSwitch};
+pub use block_type::BlockType;
+pub use chat::{AgentChatProperties, FeedbackValue};
+pub use client_tool::ClientTool;
+pub use conversations::{
+    AgentConversationsProperties, Alignment, ConversationItem, Creation, Grouping, ItemListProperties, MenuItem,
+};
+pub use display::{Display, Drawer, Placement};
+pub use inputs::{
+    CheckboxProperties, DatePickerProperties, MultiSelectProperties, NumberInputProperties, SelectOption,
+    SelectProperties, SwitchProperties, TextInputProperties,
+};
+pub use messages::{
+    LinePosition, MessageActions, MessageDisplay, MessageShape, MessageVariant, ReasoningDisplay, ResultDisplay, Roles,
+    SourcesDisplay, Speaker, ToolResultDisplay,
+};
+pub use properties::{
+    AlertProperties, ButtonProperties, ButtonVariant, CardProperties, ColumnsProperties, MarkdownProperties,
+    NoProperties, TableColumn, TableProperties, TabsProperties, TitleProperties,
+};
+pub use property::{Keys, Property, as_text};
+pub use sender::{
+    Attachments, SenderCommand, SenderMention, SenderProperties, SenderSwitch, SubmitType, UploadStorage, WhileRunning,
+};
 pub use shared::{FieldType, PageStateUpdate, SharedField, apply_updates, is_date, parse_number, shared_fields};
-pub use welcome::{Prompt, PromptGroup, Welcome, prompts};
+pub use welcome::{Prompt, PromptGroup, Welcome, WelcomeVariant, prompts};
 
-use crate::read::{read_names, read_struct};
+use crate::read::read_struct;
 use litemap::LiteMap;
+#[cfg(feature = "schema")]
+use schema::{Dynamic, Id};
 use serde::Serialize;
 use serde_json::{Map, Value};
+#[cfg(feature = "schema")]
+use std::collections::BTreeMap;
 
 /// The events of an `AgentChat` block. The handler of the first one may cancel the action.
 pub const CHAT_EVENTS: [&str; 15] = [
@@ -71,70 +101,42 @@ pub struct Page {
     pub blocks: Vec<Block>,
 }
 
-/// A block.
+/// A block of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("x-keys-not-yet" = ["layout", "style", "required", "validate", "loading", "skeleton", "slots", "areas"]))
+)]
 pub struct Block {
-    /// Unique on the page. The value of an input is stored in the page state under this id.
+    /// The block's id, unique on the page. It is also the key of an input's value in the page
+    /// state.
+    #[cfg_attr(feature = "schema", schemars(with = "Id"))]
     pub id: String,
     /// The type.
     #[serde(rename = "type")]
+    #[cfg_attr(feature = "schema", schemars(flatten))]
     pub kind: BlockType,
     /// The properties; their operators are not evaluated.
     #[serde(skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub properties: Map<String, Value>,
-    /// Whether the block is shown, usually an operator; `null` means shown.
+    /// Whether the block is shown. Usually an operator.
     #[serde(skip_serializing_if = "Value::is_null")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Dynamic<bool>>"))]
     pub visible: Value,
-    /// The event handlers.
+    /// A list of actions for each event.
     #[serde(skip_serializing_if = "LiteMap::is_empty")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(default, with = "BTreeMap<String, Vec<Action>>", extend("x-checked-apart" = true))
+    )]
     pub events: Events,
-    /// The nested blocks of a layout block.
+    /// The blocks in this block, if its type is a container.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default, extend("x-checked-apart" = true)))]
     pub blocks: Vec<Block>,
-}
-
-/// The type of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub enum BlockType {
-    /// Stacks its blocks vertically.
-    Box,
-    /// Places its blocks side by side; they stack on a narrow screen.
-    Columns,
-    /// A framed group with a heading.
-    Card,
-    /// Shows one of its blocks at a time.
-    Tabs,
-    /// A heading.
-    Title,
-    /// Markdown text.
-    Markdown,
-    /// A single-line text input.
-    TextInput,
-    /// A multi-line text input.
-    TextArea,
-    /// A number input.
-    NumberInput,
-    /// A choice of one option.
-    Select,
-    /// A choice of several options.
-    MultiSelect,
-    /// A switch that takes effect at once.
-    Switch,
-    /// A checkbox of a form.
-    Checkbox,
-    /// A date input, `YYYY-MM-DD`.
-    DatePicker,
-    /// A button.
-    Button,
-    /// A table.
-    Table,
-    /// A message on the page.
-    Alert,
-    /// A chat with an agent.
-    AgentChat,
-    /// The list of conversations.
-    AgentConversations,
 }
 
 read_struct!(Page { id: "id", title: "title", events: "events" or default, blocks: "blocks" or default });
@@ -147,108 +149,6 @@ read_struct!(Block {
     events: "events" or default,
     blocks: "blocks" or default,
 });
-
-read_struct!(Action { id: "id", kind: "type", params: "params" or default, skip: "skip" or default });
-
-read_names!(BlockType {
-    "Box" => Box,
-    "Columns" => Columns,
-    "Card" => Card,
-    "Tabs" => Tabs,
-    "Title" => Title,
-    "Markdown" => Markdown,
-    "TextInput" => TextInput,
-    "TextArea" => TextArea,
-    "NumberInput" => NumberInput,
-    "Select" => Select,
-    "MultiSelect" => MultiSelect,
-    "Switch" => Switch,
-    "Checkbox" => Checkbox,
-    "DatePicker" => DatePicker,
-    "Button" => Button,
-    "Table" => Table,
-    "Alert" => Alert,
-    "AgentChat" => AgentChat,
-    "AgentConversations" => AgentConversations,
-});
-
-read_names!(ActionType {
-    "SetState" => SetState,
-    "Reset" => Reset,
-    "Validate" => Validate,
-    "CallEndpoint" => CallEndpoint,
-    "CallMethod" => CallMethod,
-    "Link" => Link,
-    "Message" => Message,
-});
-
-impl BlockType {
-    /// Returns the type of value that an input of this type holds; `None` for blocks without a
-    /// value.
-    pub fn field_type(self, properties: &Map<String, Value>) -> Option<FieldType> {
-        Some(match self {
-            Self::TextInput | Self::TextArea => FieldType::Text,
-            Self::NumberInput => FieldType::Number,
-            Self::Switch | Self::Checkbox => FieldType::Boolean,
-            Self::DatePicker => FieldType::Date,
-            // Computed options are not known here, so any text is accepted.
-            Self::Select => match properties::static_choices(properties) {
-                Some(options) => FieldType::Choice { options },
-                None => FieldType::Text,
-            },
-            Self::MultiSelect => {
-                FieldType::Choices { options: properties::static_choices(properties).unwrap_or_default() }
-            }
-            _ => return None,
-        })
-    }
-
-    /// Returns the value of an empty input of this type.
-    pub fn empty_value(self) -> Value {
-        match self {
-            Self::Switch | Self::Checkbox => Value::Bool(false),
-            Self::MultiSelect => Value::Array(Vec::new()),
-            _ => Value::Null,
-        }
-    }
-}
-
-/// One action of an event handler.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Action {
-    /// An id by which later actions read its result with `{ _step: id }`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// The type.
-    #[serde(rename = "type")]
-    pub kind: ActionType,
-    /// The parameters; their operators are not evaluated.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub params: Map<String, Value>,
-    /// Whether to skip the action; usually an operator.
-    #[serde(skip_serializing_if = "Value::is_null")]
-    pub skip: Value,
-}
-
-/// The type of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum ActionType {
-    /// Writes keys of the page state.
-    SetState,
-    /// Resets inputs to their initial values.
-    Reset,
-    /// Validates inputs; an invalid one ends the list of actions.
-    Validate,
-    /// Calls an endpoint and returns its result.
-    CallEndpoint,
-    /// Calls a method of a block.
-    CallMethod,
-    /// Navigates to another page or URL.
-    Link,
-    /// Shows a temporary message.
-    Message,
-}
 
 #[cfg(test)]
 mod tests {

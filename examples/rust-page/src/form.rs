@@ -7,7 +7,10 @@ use app::properties::Properties;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Value, json};
-use wire::page::{AlertProperties, ButtonProperties, InputProperties, SelectOption, TableProperties};
+use wire::page::{
+    AlertProperties, ButtonProperties, ButtonVariant, CheckboxProperties, NumberInputProperties, SelectOption,
+    SelectProperties, TableProperties, TextInputProperties,
+};
 
 /// The inputs, by the keys of the page's state.
 const INPUTS: [&str; 7] = ["legal_name", "company", "email", "plan", "seats", "notes", "terms"];
@@ -18,37 +21,37 @@ pub fn Form() -> impl IntoView {
     let (state, actions) = (use_page_state(), use_actions());
     let is_enterprise = Memo::new(move |_| state.get("plan") == "enterprise");
     // Properties that depend on something are made by a closure.
-    let seats = Properties::derive(move || InputProperties {
+    let seats = Properties::derive(move || NumberInputProperties {
         required: true,
         initial: Some(json!(5)),
         min: Some(json!(1)),
         max: Some(if state.get("plan") == "starter" { json!(10) } else { json!(500) }),
-        ..InputProperties::default()
+        ..NumberInputProperties::default()
     });
-    let name = InputProperties {
+    let name = TextInputProperties {
         label: label("Legal name"),
         required: true,
         min_length: Some(2),
-        ..InputProperties::default()
+        ..TextInputProperties::default()
     };
-    let email = InputProperties {
+    let email = TextInputProperties {
         label: label("E-mail"),
         required: true,
         pattern: Some(r"[^@\s]+@[^@\s]+\.[^@\s]+".to_owned()),
         pattern_message: Some("This is no e-mail address.".to_owned()),
-        ..InputProperties::default()
+        ..TextInputProperties::default()
     };
-    let terms = InputProperties {
+    let terms = CheckboxProperties {
         label: label("The customer has accepted the terms"),
         required: true,
-        ..InputProperties::default()
+        ..CheckboxProperties::default()
     };
     let enterprise = AlertProperties {
         title: Some("Enterprise".to_owned()),
         content: Some("Somebody from sales calls within one working day to agree on the contract.".to_owned()),
-        status: "info",
+        ..AlertProperties::default()
     };
-    let register = ButtonProperties { title: "Register".to_owned(), variant: "primary", disabled: false };
+    let register = ButtonProperties { title: "Register".to_owned(), variant: ButtonVariant::Primary, disabled: false };
     let fill_in = ButtonProperties { title: "Let the agent fill it in".to_owned(), ..ButtonProperties::default() };
     let on_register =
         BlockEvents::default().on("onClick", move |_| spawn_local(async move { save(state, actions).await }));
@@ -59,14 +62,14 @@ pub fn Form() -> impl IntoView {
     });
     view! {
         <TextInput id="legal_name" properties=name />
-        <TextInput id="company" properties=InputProperties::default() />
+        <TextInput id="company" properties=TextInputProperties::default() />
         <TextInput id="email" properties=email />
-        <Select id="plan" properties=InputProperties { required: true, options: plans(), ..InputProperties::default() } />
+        <Select id="plan" properties=SelectProperties { required: true, options: plans(), ..SelectProperties::default() } />
         <NumberInput id="seats" properties=seats />
         <Show when=move || is_enterprise.get()>
             <Alert properties=enterprise.clone() />
         </Show>
-        <TextArea id="notes" properties=InputProperties { max_length: Some(2000), ..InputProperties::default() } />
+        <TextArea id="notes" properties=TextInputProperties { max_length: Some(2000), ..TextInputProperties::default() } />
         <Checkbox id="terms" properties=terms />
         <Button id="register" properties=register events=on_register />
         <Button id="fill_in" properties=fill_in events=on_fill_in />

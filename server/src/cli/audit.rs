@@ -2,7 +2,7 @@
 
 use super::{DatabaseArgument, fail};
 use crate::capabilities::database_schema;
-use admin_console::AuditItem;
+use admin_console::AuditLine;
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
 use std::io::{BufWriter, Write, stdout};
@@ -75,7 +75,7 @@ async fn export(url: &str, since: Option<Timestamp>) -> Result<ExitCode, StoreEr
 fn print_rows(rows: &[AuditRow]) -> std::io::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
     for row in rows {
-        serde_json::to_writer(&mut out, &AuditItem::from(row))?;
+        serde_json::to_writer(&mut out, &AuditLine::from(row))?;
         writeln!(out)?;
     }
     out.flush()

@@ -1,11 +1,11 @@
 //! `chatwright check-agent`: checks that a server follows the contract of remote agents.
 
 use super::fail;
+use remote_agents::{Examination, RemoteAgentSettings, Verdict, examine};
 use secrecy::SecretString;
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 use std::time::Duration;
-use tools::remote_agent::{Examination, RemoteAgentSettings, Verdict, examine};
 use url::Url;
 use uuid::Uuid;
 

@@ -61,6 +61,9 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     }
     let (store, current) = (state.composition.store.clone(), state.composition.current.clone());
     tokio::spawn(reload::watch_additions(store.clone(), current, stop.clone()));
+    for job in state.composition.current.capabilities().jobs() {
+        tokio::spawn(job.repeat(stop.clone()));
+    }
     let failures = state.composition.current.failed_attempts();
     tokio::spawn({
         let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());

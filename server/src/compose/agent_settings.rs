@@ -2,18 +2,9 @@
 
 use agent::{Prune, PruneReasoning, PruneToolCalls, RunSettings, StepRule, StepSelector, Timeouts, TurnLimits};
 use config::Config;
-use contract::{ApprovalTerms, Price, Sampling, ToolChoice};
+use contract::{Price, Sampling, ToolChoice};
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// Returns the terms of approving a tool's calls.
-pub(super) fn approval_terms(
-    confirm: Option<config::Confirm>,
-    visible_parameters: Option<Vec<String>>,
-) -> ApprovalTerms {
-    let config::Confirm { remember, expires_after } = confirm.unwrap_or_default();
-    ApprovalTerms { may_remember: remember, expires_after, visible_parameters, ..ApprovalTerms::default() }
-}
 
 /// Converts the settings of an agent.
 pub(super) fn settings(config: &Config, agent: &config::Agent) -> RunSettings {

@@ -3,20 +3,18 @@
 
 use super::agent_context::{field, undeclared_field, with_page_context, with_page_tools, with_shared_state};
 use super::agent_operators::AgentOperators;
-use super::agent_settings::{approval_terms, settings};
-use super::annotations::{annotated, to_annotations};
+use super::agent_settings::settings;
 use super::current::RetainedState;
 use super::hooks::{self, HookRunner};
-use super::mcp::McpServers;
 use super::mentions;
 use super::models;
 use super::page_tools::PageTools;
 use super::pages::{ChatOrigin, PageChat, Pages};
 use super::policy::AgentPolicy;
-use super::remote_agents::{self, RemoteTools};
 use agent::{Agent, Circuits, SubAgent};
 use anyhow::{Context, anyhow};
 use auth::rights::Rights;
+use capability::{Capabilities, annotated, approval_terms, to_annotations};
 use chat::{AgentRequest, AgentSource, Caller, Hooks};
 use config::Config;
 use contract::{Annotations, Execution, Model, Tool, ToolSpec};
@@ -40,16 +38,12 @@ pub(crate) struct ConfiguredAgents {
     hooks: Arc<HookRunner>,
 }
 
-/// Remote agents that are called with the user's token, with their indexes in the agent's sources.
-type UserSources = Vec<(usize, RemoteTools)>;
-
 /// An agent with the parts that depend on the caller and the page.
 struct ConfiguredAgent {
     agent: Option<Arc<Agent>>,
     page_context: bool,
     /// The endpoints that are its tools, with their annotations.
     endpoints: Vec<(EndpointTool, Annotations)>,
-    user_sources: UserSources,
     /// The properties that are evaluated for each turn.
     operators: Option<AgentOperators>,
     /// `None` if no hook has an endpoint.
@@ -64,11 +58,7 @@ struct ConfiguredAgent {
 impl ConfiguredAgent {
     /// Returns whether the agent is the same for all callers and pages.
     fn is_static(&self) -> bool {
-        self.operators.is_none()
-            && self.sub_agents.is_empty()
-            && self.policy.is_none()
-            && self.endpoints.is_empty()
-            && self.user_sources.is_empty()
+        self.operators.is_none() && self.sub_agents.is_empty() && self.policy.is_none() && self.endpoints.is_empty()
     }
 }
 
@@ -76,7 +66,7 @@ impl ConfiguredAgents {
     pub(super) fn build(
         config: &Arc<Config>,
         endpoints: &Arc<Endpoints>,
-        mcp: &McpServers,
+        capabilities: &Capabilities,
         pages: Arc<Pages>,
         tools: PageTools,
         rights: Arc<Rights>,
@@ -85,7 +75,7 @@ impl ConfiguredAgents {
         let naming = mentions::agents_with_mentions(config);
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
-            let (built, personal) = build(config, agent, mcp, kept)?;
+            let built = build(config, agent, capabilities, kept)?;
             let endpoint_tools = endpoint_tools(agent, endpoints)?;
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
             let page_context = agent.page_context;
@@ -100,7 +90,6 @@ impl ConfiguredAgents {
                 agent: built,
                 page_context,
                 endpoints: endpoint_tools,
-                user_sources: personal,
                 operators: AgentOperators::for_agent(config, agent, &kept.circuits),
                 hooks,
                 policy,
@@ -146,9 +135,6 @@ impl ConfiguredAgents {
                 .iter()
                 .map(|(tool, marks)| annotated(Arc::new(tool.for_caller(gate.clone())), *marks));
             agent.tools.splice(0..0, tools);
-        }
-        for (place, remote) in &configured.user_sources {
-            agent.sources[*place] = remote.for_caller(caller);
         }
         if let Some(operators) = &configured.operators {
             operators.apply(&mut agent, caller.facts(), context.clone()).await?;
@@ -276,14 +262,13 @@ pub(super) fn models_for(
     Ok(model(&agent.connection_id, &agent.model)?.map(|model| (model, fallbacks)))
 }
 
-/// Builds the part of an agent that is the same for all callers, and returns the sources that
-/// depend on the caller. No agent is returned if it has no model.
+/// Builds the part of an agent that is the same for all callers. `None` if it has no model.
 fn build(
     config: &Config,
     agent: &config::Agent,
-    mcp: &McpServers,
+    capabilities: &Capabilities,
     kept: &RetainedState,
-) -> anyhow::Result<(Option<Arc<Agent>>, UserSources)> {
+) -> anyhow::Result<Option<Arc<Agent>>> {
     let models = models_for(config, agent, &kept.circuits).map_err(|error| anyhow!("{}: {error}", agent.at))?;
     let Some((model, fallbacks)) = models else {
         tracing::warn!(
@@ -291,28 +276,22 @@ fn build(
             connection = agent.connection_id,
             "this version does not support the provider of the agent's model"
         );
-        return Ok((None, Vec::new()));
+        return Ok(None);
     };
-    let mut sources = mcp.sources(config, agent)?;
-    let mut personal = Vec::new();
-    for remote in remote_agents::for_agent(config, agent, &kept.remote_versions)? {
-        sources.push(remote.without_user());
-        if remote.is_per_user {
-            personal.push((sources.len() - 1, remote));
-        }
-    }
+    let mut offered = capabilities.agent_tools(config, agent)?;
+    offered.tools.extend(tools(config, agent)?);
     let agent = Agent {
         id: agent.id.clone(),
         model,
         fallbacks,
         agents: Vec::new(),
         policy: None,
-        sources,
+        sources: offered.sources,
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
-        tools: tools(config, agent)?,
+        tools: offered.tools,
         settings: settings(config, agent),
     };
-    Ok((Some(Arc::new(agent)), personal))
+    Ok(Some(Arc::new(agent)))
 }
 
 /// Returns the endpoint tools of an agent, not yet bound to a caller.

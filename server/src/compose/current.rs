@@ -4,13 +4,11 @@
 use super::agents::ConfiguredAgents;
 use super::endpoints::{self, Databases};
 use super::history::{ConfigHistory, ConfigStatus, LoadSummary};
-use super::mcp::McpServers;
 use super::page_tools::PageTools;
 use super::pages::Pages;
-use super::remote_agents::{self, VersionCache};
 use super::served_agent::ServedTools;
 use crate::Site;
-use crate::capabilities::CAPABILITIES;
+use crate::capabilities::definitions;
 use ::endpoints::Endpoints;
 use agent::{CircuitStatus, Circuits};
 use app::context::PageSource;
@@ -20,7 +18,7 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
-use capability::StoredAdditions;
+use capability::{Capabilities, Host, StoredAdditions};
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, QuotaSpan, Retention, RoutineMeters, SubmissionLimits,
 };
@@ -30,7 +28,6 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use tools::mcp::McpStatus;
 use wire::UserError;
 use wire::page::Page;
 
@@ -50,8 +47,7 @@ pub(crate) struct CurrentConfig {
 pub(super) struct RetainedState {
     /// The circuit breakers of models.
     pub(super) circuits: Arc<Circuits>,
-    /// The known versions of remote agents' tools.
-    pub(super) remote_versions: VersionCache,
+    pub(super) capabilities: Capabilities,
     /// Meters the model requests of routines outside of runs.
     pub(super) meters: RoutineMeters,
 }
@@ -63,7 +59,6 @@ struct Snapshot {
     agents: ConfiguredAgents,
     endpoints: Arc<Endpoints>,
     databases: Databases,
-    mcp: McpServers,
     served: Option<Arc<ServedTools>>,
     rates: Arc<RateLimits>,
     /// The UI texts, if they are not the English ones.
@@ -87,18 +82,25 @@ impl Snapshot {
         before: Option<&Self>,
     ) -> anyhow::Result<Self> {
         let (config, additions) =
-            StoredAdditions::apply(CAPABILITIES, &auth_state.store, Config::clone(&written)).await?;
+            StoredAdditions::apply(definitions(), &auth_state.store, Config::clone(&written)).await?;
         let config = Arc::new(config);
-        let authentication = Arc::new(authentication(&config, auth_state).await?);
-        let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
+        let authentication = Arc::new(authentication(&config, auth_state, &kept.capabilities).await?);
+        let no_databases = Databases::new();
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(&config, databases).await?;
-        let mcp = McpServers::open(&config, before.map_or(&no_mcp, |before| &before.mcp));
         let endpoints = Arc::new(endpoints::build(&config, &databases, &kept.circuits)?);
         let rights = Rights::new(&config);
         let pages = Arc::new(Pages::new(&config, rights.clone()));
         let tools = PageTools::new(&config.pages, site.pages)?;
-        let agents = ConfiguredAgents::build(&config, &endpoints, &mcp, pages.clone(), tools, rights.clone(), kept)?;
+        let agents = ConfiguredAgents::build(
+            &config,
+            &endpoints,
+            &kept.capabilities,
+            pages.clone(),
+            tools,
+            rights.clone(),
+            kept,
+        )?;
         let served =
             |served| Arc::new(ServedTools::new(served, endpoints.clone(), rights.clone(), kept.meters.clone()));
         let served = config.served_agent.as_ref().map(served);
@@ -111,7 +113,6 @@ impl Snapshot {
             agents,
             endpoints,
             databases,
-            mcp,
             served,
             rates,
             texts,
@@ -129,8 +130,10 @@ impl CurrentConfig {
         auth_state: AuthState,
         site: Site,
     ) -> anyhow::Result<Self> {
-        let kept = RetainedState::default();
+        let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone() });
+        let kept = RetainedState { capabilities, ..RetainedState::default() };
         let snapshot = Snapshot::build(Arc::new(config), &auth_state, site, &kept, None).await?;
+        kept.capabilities.config_changed(&snapshot.config);
         let (snapshot, history) = (ArcSwap::from_pointee(snapshot), Mutex::new(ConfigHistory::new(read)));
         Ok(Self { snapshot, auth_state, site, history, retained: kept, build_lock: tokio::sync::Mutex::default() })
     }
@@ -150,11 +153,17 @@ impl CurrentConfig {
         let before = self.snapshot.load_full();
         let snapshot =
             Snapshot::build(Arc::new(config), &self.auth_state, self.site, &self.retained, Some(&before)).await?;
-        self.snapshot.store(Arc::new(snapshot));
+        self.use_snapshot(snapshot);
         // The new config may reach a failed model in another way.
         self.retained.circuits.close();
         self.history.lock().record_replaced(read);
         Ok(())
+    }
+
+    fn use_snapshot(&self, snapshot: Snapshot) {
+        let config = snapshot.config.clone();
+        self.snapshot.store(Arc::new(snapshot));
+        self.retained.capabilities.config_changed(&config);
     }
 
     /// Returns whether these additions are the ones in use.
@@ -172,7 +181,7 @@ impl CurrentConfig {
         let snapshot =
             Snapshot::build(before.source_config.clone(), &self.auth_state, self.site, &self.retained, Some(&before))
                 .await?;
-        self.snapshot.store(Arc::new(snapshot));
+        self.use_snapshot(snapshot);
         Ok(())
     }
 
@@ -224,9 +233,9 @@ impl CurrentConfig {
         self.retained.circuits.statuses()
     }
 
-    /// Returns the status of the MCP servers.
-    pub(crate) fn mcp(&self) -> Vec<McpStatus> {
-        self.snapshot.load().mcp.status()
+    /// Returns the capabilities of this server.
+    pub(crate) fn capabilities(&self) -> &Capabilities {
+        &self.retained.capabilities
     }
 
     /// Returns the failed sign-ins that are not in the audit log yet.
@@ -287,10 +296,14 @@ impl CurrentConfig {
     }
 }
 
-/// Users' tokens are kept with the caller only if a remote agent is called with them.
-async fn authentication(config: &Config, auth_state: &AuthState) -> anyhow::Result<Authentication> {
+/// Users' tokens are kept with the caller only if a tool needs them.
+async fn authentication(
+    config: &Config,
+    auth_state: &AuthState,
+    capabilities: &Capabilities,
+) -> anyhow::Result<Authentication> {
     let authentication = Authentication::new(&config.auth, config.embed.as_ref(), auth_state).await?;
-    Ok(authentication.with_bearer_forwarding(remote_agents::forwards_tokens(config)))
+    Ok(authentication.with_bearer_forwarding(capabilities.need_user_tokens(config)))
 }
 
 /// Returns whether a quota applies to the caller. Callers who are not signed in have no roles.

@@ -5,18 +5,15 @@ mod agent_context;
 mod agent_operators;
 mod agent_settings;
 mod agents;
-mod annotations;
 mod current;
 mod endpoints;
 mod history;
 mod hooks;
-mod mcp;
 mod mentions;
 mod models;
 mod page_tools;
 mod pages;
 mod policy;
-mod remote_agents;
 mod served_agent;
 mod sources;
 mod text_models;
@@ -87,6 +84,7 @@ impl Composition {
         let current = Arc::new(CurrentConfig::new(config, read, auth_state, site).await?);
         let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;
         current.meter_with(&chat);
+        chat.set_observer(Arc::new(current.capabilities().clone()));
         Ok(Self { chat, current, limits, store })
     }
 }

@@ -2,9 +2,8 @@
 //! Rust. A browser names its page in each request and gets the tools that this page declares,
 //! whatever else it sends.
 
-use super::agent_settings::approval_terms;
-use super::annotations::{annotated, to_annotations};
 use app::pages::{RustPage, ToolAnnotations};
+use capability::{annotated, approval_terms, to_annotations};
 use config::Page;
 use contract::{Annotations, ApprovalTerms, Tool};
 use std::collections::HashMap;

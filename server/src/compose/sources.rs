@@ -1,12 +1,13 @@
 //! Lists what tool sources offer, without an agent, for checks of a config.
 
-use super::mcp::McpServers;
-use super::remote_agents;
+use crate::capabilities::{database_schema, definitions};
+use capability::{Capabilities, Host};
 use config::Config;
 use contract::{OmittedTool, RunScope, ToolSource};
 use futures::future::join_all;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The user on whose behalf sources are listed.
 const PROBE_USER: &str = "doctor";
@@ -17,17 +18,22 @@ pub(crate) struct SourceReport {
     pub(crate) left_out: Vec<OmittedTool>,
 }
 
-/// Returns each tool source of the config's agents with its tools, or why it cannot be used.
+/// Returns each tool source of the config's agents with its tools, or why it cannot be used. The
+/// capabilities get an empty database in memory.
 pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport, String>)> {
-    let servers = McpServers::open(config, &McpServers::default());
+    let store = match database_schema().open("sqlite::memory:", "", Duration::ZERO).await {
+        Ok(store) => store,
+        Err(error) => return vec![("database".to_owned(), Err(error.to_string()))],
+    };
+    let capabilities = Capabilities::start(definitions(), &Host { store });
     let mut known = HashSet::new();
     let (mut sources, mut failed) = (Vec::<Arc<dyn ToolSource>>::new(), Vec::new());
     for agent in config.agents.values() {
-        for found in [servers.sources(config, agent), remote_agents::sources(config, agent)] {
-            match found {
-                Ok(found) => sources.extend(found.into_iter().filter(|source| known.insert(source.name().to_owned()))),
-                Err(error) => failed.push((agent.id.clone(), Err(error.to_string()))),
+        match capabilities.agent_tools(config, agent) {
+            Ok(found) => {
+                sources.extend(found.sources.into_iter().filter(|source| known.insert(source.name().to_owned())));
             }
+            Err(error) => failed.push((agent.id.clone(), Err(error.to_string()))),
         }
     }
     let probe = RunScope { user_id: PROBE_USER.to_owned(), ..RunScope::default() };

@@ -4,7 +4,7 @@ use super::agent_settings::price;
 use super::models;
 use agent::{Agent, AnswerForm, Circuits, InvocationRequest, InvokeError, RunSettings, invoke};
 use config::{Config, Connection, OpenAiApi};
-use contract::{ModelUse, ResponseFormat, Sampling};
+use contract::{ModelUse, ResponseFormat, RunScope, Sampling};
 use endpoints::{GenerateRequest, TextModels};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -38,8 +38,8 @@ impl TextModels for RoutineModels {
             };
             let cancel = CancellationToken::new();
             let _gone = cancel.clone().drop_guard();
-            let (prompt, time, user_id) = (question.prompt, self.time, String::new());
-            let question = InvocationRequest { prompt, form, time, user_id, models, cancel };
+            let (prompt, time, scope) = (question.prompt, self.time, RunScope::default());
+            let question = InvocationRequest { prompt, form, time, scope, models, cancel };
             invoke(&agent, question).await.output.map_err(|error| match error {
                 // The provider's message is only logged.
                 InvokeError::Model(error) => {

@@ -13,11 +13,11 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use remote_agents::RESERVED_PARAMETERS;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use tools::remote_agent::RESERVED_PARAMETERS;
 use web::openapi::{ApiRouter, Description, RouteInput, RouteOutput};
 use wire::UserError;
 

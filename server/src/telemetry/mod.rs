@@ -3,10 +3,16 @@
 pub(crate) mod logs;
 pub(crate) mod metrics;
 mod models;
+#[cfg(not(feature = "otlp"))]
+pub(crate) mod no_traces;
+mod otlp_environment;
 pub(crate) mod requests;
+#[cfg(feature = "otlp")]
 pub(crate) mod traces;
 
 pub(crate) use models::measured;
+#[cfg(not(feature = "otlp"))]
+pub(crate) use no_traces as traces;
 
 use chat::{RunFacts, Telemetry, ToolEnd};
 use std::sync::Arc;

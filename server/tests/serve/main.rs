@@ -43,6 +43,7 @@ mod replicas;
 mod second_server;
 mod state;
 mod sub_agents;
+#[cfg(feature = "otlp")]
 mod traces;
 mod transport;
 mod turn_operators;

@@ -5,6 +5,7 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
 use axum::{Json, Router};
 use contract::{CallReports, ModelUse, RunScope, Tool, ToolContext};
+use remote_agents::{RemoteAgent, RemoteAgentSettings};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::process::Command;
@@ -12,7 +13,6 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tools::remote_agent::{RemoteAgent, RemoteAgentSettings};
 
 const KEY: &str = "key-canary-1";
 

@@ -19,7 +19,6 @@ mod storage;
 mod sweep;
 
 use crate::scenario::Scenario;
-use faults::Break;
 
 /// All scenarios in the order in which they run.
 pub(crate) const ALL: &[Scenario] = &[
@@ -58,30 +57,3 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "replicas", run: |options| Box::pin(replicas::replicas(options)) },
     Scenario { name: "soak", run: |options| Box::pin(soak::soak(options)) },
 ];
-
-/// Each defect with the scenario that must find it.
-pub(crate) const BROKEN: &[(Break, &str)] = &[
-    (Break::EmitBeforePersist, "kill-sweep"),
-    (Break::OwnerClause, "strangers"),
-    (Break::LaggedWatcher, "slow-reader"),
-    (Break::BlindRetry, "lost-answer"),
-    (Break::SynchronousOff, "synced"),
-    (Break::PathPrefix, "sibling-path"),
-    (Break::Redirects, "redirect"),
-    (Break::ApprovalWithoutHash, "changed-tool"),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_defect_has_a_scenario_that_must_find_it() {
-        let found: Vec<_> =
-            Break::ALL.iter().filter(|defect| BROKEN.iter().any(|(known, _)| known == *defect)).collect();
-        assert_eq!(found.len(), Break::ALL.len());
-        for (_, name) in BROKEN {
-            assert!(ALL.iter().any(|scenario| scenario.name == *name), "{name}");
-        }
-    }
-}

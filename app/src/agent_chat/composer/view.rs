@@ -14,6 +14,7 @@ use crate::ui::browser;
 use crate::ui::icons::{Icon, Shape};
 use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
+use wire::page::{SubmitType, WhileRunning};
 
 /// The composer. Enter sends and Shift+Enter inserts a line break (or the other way round), Escape
 /// stops the answer, and the up key in an empty field recalls earlier messages.
@@ -26,7 +27,7 @@ pub(in crate::agent_chat) fn Composer(
 ) -> AnyView {
     let session = expect_context::<Session>();
     let (form, field) = (NodeRef::<html::Form>::new(), NodeRef::<html::Textarea>::new());
-    let by_shift = session.sender(|sender| sender.shift_enter_sends).then_some("");
+    let by_shift = session.sender(|sender| sender.submit_type == SubmitType::ShiftEnter).then_some("");
     let draft = session.draft;
     let commands = CommandMenu::new(session);
     focus_when_asked(session, field);
@@ -136,7 +137,7 @@ impl ComposerKeys {
 
     /// Whether Enter sends the message. With Control or Command it always does.
     fn is_send_key(self, event: &KeyboardEvent) -> bool {
-        let by_shift = self.session.sender(|sender| sender.shift_enter_sends);
+        let by_shift = self.session.sender(|sender| sender.submit_type == SubmitType::ShiftEnter);
         event.ctrl_key() || event.meta_key() || event.shift_key() == by_shift
     }
 
@@ -222,7 +223,7 @@ fn SendAndStop() -> AnyView {
             .into_any()
         })
     };
-    let interrupts = session.sender(|sender| sender.interrupts);
+    let interrupts = session.sender(|sender| sender.while_running == WhileRunning::Interrupt);
     let send = move || {
         (!is_busy.get() || !is_empty.get()).then(|| {
             let (label, title) = match (is_busy.get(), interrupts) {

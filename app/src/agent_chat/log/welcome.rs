@@ -7,7 +7,7 @@ use crate::texts::{Text, t};
 use crate::ui::emblem::emblem;
 use crate::ui::icons::{Icon, Shape};
 use crate::ui::node::reactive_nodes;
-use wire::page::{PromptGroup, Welcome as WelcomeText};
+use wire::page::{PromptGroup, Welcome as WelcomeText, WelcomeVariant};
 
 /// A title, a description, and prompts to click.
 #[component]
@@ -17,7 +17,7 @@ pub(in crate::agent_chat) fn Welcome(
 ) -> AnyView {
     let session = expect_context::<Session>();
     let title = if text.title.is_empty() { t(Text::HowCanIHelp).to_owned() } else { text.title };
-    let class = if text.filled { "cw-welcome cw-welcome-filled" } else { "cw-welcome" };
+    let class = if text.variant == WelcomeVariant::Filled { "cw-welcome cw-welcome-filled" } else { "cw-welcome" };
     let icon = text.icon.map(|icon| reactive_nodes(move || emblem(&icon, "cw-welcome-icon")));
     let sent = (!text.prompts.is_empty()).then(|| {
         let said = prompts(session, text.prompts, "cw-prompt", |session, words| {

@@ -16,10 +16,11 @@ use crate::ui::icons::{Shape, icon};
 use crate::ui::link::host;
 use crate::ui::node::{Node, element, reactive_nodes};
 use std::sync::Arc;
+use wire::page::{LinePosition, SourcesDisplay};
 
 /// How the source marks in the text of a message are shown.
 pub(in crate::agent_chat) fn marks(session: Session, message: &MessageState) -> CitationStyle {
-    let (is_shown, is_inline) = session.display(|display| (display.show_sources, display.sources_inline));
+    let (is_shown, is_inline) = session.display(|display| (display.show_sources, display.sources_display.inline));
     let (id, cited) = (message.id.clone(), message.cited_sources.clone());
     match (is_shown, is_inline) {
         (false, _) => CitationStyle::Hidden,
@@ -49,8 +50,9 @@ pub(in crate::agent_chat) fn sources(message: &MessageState) -> AnyView {
 /// The view below the text.
 pub(in crate::agent_chat) fn sources_view(message: MessageState) -> AnyView {
     let session = expect_context::<Session>();
-    let (is_inline, is_marked, arrow_first) =
-        session.display(|display| (display.sources_inline, display.markdown_rendering, display.sources_arrow_first));
+    let (SourcesDisplay { inline: is_inline, expand_icon_position }, is_marked) =
+        session.display(|display| (display.sources_display, display.markdown_rendering));
+    let arrow_first = expand_icon_position == LinePosition::Start;
     reactive_nodes(move || {
         message.cited_sources.with(|all| match (all.is_empty(), is_inline) {
             (true, _) => Vec::new(),

@@ -14,7 +14,7 @@ use crate::texts::{Text, t};
 use crate::ui::emblem::emblem;
 use crate::ui::node::reactive_nodes;
 use wire::Role;
-use wire::page::Speaker;
+use wire::page::{MessageShape, MessageVariant, ReasoningDisplay, Speaker};
 
 /// One message with its parts and its actions.
 #[component]
@@ -29,6 +29,7 @@ pub(in crate::agent_chat) fn Message(
     };
     let speaker = session.speaker(message.role);
     let head = head(&speaker);
+    let (variant, shape) = (speaker.variant.map(MessageVariant::name), speaker.shape.map(MessageShape::name));
     let who = speaker.name.unwrap_or_else(|| who.to_owned());
     let id = message.id.clone();
     let content = if message.role == Role::User { editable(message.clone()) } else { body(&message) };
@@ -36,7 +37,7 @@ pub(in crate::agent_chat) fn Message(
     let ending = if message.role == Role::Assistant { ending_notice(session, &message) } else { ().into_any() };
     view! {
         {day}
-        <article class=class aria-label=who data-message=id data-variant=speaker.variant data-shape=speaker.shape>
+        <article class=class aria-label=who data-message=id data-variant=variant data-shape=shape>
             {head}
             {content}
             {ending}
@@ -58,7 +59,8 @@ fn head(speaker: &Speaker) -> Option<AnyView> {
 fn body(message: &MessageState) -> AnyView {
     let session = expect_context::<Session>();
     let (parts, role, marks) = (message.parts.clone(), message.role, marks(session, message));
-    let (shows_reasoning, is_grouped) = session.display(|display| (display.show_reasoning, display.reasoning_grouped));
+    let (shows_reasoning, is_grouped) =
+        session.display(|display| (display.show_reasoning, display.reasoning_display == ReasoningDisplay::Grouped));
     let is_grouped = is_grouped && shows_reasoning;
     let of = message.clone();
     let part = move |part: PartState| match part.kind {

@@ -126,7 +126,7 @@ impl Session {
         });
         let storage = self.block.with_value(|place| {
             let rules = place.properties.sender.attachments.as_ref();
-            Some((place.page_id.clone(), rules?.storage.clone()?))
+            Some((place.page_id.clone(), rules?.storage()?))
         });
         leptos::task::spawn_local(async move {
             let outcome = match storage {

@@ -4,9 +4,10 @@ use super::{Phase, Session};
 use crate::agent_chat::message::state::MessageState;
 use crate::api;
 use crate::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use wire::Role;
 use wire::change::{ChangeResult, Feedback, MessageChange, Rating};
+use wire::page::{FeedbackValue, Property};
 
 impl Session {
     /// Shows another version of a message and the messages that follow it. `then` is called when it
@@ -56,12 +57,11 @@ impl Session {
     pub(in crate::agent_chat) fn rating(self, message: &MessageState) -> Option<Rating> {
         let kept = message.feedback.with(|feedback| feedback.as_ref().map(|feedback| feedback.rating));
         let Some(values) = self.feedback_values else { return kept };
-        values.with(|values| match values.get(&message.id).and_then(Value::as_str) {
-            // The second value is the one that `onFeedback` reports.
-            Some("like" | "up") => Some(Rating::Up),
-            Some("dislike" | "down") => Some(Rating::Down),
-            Some("default") => None,
-            _ => kept,
+        values.with(|values| match values.get(&message.id).and_then(FeedbackValue::from_value) {
+            Some(FeedbackValue::Like | FeedbackValue::Up) => Some(Rating::Up),
+            Some(FeedbackValue::Dislike | FeedbackValue::Down) => Some(Rating::Down),
+            Some(FeedbackValue::Default) => None,
+            None => kept,
         })
     }
 

@@ -11,7 +11,7 @@ use crate::texts::{Text, t};
 use leptos::web_sys::{File, FormData};
 use serde_json::{Map, Value, json};
 use wire::message::FilePart;
-use wire::page::sender::UploadStorage;
+use wire::page::UploadStorage;
 
 /// Uploads a file; the error is for the user.
 pub(super) async fn upload(

@@ -11,6 +11,7 @@ use crate::ui::browser;
 use serde_json::{Value, json};
 use wire::UiPart;
 use wire::api::Outcome;
+use wire::page::WhileRunning;
 
 /// The maximum number of waiting messages.
 const MAX_QUEUED: usize = 20;
@@ -23,7 +24,8 @@ impl Session {
             return;
         }
         self.clear_composer(&out);
-        let interrupts = self.block.with_value(|place| place.properties.sender.interrupts);
+        let interrupts =
+            self.block.with_value(|place| place.properties.sender.while_running == WhileRunning::Interrupt);
         if interrupts {
             self.put_first(out, browser::random_id());
             self.inner.update_value(|inner| inner.stopped_for_queue = true);

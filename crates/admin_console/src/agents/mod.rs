@@ -1,7 +1,9 @@
 //! The agents of the config: their settings without secrets, their usage, and questions that an
 //! administrator asks them.
 
-pub(crate) mod pages;
+mod api;
+mod list;
+mod pages;
 
 use crate::state::ConsoleState;
 use ::custom_agents::PREFIX as CUSTOM_PREFIX;
@@ -11,16 +13,21 @@ use contract::{Execution, RunScope, Tool};
 use futures::StreamExt;
 use futures::future::join_all;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{ListCursor, RecentRun, UsageTotals};
-use web::admin::lists::{DAY_MS, non_empty, paginate};
+use store::{RecentRun, UsageTotals};
+use web::admin::filters::DAY_MS;
 use web::admin::{Admin, from_store_error};
+use web::openapi::ApiRouter;
 use wire::api::{SendRequest, Submission};
 use wire::organize::ConversationChange;
 use wire::{UiMessage, UserError};
+
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    web::admin::list::routes::<list::AgentList>().merge(api::routes()).with_pages(pages::routes())
+}
 
 /// The number of days whose usage is shown.
 const USAGE_DAYS: i64 = 7;
@@ -32,57 +39,6 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_TITLE: usize = 60;
 /// The prefix of a test conversation's title.
 const TEST_PREFIX: &str = "Test: ";
-
-/// The query of the list.
-#[derive(Default, Deserialize, JsonSchema)]
-pub(crate) struct AgentQuery {
-    /// Part of the name or the model.
-    pub(crate) text: Option<String>,
-    /// `config`, `name`, `requests`, `errors`, `slowest` or `cost`.
-    #[serde(default)]
-    pub(crate) sort: AgentSortQuery,
-    /// `next` of the previous page.
-    pub(crate) after: Option<String>,
-}
-
-/// The order of the list.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum AgentSortQuery {
-    /// The order in the config.
-    #[default]
-    Config,
-    Name,
-    Requests,
-    Errors,
-    Slowest,
-    Cost,
-}
-
-impl AgentSortQuery {
-    /// Each order with its name in a URL and its label.
-    pub(crate) const ALL: [(Self, &'static str, &'static str); 6] = [
-        (Self::Config, "config", "Config order"),
-        (Self::Name, "name", "By name"),
-        (Self::Requests, "requests", "Most requests first"),
-        (Self::Errors, "errors", "Most errors first"),
-        (Self::Slowest, "slowest", "Slowest first"),
-        (Self::Cost, "cost", "Most expensive first"),
-    ];
-
-    /// Sorts stably: agents that compare as equal keep the config's order.
-    fn sort(self, lines: &mut [AgentRow]) {
-        let most = |of: fn(&UsageTotals) -> f64| move |a: &AgentRow, b: &AgentRow| of(&b.used).total_cmp(&of(&a.used));
-        match self {
-            Self::Config => {}
-            Self::Name => lines.sort_by_cached_key(|line| line.name.as_ref().unwrap_or(&line.id).to_lowercase()),
-            Self::Requests => lines.sort_by(most(|used| used.steps as f64)),
-            Self::Errors => lines.sort_by(most(|used| used.failures as f64)),
-            Self::Slowest => lines.sort_by(most(|used| used.whole_ms / used.steps.max(1) as f64)),
-            Self::Cost => lines.sort_by(most(|used| used.cost_usd)),
-        }
-    }
-}
 
 /// An agent in the list.
 #[derive(Serialize, JsonSchema)]
@@ -101,19 +57,6 @@ pub(crate) struct AgentRow {
     pub(crate) auth: String,
     /// The usage of the last seven days, including today.
     pub(crate) used: UsageTotals,
-}
-
-/// Returns a page of the list.
-pub(crate) async fn fetch_page(
-    state: &ConsoleState,
-    query: &AgentQuery,
-) -> Result<Vec<(AgentRow, ListCursor)>, UserError> {
-    let (config, text) = (state.host.config(), non_empty(query.text.as_deref()));
-    let used = usage_by_agent(state).await?;
-    let fits = |agent: &&Agent| text.as_ref().is_none_or(|text| agent.id.contains(text) || agent.model.contains(text));
-    let mut lines: Vec<_> = config.agents.values().filter(fits).map(|agent| agent_row(&config, agent, &used)).collect();
-    query.sort.sort(&mut lines);
-    paginate(lines, query.after.as_deref())
 }
 
 fn agent_row(config: &Config, agent: &Agent, used: &[(String, UsageTotals)]) -> AgentRow {
@@ -317,37 +260,4 @@ pub(crate) async fn ask(state: &ConsoleState, admin: &Admin, id: &str, question:
     // A longer answer continues, and is on the page when it is reloaded.
     let _ = tokio::time::timeout(ANSWER_TIMEOUT, sent.frames.for_each(|_| std::future::ready(()))).await;
     Ok(conversation_id)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agents_are_sorted_by_the_chosen_order() {
-        let line = |id: &str, steps: i64, failures: i64, whole_ms: f64, cost_usd: f64| AgentRow {
-            id: id.to_owned(),
-            name: (id == "c").then(|| "Assistant".to_owned()),
-            model: String::new(),
-            provider: "",
-            auth: String::new(),
-            used: UsageTotals { steps, failures, whole_ms, cost_usd, ..UsageTotals::default() },
-        };
-        let check = |sort: AgentSortQuery, expected: &str| {
-            let mut lines = vec![
-                line("b", 2, 0, 200.0, 0.5),
-                line("c", 9, 0, 300.0, 0.1),
-                line("a", 0, 0, 0.0, 0.0),
-                line("D", 1, 4, 90.0, 0.1),
-            ];
-            sort.sort(&mut lines);
-            assert_eq!(lines.iter().map(|line| line.id.as_str()).collect::<String>(), expected);
-        };
-        check(AgentSortQuery::Config, "bcaD");
-        check(AgentSortQuery::Name, "acbD");
-        check(AgentSortQuery::Requests, "cbDa");
-        check(AgentSortQuery::Errors, "Dbca");
-        check(AgentSortQuery::Slowest, "bDca");
-        check(AgentSortQuery::Cost, "bcDa");
-    }
 }

@@ -1,135 +1,47 @@
 //! The agent pages.
 
-use crate::agents::{self, AgentDetail, AgentQuery, AgentRow, AgentSortQuery, LiveTool};
+use super::list::reply_time;
+use super::{AgentDetail, LiveTool};
+use crate::agents;
 use crate::reasons::reason_text;
 use crate::state::ConsoleState;
-use axum::Form;
-use axum::extract::{Path, Query, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Form, Router};
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
-use store::{RecentRun, UsageTotals};
-use web::admin::csv::{self, Csv};
-use web::admin::lists::{csv_link, field, pager, select_field, sort_options, split_page};
-use web::admin::page;
-use web::admin::{Admin, PageError};
-use web::html::Column::{Number, Text};
-use web::html::error_message;
-use web::html::{dollars, number, seconds};
-use web::html::{facts, link, table, text};
+use store::RecentRun;
+use web::admin::{Admin, PageError, page};
+use web::html::Heading::{Number, Text};
+use web::html::{dollars, error_message, facts, link, number, seconds, table, text};
 use web::times::minute;
 use web::{query_encoded, see_other};
 use wire::{EndReason, ErrorCode, UserError};
 
-/// `GET /admin/agents`
-pub(crate) async fn list(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(query): Query<AgentQuery>,
-    RawQuery(raw): RawQuery,
-) -> Result<Response, PageError> {
-    let (lines, next) = split_page(agents::fetch_page(&state, &query).await?);
-    let (orders, chosen) = sort_options(&AgentSortQuery::ALL, &query.sort);
-    let content = view! {
-        <form class="cw-admin-filter" method="get" role="search" aria-label="Agents">
-            {field("text", "Name or model", "search", query.text.as_deref())}
-            {select_field("sort", "Order", &orders, chosen)}
-            <button class="cw-button">"Show"</button>
-        </form>
-        <p class="cw-admin-links">
-            <a href="/admin/custom-agents">"Custom agents"</a>
-            {csv_link("/admin/agents.csv", raw.as_deref())}
-        </p>
-        {agents_table(lines)}
-        {pager("/admin/agents", raw.as_deref(), next)}
-        <p class="cw-account-note">"Usage of the last 7 days."</p>
-    };
-    Ok(page(&admin, "/admin/agents", StatusCode::OK, "Agents", content))
-}
-
-/// `GET /admin/agents.csv`
-pub(crate) async fn export(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(mut query): Query<AgentQuery>,
-) -> Result<Response, PageError> {
-    state.store.record_audit(admin.audit_entry("export_agents", "", Value::Null)).await?;
-    let mut file = Csv::new("id,name,model,provider,access,requests,errors,replyMs,costUsd");
-    loop {
-        query.after = file.add_page(agents::fetch_page(&state, &query).await?, cells);
-        if query.after.is_none() {
-            return Ok(file.into_file("agents.csv"));
-        }
-    }
-}
-
-fn cells(line: &AgentRow) -> [String; 9] {
-    let used = &line.used;
-    let reply = if used.steps == 0 { String::new() } else { format!("{:.0}", used.whole_ms / used.steps as f64) };
-    [
-        csv::cell(&line.id),
-        csv::cell(line.name.as_deref().unwrap_or_default()),
-        csv::cell(&line.model),
-        csv::cell(line.provider),
-        csv::cell(&line.auth),
-        used.steps.to_string(),
-        used.failures.to_string(),
-        reply,
-        used.cost_usd.to_string(),
-    ]
-}
-
-fn agents_table(lines: Vec<AgentRow>) -> AnyView {
-    let columns = [
-        Text("Agent"),
-        Text("Model"),
-        Text("Access"),
-        Number("Requests"),
-        Number("Errors"),
-        Number("Reply time"),
-        Number("Cost"),
-    ];
-    let line = |line: AgentRow| {
-        let path = format!("/admin/agents/{}", query_encoded(&line.id));
-        let failed = format!("/admin/conversations?agent={}&errors=1", query_encoded(&line.id));
-        [
-            link(path, line.name.unwrap_or(line.id)),
-            text(format!("{} ({})", line.model, line.provider)),
-            text(line.auth),
-            text(number(line.used.steps as f64)),
-            link(failed, number(line.used.failures as f64)),
-            text(reply_time(&line.used)),
-            text(dollars(line.used.cost_usd)),
-        ]
-    };
-    table(columns, lines.into_iter().map(line), "No agents match.")
-}
-
-/// Returns the average reply time.
-fn reply_time(used: &UsageTotals) -> String {
-    if used.steps == 0 { String::new() } else { seconds(used.whole_ms / used.steps as f64) }
+pub(super) fn routes() -> Router<ConsoleState> {
+    Router::new()
+        .route("/admin/agents/{id}", get(show))
+        .route("/admin/agents/{id}/ask", post(ask))
+        .route("/admin/agents/{id}/tools", get(tools))
 }
 
 /// `GET /admin/agents/{id}`
-pub(crate) async fn show(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Path(id): Path<String>,
-) -> Result<Response, PageError> {
+async fn show(admin: Admin, State(state): State<ConsoleState>, Path(id): Path<String>) -> Result<Response, PageError> {
     render(&admin, &state, &id, None).await
 }
 
 /// The form with the question.
 #[derive(Deserialize)]
-pub(crate) struct AskForm {
+struct AskForm {
     #[serde(default)]
     text: String,
 }
 
 /// `POST /admin/agents/{id}/ask`
-pub(crate) async fn ask(
+async fn ask(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
@@ -234,11 +146,7 @@ fn runs_table(runs: Vec<RecentRun>) -> AnyView {
 }
 
 /// `GET /admin/agents/{id}/tools`
-pub(crate) async fn tools(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Path(id): Path<String>,
-) -> Result<Response, PageError> {
+async fn tools(admin: Admin, State(state): State<ConsoleState>, Path(id): Path<String>) -> Result<Response, PageError> {
     let (tools, problems) = agents::tools(&state, &admin, &id).await?;
     let problems = problems.into_iter().map(|text| error_message(Some(text))).collect_view();
     let content = view! {

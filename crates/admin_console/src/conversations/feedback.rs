@@ -1,35 +1,35 @@
-//! The page of users' feedback on answers.
+//! Users' feedback on answers.
 
-use crate::conversations::RatingQuery;
+use super::list::RatingQuery;
 use crate::state::ConsoleState;
-use axum::extract::{Query, RawQuery, State};
-use axum::http::StatusCode;
-use axum::response::Response;
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
-use store::{FeedbackRow, FeedbackSort, ListCursor};
-use web::admin::csv::{self, Csv};
-use web::admin::lists::{PAGE_SIZE, csv_link, pager, parse_cursor, select_field, split_page};
-use web::admin::page;
-use web::admin::{Admin, PageError, from_store_error};
-use web::html::Column::Text;
-use web::html::{link, table, text};
-use web::times::minute;
+use store::{FeedbackRow, FeedbackSort, Store};
+use web::admin::filters::{Choice, select_field};
+use web::admin::from_store_error;
+use web::admin::list::{self, Cell, Column, List, ListPage, PageRequest};
+use web::html::{link, text};
+use web::openapi::ApiRouter;
 use wire::UserError;
+
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    list::routes::<FeedbackList>()
+}
+
+struct FeedbackList;
+
+type FeedbackColumn = Column<FeedbackRow>;
 
 /// The query of the list.
 #[derive(Default, Deserialize, JsonSchema)]
-pub(crate) struct FeedbackQuery {
+struct FeedbackQuery {
     /// `any`, `up` or `down`.
     #[serde(default)]
     judged: RatingQuery,
     /// `newest` or `oldest`.
     #[serde(default)]
     sort: FeedbackSortQuery,
-    /// `next` of the previous page.
-    after: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -41,88 +41,65 @@ enum FeedbackSortQuery {
 }
 
 impl FeedbackSortQuery {
-    fn sort(self) -> (FeedbackSort, &'static str) {
+    fn sort(self) -> FeedbackSort {
         match self {
-            Self::Newest => (FeedbackSort::Newest, "newest"),
-            Self::Oldest => (FeedbackSort::Oldest, "oldest"),
+            Self::Newest => FeedbackSort::Newest,
+            Self::Oldest => FeedbackSort::Oldest,
         }
     }
 }
 
-pub(crate) async fn fetch_page(
-    state: &ConsoleState,
-    query: &FeedbackQuery,
-) -> Result<Vec<(FeedbackRow, ListCursor)>, UserError> {
-    let after = parse_cursor(query.after.as_deref())?;
-    let (judged, sort) = (query.judged.filter(), query.sort.sort().0);
-    state.store.all_feedback(judged, sort, PAGE_SIZE + 1, after).await.map_err(from_store_error)
+impl Choice for FeedbackSortQuery {
+    const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Newest, "newest", "Newest first"), (Self::Oldest, "oldest", "Oldest first")];
 }
 
-/// `GET /admin/feedback`
-pub(crate) async fn list(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(query): Query<FeedbackQuery>,
-    RawQuery(raw): RawQuery,
-) -> Result<Response, PageError> {
-    let (lines, next) = split_page(fetch_page(&state, &query).await?);
-    let judged = [("any", "Any"), ("up", "Liked"), ("down", "Disliked")];
-    let content = view! {
-        <form class="cw-admin-filter" method="get" role="search" aria-label="Feedback">
-            {select_field("judged", "Feedback", &judged, query.judged.name())}
-            {select_field("sort", "Order", &[("newest", "Newest first"), ("oldest", "Oldest first")], query.sort.sort().1)}
-            <button class="cw-button">"Show"</button>
-        </form>
-        <p class="cw-admin-links">{csv_link("/admin/feedback.csv", raw.as_deref())}</p>
-        {feedback_table(lines)}
-        {pager("/admin/feedback", raw.as_deref(), next)}
-    };
-    Ok(page(&admin, "/admin/feedback", StatusCode::OK, "Feedback", content))
-}
+impl List for FeedbackList {
+    type State = ConsoleState;
+    type Query = FeedbackQuery;
+    type Row = FeedbackRow;
 
-/// `GET /admin/feedback.csv`
-pub(crate) async fn export(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(mut query): Query<FeedbackQuery>,
-) -> Result<Response, PageError> {
-    state.store.record_audit(admin.audit_entry("export_feedback", "", Value::Null)).await?;
-    let mut file = Csv::new("conversation,title,agent,message,user,userName,feedback,reason,time");
-    loop {
-        query.after = file.add_page(fetch_page(&state, &query).await?, cells);
-        if query.after.is_none() {
-            return Ok(file.into_file("feedback.csv"));
-        }
+    const PATH: &'static str = "/admin/feedback";
+    const SUMMARY: &'static str = "List feedback on answers";
+    const TITLE: &'static str = "Feedback";
+    const EMPTY: &'static str = "No feedback matches.";
+    const COLUMNS: &'static [FeedbackColumn] = &[
+        FeedbackColumn::in_file("conversation", |row| Cell::text(&row.conversation_id)),
+        FeedbackColumn::new("Conversation", "title", |row| Cell::text(&row.title)).shown_as(|row| {
+            link(format!("/admin/conversations/{}#m-{}", row.conversation_id, row.message_id), &row.title)
+        }),
+        FeedbackColumn::in_file("message", |row| Cell::text(&row.message_id)),
+        FeedbackColumn::new("Feedback", "feedback", |row| Cell::text(&row.rating))
+            .shown_as(|row| text(if row.rating == "up" { "Liked" } else { "Disliked" })),
+        FeedbackColumn::new("Reason", "reason", |row| Cell::optional(row.reason.as_deref())),
+        FeedbackColumn::new("User", "user", |row| Cell::text(&row.owner))
+            .shown_as(|row| text(row.owner_name.as_ref().unwrap_or(&row.owner))),
+        FeedbackColumn::in_file("userName", |row| Cell::optional(row.owner_name.as_deref())),
+        FeedbackColumn::new("Agent", "agent", |row| Cell::text(&row.agent_id)),
+        FeedbackColumn::new("Time (UTC)", "time", |row| Cell::time(row.updated_at)),
+    ];
+    const FILE_ORDER: &'static [&'static str] =
+        &["conversation", "title", "agent", "message", "user", "userName", "feedback", "reason", "time"];
+
+    fn store(state: &ConsoleState) -> &Store {
+        &state.store
     }
-}
 
-fn cells(row: &FeedbackRow) -> [String; 9] {
-    [
-        csv::cell(&row.conversation_id),
-        csv::cell(&row.title),
-        csv::cell(&row.agent_id),
-        csv::cell(&row.message_id),
-        csv::cell(&row.owner),
-        csv::cell(row.owner_name.as_deref().unwrap_or_default()),
-        csv::cell(&row.rating),
-        csv::cell(row.reason.as_deref().unwrap_or_default()),
-        csv::time_cell(row.updated_at),
-    ]
-}
+    async fn fetch(
+        state: &ConsoleState,
+        query: &FeedbackQuery,
+        page: &PageRequest,
+    ) -> Result<ListPage<FeedbackRow>, UserError> {
+        let (judged, sort) = (query.judged.filter(), query.sort.sort());
+        let found = state.store.all_feedback(judged, sort, page.limit(), page.cursor()?).await;
+        Ok(page.page(found.map_err(from_store_error)?))
+    }
 
-fn feedback_table(lines: Vec<FeedbackRow>) -> AnyView {
-    let columns =
-        [Text("Conversation"), Text("Feedback"), Text("Reason"), Text("User"), Text("Agent"), Text("Time (UTC)")];
-    let line = |row: FeedbackRow| {
-        let to = format!("/admin/conversations/{}#m-{}", row.conversation_id, row.message_id);
-        [
-            link(to, row.title),
-            text(if row.rating == "up" { "Liked" } else { "Disliked" }),
-            text(row.reason.unwrap_or_default()),
-            text(row.owner_name.unwrap_or(row.owner)),
-            text(row.agent_id),
-            text(minute(row.updated_at)),
-        ]
-    };
-    table(columns, lines.into_iter().map(line), "No feedback matches.")
+    fn filters(_: &ConsoleState, query: &FeedbackQuery) -> AnyView {
+        view! {
+            {select_field("judged", "Feedback", query.judged)}
+            {select_field("sort", "Order", query.sort)}
+        }
+        .into_any()
+    }
 }

@@ -2,146 +2,52 @@
 //! administrator's access to another user's conversation is recorded in the audit log before
 //! anything is shown.
 
-pub(crate) mod feedback;
-pub(crate) mod page;
+mod feedback;
+mod list;
+mod page;
 
-use crate::conversations::page as conversation_page;
+use crate::audit::AuditLine;
 use crate::state::ConsoleState;
-use crate::users::names as user_names;
-use axum::extract::{Path, Query, RawQuery, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, NoContent, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
 use chat::{Caller, ConversationUsage};
-use leptos::prelude::*;
+use list::ConversationsList;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use store::{AdminConversation, AuditFilter, AuditRow, ConversationFilter, ConversationSort, ListCursor, RatingFilter};
-use web::admin::csv::{self, Csv};
-use web::admin::lists::{
-    PAGE_SIZE, csv_link, day_end, day_start, field, non_empty, pager, parse_cursor, select_field, split_page,
-};
-use web::admin::page;
-use web::admin::{Admin, PageError, from_store_error};
-use web::conversation_disposition;
-use web::html::Column::{Number, Text};
-use web::html::{dollars, number};
-use web::html::{link, table, text};
-use web::times::minute;
-use web::{query_encoded, see_other};
+use serde::Serialize;
+use serde_json::json;
+use store::{AdminConversation, AuditFilter, AuditRow};
+use web::admin::list::List;
+use web::admin::{Admin, PageError, UserNames, from_store_error};
+use web::openapi::ApiRouter;
+use web::{HttpError, conversation_disposition, see_other};
 use wire::api::ConversationView;
 use wire::{ErrorCode, UserError};
 
-/// The query of the list.
-#[derive(Default, Deserialize, JsonSchema)]
-pub(crate) struct ConversationQuery {
-    /// The text to search for.
-    text: Option<String>,
-    /// Only conversations of this user (id).
-    owner: Option<String>,
-    /// Only conversations with this agent.
-    agent: Option<String>,
-    /// A day, such as 2026-11-21.
-    from: Option<String>,
-    /// A day.
-    to: Option<String>,
-    /// `any`, `up` or `down`.
-    #[serde(default)]
-    judged: RatingQuery,
-    /// `1` for conversations in which an answer failed.
-    errors: Option<String>,
-    /// Minimum cost in US dollars.
-    cost: Option<String>,
-    /// `newest`, `oldest` or `cost`.
-    #[serde(default)]
-    sort: ConversationSortQuery,
-    /// `next` of the previous page.
-    after: Option<String>,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum RatingQuery {
-    #[default]
-    Any,
-    Up,
-    Down,
-}
-
-impl RatingQuery {
-    pub(crate) fn filter(self) -> Option<RatingFilter> {
-        match self {
-            Self::Any => None,
-            Self::Up => Some(RatingFilter::Up),
-            Self::Down => Some(RatingFilter::Down),
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Up => "up",
-            Self::Down => "down",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum ConversationSortQuery {
-    #[default]
-    Newest,
-    Oldest,
-    Cost,
-}
-
-impl ConversationSortQuery {
-    fn sort(self) -> (ConversationSort, &'static str) {
-        match self {
-            Self::Newest => (ConversationSort::Newest, "newest"),
-            Self::Oldest => (ConversationSort::Oldest, "oldest"),
-            Self::Cost => (ConversationSort::Cost, "cost"),
-        }
-    }
+pub(crate) fn routes() -> ApiRouter<ConsoleState> {
+    let pages = Router::new()
+        .route("/admin/conversations/{id}", get(show))
+        .route("/admin/conversations/{id}/export", get(export))
+        .route("/admin/conversations/{id}/delete", post(delete));
+    web::admin::list::routes::<ConversationsList>()
+        .get("/api/admin/conversations/{id}", show_api, "Get a conversation with its tool calls and model requests")
+        .delete("/api/admin/conversations/{id}", delete_api, "Delete a conversation")
+        .with_pages(pages)
+        .merge(feedback::routes())
 }
 
 /// A conversation with its messages, usage and tool calls.
-pub(crate) struct ConversationDetail {
-    pub(crate) conversation: AdminConversation,
-    pub(crate) view: ConversationView,
-    pub(crate) usage: ConversationUsage,
-    pub(crate) calls: Vec<AuditRow>,
-}
-
-pub(crate) async fn fetch_page(
-    state: &ConsoleState,
-    query: &ConversationQuery,
-) -> Result<Vec<(AdminConversation, ListCursor)>, UserError> {
-    let cost = non_empty(query.cost.as_deref()).map(|cost| cost.parse::<f64>().ok().filter(|cost| cost.is_finite()));
-    let min_cost = match cost {
-        Some(None) => {
-            return Err(UserError::new(ErrorCode::Malformed, "The cost must be a number of US dollars, such as 0.5."));
-        }
-        Some(cost) => cost,
-        None => None,
-    };
-    let filter = ConversationFilter {
-        text: query.text.clone().unwrap_or_default(),
-        owner: non_empty(query.owner.as_deref()),
-        agent_id: non_empty(query.agent.as_deref()),
-        from: day_start(query.from.as_deref())?,
-        to: day_end(query.to.as_deref())?,
-        rating: query.judged.filter(),
-        failed: query.errors.is_some(),
-        min_cost,
-    };
-    let after = parse_cursor(query.after.as_deref())?;
-    let list = state.store.all_conversations(filter, query.sort.sort().0, PAGE_SIZE + 1, after);
-    list.await.map_err(from_store_error)
+struct ConversationDetail {
+    conversation: AdminConversation,
+    view: ConversationView,
+    usage: ConversationUsage,
+    calls: Vec<AuditRow>,
 }
 
 /// Reads a conversation. Access to another user's conversation is recorded before.
-pub(crate) async fn open_conversation(
+async fn open_conversation(
     state: &ConsoleState,
     admin: &Admin,
     id: &str,
@@ -173,7 +79,7 @@ async fn find_and_record(
     Ok(found)
 }
 
-pub(crate) async fn delete_conversation(state: &ConsoleState, admin: &Admin, id: &str) -> Result<(), UserError> {
+async fn delete_conversation(state: &ConsoleState, admin: &Admin, id: &str) -> Result<(), UserError> {
     let conversation = find_and_record(state, admin, id, "delete_conversation").await?;
     state.chat.delete(&owner_as_caller(&conversation), id).await
 }
@@ -183,115 +89,15 @@ fn owner_as_caller(conversation: &AdminConversation) -> Caller {
     Caller::visitor(&conversation.owner)
 }
 
-/// `GET /admin/conversations`
-pub(crate) async fn list(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(query): Query<ConversationQuery>,
-    RawQuery(raw): RawQuery,
-) -> Result<Response, PageError> {
-    let (lines, next) = split_page(fetch_page(&state, &query).await?);
-    let judged = [("any", "Any"), ("up", "Liked"), ("down", "Disliked")];
-    let sorts = [("newest", "Newest first"), ("oldest", "Oldest first"), ("cost", "Most expensive first")];
-    let errors = query.errors.is_some();
-    let content = view! {
-        <form class="cw-admin-filter" method="get" role="search" aria-label="Conversations">
-            {field("text", "Search text", "search", query.text.as_deref())}
-            {field("owner", "User (id)", "text", query.owner.as_deref())}
-            {field("agent", "Agent", "text", query.agent.as_deref())}
-            {field("from", "From", "date", query.from.as_deref())}
-            {field("to", "To", "date", query.to.as_deref())}
-            {field("cost", "Minimum cost ($)", "text", query.cost.as_deref())}
-            {select_field("judged", "Feedback", &judged, query.judged.name())}
-            {select_field("sort", "Order", &sorts, query.sort.sort().1)}
-            <label class="cw-admin-check"><input type="checkbox" name="errors" value="1" checked=errors />"With errors"</label>
-            <button class="cw-button">"Show"</button>
-        </form>
-        <p class="cw-admin-links">{csv_link("/admin/conversations.csv", raw.as_deref())}</p>
-        {conversations_table(lines)}
-        {pager("/admin/conversations", raw.as_deref(), next)}
-    };
-    Ok(page(&admin, "/admin/conversations", StatusCode::OK, "Conversations", content))
-}
-
-/// `GET /admin/conversations.csv`: the list, without messages.
-pub(crate) async fn export_list(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Query(mut query): Query<ConversationQuery>,
-) -> Result<Response, PageError> {
-    state.store.record_audit(admin.audit_entry("export_conversations", "", Value::Null)).await?;
-    let mut file = Csv::new("id,title,user,userName,agent,created,changed,tokens,costUsd,errors,liked,disliked");
-    loop {
-        query.after = file.add_page(fetch_page(&state, &query).await?, cells);
-        if query.after.is_none() {
-            return Ok(file.into_file("conversations.csv"));
-        }
-    }
-}
-
-fn cells(line: &AdminConversation) -> [String; 12] {
-    [
-        csv::cell(&line.id),
-        csv::cell(&line.title),
-        csv::cell(&line.owner),
-        csv::cell(line.owner_name.as_deref().unwrap_or_default()),
-        csv::cell(&line.agent_id),
-        csv::time_cell(line.created_at),
-        csv::time_cell(line.updated_at),
-        line.tokens.to_string(),
-        line.cost_usd.to_string(),
-        line.failures.to_string(),
-        line.liked.to_string(),
-        line.disliked.to_string(),
-    ]
-}
-
-fn conversations_table(lines: Vec<AdminConversation>) -> AnyView {
-    let columns = [
-        Text("Title"),
-        Text("User"),
-        Text("Agent"),
-        Text("Changed (UTC)"),
-        Number("Tokens"),
-        Number("Cost"),
-        Number("Errors"),
-        Text("Feedback"),
-    ];
-    let line = |line: AdminConversation| {
-        let owner = line.owner_name.unwrap_or_else(|| line.owner.clone());
-        [
-            link(format!("/admin/conversations/{}", line.id), line.title),
-            link(format!("?owner={}", query_encoded(&line.owner)), owner),
-            text(line.agent_id),
-            text(minute(line.updated_at)),
-            text(number(line.tokens)),
-            text(dollars(line.cost_usd)),
-            line.failures.into_any(),
-            text(rating_text(line.liked, line.disliked)),
-        ]
-    };
-    table(columns, lines.into_iter().map(line), "No conversations match.")
-}
-
-/// Formats the numbers of ratings.
-pub(crate) fn rating_text(liked: i64, disliked: i64) -> String {
-    if liked + disliked == 0 { "–".to_owned() } else { format!("{liked} liked, {disliked} disliked") }
-}
-
 /// `GET /admin/conversations/{id}`
-pub(crate) async fn show(
-    admin: Admin,
-    State(state): State<ConsoleState>,
-    Path(id): Path<String>,
-) -> Result<Response, PageError> {
+async fn show(admin: Admin, State(state): State<ConsoleState>, Path(id): Path<String>) -> Result<Response, PageError> {
     let opened = open_conversation(&state, &admin, &id, "read_conversation").await?;
-    let names = user_names::load(&state, opened.calls.iter().map(|row| row.user_id.as_str())).await?;
-    Ok(conversation_page::show(&admin, opened, &names))
+    let names = UserNames::load(&state.store, opened.calls.iter().map(|row| row.user_id.as_str())).await?;
+    Ok(page::show(&admin, opened, &names))
 }
 
 /// `GET /admin/conversations/{id}/export`
-pub(crate) async fn export(
+async fn export(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
@@ -310,11 +116,46 @@ pub(crate) async fn export(
 }
 
 /// `POST /admin/conversations/{id}/delete`
-pub(crate) async fn delete(
+async fn delete(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
     delete_conversation(&state, &admin, &id).await?;
-    Ok(see_other("/admin/conversations", None))
+    Ok(see_other(ConversationsList::PATH, None))
+}
+
+/// A conversation with everything about it.
+#[derive(Serialize, JsonSchema)]
+struct ConversationReport {
+    /// Its entry in the list.
+    conversation: AdminConversation,
+    /// The conversation with its messages.
+    view: ConversationView,
+    /// Its usage, with the last requests to models.
+    usage: ConversationUsage,
+    /// Its tool calls, as in the audit log.
+    calls: Vec<AuditLine>,
+}
+
+/// `GET /api/admin/conversations/{id}`
+async fn show_api(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<String>,
+) -> Result<Json<ConversationReport>, HttpError> {
+    let opened = open_conversation(&state, &admin, &id, "read_conversation").await?;
+    let calls = opened.calls.iter().map(AuditLine::from).collect();
+    let ConversationDetail { conversation, view, usage, .. } = opened;
+    Ok(Json(ConversationReport { conversation, view, usage, calls }))
+}
+
+/// `DELETE /api/admin/conversations/{id}`
+async fn delete_api(
+    admin: Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    delete_conversation(&state, &admin, &id).await?;
+    Ok(NoContent)
 }

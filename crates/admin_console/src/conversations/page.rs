@@ -1,19 +1,16 @@
 //! The page of a conversation: its messages, its tool calls with the decisions about them, and its
 //! model requests.
 
-use crate::conversations::ConversationDetail;
+use super::ConversationDetail;
 use crate::reasons::reason_text;
-use crate::users::names::UserNames;
 use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde_json::Value;
 use store::{AuditRow, StepRecord};
-use web::admin::Admin;
-use web::admin::page;
-use web::html::Column::{Number, Text};
-use web::html::{dollars, number, seconds};
-use web::html::{link, table, text};
+use web::admin::{Admin, UserNames, page};
+use web::html::Heading::{Number, Text};
+use web::html::{dollars, link, number, seconds, table, text};
 use web::query_encoded;
 use web::times::minute;
 use wire::{CONTEXT_EDITS, ContextEdit, EndReason, Role, ToolPart, ToolState, UiMessage, UiPart, locale};
@@ -22,7 +19,7 @@ use wire::{CONTEXT_EDITS, ContextEdit, EndReason, Role, ToolPart, ToolState, UiM
 /// full.
 const MAX_SHOWN: usize = 4_000;
 
-pub(crate) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames) -> Response {
+pub(super) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames) -> Response {
     let ConversationDetail { conversation, view, usage, calls } = opened;
     let owner = conversation.owner_name.clone().unwrap_or_else(|| conversation.owner.clone());
     let is_others = conversation.owner != admin.caller.user_id;
@@ -36,7 +33,7 @@ pub(crate) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames)
         ("Tokens", text(number(conversation.tokens))),
         ("Cost", text(dollars(conversation.cost_usd))),
         ("Errors", conversation.failures.into_any()),
-        ("Feedback", text(crate::conversations::rating_text(conversation.liked, conversation.disliked))),
+        ("Feedback", text(super::list::rating_text(conversation.liked, conversation.disliked))),
     ];
     let content = view! {
         {is_others.then(|| view! { <p class="cw-account-note">"The audit log records that you opened this conversation."</p> })}
@@ -156,7 +153,7 @@ fn calls_table(calls: Vec<AuditRow>, names: &UserNames) -> AnyView {
 }
 
 /// Renders the table of model requests.
-pub(crate) fn steps_table(steps: Vec<StepRecord>) -> AnyView {
+fn steps_table(steps: Vec<StepRecord>) -> AnyView {
     let columns = [
         Text("Model"),
         Text("Agent"),

@@ -1,25 +1,27 @@
 //! The page of a user, and the actions on it.
 
+use super::{UserAdmin, roles};
 use crate::state::ConsoleState;
-use crate::users::UserAdmin;
-use crate::users::roles;
-use axum::Form;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Form, Router};
 use leptos::prelude::*;
 use serde::Deserialize;
 use store::UserRow;
-use web::admin::page;
-use web::admin::{Admin, PageError};
-use web::html::text;
-use web::html::{error_message, success_message};
+use web::admin::{Admin, PageError, page};
+use web::html::{error_message, success_message, text};
 use web::see_other;
 use web::times::{day, minute};
 use wire::{ErrorCode, UserError};
 
+pub(super) fn routes() -> Router<ConsoleState> {
+    Router::new().route("/admin/users/{id}", get(show)).route("/admin/users/{id}/{act}", post(apply_action))
+}
+
 /// `GET /admin/users/{id}`
-pub(crate) async fn show(
+async fn show(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
@@ -31,14 +33,14 @@ pub(crate) async fn show(
 
 /// The query of the page: set after a change.
 #[derive(Deserialize)]
-pub(crate) struct DoneQuery {
+struct DoneQuery {
     done: Option<String>,
 }
 
 /// An action on a user.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum UserAction {
+enum UserAction {
     Roles,
     Disable,
     Enable,
@@ -48,7 +50,7 @@ pub(crate) enum UserAction {
 }
 
 /// `POST /admin/users/{id}/{act}`
-pub(crate) async fn apply_action(
+async fn apply_action(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path((id, act)): Path<(String, UserAction)>,
@@ -85,7 +87,7 @@ pub(crate) async fn apply_action(
 }
 
 /// The result of a form, shown on the page.
-pub(crate) enum UserNotice {
+pub(super) enum UserNotice {
     Nothing,
     Done,
     Password(String),
@@ -94,7 +96,7 @@ pub(crate) enum UserNotice {
     UnknownRoles(Vec<String>, UserError),
 }
 
-pub(crate) async fn render(
+pub(super) async fn render(
     admin: &Admin,
     state: &ConsoleState,
     id: &str,
@@ -196,7 +198,7 @@ fn actions_view(user: UserRow, roles: impl IntoView) -> impl IntoView {
 }
 
 /// Formats whether a user may sign in.
-pub(crate) fn state_text(user: &UserRow) -> &'static str {
+pub(super) fn state_text(user: &UserRow) -> &'static str {
     match (user.deleted_at, user.disabled_at) {
         (Some(_), _) => "Being deleted",
         (None, Some(_)) => "Disabled",

@@ -10,7 +10,7 @@ const MAX_ROLES: usize = 20;
 const MAX_ROLE: usize = 100;
 
 /// Parses the roles in a field, which are separated by commas or white space.
-pub(crate) fn parse_roles(text: &str) -> Vec<String> {
+pub(super) fn parse_roles(text: &str) -> Vec<String> {
     let mut roles: Vec<String> = Vec::new();
     for role in text.split(|sign: char| sign == ',' || sign.is_whitespace()).filter(|role| !role.is_empty()) {
         if !roles.iter().any(|known| known == role) {
@@ -21,13 +21,13 @@ pub(crate) fn parse_roles(text: &str) -> Vec<String> {
 }
 
 /// Parses the roles of a form: the checked ones and those in the text field.
-pub(crate) fn parse_role_fields(form: &[(String, String)]) -> Vec<String> {
+pub(super) fn parse_role_fields(form: &[(String, String)]) -> Vec<String> {
     let all = form.iter().filter(|(name, _)| name == "role" || name == "roles");
     parse_roles(&all.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(","))
 }
 
 /// Returns the roles that the config names.
-pub(crate) fn config_roles(state: &ConsoleState) -> Vec<String> {
+pub(super) fn config_roles(state: &ConsoleState) -> Vec<String> {
     state.host.config().roles().into_iter().map(str::to_owned).collect()
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn config_roles(state: &ConsoleState) -> Vec<String> {
 /// # Errors
 /// 422 for too many or too long roles, and for a role that the config does not name, unless
 /// `allow_unknown` is set or the user had it `before`.
-pub(crate) fn check_roles(
+pub(super) fn check_roles(
     state: &ConsoleState,
     roles: &[String],
     before: &[String],
@@ -66,13 +66,13 @@ const UNKNOWN_ROLE_PATH: &str = "/allowUnknownRoles";
 
 /// Returns whether an error is about a role that the config does not name, which the administrator
 /// may then confirm.
-pub(crate) fn is_unknown_role(error: &UserError) -> bool {
+pub(super) fn is_unknown_role(error: &UserError) -> bool {
     error.path.as_deref() == Some(UNKNOWN_ROLE_PATH)
 }
 
 /// Renders the fields for roles: a checkbox for each role of the config, a text field for others,
 /// and after an unknown role a checkbox to confirm it.
-pub(crate) fn fields(named: Vec<String>, chosen: &[String], insist: bool) -> impl IntoView + use<> {
+pub(super) fn fields(named: Vec<String>, chosen: &[String], insist: bool) -> impl IntoView + use<> {
     let others: Vec<_> = chosen.iter().filter(|role| !named.contains(role)).cloned().collect();
     let choice = |role: String| {
         let is_chosen = chosen.contains(&role);
@@ -98,7 +98,7 @@ pub(crate) fn fields(named: Vec<String>, chosen: &[String], insist: bool) -> imp
 }
 
 /// Formats roles in one line; roles that the config does not name are marked.
-pub(crate) fn roles_text(roles: &[String], named: &[String]) -> AnyView {
+pub(super) fn roles_text(roles: &[String], named: &[String]) -> AnyView {
     if roles.is_empty() {
         return "–".into_any();
     }

@@ -5,14 +5,15 @@
 //! from which it resumes, and the calling agent's call waits. The user's decision applies to the
 //! sub-agent's call, and its run resumes.
 
+pub(crate) mod parent;
 mod suspended;
 mod view;
 
 pub use suspended::{NestedCall, waiting_nested_calls};
 
-use crate::execution::{CallOutcome, CallScope, EventRecorder};
-use crate::parent::ParentContext;
+use crate::calls::execution::{CallOutcome, CallScope, EventRecorder};
 use crate::run::run_nested;
+use crate::sub_agent::parent::ParentContext;
 use crate::{Agent, Decision, Ending, Grant, PendingCall, TurnInput, TurnUsage};
 use contract::{CallReports, Message, RunScope, ToolCall, ToolError, ToolSpec, UserPart};
 use futures::FutureExt;

@@ -2,8 +2,8 @@
 //! leaves the server.
 
 use super::view::SubAgentView;
-use crate::execution::CallOutcome;
-use crate::turn_usage::TurnUsage;
+use crate::calls::execution::CallOutcome;
+use crate::limits::turn_usage::TurnUsage;
 use crate::{Decision, Grant, PendingCall, WaitingCall};
 use contract::{ApprovalTerms, Message, ToolCall};
 use serde::{Deserialize, Serialize};

@@ -6,24 +6,9 @@ use crate::source::{MapEntry, Node, Report};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::marker::PhantomData;
 
-/// A value of this type, or one of these operators. The type only provides the schema.
-pub(crate) struct Dynamic<T, O = Operator>(PhantomData<(T, O)>);
-
-impl<T: JsonSchema, O: JsonSchema> JsonSchema for Dynamic<T, O> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("Dynamic_{}", T::schema_name()).into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [generator.subschema_for::<T>(), generator.subschema_for::<O>()] })
-    }
-}
+/// A value of this type, or one of these operators.
+pub(crate) use wire::page::schema::Or as Dynamic;
 
 /// An operator in a page. The schema allows all operators everywhere; [`check`] knows where each is
 /// allowed.

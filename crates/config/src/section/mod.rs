@@ -24,15 +24,18 @@ mod serve_as_remote_agent;
 mod settings;
 pub(crate) mod value;
 
+pub(crate) use agents::entry::AgentEntry;
+pub(crate) use pages::define_page_parts;
+
 use crate::config::Config;
 use crate::env::Env;
-use crate::section_type::{SectionType, Sections};
-use crate::shape::{self, suggest};
+use crate::language::Language;
+use crate::section_type::{SectionPlace, Sections};
+use crate::shape::{self, Shape, suggest};
 use crate::source::{Node, PathStep, Report, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use std::path::Path;
 
 /// A Chatwright config.
@@ -46,7 +49,7 @@ pub(crate) struct RootEntry {
     /// Connections to external services, such as model providers and databases.
     connections: Vec<connections::ConnectionEntry>,
     /// The agents.
-    agents: Vec<agents::entry::AgentEntry>,
+    agents: Vec<AgentEntry>,
     /// Endpoints: routines that pages, agents and other clients can call.
     api: Vec<api::EndpointEntry>,
     /// The pages. The first one is the start page.
@@ -73,6 +76,7 @@ pub(crate) struct RootEntry {
 /// The state that sections share while they are checked.
 pub(crate) struct Context<'n, 'r> {
     pub(crate) report: &'r mut Report,
+    pub(crate) language: &'r Language,
     pub(crate) env: &'r dyn Env,
     /// The folder of the main file, if the config is on disk.
     pub(crate) folder: Option<&'r Path>,
@@ -131,16 +135,15 @@ fn find<'n>(ids: &DeclaredIds<'n>, id: &str, what: (&str, &str), at: Span, repor
     found
 }
 
-/// Reads all sections. The result is complete only if the report has no errors. `language` has the
-/// sections of capabilities and the schema of the whole config.
+/// Reads all sections. The result is complete only if the report has no errors.
 pub(crate) fn read(
     root: &Node,
-    (types, schema): (&[SectionType], &Value),
+    language: &Language,
     folder: Option<&Path>,
     report: &mut Report,
     env: &dyn Env,
 ) -> Config {
-    shape::check_root(root, schema, report);
+    shape::check_root(root, &language.schema, report);
     let null = Node { at: root.at, kind: crate::source::NodeKind::Null };
     let section = |name: &str| root.get(name).map_or(&null, |entry| &entry.value);
     let embed =
@@ -153,6 +156,7 @@ pub(crate) fn read(
         is_embedded: embed.is_some(),
         has_site_users: embed.is_some_and(|embed| embed.get("tokens").is_some()),
         report,
+        language,
         env,
         folder,
     };
@@ -176,7 +180,7 @@ pub(crate) fn read(
         prices: prices::read(section("prices"), &mut context),
         store,
         retention,
-        sections: Sections::read(types, root, schema, &mut context),
+        sections: Sections::read(SectionPlace::Root, root, Shape::root(&language.schema), &mut context),
         folder: folder.map(Path::to_owned),
         limits,
         quotas: bounds.quotas,

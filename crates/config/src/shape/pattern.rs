@@ -1,10 +1,8 @@
 //! The patterns of the schema, each implemented as a function, so that no regular expression engine
 //! is needed.
 
-/// Ids of connections, agents, pages, blocks and steps.
-pub(crate) const ID: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$";
-/// Ids of endpoints, which may be grouped with `/`.
-pub(crate) const ENDPOINT_ID: &str = "^[A-Za-z0-9_][A-Za-z0-9_/-]{0,127}$";
+pub(crate) use wire::page::schema::{ENDPOINT_ID, ID};
+
 /// Names of tools, as every provider accepts them.
 pub(crate) const TOOL_NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
 /// Which tool calls are left out of the history.

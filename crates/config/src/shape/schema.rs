@@ -6,8 +6,8 @@
 //! `x-checked-apart` marks a value that is decoded separately, so that an error in it does not hide
 //! others.
 
-use crate::section::RootEntry;
-use crate::section_type::SectionType;
+use crate::section::{AgentEntry, RootEntry, define_page_parts};
+use crate::section_type::{SectionPlace, SectionType};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -20,14 +20,21 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_with(&[]));
 /// bring.
 pub(crate) fn schema_with(sections: &[SectionType]) -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let added: Vec<_> = sections.iter().map(|section| (section.key, section.schema(&mut generator))).collect();
+    define_page_parts(&mut generator);
+    let added: Vec<_> = sections.iter().map(|section| (section, section.schema(&mut generator))).collect();
     let mut schema = generator.into_root_schema_for::<RootEntry>().to_value();
-    for (key, mut section) in added {
+    for (SectionType { key, place, .. }, mut section) in added {
         let definition = section["$ref"].as_str().and_then(|path| schema.pointer(path.strip_prefix('#')?));
         if let Some(about) = definition.and_then(description) {
             section["description"] = about.into();
         }
-        schema["properties"][key] = section;
+        match place {
+            SectionPlace::Root => schema["properties"][key] = section,
+            SectionPlace::Agent => {
+                section["x-checked-apart"] = true.into();
+                schema["$defs"][&*AgentEntry::schema_name()]["properties"][key] = section;
+            }
+        }
     }
     schema
 }
@@ -46,7 +53,7 @@ static ANY_SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 impl Shape<'static> {
     /// Returns the shape of an entry type of this crate. `None` if the config cannot contain it.
     pub(crate) fn for_type<T: JsonSchema>() -> Option<Self> {
-        SCHEMA.get("$defs")?.get(&*T::schema_name()).map(|schema| Self::new(&SCHEMA, schema))
+        Self::of_entry::<T>(&SCHEMA)
     }
 }
 
@@ -57,6 +64,11 @@ impl<'s> Shape<'s> {
         let target =
             keywords.get("$ref").and_then(Value::as_str).and_then(|path| root.pointer(path.strip_prefix('#')?));
         target.map_or(Self { root, keywords }, |target| Self::new(root, target))
+    }
+
+    /// Returns the shape of an entry type in the schema of a language.
+    pub(crate) fn of_entry<T: JsonSchema>(root: &'s Value) -> Option<Self> {
+        root.get("$defs")?.get(&*T::schema_name()).map(|schema| Self::new(root, schema))
     }
 
     /// Returns the shape of the whole config. `root` comes from [`schema_with`].

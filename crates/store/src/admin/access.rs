@@ -1,8 +1,8 @@
 //! The sessions and API keys of all users, including external users.
 
 use super::{ListCursor, MAX_LISTED};
+use crate::accounts::users::decode_list;
 use crate::sql::{self, QueryBuilder, Row};
-use crate::users::decode_list;
 use crate::{AuditEntry, Store, StoreError, audit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

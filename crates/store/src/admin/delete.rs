@@ -2,7 +2,7 @@
 //! between. Usage statistics (`steps`, `usage_days`) and the audit log are kept; they contain ids
 //! only.
 
-use crate::change::conversation_to_delete;
+use crate::history::change::conversation_to_delete;
 use crate::sql;
 use crate::{ConversationToDelete, Store, StoreError};
 

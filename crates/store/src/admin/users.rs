@@ -1,8 +1,8 @@
 //! The users of this server, as administrators list and change them.
 
 use super::{ADMIN, ListCursor, MAX_LISTED};
+use crate::accounts::users::{decode_list, encode_list};
 use crate::sql::{self, Db, QueryBuilder, Row, Sql};
-use crate::users::{decode_list, encode_list};
 use crate::{AuditEntry, Store, StoreError, audit};
 use schemars::JsonSchema;
 use serde::Serialize;

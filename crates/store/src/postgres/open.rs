@@ -3,13 +3,13 @@
 
 use super::replica_link::ReplicaLink;
 use super::{PostgresWriter, is_lost, locks};
-use crate::StoreError;
 use crate::database::{
     Database, ReadConnections, SchemaPolicy, cannot_open, capability_migration_error, check_schema, migration_error,
 };
 use crate::schema::Schema;
 use crate::sql::Db;
 use crate::writer::{self, Writer};
+use crate::{StoreError, migrations};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgConnection};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
-    let mut migrator = sqlx::migrate!("migrations/postgres");
+    let mut migrator = migrations::postgres();
     // sqlx would release its lock before the transaction around all migrations ends.
     migrator.set_locking(false);
     migrator

@@ -7,7 +7,7 @@ mod terms;
 
 pub(crate) use terms::SearchTerms;
 
-use crate::conversations::{refine_waiting, summary, summary_columns};
+use crate::history::conversations::{refine_waiting, summary, summary_columns};
 use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
 use wire::api::Outcome;

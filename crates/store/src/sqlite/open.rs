@@ -12,24 +12,26 @@ use crate::database::{
 use crate::schema::Schema;
 use crate::sql::{self, Db, LocalConnection};
 use crate::writer::{self, Writer};
-use crate::{StoreError, sqlite};
-use faults::Break;
+use crate::{StoreError, migrations, sqlite};
 use rusqlite::{Connection, OpenFlags};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection as _, SqliteConnection};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-static MIGRATOR: Migrator = sqlx::migrate!("migrations/sqlite");
+static MIGRATOR: LazyLock<Migrator> = LazyLock::new(migrations::sqlite);
 
 /// Earlier versions can damage a database in WAL mode.
 const MIN_VERSION: [u32; 3] = [3, 51, 3];
 
 /// How long a connection waits for a lock that another process holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The value of `PRAGMA synchronous` with which a commit waits until it is on the disk.
+const SYNCHRONOUS_FULL: i64 = 2;
 
 /// The number of read connections. SQLite mostly reads from memory, so a few are enough.
 const READERS: usize = 4;
@@ -135,7 +137,7 @@ impl OpenTarget {
         let opened = opened.map_err(sql::Error::from)?;
         opened.busy_timeout(BUSY_TIMEOUT).map_err(sql::Error::from)?;
         let opened = LocalConnection::new(opened, self.claim.clone());
-        opened.run_all(&format!("PRAGMA synchronous = {}; {settings}", synchronous()))?;
+        opened.run_all(&format!("PRAGMA synchronous = {SYNCHRONOUS_FULL}; {settings}"))?;
         if !self.is_file {
             opened.run_all("PRAGMA journal_mode = MEMORY")?;
         }
@@ -196,11 +198,6 @@ pub(super) fn base_options() -> SqliteConnectOptions {
         .pragma("temp_store", "MEMORY")
 }
 
-/// Returns the value for FULL: a commit waits until it is on the disk.
-fn synchronous() -> i64 {
-    if faults::is_broken(Break::SynchronousOff) { 0 } else { 2 }
-}
-
 fn file_options() -> SqliteConnectOptions {
     base_options().journal_mode(SqliteJournalMode::Wal)
 }
@@ -247,7 +244,7 @@ async fn assert_journal(connection: &mut SqliteConnection) -> Result<(), StoreEr
 /// Reads the settings that durability depends on back from the connection.
 fn assert_settings(connection: &LocalConnection, read_only: bool) -> Result<(), StoreError> {
     let expected = [
-        ("PRAGMA synchronous", synchronous()),
+        ("PRAGMA synchronous", SYNCHRONOUS_FULL),
         ("PRAGMA foreign_keys", 1),
         ("PRAGMA busy_timeout", BUSY_TIMEOUT.as_millis() as i64),
         ("PRAGMA query_only", i64::from(read_only)),

@@ -2,8 +2,8 @@
 //! one read.
 
 use crate::StoreError;
-use crate::job::{Job, new_job};
 use crate::sql::{Db, LocalConnection};
+use crate::writer::job::{Job, new_job};
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,7 @@
 //! Transfers all data of a database into an empty one, which may be of the other kind. Everything
 //! that was written is read back and compared before it is committed.
 
+pub(crate) mod backup;
 mod end;
 mod tables;
 

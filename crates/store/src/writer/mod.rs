@@ -3,12 +3,13 @@
 //! end even if its caller is dropped.
 
 mod connection;
+pub(crate) mod job;
 
 pub(crate) use connection::WriterConnection;
 
 use crate::StoreError;
-use crate::job::{Job, new_job};
 use crate::sql::Db;
+use crate::writer::job::{Job, new_job};
 use faults::Point;
 use futures::executor::block_on;
 use futures::future::BoxFuture;

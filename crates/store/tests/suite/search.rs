@@ -4,7 +4,9 @@ use crate::support::{OutsideConnection, begin, end, on_each_database, on_each_ur
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use sqlx::ConnectOptions;
+use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
+use std::path::Path;
 use store::{SearchCursor, Store};
 use wire::organize::ConversationChange;
 use wire::{Role, UiMessage};
@@ -148,7 +150,7 @@ fn passage_of_the_last() -> String {
 async fn index_of_an_older_database_follows_changes() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("data")).unwrap();
-    let mut older = sqlx::migrate!("migrations/sqlite");
+    let mut older = Migrator::new(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite"))).await.unwrap();
     older.migrations.to_mut().retain(|migration| migration.version < 18);
     let options = SqliteConnectOptions::new().filename(folder.path().join("data/chat.db")).create_if_missing(true);
     let mut outside = options.connect().await.unwrap();

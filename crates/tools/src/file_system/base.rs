@@ -8,13 +8,11 @@ use cap_fs_ext::{MetadataExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, ReadDir};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The base folder.
 pub(super) struct BaseFolder {
     folder: Dir,
-    /// The path when the folder was opened.
-    path: PathBuf,
 }
 
 /// What was found at a path.
@@ -54,7 +52,7 @@ pub(super) struct OpenFile {
 impl BaseFolder {
     /// Opens the folder. Links in the path are followed, because it is the operator's.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { folder: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_owned() })
+        Ok(Self { folder: Dir::open_ambient_dir(path, ambient_authority())? })
     }
 
     /// Looks up a path. Links are followed as long as they stay below the base.
@@ -82,19 +80,6 @@ impl BaseFolder {
         let file = self.folder.open_with(path.as_path(), &options).map_err(|error| PathRefusal::from_io(&error))?;
         let metadata = file.metadata().map_err(|error| PathRefusal::from_io(&error))?;
         Ok(OpenFile { size: require_file(found(metadata)?)?.len(), file })
-    }
-}
-
-impl BaseFolder {
-    /// Reads a file after a check by string prefix, a known mistake; see
-    /// [`faults::Break::PathPrefix`].
-    pub(super) fn read_by_prefix(&self, written: &str) -> Option<String> {
-        let base = std::fs::canonicalize(&self.path).ok()?;
-        let path = std::fs::canonicalize(base.join(written)).ok()?;
-        if !path.to_str()?.starts_with(base.to_str()?) {
-            return None;
-        }
-        std::fs::read_to_string(path).ok()
     }
 }
 

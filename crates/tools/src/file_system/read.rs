@@ -6,7 +6,6 @@ use super::input::{PathInput, object, path_schema};
 use super::path::BasePath;
 use super::refusal::PathRefusal;
 use contract::{ToolError, ToolSpec};
-use faults::Break;
 use serde_json::Value;
 
 /// The maximum size of a file's text that is shown, in bytes.
@@ -31,11 +30,6 @@ pub(super) fn spec() -> ToolSpec {
 
 /// Returns the file's text.
 pub(super) fn run(base: &BaseFolder, input: PathInput, _: &mut WalkBudget) -> Result<Value, ToolError> {
-    if faults::is_broken(Break::PathPrefix)
-        && let Some(text) = base.read_by_prefix(&input.path)
-    {
-        return Ok(Value::String(text));
-    }
     let read = BasePath::parse(&input.path).and_then(|path| {
         let file = base.open_file(&path)?;
         let size = file.size;

@@ -1,40 +1,29 @@
 //! CSV exports of lists.
 
-use super::lists::split_page;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use store::ListCursor;
 use unicode_normalization::UnicodeNormalization;
 
-/// The maximum number of rows, except in the audit log, which has its own limit. The API pages
-/// through the same lists without a limit.
-const MAX_ROWS: usize = 10_000;
-
 /// A CSV file that is being written.
-pub struct Csv {
+pub(super) struct Csv {
     text: String,
     rows: usize,
 }
 
 impl Csv {
     /// Begins a file with the names of its columns.
-    pub fn new(columns: &'static str) -> Self {
-        Self { text: format!("{columns}\r\n"), rows: 0 }
+    pub(super) fn new(columns: impl IntoIterator<Item = &'static str>) -> Self {
+        let columns: Vec<_> = columns.into_iter().collect();
+        Self { text: format!("{}\r\n", columns.join(",")), rows: 0 }
     }
 
-    /// Adds a page of a list, each row with its cursor. Returns the cursor of the next page; none
-    /// at the end of the list or after [`MAX_ROWS`] rows.
-    pub fn add_page<T, C>(&mut self, found: Vec<(T, ListCursor)>, cells: impl Fn(&T) -> C) -> Option<String>
-    where
-        C: IntoIterator<Item = String>,
-    {
-        let (lines, next) = split_page(found);
-        lines.iter().for_each(|line| self.add(cells(line)));
-        next.filter(|_| self.rows < MAX_ROWS)
+    /// Returns the number of rows, without that of the names.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
     }
 
     /// Adds a row of cells.
-    pub fn add(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub(super) fn add(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows += 1;
         for (i, cell) in cells.into_iter().enumerate() {
             if i > 0 {
@@ -46,7 +35,7 @@ impl Csv {
     }
 
     /// Returns the file as a download with this name.
-    pub fn into_file(self, name: &str) -> Response {
+    pub(super) fn into_file(self, name: &str) -> Response {
         let headers = [
             (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
             (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
@@ -58,7 +47,7 @@ impl Csv {
 
 /// Formats a text as a cell. Texts that spreadsheets would run as a formula get an apostrophe
 /// before them.
-pub fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     let guard = if is_formula(text) { "'" } else { "" };
     format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
@@ -77,7 +66,7 @@ fn is_formula(text: &str) -> bool {
 }
 
 /// Formats a time as a cell; Unix time in milliseconds.
-pub fn time_cell(at: i64) -> String {
+pub(super) fn time_cell(at: i64) -> String {
     cell(&jiff::Timestamp::from_millisecond(at).map_or_else(|_| at.to_string(), |at| at.to_string()))
 }
 
@@ -102,7 +91,7 @@ mod tests {
         check("'tis so", "\"'tis so\"");
         check("東京＝Tokyo", "\"東京＝Tokyo\"");
         assert_eq!(time_cell(0), "\"1970-01-01T00:00:00Z\"");
-        let mut csv = Csv::new("a,b");
+        let mut csv = Csv::new(["a", "b"]);
         csv.add([cell("x"), 7.to_string()]);
         assert_eq!(csv.text, "a,b\r\n\"x\",7\r\n");
     }

@@ -1,12 +1,28 @@
-//! What routes and pages of the admin console are made of. The crate `admin_console` mounts the console's
-//! own ones and those of capabilities.
+//! What routes and pages of the admin console are made of. The crate `admin_console` mounts the
+//! console's own ones and those of capabilities.
 
-pub mod csv;
+mod csv;
 mod errors;
 mod extract;
+pub mod filters;
 mod layout;
-pub mod lists;
+pub mod list;
+mod pager;
+mod paging;
+mod section;
+mod user_names;
 
 pub use errors::{PageError, from_store_error};
 pub use extract::{Admin, is_admin};
 pub use layout::{Menu, MenuEntry, page};
+pub use section::Section;
+pub use user_names::{UserNames, user_view};
+
+use crate::openapi::{Access, Tag};
+
+/// The group of the console's routes in the OpenAPI document.
+pub const ADMINISTRATION: Tag = Tag {
+    name: "administration",
+    description: "The admin console. Scope `admin`, and the role `admin`.",
+    access: Access::Users { scope: Some("admin") },
+};

@@ -8,4 +8,4 @@ mod table;
 pub use document::{document, form_page, message_page, not_found_page, page, too_many_requests_page};
 pub use forms::{error_message, success_message};
 pub use numbers::{dollars, number, seconds};
-pub use table::{Column, facts, link, table, text};
+pub use table::{Heading, facts, link, table, table_of, text};

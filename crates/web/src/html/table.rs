@@ -3,9 +3,9 @@
 
 use leptos::prelude::*;
 
-/// A column with its name.
+/// The heading of a column.
 #[derive(Clone, Copy)]
-pub enum Column {
+pub enum Heading {
     /// A text.
     Text(&'static str),
     /// A right-aligned number.
@@ -15,20 +15,22 @@ pub enum Column {
 /// Renders a table; the first cell of each row is its header. Without rows, `none` is shown
 /// instead.
 pub fn table<const N: usize>(
-    columns: [Column; N],
+    columns: [Heading; N],
     lines: impl IntoIterator<Item = [AnyView; N]>,
     none: &'static str,
 ) -> AnyView {
-    table_view(&columns, lines.into_iter().map(|cells| row_view(&columns, cells.into())).collect(), none)
+    table_of(&columns, lines.into_iter().map(Vec::from), none)
 }
 
-fn table_view(columns: &[Column], lines: Vec<AnyView>, none: &'static str) -> AnyView {
+/// Renders a table with columns that are known at run time, as [`table`].
+pub fn table_of(columns: &[Heading], lines: impl IntoIterator<Item = Vec<AnyView>>, none: &'static str) -> AnyView {
+    let lines: Vec<_> = lines.into_iter().map(|cells| row_view(columns, cells)).collect();
     if lines.is_empty() {
         return view! { <p class="cw-account-note">{none}</p> }.into_any();
     }
-    let head = |column: &Column| match *column {
-        Column::Text(name) => view! { <th scope="col">{name}</th> }.into_any(),
-        Column::Number(name) => view! { <th scope="col" class="cw-admin-number">{name}</th> }.into_any(),
+    let head = |column: &Heading| match *column {
+        Heading::Text(name) => view! { <th scope="col">{name}</th> }.into_any(),
+        Heading::Number(name) => view! { <th scope="col" class="cw-admin-number">{name}</th> }.into_any(),
     };
     view! {
         <table class="cw-admin-table">
@@ -41,11 +43,11 @@ fn table_view(columns: &[Column], lines: Vec<AnyView>, none: &'static str) -> An
     .into_any()
 }
 
-fn row_view(columns: &[Column], cells: Vec<AnyView>) -> AnyView {
-    let cell = |(i, (cell, column)): (usize, (AnyView, &Column))| match *column {
+fn row_view(columns: &[Heading], cells: Vec<AnyView>) -> AnyView {
+    let cell = |(i, (cell, column)): (usize, (AnyView, &Heading))| match *column {
         _ if i == 0 => view! { <th scope="row">{cell}</th> }.into_any(),
-        Column::Text(name) => view! { <td data-label=name>{cell}</td> }.into_any(),
-        Column::Number(name) => view! { <td class="cw-admin-number" data-label=name>{cell}</td> }.into_any(),
+        Heading::Text(name) => view! { <td data-label=name>{cell}</td> }.into_any(),
+        Heading::Number(name) => view! { <td class="cw-admin-number" data-label=name>{cell}</td> }.into_any(),
     };
     view! { <tr>{cells.into_iter().zip(columns).enumerate().map(cell).collect_view()}</tr> }.into_any()
 }
@@ -74,7 +76,7 @@ mod tests {
     #[test]
     fn tables_show_rows_or_the_empty_text() {
         let shown = |lines: Vec<[AnyView; 2]>| {
-            table([Column::Text("Name"), Column::Number("Tokens")], lines, "No rows match.").to_html()
+            table([Heading::Text("Name"), Heading::Number("Tokens")], lines, "No rows match.").to_html()
         };
         let html = shown(vec![[link("/x?a=1&b=2", "<b>"), 7.into_any()]]);
         for expected in [

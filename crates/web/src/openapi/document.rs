@@ -49,7 +49,7 @@ impl Document {
             if let Some(body) = entry.get_mut("requestBody") {
                 renaming.apply(body);
             }
-            paths.entry(operation.path).or_insert_with(|| json!({}))[operation.method] = entry.take();
+            paths.entry(operation.path.as_ref()).or_insert_with(|| json!({}))[operation.method] = entry.take();
             let tag = json!({ "name": operation.tag.name, "description": operation.tag.description });
             if !tags.contains(&tag) {
                 tags.push(tag);
@@ -76,7 +76,7 @@ impl Document {
 /// Returns the entry of a route.
 fn describe(operation: &Operation, schemas: &mut Schemas) -> Value {
     let mut description = Description::new(schemas);
-    description.parameters.extend(path_parameters(operation.path));
+    description.parameters.extend(path_parameters(&operation.path));
     (operation.describe)(&mut description);
     if !description.responses.contains_key("default") {
         HttpError::describe(&mut description);

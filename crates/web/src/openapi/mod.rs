@@ -15,6 +15,7 @@ pub use responses::{Accepted, Created, PlainText};
 use axum::Router;
 use axum::handler::Handler;
 use axum::routing::{self, MethodRouter};
+use std::borrow::Cow;
 
 /// A group of routes in the document.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,14 +49,14 @@ pub struct Operation {
     tag: &'static Tag,
     /// The method in lower case.
     method: &'static str,
-    path: &'static str,
+    path: Cow<'static, str>,
     summary: &'static str,
     describe: fn(&mut Description<'_>),
 }
 
 /// Builds a router together with the entries of its routes.
 #[derive(Debug)]
-pub struct ApiRouter<S> {
+pub struct ApiRouter<S = ()> {
     tag: &'static Tag,
     router: Router<S>,
     operations: Vec<Operation>,
@@ -66,13 +67,13 @@ macro_rules! methods {
     ($($name:ident)*) => {$(
         #[doc = concat!("Mounts a handler for `", stringify!($name), "` requests.")]
         #[must_use]
-        pub fn $name<H, T>(self, path: &'static str, handler: H, summary: &'static str) -> Self
+        pub fn $name<H, T>(self, path: impl Into<Cow<'static, str>>, handler: H, summary: &'static str) -> Self
         where
             H: RouteHandler<T> + Handler<T, S>,
             T: 'static,
         {
             let (tag, method) = (self.tag, stringify!($name));
-            let operation = Operation { tag, method, path, summary, describe: H::describe };
+            let operation = Operation { tag, method, path: path.into(), summary, describe: H::describe };
             self.mounted(operation, routing::$name(handler))
         }
     )*};
@@ -87,7 +88,7 @@ impl<S: Clone + Send + Sync + 'static> ApiRouter<S> {
     methods! { get post put patch delete }
 
     fn mounted(mut self, operation: Operation, route: MethodRouter<S>) -> Self {
-        self.router = self.router.route(operation.path, route);
+        self.router = self.router.route(&operation.path, route);
         self.operations.push(operation);
         self
     }

@@ -1,133 +1,152 @@
 //! The properties of an `AgentChat` block.
 
 use super::ClientTool;
+use super::define::{choices, properties};
 use super::display::{Display, Drawer};
-use super::messages::{MessageActions, MessageDisplay, Roles, is_on};
-use super::properties::{as_text, text};
+use super::messages::{MessageActions, MessageDisplay, Roles};
+use super::property::{Property, as_text};
+#[cfg(feature = "schema")]
+use super::schema::{self, ClientToolEntry, Dynamic, Id, LocaleEntry, Or, Text};
 use super::sender::SenderProperties;
-use super::welcome::{Prompt, Welcome, prompts};
+use super::welcome::{Prompt, Welcome};
 use crate::locale::Locale;
 use crate::read::Read;
-use serde::Serialize;
 use serde_json::{Map, Value};
+#[cfg(feature = "schema")]
+use std::collections::BTreeMap;
 
-/// The properties of an `AgentChat` block.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentChatProperties {
-    /// The agent that answers.
-    pub agent_id: String,
-    /// The part of the page state that the agent sees, by key; each value is `{_state: key}`,
-    /// another operator, or a constant.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub shared_state: Map<String, Value>,
-    /// Whether the agent can only read the shared state.
-    #[serde(skip_serializing_if = "is_false")]
-    pub shared_state_read_only: bool,
-    /// Whether the shared inputs belong to the conversation: another conversation has its own
-    /// values, and other tabs of the browser see them, too.
-    #[serde(skip_serializing_if = "is_false")]
-    pub shared_state_per_conversation: bool,
-    /// The conversation to show, if the page and not its URL decides: usually an operator, which is
-    /// evaluated again when its inputs change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub conversation_id: Option<Value>,
-    /// Messages that the page puts into the chat, usually by an operator. A list of messages starts
-    /// a new conversation with them, `null` starts an empty one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub messages: Option<Value>,
-    /// What the agent sees instead of the query parameters of the page's URL: an object or an
-    /// operator.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url_query: Option<Value>,
-    /// Feedback that the page itself stores, by message id: an object or an operator. It is shown
-    /// instead of the feedback that the server stores.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub feedback_values: Option<Value>,
-    /// The tools that the page runs for the agent.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub client_tools: Vec<ClientTool>,
-    /// The welcome content of the empty chat.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub welcome: Option<Welcome>,
-    /// The placeholder of the composer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub placeholder: Option<String>,
-    /// The actions that the user may take on messages.
-    pub actions: MessageActions,
-    /// How messages are shown.
-    pub message_display: MessageDisplay,
-    /// The display of authors.
-    pub roles: Roles,
-    /// The features of the composer.
-    pub sender: SenderProperties,
-    /// Suggestions below the newest answer; a click sends one unchanged.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub suggestions: Vec<Prompt>,
-    /// The height of an inline chat as a CSS length; if absent, it fills its container.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub height: Option<String>,
-    /// The maximum width of the messages and the composer as a CSS length.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_width: Option<String>,
-    /// How the chat is placed on the page.
-    #[serde(skip_serializing_if = "Display::is_default")]
-    pub display: Display,
-    /// The settings of the drawer.
-    #[serde(skip_serializing_if = "Drawer::is_default")]
-    pub drawer: Drawer,
-    /// Texts of this chat that differ from those of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub locale: Option<Locale>,
-}
-
-impl AgentChatProperties {
-    /// Reads a block's properties.
-    pub fn read(properties: &Map<String, Value>) -> Self {
-        let object = |key: &str| properties.get(key).and_then(Value::as_object);
-        let own = |key: &str| properties.get(key).cloned();
-        let mut actions = object("actions").map(MessageActions::read).unwrap_or_default();
-        // `messageDisplay.editableMessages` is another way to disable editing.
-        actions.edit &= object("messageDisplay").is_none_or(|display| is_on(display, "editableMessages", true));
-        Self {
-            agent_id: text(properties, "agentId").unwrap_or_default(),
-            shared_state: properties.get("sharedState").and_then(Value::as_object).cloned().unwrap_or_default(),
-            shared_state_read_only: is_on(properties, "sharedStateReadOnly", false),
-            shared_state_per_conversation: is_on(properties, "sharedStatePerConversation", false),
-            conversation_id: own("conversationId"),
-            messages: own("messages"),
-            url_query: own("urlQuery"),
-            feedback_values: own("feedbackValues"),
-            client_tools: properties
-                .get("clientTools")
-                .and_then(|tools| Vec::read(tools.clone()).ok())
-                .unwrap_or_default(),
-            welcome: properties.get("welcome").and_then(Value::as_object).map(Welcome::read),
-            placeholder: text(properties, "placeholder"),
-            actions,
-            message_display: object("messageDisplay").map(MessageDisplay::read).unwrap_or_default(),
-            roles: object("roles").map(Roles::read).unwrap_or_default(),
-            sender: object("sender").map(SenderProperties::read).unwrap_or_default(),
-            suggestions: properties.get("suggestions").map(prompts).unwrap_or_default(),
-            height: properties.get("height").and_then(length),
-            max_width: properties.get("maxWidth").and_then(length),
-            display: Display::read(properties),
-            drawer: object("drawer").map(Drawer::read).unwrap_or_default(),
-            locale: object("locale").map(Locale::read),
-        }
+properties! {
+    /// The properties of an `AgentChat` block.
+    #[then(unify_editing)]
+    pub struct AgentChatProperties {
+        /// The id of the agent.
+        #[schemars(with = "Id")]
+        pub agent_id: String,
+        /// The values of the page that the agent sees. It may also write those of the form `{ _state:
+        /// id }`. `{ _state: true }` shares every input of the page.
+        #[serde(skip_serializing_if = "Map::is_empty")]
+        pub shared_state: Map<String, Value> = Map::new(),
+        /// The agent sees the shared state but cannot write it.
+        #[serde(skip_serializing_if = "is_false")]
+        pub shared_state_read_only: bool = false,
+        /// The shared inputs belong to the conversation: each conversation has its own values, which
+        /// are restored with it, also in another tab. Otherwise values that the agent wrote are
+        /// dropped with the conversation, and values that the user entered stay.
+        #[serde(skip_serializing_if = "is_false")]
+        pub shared_state_per_conversation: bool = false,
+        /// The conversation to show, if the page determines it instead of its address; usually `{
+        /// _state: conversation }`. If no such conversation exists, the next one gets this id.
+        #[schemars(with = "Dynamic<Text>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub conversation_id: Option<Value>,
+        /// Messages that the page puts into the chat; usually an operator. A list of messages starts a
+        /// new conversation with them, `null` an empty one. Only changes have an effect, and the first
+        /// value if the chat is empty then.
+        #[schemars(with = "Dynamic<Vec<Value>>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub messages: Option<Value>,
+        /// The query parameters that the agent sees instead of those of the page's address.
+        #[schemars(with = "Dynamic<Map<String, Value>>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub url_query: Option<Value>,
+        /// The user's feedback, if the page stores it: `like` or `dislike` by message id, or an
+        /// operator. It is shown instead of the feedback that the server stores.
+        #[schemars(with = "Dynamic<BTreeMap<String, Dynamic<FeedbackValue>>>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub feedback_values: Option<Value>,
+        /// Tools that the page runs in the user's browser for the agent.
+        #[schemars(with = "Vec<ClientToolEntry>", extend("x-checked-apart" = true))]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[read(client_tools)]
+        pub client_tools: Vec<ClientTool> = Vec::new(),
+        /// The welcome screen of an empty chat.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub welcome: Option<Welcome>,
+        /// The placeholder of the composer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub placeholder: Option<String>,
+        /// What the user can do with messages.
+        pub actions: MessageActions = MessageActions::default(),
+        /// How messages are shown.
+        pub message_display: MessageDisplay = MessageDisplay::default(),
+        /// How the participants are shown.
+        pub roles: Roles = Roles::default(),
+        /// The composer.
+        pub sender: SenderProperties = SenderProperties::default(),
+        /// Prompts to click below the latest reply; each is sent unchanged. `data-suggestions` of a
+        /// hook replace them.
+        #[schemars(with = "Vec<Or<Text, Prompt>>")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub suggestions: Vec<Prompt> = Vec::new(),
+        /// The height of an inline chat: pixels, or a CSS length such as `calc(100dvh - 12rem)`.
+        /// Default: the height of its container.
+        #[schemars(with = "schema::Length")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[read(length)]
+        pub height: Option<String>,
+        /// The maximum width of messages and the composer: pixels, or a CSS length. Default: 47 rem.
+        #[schemars(with = "schema::Length")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[read(length)]
+        pub max_width: Option<String>,
+        /// How the chat is placed on the page.
+        #[schemars(extend("default" = Display::Inline))]
+        #[serde(skip_serializing_if = "Display::is_default")]
+        pub display: Display = Display::Inline,
+        /// Settings for `display: drawer`.
+        #[serde(skip_serializing_if = "Drawer::is_default")]
+        pub drawer: Drawer = Drawer::default(),
+        /// The language and the texts of this chat, if they differ from those of the page.
+        #[schemars(with = "LocaleEntry", extend("x-checked-apart" = true))]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub locale: Option<Locale>,
     }
 }
 
+choices! {
+    /// The user's feedback on a reply.
+    #[schemars(extend("x-names" = "feedback"))]
+    pub enum FeedbackValue {
+        /// Positive.
+        Like,
+        /// Negative.
+        Dislike,
+        /// No feedback, whatever the server stores.
+        Default,
+        /// The same as `like`; `onFeedback` reports this value.
+        Up,
+        /// The same as `dislike`; `onFeedback` reports this value.
+        Down,
+    }
+}
+
+/// Applies `messageDisplay.editableMessages`, which is another way to disable editing.
+fn unify_editing(mut properties: AgentChatProperties) -> AgentChatProperties {
+    properties.actions.edit &= properties.message_display.editable_messages;
+    properties
+}
+
+fn client_tools(tools: &Value) -> Option<Vec<ClientTool>> {
+    Vec::read(tools.clone()).ok()
+}
+
 /// Reads a CSS length: a number means pixels, a text is used unchanged.
-fn length(own: &Value) -> Option<String> {
-    match own {
+#[expect(clippy::option_option, reason = "the signature of readers of an optional key")]
+fn length(own: &Value) -> Option<Option<String>> {
+    Some(match own {
         Value::Number(pixels) => Some(format!("{pixels}px")),
         own => as_text(own),
+    })
+}
+
+impl Property for Locale {
+    fn from_value(value: &Value) -> Option<Self> {
+        value.as_object().map(Self::read)
     }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-pub(super) fn is_false(flag: &bool) -> bool {
+fn is_false(flag: &bool) -> bool {
     !flag
 }
 

@@ -1,91 +1,56 @@
 //! How a chat is placed on its page.
 
-use super::properties::text;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use super::define::{choices, properties};
+#[cfg(feature = "schema")]
+use super::schema::Text;
 
-/// How a chat is placed on its page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Display {
-    /// Among the other blocks of the page.
-    #[default]
-    Inline,
-    /// In an overlay that a floating button opens; see [`Drawer`].
-    Drawer,
-    /// On the whole page; other blocks open from the bar.
-    Page,
+choices! {
+    /// How a chat is placed on its page.
+    #[derive(Default)]
+    #[schemars(extend("x-names" = "display"))]
+    pub enum Display {
+        /// In the layout of the page.
+        #[default]
+        Inline,
+        /// In a drawer over the page, which a floating button opens.
+        Drawer,
+        /// On the whole page. Other blocks open from the top bar.
+        Page,
+    }
+
+    /// A side of the page.
+    #[schemars(extend("x-names" = "placement"))]
+    pub enum Placement {
+        /// The left side.
+        Left,
+        /// The right side.
+        Right,
+    }
 }
 
 impl Display {
-    pub(super) fn read(properties: &Map<String, Value>) -> Self {
-        match text(properties, "display").as_deref() {
-            Some("drawer") => Self::Drawer,
-            Some("page") => Self::Page,
-            _ => Self::Inline,
-        }
-    }
-
     /// Returns whether it is the default.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// The settings of a chat's drawer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Drawer {
-    /// The side from which it opens.
-    pub placement: Placement,
-    /// The width in pixels; on a narrow screen it takes the full width.
-    pub width: u32,
-    /// The title, also that of the button that opens it; if empty, the locale's word for a chat.
-    pub title: String,
-}
-
-/// A side of the page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Placement {
-    /// The start of lines in a left-to-right language.
-    Left,
-    /// The end of lines in a left-to-right language.
-    #[default]
-    Right,
-}
-
-impl Placement {
-    /// Returns the name in a config.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Left => "left",
-            Self::Right => "right",
-        }
-    }
-}
-
-impl Default for Drawer {
-    fn default() -> Self {
-        Self { placement: Placement::Right, width: 400, title: String::new() }
+properties! {
+    /// Settings of a chat in a drawer.
+    #[derive(Eq)]
+    pub struct Drawer {
+        /// The side of the page.
+        pub placement: Placement = Placement::Right,
+        /// The width in pixels. On a narrow screen the drawer takes the whole width.
+        #[schemars(range(min = 240, max = 2000))]
+        pub width: u32 = 400,
+        /// The title, which is also the label of the button. Default: `Chat`.
+        #[schemars(with = "Text")]
+        pub title: String = String::new(),
     }
 }
 
 impl Drawer {
-    pub(super) fn read(own: &Map<String, Value>) -> Self {
-        let default = Self::default();
-        let width = own.get("width").and_then(Value::as_u64).and_then(|width| u32::try_from(width).ok());
-        Self {
-            placement: if text(own, "placement").as_deref() == Some("left") {
-                Placement::Left
-            } else {
-                Placement::Right
-            },
-            width: width.unwrap_or(default.width),
-            title: text(own, "title").filter(|title| !title.is_empty()).unwrap_or(default.title),
-        }
-    }
-
     /// Returns whether it is the default.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()

@@ -1,261 +1,239 @@
 //! How a chat shows its messages and what users can do with them.
 
-use super::properties::text;
+use super::define::{choices, properties};
+use super::property::Property;
+#[cfg(feature = "schema")]
+use super::schema::{Or, Text};
 use litemap::LiteMap;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+#[cfg(feature = "schema")]
+use std::collections::BTreeMap;
 
 /// The minimum delay and duration of a thinking message in milliseconds.
 pub const THINKING_FLOOR_MS: u64 = 500;
 
-/// The actions that users may take on messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
-pub struct MessageActions {
-    /// Copy a message.
-    pub copy: bool,
-    /// Rate an answer.
-    pub feedback: bool,
-    /// Regenerate an answer.
-    pub regenerate: bool,
-    /// Edit their own messages.
-    pub edit: bool,
-    /// Delete a message and those that follow.
-    pub delete: bool,
-    /// Branch off into a new conversation.
-    pub branch: bool,
-    /// Have an answer read aloud.
-    pub audio: bool,
-}
+properties! {
+    /// What the user can do with messages.
+    #[derive(Copy, Eq)]
+    #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
+    pub struct MessageActions {
+        /// Copy messages.
+        pub copy: bool = true,
+        /// Rate replies and give a reason.
+        pub feedback: bool = true,
+        /// Regenerate replies; the earlier reply is kept.
+        pub regenerate: bool = true,
+        /// Edit sent messages and get a new reply; the earlier version is kept.
+        pub edit: bool = true,
+        /// Delete a message with everything after it.
+        pub delete: bool = true,
+        /// Continue from a message in a new conversation.
+        pub branch: bool = true,
+        /// Have the browser read replies aloud.
+        pub audio: bool = false,
+    }
 
-impl Default for MessageActions {
-    fn default() -> Self {
-        Self { copy: true, feedback: true, regenerate: true, edit: true, delete: true, branch: true, audio: false }
+    /// How messages are shown.
+    #[derive(Eq)]
+    #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
+    pub struct MessageDisplay {
+        /// Render replies as Markdown instead of plain text.
+        pub markdown_rendering: bool = true,
+        /// Draw code blocks in the language `mermaid` as diagrams.
+        pub render_mermaid: bool = true,
+        /// Highlight the syntax of code blocks.
+        pub code_highlighter: bool = true,
+        /// Render TeX formulas between `$`, `$$`, `\(` and `\)` or `\[` and `\]`.
+        pub render_latex: bool = false,
+        /// Show the model's reasoning.
+        pub show_reasoning: bool = true,
+        /// Where the reasoning is shown.
+        pub reasoning_display: ReasoningDisplay = ReasoningDisplay::Interleaved,
+        /// The same as `actions: { edit: … }`. If either is `false`, messages cannot be edited.
+        pub editable_messages: bool = true,
+        /// Show tool calls. With `false` only those are shown that need the user.
+        pub show_thought_chain: bool = true,
+        /// Show a numbered list of sources below a reply.
+        pub show_sources: bool = false,
+        /// How sources are shown.
+        pub sources_display: SourcesDisplay = SourcesDisplay::default(),
+        /// Show the agent's progress, from data parts of the type `data-status`.
+        pub show_status_updates: bool = true,
+        /// Show a line between the steps of a reply.
+        pub show_step_separators: bool = false,
+        /// Show tool calls while their arguments are streamed.
+        pub show_tool_input_streaming: bool = true,
+        /// Show when a message was written.
+        pub show_timestamps: bool = true,
+        /// Show the tokens and the cost of a reply.
+        pub show_usage: bool = true,
+        /// Texts to show in turn while the user waits for a reply.
+        #[schemars(with = "Or<Text, Vec<Text>>")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[read(texts)]
+        pub thinking_messages: Vec<String> = Vec::new(),
+        /// When the first of these texts is shown, in milliseconds.
+        #[schemars(with = "u32", range(min = 500, max = 600_000))]
+        #[read(thinking_time)]
+        pub thinking_message_delay: u64 = 3_000,
+        /// How long each of these texts is shown, in milliseconds.
+        #[schemars(with = "u32", range(min = 500, max = 600_000))]
+        #[read(thinking_time)]
+        pub thinking_message_rotation_interval: u64 = 8_000,
+        /// How results of tools are shown: one way for all, or by tool, with `default` for all others.
+        #[schemars(with = "Or<ResultDisplay, BTreeMap<String, ResultDisplay>>")]
+        pub tool_result_display: ToolResultDisplay = ToolResultDisplay::default(),
+    }
+
+    /// How sources are shown.
+    #[derive(Copy, Eq)]
+    pub struct SourcesDisplay {
+        /// Show a source when its number in the text is clicked, without a list below the reply.
+        pub inline: bool = false,
+        /// The position of the arrow that expands the list.
+        pub expand_icon_position: LinePosition = LinePosition::End,
+    }
+
+    /// How the participants of a chat are shown.
+    #[derive(Eq)]
+    pub struct Roles {
+        /// The agent.
+        pub assistant: Speaker = Speaker::default(),
+        /// The user.
+        pub user: Speaker = Speaker::default(),
+    }
+
+    /// How a participant is shown.
+    #[derive(Eq)]
+    pub struct Speaker {
+        /// The name above the messages.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// The avatar: the address of an image (`/…` or `https://…`), or one or two letters.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub avatar: Option<String>,
+        /// The style of the messages. Default: `filled` for the user and `borderless` for the agent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub variant: Option<MessageVariant>,
+        /// The corners of messages with a border or a background.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub shape: Option<MessageShape>,
     }
 }
 
-impl MessageActions {
-    pub(super) fn read(own: &Map<String, Value>) -> Self {
-        let default = Self::default();
-        Self {
-            copy: is_on(own, "copy", default.copy),
-            feedback: is_on(own, "feedback", default.feedback),
-            regenerate: is_on(own, "regenerate", default.regenerate),
-            edit: is_on(own, "edit", default.edit),
-            delete: is_on(own, "delete", default.delete),
-            branch: is_on(own, "branch", default.branch),
-            audio: is_on(own, "audio", default.audio),
-        }
+choices! {
+    /// Where the model's reasoning is shown.
+    #[schemars(extend("x-names" = "reasoning display"))]
+    pub enum ReasoningDisplay {
+        /// In its place between the parts of the reply.
+        Interleaved,
+        /// All of it above the reply.
+        Grouped,
     }
-}
 
-/// How messages are shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
-pub struct MessageDisplay {
-    /// Renders answers as Markdown instead of plain text.
-    pub markdown_rendering: bool,
-    /// Renders code blocks in the language `mermaid` as diagrams.
-    pub render_mermaid: bool,
-    /// Highlights code blocks.
-    pub code_highlighter: bool,
-    /// Renders TeX formulas.
-    pub render_latex: bool,
-    /// Shows the model's reasoning.
-    pub show_reasoning: bool,
-    /// Groups all reasoning above the answer instead of showing it in order.
-    pub reasoning_grouped: bool,
-    /// Shows tool calls; those that need the user are shown in any case.
-    pub show_thought_chain: bool,
-    /// Shows the sources of an answer.
-    pub show_sources: bool,
-    /// Shows no list of sources; each number in the text opens its source.
-    pub sources_inline: bool,
-    /// Places the arrow of the list of sources before its title.
-    pub sources_arrow_first: bool,
-    /// Shows the agent's status updates.
-    pub show_status_updates: bool,
-    /// Shows a separator between the steps of an answer.
-    pub show_step_separators: bool,
-    /// Shows tool calls while their arguments arrive.
-    pub show_tool_input_streaming: bool,
-    /// Shows when a message was written.
-    pub show_timestamps: bool,
-    /// Shows the tokens and the cost of an answer.
-    pub show_usage: bool,
-    /// Texts that rotate while an answer is awaited.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub thinking_messages: Vec<String>,
-    /// The delay before the first of them in milliseconds.
-    pub thinking_message_delay: u64,
-    /// How long each of them is shown, in milliseconds.
-    pub thinking_message_rotation_interval: u64,
-    /// How results are shown of tools without an entry of their own.
-    pub tool_results: ResultDisplay,
-    /// How results of single tools are shown, by tool name.
-    #[serde(skip_serializing_if = "LiteMap::is_empty")]
-    pub tool_results_of: LiteMap<String, ResultDisplay>,
-}
+    /// A position in a line.
+    #[schemars(extend("x-names" = "position"))]
+    pub enum LinePosition {
+        /// Before the text.
+        Start,
+        /// After the text.
+        End,
+    }
 
-impl Default for MessageDisplay {
-    fn default() -> Self {
-        Self {
-            markdown_rendering: true,
-            render_mermaid: true,
-            code_highlighter: true,
-            render_latex: false,
-            show_reasoning: true,
-            reasoning_grouped: false,
-            show_thought_chain: true,
-            show_sources: false,
-            sources_inline: false,
-            sources_arrow_first: false,
-            show_status_updates: true,
-            show_step_separators: false,
-            show_tool_input_streaming: true,
-            show_timestamps: true,
-            show_usage: true,
-            thinking_messages: Vec::new(),
-            thinking_message_delay: 3_000,
-            thinking_message_rotation_interval: 8_000,
-            tool_results: ResultDisplay::Summary,
-            tool_results_of: LiteMap::new(),
-        }
+    /// How the result of a tool is shown.
+    #[derive(Default)]
+    #[schemars(extend("x-names" = "result display"))]
+    pub enum ResultDisplay {
+        /// A line that can be expanded.
+        #[default]
+        Summary,
+        /// Expanded, as JSON.
+        Full,
+        /// Expanded, formatted for people.
+        Readable,
+        /// Not shown; only the call is.
+        None,
+    }
+
+    /// The style of messages.
+    #[schemars(extend("x-names" = "variant"))]
+    pub enum MessageVariant {
+        /// With a background.
+        Filled,
+        /// With a border.
+        Outlined,
+        /// With a border and a shadow.
+        Shadow,
+        /// Without a border and a background.
+        Borderless,
+    }
+
+    /// The corners of a message.
+    #[schemars(extend("x-names" = "shape"))]
+    pub enum MessageShape {
+        /// Round, except for the corner that points to the participant.
+        Default,
+        /// All corners are round.
+        Round,
+        /// All corners are slightly rounded.
+        Corner,
     }
 }
 
 impl MessageDisplay {
-    pub(super) fn read(own: &Map<String, Value>) -> Self {
-        let default = Self::default();
-        let time = |key: &str, default| own.get(key).and_then(Value::as_u64).unwrap_or(default).max(THINKING_FLOOR_MS);
-        let sources = own.get("sourcesDisplay").and_then(Value::as_object);
-        let (tool_results, tool_results_of) = own.get("toolResultDisplay").map(read_result_display).unwrap_or_default();
-        Self {
-            markdown_rendering: is_on(own, "markdownRendering", default.markdown_rendering),
-            render_mermaid: is_on(own, "renderMermaid", default.render_mermaid),
-            code_highlighter: is_on(own, "codeHighlighter", default.code_highlighter),
-            render_latex: is_on(own, "renderLatex", default.render_latex),
-            show_reasoning: is_on(own, "showReasoning", default.show_reasoning),
-            reasoning_grouped: text(own, "reasoningDisplay").as_deref() == Some("grouped"),
-            show_thought_chain: is_on(own, "showThoughtChain", default.show_thought_chain),
-            show_sources: is_on(own, "showSources", default.show_sources),
-            sources_inline: sources.is_some_and(|own| is_on(own, "inline", default.sources_inline)),
-            sources_arrow_first: sources.and_then(|own| text(own, "expandIconPosition")).as_deref() == Some("start"),
-            show_status_updates: is_on(own, "showStatusUpdates", default.show_status_updates),
-            show_step_separators: is_on(own, "showStepSeparators", default.show_step_separators),
-            show_tool_input_streaming: is_on(own, "showToolInputStreaming", default.show_tool_input_streaming),
-            show_timestamps: is_on(own, "showTimestamps", default.show_timestamps),
-            show_usage: is_on(own, "showUsage", default.show_usage),
-            thinking_messages: texts(own.get("thinkingMessages")),
-            thinking_message_delay: time("thinkingMessageDelay", default.thinking_message_delay),
-            thinking_message_rotation_interval: time(
-                "thinkingMessageRotationInterval",
-                default.thinking_message_rotation_interval,
-            ),
-            tool_results,
-            tool_results_of,
-        }
-    }
-
     /// Returns how results of a tool are shown.
     pub fn results_of(&self, tool: &str) -> ResultDisplay {
-        self.tool_results_of.get(tool).copied().unwrap_or(self.tool_results)
+        let display = &self.tool_result_display;
+        display.by_tool.get(tool).copied().unwrap_or(display.others)
     }
 }
 
-/// How the result of a tool is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ResultDisplay {
-    /// A line that can be expanded.
-    #[default]
-    Summary,
-    /// Expanded, as JSON.
-    Full,
-    /// Expanded, formatted for people.
-    Readable,
-    /// Hidden; the call itself is shown.
-    None,
-}
-
-impl ResultDisplay {
-    fn read(name: &Value) -> Option<Self> {
-        Some(match name.as_str()? {
-            "summary" => Self::Summary,
-            "full" => Self::Full,
-            "readable" => Self::Readable,
-            "none" => Self::None,
-            _ => return None,
-        })
-    }
+/// How results of tools are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolResultDisplay {
+    /// The results of tools without an entry of their own.
+    pub others: ResultDisplay,
+    /// The results of single tools, by tool name.
+    pub by_tool: LiteMap<String, ResultDisplay>,
 }
 
 /// Reads one setting for all tools, or settings by tool with `default` for the others.
-fn read_result_display(own: &Value) -> (ResultDisplay, LiteMap<String, ResultDisplay>) {
-    let Value::Object(own) = own else {
-        return (ResultDisplay::read(own).unwrap_or_default(), LiteMap::new());
-    };
-    let default = own.get("default").and_then(ResultDisplay::read).unwrap_or_default();
-    let tools = own.iter().filter(|(tool, _)| *tool != "default");
-    (default, tools.filter_map(|(tool, display)| Some((tool.clone(), ResultDisplay::read(display)?))).collect())
-}
-
-/// How the authors of messages are shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Roles {
-    /// The agent.
-    pub assistant: Speaker,
-    /// The user.
-    pub user: Speaker,
-}
-
-/// How an author is shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Speaker {
-    /// The name above the messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The URL of a picture, or one or two letters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub avatar: Option<String>,
-    /// The style of the messages: `filled`, `outlined`, `shadow` or `borderless`; if absent, the
-    /// default of the role.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
-    /// The shape of the corners: `default`, `round` or `corner`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shape: Option<String>,
-}
-
-impl Roles {
-    pub(super) fn read(own: &Map<String, Value>) -> Self {
-        let speaker = |role: &str| {
-            let own = own.get(role).and_then(Value::as_object);
-            own.map(Speaker::read).unwrap_or_default()
+impl Property for ToolResultDisplay {
+    fn from_value(own: &Value) -> Option<Self> {
+        let Value::Object(own) = own else {
+            return Some(Self { others: ResultDisplay::from_value(own)?, by_tool: LiteMap::new() });
         };
-        Self { assistant: speaker("assistant"), user: speaker("user") }
+        let others = own.get("default").and_then(ResultDisplay::from_value).unwrap_or_default();
+        let tools = own.iter().filter(|(tool, _)| *tool != "default");
+        let by_tool = tools.filter_map(|(tool, display)| Some((tool.clone(), ResultDisplay::from_value(display)?)));
+        Some(Self { others, by_tool: by_tool.collect() })
     }
 }
 
-impl Speaker {
-    fn read(own: &Map<String, Value>) -> Self {
-        let own = |key: &str| text(own, key);
-        Self { name: own("name"), avatar: own("avatar"), variant: own("variant"), shape: own("shape") }
+/// Serializes it as the config writes it.
+impl Serialize for ToolResultDisplay {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.by_tool.is_empty() {
+            return self.others.serialize(serializer);
+        }
+        let others = ("default", self.others);
+        serializer.collect_map(self.by_tool.iter().map(|(tool, display)| (tool.as_str(), *display)).chain([others]))
     }
 }
 
-pub(super) fn is_on(own: &Map<String, Value>, key: &str, default: bool) -> bool {
-    own.get(key).and_then(Value::as_bool).unwrap_or(default)
+fn thinking_time(own: &Value) -> Option<u64> {
+    own.as_u64().map(|time| time.max(THINKING_FLOOR_MS))
 }
 
 /// Reads one text or a list of texts.
-pub(super) fn texts(own: Option<&Value>) -> Vec<String> {
+fn texts(own: &Value) -> Option<Vec<String>> {
     match own {
-        Some(Value::String(text)) => vec![text.clone()],
-        Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Array(texts) => Some(texts.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+        _ => None,
     }
 }
 
@@ -271,8 +249,8 @@ mod tests {
     #[test]
     fn absent_settings_keep_their_defaults() {
         assert_eq!(read(json!({})), MessageDisplay::default());
-        assert_eq!(MessageActions::read(&Map::new()), MessageActions::default());
-        assert_eq!(Roles::read(&Map::new()), Roles::default());
+        assert_eq!(MessageActions::read(&serde_json::Map::new()), MessageActions::default());
+        assert_eq!(Roles::read(&serde_json::Map::new()), Roles::default());
     }
 
     #[test]
@@ -288,14 +266,14 @@ mod tests {
 
     #[test]
     fn sources_display_is_read() {
-        let check = |own: Value, expected: (bool, bool)| {
-            let read = read(json!({ "sourcesDisplay": own }));
-            assert_eq!((read.sources_inline, read.sources_arrow_first), expected, "{own}");
+        let check = |own: Value, expected: (bool, LinePosition)| {
+            let read = read(json!({ "sourcesDisplay": own })).sources_display;
+            assert_eq!((read.inline, read.expand_icon_position), expected, "{own}");
         };
-        check(json!({}), (false, false));
-        check(json!({ "inline": true }), (true, false));
-        check(json!({ "expandIconPosition": "start" }), (false, true));
-        check(json!({ "inline": false, "expandIconPosition": "end" }), (false, false));
+        check(json!({}), (false, LinePosition::End));
+        check(json!({ "inline": true }), (true, LinePosition::End));
+        check(json!({ "expandIconPosition": "start" }), (false, LinePosition::Start));
+        check(json!({ "inline": false, "expandIconPosition": "end" }), (false, LinePosition::End));
     }
 
     #[test]

@@ -1,137 +1,170 @@
 //! The composer of a chat.
 
-use super::messages::is_on;
-use super::properties::text;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use super::define::{choices, properties};
+use super::property::Property;
+#[cfg(feature = "schema")]
+use super::schema::{Id, Or, Text};
+use serde_json::Value;
 
-/// The properties of the composer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SenderProperties {
-    /// The placeholder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub placeholder: Option<String>,
-    /// A text above the composer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<String>,
-    /// Whether Shift+Enter sends and Enter starts a new line; otherwise it is the reverse.
-    pub shift_enter_sends: bool,
-    /// Whether sending a message stops the answer in progress; otherwise the message is queued.
-    pub interrupts: bool,
-    /// Whether dictation is offered, in browsers that support it.
-    pub allow_speech: bool,
-    /// Which files may be attached; if absent, none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub attachments: Option<Attachments>,
-    /// Switches for the next message.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub switches: Vec<SenderSwitch>,
-    /// The commands that `/` offers.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub commands: Vec<SenderCommand>,
-    /// The sub-agents that `@` offers.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub mentions: Vec<SenderMention>,
-}
+properties! {
+    /// The composer.
+    #[derive(Eq)]
+    pub struct SenderProperties {
+        /// The placeholder of the empty composer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub placeholder: Option<String>,
+        /// A line above the composer, such as a hint or a disclaimer.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub header: Option<String>,
+        /// The key that sends. The other one inserts a line break.
+        pub submit_type: SubmitType = SubmitType::Enter,
+        /// What happens to a message that is sent while a reply is being written.
+        pub while_running: WhileRunning = WhileRunning::Queue,
+        /// Allows dictation, if the browser supports it.
+        pub allow_speech: bool = false,
+        /// Which files can be attached.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[read(enabled)]
+        pub attachments: Option<Attachments>,
+        /// Switches in the composer. Their state is passed to the agent and to `onBeforeSend`.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub switches: Vec<SenderSwitch> = Vec::new(),
+        /// Slash commands: `/` at the beginning of a message offers them.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub commands: Vec<SenderCommand> = Vec::new(),
+        /// Lets `@` mention sub-agents of the chat's agent, which delegates the request to them.
+        // The server replaces the switch by the sub-agents that the caller may use.
+        #[schemars(with = "bool", extend("default" = false))]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub mentions: Vec<SenderMention> = Vec::new(),
+    }
 
-/// A sub-agent that the user may mention.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SenderMention {
-    /// The name after the `@`, by which its parent agent calls it.
-    pub name: String,
-    /// Its description.
-    pub description: String,
-    /// The agent's id.
-    pub agent_id: String,
-}
+    /// A sub-agent that the user may mention.
+    #[derive(Eq)]
+    pub struct SenderMention {
+        /// The name after the `@`, by which its parent agent calls it.
+        pub name: String,
+        /// Its description.
+        pub description: String = String::new(),
+        /// The agent's id.
+        pub agent_id: String,
+    }
 
-/// Which files may be attached.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Attachments {
-    /// Accepted file types as in HTML: `image/*`, `application/pdf`, `.csv`. Empty: all.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub accept: Vec<String>,
-    /// The maximum size of a file in bytes, within the server's own limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_size: Option<u64>,
-    /// Where files are uploaded instead of to the server.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub storage: Option<UploadStorage>,
-}
+    /// Which files can be attached.
+    #[derive(Eq)]
+    #[schemars(extend("x-keys-not-yet" = ["s3PostPolicyRequestId"]))]
+    pub struct Attachments {
+        /// Allows attachments.
+        pub enabled: bool = false,
+        /// The accepted types of files, as in HTML: `image/*`, `application/pdf`, `.csv`. Default: all.
+        #[schemars(with = "Or<Text, Vec<Text>>")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[read(accepted)]
+        pub accept: Vec<String> = Vec::new(),
+        /// The largest file in bytes. `limits.fileBytes` applies as well.
+        #[schemars(range(min = 1))]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub max_size: Option<u64>,
+        /// The id of an endpoint that authorizes uploads to a storage of your own instead of the
+        /// server. It converts `{name, type, size}` to `{url, fields}`, as in a POST policy of S3.
+        #[schemars(with = "Id")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub upload_policy_request_id: Option<String>,
+        /// The id of an endpoint that converts an uploaded file, `{key, name, type, size}`, to the
+        /// address for downloading it.
+        #[schemars(with = "Id")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub download_policy_request_id: Option<String>,
+        /// The origin of that storage, such as `https://files.example.com`. Pages upload files to no
+        /// other site.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub upload_origin: Option<String>,
+    }
 
-/// A storage of the page's own, such as an S3 bucket, to which the browser uploads files directly.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct UploadStorage {
-    /// The endpoint that issues an upload policy for each file: it maps `{name, type, size}` to
-    /// `{url, fields}`.
-    pub upload_policy_request_id: String,
-    /// The endpoint that returns the URL of an uploaded file: it maps `{key, name, type, size}` to
-    /// a URL.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub download_policy_request_id: Option<String>,
-    /// The only origin to which files are uploaded.
-    pub upload_origin: String,
-}
+    /// A switch in the composer.
+    #[derive(Eq)]
+    #[then(label_by_key)]
+    pub struct SenderSwitch {
+        /// The switch's key for the agent and in events.
+        #[schemars(with = "Id")]
+        pub key: String,
+        /// The label. Default: the key.
+        #[schemars(with = "Text")]
+        pub label: String = String::new(),
+        /// The icon before the label: one or two characters.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub icon: Option<String>,
+        /// Whether the switch is on initially.
+        pub default: bool = false,
+    }
 
-/// A switch of the composer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SenderSwitch {
-    /// The key for the agent and the page's events.
-    pub key: String,
-    /// The label.
-    pub label: String,
-    /// One or two characters before the label.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icon: Option<String>,
-    /// Whether it is initially on.
-    pub default: bool,
-}
-
-/// A command of the composer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SenderCommand {
-    /// The name after the `/`.
-    pub name: String,
-    /// Its description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The text that replaces the command.
-    pub text: String,
-}
-
-impl SenderProperties {
-    pub(super) fn read(own: &Map<String, Value>) -> Self {
-        let is = |key: &str, value: &str| text(own, key).as_deref() == Some(value);
-        let attachments = own.get("attachments").and_then(Value::as_object);
-        Self {
-            placeholder: text(own, "placeholder"),
-            header: text(own, "header").filter(|header| !header.is_empty()),
-            shift_enter_sends: is("submitType", "shiftEnter"),
-            interrupts: is("whileRunning", "interrupt"),
-            allow_speech: is_on(own, "allowSpeech", false),
-            attachments: attachments.filter(|own| is_on(own, "enabled", false)).map(Attachments::read),
-            switches: objects(own, "switches").filter_map(SenderSwitch::read).collect(),
-            commands: objects(own, "commands").filter_map(SenderCommand::read).collect(),
-            mentions: objects(own, "mentions").filter_map(SenderMention::read).collect(),
-        }
+    /// A slash command.
+    #[derive(Eq)]
+    pub struct SenderCommand {
+        /// The command's name, without the `/`.
+        #[schemars(with = "Text")]
+        pub name: String,
+        /// The description of the command.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub description: Option<String>,
+        /// The text that replaces the command in the composer.
+        #[schemars(with = "Text")]
+        pub text: String,
     }
 }
 
-fn objects<'a>(own: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &'a Map<String, Value>> {
-    own.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+choices! {
+    /// The key that sends.
+    #[schemars(extend("x-names" = "submit type"))]
+    pub enum SubmitType {
+        /// Enter.
+        Enter,
+        /// Shift+Enter.
+        ShiftEnter,
+    }
+
+    /// What happens to a message that is sent while a reply is being written.
+    #[schemars(extend("x-names" = "way"))]
+    pub enum WhileRunning {
+        /// The message waits above the composer until the reply is complete.
+        Queue,
+        /// The message stops the reply and is sent then.
+        Interrupt,
+    }
+}
+
+/// Reads the rules for attachments, if attachments are allowed.
+#[expect(clippy::option_option, reason = "the signature of readers of an optional key")]
+fn enabled(own: &Value) -> Option<Option<Attachments>> {
+    Some(Attachments::from_value(own).filter(|attachments| attachments.enabled))
+}
+
+fn label_by_key(switch: SenderSwitch) -> SenderSwitch {
+    let label = if switch.label.is_empty() { switch.key.clone() } else { switch.label };
+    SenderSwitch { label, ..switch }
+}
+
+/// A storage of the page's own, such as an S3 bucket, to which the browser uploads files directly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UploadStorage {
+    /// The endpoint that issues an upload policy for each file.
+    pub upload_policy_request_id: String,
+    /// The endpoint that returns the URL of an uploaded file.
+    pub download_policy_request_id: Option<String>,
 }
 
 impl Attachments {
-    fn read(own: &Map<String, Value>) -> Self {
-        Self {
-            accept: accepted(own.get("accept")),
-            max_size: own.get("maxSize").and_then(Value::as_u64),
-            storage: UploadStorage::read(own),
-        }
+    /// Returns where files are uploaded instead of to the server.
+    pub fn storage(&self) -> Option<UploadStorage> {
+        self.upload_origin.as_ref()?;
+        Some(UploadStorage {
+            upload_policy_request_id: self.upload_policy_request_id.clone()?,
+            download_policy_request_id: self.download_policy_request_id.clone(),
+        })
     }
 
     /// Returns whether a file of this name and type may be attached. The browser reports the type;
@@ -147,24 +180,14 @@ impl Attachments {
     }
 }
 
-impl UploadStorage {
-    fn read(own: &Map<String, Value>) -> Option<Self> {
-        Some(Self {
-            upload_policy_request_id: text(own, "uploadPolicyRequestId")?,
-            download_policy_request_id: text(own, "downloadPolicyRequestId"),
-            upload_origin: text(own, "uploadOrigin")?,
-        })
-    }
-}
-
 /// Reads accepted file types: a list, or one text with commas as in HTML.
-pub fn accepted(accept: Option<&Value>) -> Vec<String> {
+pub fn accepted(accept: &Value) -> Option<Vec<String>> {
     let kinds: Vec<&str> = match accept {
-        Some(Value::String(text)) => text.split(',').collect(),
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+        Value::String(text) => text.split(',').collect(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => return None,
     };
-    kinds.into_iter().map(|kind| kind.trim().to_ascii_lowercase()).filter(|kind| !kind.is_empty()).collect()
+    Some(kinds.into_iter().map(|kind| kind.trim().to_ascii_lowercase()).filter(|kind| !kind.is_empty()).collect())
 }
 
 /// Returns whether the text is a file type: `.csv`, `image/*` or `image/png`.
@@ -177,27 +200,6 @@ pub fn is_file_kind(kind: &str) -> bool {
         (None, Some((group, "*"))) => is_word(group),
         (None, Some((group, name))) => is_word(group) && is_word(name),
         (None, None) => false,
-    }
-}
-
-impl SenderSwitch {
-    fn read(own: &Map<String, Value>) -> Option<Self> {
-        let key = text(own, "key")?;
-        let label = text(own, "label").unwrap_or_else(|| key.clone());
-        Some(Self { key, label, icon: text(own, "icon"), default: is_on(own, "default", false) })
-    }
-}
-
-impl SenderMention {
-    fn read(own: &Map<String, Value>) -> Option<Self> {
-        let description = text(own, "description").unwrap_or_default();
-        Some(Self { name: text(own, "name")?, description, agent_id: text(own, "agentId")? })
-    }
-}
-
-impl SenderCommand {
-    fn read(own: &Map<String, Value>) -> Option<Self> {
-        Some(Self { name: text(own, "name")?, description: text(own, "description"), text: text(own, "text")? })
     }
 }
 
@@ -218,8 +220,8 @@ mod tests {
         assert_eq!(
             serde_json::to_value(&sender).unwrap(),
             json!({
-                "shiftEnterSends": true, "interrupts": true, "allowSpeech": false,
-                "attachments": { "accept": ["image/*", ".csv"], "maxSize": 100 },
+                "submitType": "shiftEnter", "whileRunning": "interrupt", "allowSpeech": false,
+                "attachments": { "enabled": true, "accept": ["image/*", ".csv"], "maxSize": 100 },
                 "switches": [
                     { "key": "web", "label": "web", "default": false },
                     { "key": "deep", "label": "Think", "icon": "★", "default": true },
@@ -227,7 +229,7 @@ mod tests {
                 "commands": [{ "name": "sum", "text": "Sum up." }],
             })
         );
-        let storage = json!({ "uploadPolicyRequestId": "put", "downloadPolicyRequestId": "get", "uploadOrigin": "https://a.example" });
+        let storage = json!({ "enabled": true, "uploadPolicyRequestId": "put", "downloadPolicyRequestId": "get", "uploadOrigin": "https://a.example" });
         let own = Attachments::read(storage.as_object().unwrap());
         assert_eq!(serde_json::to_value(&own).unwrap(), storage);
         let off = json!({ "attachments": { "accept": "image/*" } });
@@ -237,7 +239,7 @@ mod tests {
     #[test]
     fn files_are_accepted_by_type_or_extension() {
         let check = |accept: &str, name: &str, kind: &str, expected: bool| {
-            let attachments = Attachments { accept: accepted(Some(&json!(accept))), ..Attachments::default() };
+            let attachments = Attachments { accept: accepted(&json!(accept)).unwrap(), ..Attachments::default() };
             assert_eq!(attachments.accepts(name, kind), expected, "{accept}: {name} {kind}");
         };
         check("", "a.exe", "", true);

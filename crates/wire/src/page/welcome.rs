@@ -1,53 +1,88 @@
-//! The welcome content of an empty chat, and its prompts.
+//! The welcome screen of an empty chat, and its prompts.
 
-use super::properties::{as_text, text};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use super::define::{choices, properties};
+use super::property::Property;
+#[cfg(feature = "schema")]
+use super::schema::{Or, Text};
+use serde_json::Value;
 
-/// The welcome content of an empty chat.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Welcome {
-    /// The URL of a picture, or one or two characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icon: Option<String>,
-    /// The heading.
-    pub title: String,
-    /// A sentence below the heading.
-    pub description: String,
-    /// Whether it has a background colour.
-    #[serde(skip_serializing_if = "super::chat::is_false")]
-    pub filled: bool,
-    /// Prompts to click; a click sends one unchanged.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub prompts: Vec<Prompt>,
-    /// Groups of prompts; a click puts one into the composer.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tracks: Vec<PromptGroup>,
+properties! {
+    /// The welcome screen of an empty chat.
+    #[derive(Eq)]
+    pub struct Welcome {
+        /// The icon above the heading: the address of an image (`/…` or `https://…`), or one or two
+        /// characters.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub icon: Option<String>,
+        /// The heading.
+        pub title: String = String::new(),
+        /// The text below the heading.
+        pub description: String = String::new(),
+        /// The style.
+        #[schemars(extend("default" = WelcomeVariant::Borderless))]
+        #[serde(skip_serializing_if = "WelcomeVariant::is_default")]
+        pub variant: WelcomeVariant = WelcomeVariant::Borderless,
+        /// Prompts to click; each is sent unchanged.
+        #[schemars(with = "Vec<Or<Text, Prompt>>")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub prompts: Vec<Prompt> = Vec::new(),
+        /// Groups of prompts, of which one is open at a time. A click puts the prompt into the
+        /// composer, where it can be edited.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub tracks: Vec<PromptGroup> = Vec::new(),
+    }
+
+    /// A group of prompts.
+    #[derive(Eq)]
+    pub struct PromptGroup {
+        /// The label of the group.
+        #[schemars(with = "Text")]
+        pub label: String,
+        /// The prompts.
+        #[schemars(with = "Vec<Or<Text, Prompt>>")]
+        pub prompts: Vec<Prompt>,
+    }
+
+    /// A prompt to click.
+    #[derive(Eq)]
+    #[text(label)]
+    pub struct Prompt {
+        /// The prompt's key in events. Default: events contain only the label.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub key: Option<String>,
+        /// What is shown and sent.
+        #[schemars(with = "Text")]
+        pub label: String,
+        /// A line below the label, which is not sent.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub description: Option<String>,
+        /// The icon before the label: the address of an image (`/…` or `https://…`), or one or two
+        /// characters.
+        #[schemars(with = "Text")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub icon: Option<String>,
+    }
 }
 
-/// A prompt.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Prompt {
-    /// The key for the page's events.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
-    /// The text that is shown and sent.
-    pub label: String,
-    /// A line below the text, which is not sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The URL of a picture, or one or two characters, before the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icon: Option<String>,
+choices! {
+    /// The style of a welcome screen.
+    #[schemars(extend("x-names" = "variant"))]
+    pub enum WelcomeVariant {
+        /// With a background of its own.
+        Filled,
+        /// On the background of the chat.
+        Borderless,
+    }
 }
 
-/// A group of prompts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PromptGroup {
-    /// The heading of the group.
-    pub label: String,
-    /// The prompts.
-    pub prompts: Vec<Prompt>,
+impl WelcomeVariant {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+    fn is_default(&self) -> bool {
+        *self == Self::Borderless
+    }
 }
 
 impl From<&str> for Prompt {
@@ -56,35 +91,9 @@ impl From<&str> for Prompt {
     }
 }
 
-impl Prompt {
-    fn read(own: &Value) -> Option<Self> {
-        let Value::Object(own) = own else { return as_text(own).map(|label| Self { label, ..Self::default() }) };
-        let (key, description, icon) = (text(own, "key"), text(own, "description"), text(own, "icon"));
-        Some(Self { key, label: text(own, "label")?, description, icon })
-    }
-}
-
 /// Reads a list of prompts: texts, or objects with a `label`.
 pub fn prompts(list: &Value) -> Vec<Prompt> {
-    list.as_array().into_iter().flatten().filter_map(Prompt::read).collect()
-}
-
-impl Welcome {
-    pub(super) fn read(own: &Map<String, Value>) -> Self {
-        let track = |track: &Value| {
-            let track = track.as_object()?;
-            Some(PromptGroup { label: text(track, "label")?, prompts: track.get("prompts").map(prompts)? })
-        };
-        let tracks = own.get("tracks").and_then(Value::as_array).into_iter().flatten();
-        Self {
-            icon: text(own, "icon"),
-            title: text(own, "title").unwrap_or_default(),
-            description: text(own, "description").unwrap_or_default(),
-            filled: text(own, "variant").as_deref() == Some("filled"),
-            prompts: own.get("prompts").map(prompts).unwrap_or_default(),
-            tracks: tracks.filter_map(track).collect(),
-        }
-    }
+    Vec::from_value(list).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -99,10 +108,10 @@ mod tests {
             "tracks": [{ "label": "Orders", "prompts": [7] }, { "label": "none" }] });
         assert_eq!(
             serde_json::to_value(Welcome::read(own.as_object().unwrap())).unwrap(),
-            json!({ "icon": "★", "title": "Hi", "description": "", "filled": true,
+            json!({ "icon": "★", "title": "Hi", "description": "", "variant": "filled",
                 "prompts": [{ "label": "a" }, { "label": "b", "description": "more", "icon": "→" }],
                 "tracks": [{ "label": "Orders", "prompts": [{ "label": "7" }] }] })
         );
-        assert_eq!(Welcome::read(&Map::new()), Welcome::default());
+        assert_eq!(Welcome::read(&serde_json::Map::new()), Welcome::default());
     }
 }

@@ -1,5 +1,6 @@
 //! The OTLP collector, to which spans are sent over HTTP by the server's egress client.
 
+use crate::telemetry::otlp_environment::{traces_endpoint, variable};
 use async_trait::async_trait;
 use egress::{Egress, EgressError};
 use http::header::HeaderMap;
@@ -45,11 +46,6 @@ pub(crate) enum CollectorError {
     Status(u16),
 }
 
-/// Returns the value of an environment variable that is set and not blank.
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
-}
-
 impl Collector {
     /// Returns the collector of the environment: `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, or
     /// `/v1/traces` below `OTEL_EXPORTER_OTLP_ENDPOINT`.
@@ -57,13 +53,7 @@ impl Collector {
     /// # Errors
     /// An environment variable is invalid.
     pub(crate) fn from_environment() -> Result<Option<Self>, String> {
-        let (whole, base) = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT");
-        let is_off = variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
-            || variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none");
-        let named = variable(whole).map(|url| (whole, url));
-        let named =
-            named.or_else(|| variable(base).map(|url| (base, format!("{}/v1/traces", url.trim_end_matches('/')))));
-        let Some((name, url)) = named.filter(|_| !is_off) else { return Ok(None) };
+        let Some((name, url)) = traces_endpoint() else { return Ok(None) };
         let protocol =
             variable("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL").or_else(|| variable("OTEL_EXPORTER_OTLP_PROTOCOL"));
         if let Some(protocol) = protocol.filter(|protocol| protocol != "http/protobuf") {

@@ -25,6 +25,7 @@ use crate::rule::AccessRule;
 use crate::section::pages::client_tools;
 use crate::section::value::{Text, ToolName};
 use crate::section::{Context, operator, rule_entry, type_of};
+use crate::section_type::{SectionPlace, Sections};
 use crate::shape::{self, Shape, check_value, list_items, suggest};
 use crate::source::{Location, Node, PathStep};
 use entry::{
@@ -64,7 +65,9 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let mcp = mcp::read(node, connections, context);
     let remote_agents = remote_agents::read(node, context);
     let agents = sub_agents::read(node, &tools, context);
-    let mut value = check_value(node, Shape::for_type::<AgentEntry>()?, context.report)?;
+    let shape = Shape::of_entry::<AgentEntry>(&context.language.schema)?;
+    let sections = Sections::read(SectionPlace::Agent, node, shape, context);
+    let mut value = check_value(node, shape, context.report)?;
     let later = operators::take_dynamic(&mut value, place, context.report);
     let known = (!later.is_empty()).then(|| operators::static_entry(&value));
     let mut entry: AgentEntry = shape::deserialize(value, node.at, context.report)?;
@@ -72,7 +75,9 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
         let subs = agents.iter().map(|sub| sub.name.as_str());
         let of_pages = client_tools::tool_names_for(&entry.id.0, context);
+        let of_sections = sections.tool_names();
         let own = tools.iter().map(|tool| tool.name.as_str()).chain(subs).chain(of_pages);
+        let own = own.chain(of_sections.iter().map(String::as_str));
         check_tool_names(&entry.properties, place, own, context);
     }
     steps::check(&entry.properties.prepare_step, place, context.report);
@@ -83,7 +88,7 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let agent = build_agent(entry, tools, files, at);
     let secrets = operator::resolve_secrets(later.iter().map(|property| &property.value), context.env);
     let later = known.map(|known| Arc::new(DynamicProperties { static_entry: known, properties: later }));
-    Some(Agent { secrets, dynamic_properties: later, policy, mcp, remote_agents, agents, auth, ..agent })
+    Some(Agent { secrets, dynamic_properties: later, policy, mcp, remote_agents, agents, sections, auth, ..agent })
 }
 
 impl Agent {
@@ -108,6 +113,7 @@ impl Agent {
             remote_agents: own.remote_agents,
             agents: own.agents,
             policy: own.policy,
+            sections: own.sections,
             auth: own.auth,
             secrets: own.secrets,
             ..settled
@@ -172,6 +178,7 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,
         policy: None,
+        sections: Sections::default(),
         mcp: Vec::new(),
         remote_agents: Vec::new(),
         agents: Vec::new(),

@@ -1,6 +1,5 @@
 //! `clientTools` of a chat: tools that the page runs in the user's browser.
 
-use super::action_entry::ActionEntry;
 use super::events;
 use crate::config::ClientTool;
 use crate::section::Context;
@@ -44,7 +43,7 @@ pub(crate) struct ClientToolEntry {
     /// The actions that run one after the other. `{ _event: key }` reads the tool's input. An
     /// action that fails ends the call, and the model gets the error.
     #[serde(rename = "actions", default)]
-    #[schemars(with = "Vec<ActionEntry>", length(min = 1), extend("x-checked-apart" = true))]
+    #[schemars(with = "Vec<page::Action>", length(min = 1), extend("x-checked-apart" = true))]
     _actions: Value,
     /// Instead of actions: the embedding page of another site runs the tool, with a handler that
     /// its script has registered for the name.

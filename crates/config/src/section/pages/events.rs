@@ -1,6 +1,5 @@
 //! The events of pages and blocks, whose handlers are lists of actions.
 
-use super::action_entry::ActionEntry;
 use super::client_tools;
 use crate::section::access_rules::{EntryKind, EntryRef};
 use crate::section::dynamic::{self, ValueContext};
@@ -128,7 +127,7 @@ fn action<'n>(
         steps.push(id);
     }
     check_references(node, survey, context);
-    let value = check_value(node, Shape::for_type::<ActionEntry>()?, context.report)?;
+    let value = check_value(node, Shape::for_type::<Action>()?, context.report)?;
     // The schema is generated from the type, so that a checked value can be deserialized.
     serde_json::from_value(value).ok()
 }

@@ -4,7 +4,7 @@ use crate::section::Context;
 use crate::shape::suggest;
 use crate::source::{Node, PathStep, Report, Span};
 use serde_json::{Map, Value};
-use wire::page::{BlockType, SelectOption};
+use wire::page::{BlockType, Property, SelectOption};
 
 /// Checks the properties of a block that matches the schema.
 pub(crate) fn check(kind: BlockType, properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
@@ -41,7 +41,7 @@ impl BlockCheck<'_> {
     fn options(mut self, properties: &Map<String, Value>) {
         let Some(options) = properties.get("options").and_then(Value::as_array) else { return };
         let mut values: Vec<String> = Vec::new();
-        for (index, SelectOption { value, .. }) in options.iter().filter_map(SelectOption::read).enumerate() {
+        for (index, SelectOption { value, .. }) in options.iter().filter_map(SelectOption::from_value).enumerate() {
             if values.contains(&value) {
                 let at =
                     self.node.span_at(&[PathStep::Key("properties"), PathStep::Key("options"), PathStep::Index(index)]);

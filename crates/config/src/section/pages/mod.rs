@@ -1,11 +1,8 @@
 //! The section `pages`.
 
-pub(super) mod action_entry;
-pub(super) mod block_entry;
 pub(super) mod client_tools;
 pub(super) mod events;
 pub(super) mod inputs;
-pub(super) mod messages;
 pub(super) mod sender;
 pub(super) mod shared_state;
 
@@ -16,13 +13,12 @@ use crate::section::value::{Id, Text};
 use crate::section::{Context, locale, refuse_prototype_key, type_of};
 use crate::shape::{Shape, check_value, decode, list_items, suggest};
 use crate::source::{Node, PathStep, Span};
-use block_entry::BlockEntry;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use wire::page::{Block, BlockType, Page};
+use wire::page::{Action, Block, BlockType, Page};
 
 /// A page.
 #[derive(Deserialize, JsonSchema)]
@@ -36,11 +32,11 @@ pub(crate) struct PageEntry {
     auth: Option<RuleEntry>,
     /// The actions of `onInit`, which run when the page has become interactive.
     #[serde(rename = "events", default)]
-    #[schemars(with = "IndexMap<String, Vec<action_entry::ActionEntry>>", extend("x-checked-apart" = true))]
+    #[schemars(with = "IndexMap<String, Vec<Action>>", extend("x-checked-apart" = true))]
     _events: Value,
     /// The blocks in the order of the page.
     #[serde(rename = "blocks", default)]
-    #[schemars(with = "Vec<BlockEntry>", extend("x-checked-apart" = true))]
+    #[schemars(with = "Vec<Block>", extend("x-checked-apart" = true))]
     _blocks: Value,
 }
 
@@ -49,6 +45,13 @@ const RESERVED_SEGMENTS: [&str; 9] = ["api", "ui", "pkg", "healthz", "readyz", "
 
 /// The types of blocks that can contain other blocks.
 const CONTAINERS: [&str; 4] = ["Box", "Columns", "Card", "Tabs"];
+
+/// Defines the schemas that those of the blocks in `wire` refer to by name.
+pub(crate) fn define_page_parts(generator: &mut SchemaGenerator) {
+    generator.subschema_for::<dynamic::Operator>();
+    generator.subschema_for::<locale::LocaleEntry>();
+    generator.subschema_for::<client_tools::ClientToolEntry>();
+}
 
 /// Reads the section.
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Vec<config::Page> {
@@ -145,7 +148,7 @@ fn block(
     for part in parts {
         dynamic::check(&part.value, ValueContext::Property, &survey.state, &[], context.report);
     }
-    let mut value = check_value(node, Shape::for_type::<BlockEntry>()?, context.report)?;
+    let mut value = check_value(node, Shape::for_type::<Block>()?, context.report)?;
     let id = value.get("id")?.as_str()?.to_owned();
     let mut properties = match value.get_mut("properties").map(Value::take) {
         Some(Value::Object(properties)) => properties,

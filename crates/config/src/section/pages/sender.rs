@@ -1,125 +1,12 @@
-//! The schema of a chat's composer, and the checks beyond the schema.
+//! Checks a chat's composer beyond its schema.
 
 use crate::config::Page;
 use crate::section::Context;
 use crate::section::embed::parse_origin;
-use crate::section::value::{Id, Text};
 use crate::source::{Node, PathStep, Span};
-use schemars::JsonSchema;
 use serde_json::{Map, Value};
 use wire::page::Block;
 use wire::page::sender::{accepted, is_file_kind};
-
-/// The composer.
-#[derive(JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) struct SenderEntry {
-    /// The placeholder of the empty composer.
-    placeholder: Option<String>,
-    /// A line above the composer, such as a hint or a disclaimer.
-    header: Option<Text>,
-    /// The key that sends. The other one inserts a line break. Default: `enter`.
-    submit_type: Option<SubmitEntry>,
-    /// What happens to a message that is sent while a reply is being written. Default: `queue`.
-    while_running: Option<WhileRunningEntry>,
-    /// Allows dictation, if the browser supports it. Default: `false`.
-    allow_speech: Option<bool>,
-    /// Which files can be attached.
-    attachments: Option<AttachmentsEntry>,
-    /// Switches in the composer. Their state is passed to the agent and to `onBeforeSend`.
-    switches: Option<Vec<SenderSwitchEntry>>,
-    /// Slash commands: `/` at the beginning of a message offers them.
-    commands: Option<Vec<CommandEntry>>,
-    /// Lets `@` mention sub-agents of the chat's agent, which delegates the request to them.
-    /// Default: `false`.
-    mentions: Option<bool>,
-}
-
-/// The key that sends.
-#[derive(JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(extend("x-names" = "submit type"))]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) enum SubmitEntry {
-    /// Enter.
-    Enter,
-    /// Shift+Enter.
-    ShiftEnter,
-}
-
-/// What happens to a message that is sent while a reply is being written.
-#[derive(JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(extend("x-names" = "way"))]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) enum WhileRunningEntry {
-    /// The message waits above the composer until the reply is complete.
-    Queue,
-    /// The message stops the reply and is sent then.
-    Interrupt,
-}
-
-/// Which files can be attached.
-#[derive(JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["s3PostPolicyRequestId"]))]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) struct AttachmentsEntry {
-    /// Allows attachments. Default: `false`.
-    enabled: Option<bool>,
-    /// The accepted types of files, as in HTML: `image/*`, `application/pdf`, `.csv`. Default: all.
-    accept: Option<AcceptEntry>,
-    /// The largest file in bytes. `limits.fileBytes` applies as well.
-    #[schemars(range(min = 1))]
-    max_size: Option<u64>,
-    /// The id of an endpoint that authorizes uploads to a storage of your own instead of the
-    /// server. It converts `{name, type, size}` to `{url, fields}`, as in a POST policy of S3.
-    upload_policy_request_id: Option<Id>,
-    /// The id of an endpoint that converts an uploaded file, `{key, name, type, size}`, to the
-    /// address for downloading it.
-    download_policy_request_id: Option<Id>,
-    /// The origin of that storage, such as `https://files.example.com`. Pages upload files to no
-    /// other site.
-    upload_origin: Option<Text>,
-}
-
-/// Types of files.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) enum AcceptEntry {
-    /// Types separated by commas.
-    One(Text),
-    /// A list of types.
-    Several(Vec<Text>),
-}
-
-/// A switch in the composer.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) struct SenderSwitchEntry {
-    /// The switch's key for the agent and in events.
-    key: Id,
-    /// The label. Default: the key.
-    label: Option<Text>,
-    /// The icon before the label: one or two characters.
-    icon: Option<Text>,
-    /// Whether the switch is on initially. Default: `false`.
-    default: Option<bool>,
-}
-
-/// A slash command.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) struct CommandEntry {
-    /// The command's name, without the `/`.
-    name: Text,
-    /// The description of the command.
-    description: Option<Text>,
-    /// The text that replaces the command in the composer.
-    text: Text,
-}
 
 /// Checks the composer of a chat that matches the schema.
 pub(crate) fn check(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
@@ -162,7 +49,8 @@ pub(crate) fn check(properties: &Map<String, Value>, node: &Node, context: &mut 
     if let Some(own) = attachments {
         check_upload(own, &at, context);
     }
-    for kind in accepted(attachments.and_then(|own| own.get("accept"))).iter().filter(|kind| !is_file_kind(kind)) {
+    let kinds = attachments.and_then(|own| accepted(own.get("accept")?)).unwrap_or_default();
+    for kind in kinds.iter().filter(|kind| !is_file_kind(kind)) {
         let help = "write `.csv`, `image/png` or `image/*`".to_owned();
         let at = at(&[PathStep::Key("attachments"), PathStep::Key("accept")]);
         context.report.error(at, format!("`{kind}` is no kind of files"), Some(help));

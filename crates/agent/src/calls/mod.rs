@@ -1,0 +1,7 @@
+//! The tool calls of a run: which tools are offered, whether a call is valid, and running it.
+
+pub(crate) mod execution;
+pub(crate) mod handling;
+pub(crate) mod meter;
+pub(crate) mod sources;
+pub(crate) mod validation;

@@ -1,0 +1,179 @@
+//! The limits of a turn, and the meter that enforces them.
+
+pub(crate) mod loop_detection;
+pub(crate) mod stop;
+pub(crate) mod turn_usage;
+
+use crate::Limit;
+use crate::limits::turn_usage::ResourceUsage;
+use contract::Usage;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The limits of one turn, checked before each request and each tool call. An absent limit is
+/// unlimited.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TurnLimits {
+    /// The maximum number of requests to models, including those of tools and sub-agents.
+    pub requests: Option<u32>,
+    /// The maximum number of tokens of all requests, input and output.
+    pub total_tokens: Option<u64>,
+    /// The maximum number of tool calls, here or at the provider. Further calls are not run here,
+    /// and end the turn.
+    pub tool_calls: Option<u32>,
+    /// The maximum cost in US dollars. A model whose price is not known is not asked.
+    pub cost_usd: Option<f64>,
+    /// The time limit of a program's request, which otherwise has only its own; turns have
+    /// [`crate::Timeouts::total`].
+    pub time: Option<Duration>,
+}
+
+impl TurnLimits {
+    /// Returns the limit that forbids another request, if one is reached. The limit of tool calls
+    /// is not among them: after the last allowed call the model is asked once more, so that it can
+    /// answer.
+    pub(crate) fn reached(&self, spent: &ResourceUsage) -> Option<Limit> {
+        let tokens = spent.usage.input_tokens.saturating_add(spent.usage.output_tokens);
+        let reached = [
+            (self.requests.is_some_and(|most| spent.requests >= most), Limit::Requests),
+            (self.total_tokens.is_some_and(|most| tokens >= most), Limit::TotalTokens),
+            (self.cost_usd.is_some_and(|most| spent.cost_usd.unwrap_or_default() >= most), Limit::Cost),
+        ];
+        reached.into_iter().find_map(|(is, limit)| is.then_some(limit))
+    }
+
+    /// Returns how many more tools may be called; `None` without a limit.
+    pub(crate) fn remaining_calls(&self, spent: &ResourceUsage) -> Option<u32> {
+        Some(self.tool_calls?.saturating_sub(spent.tool_calls))
+    }
+}
+
+/// The usage of a run, including its sub-agents, and its limits. The usage of a sub-agent also
+/// counts for its calling agents.
+pub(crate) struct UsageMeter {
+    spent: Mutex<ResourceUsage>,
+    /// The usage of the same turn before it waited for the user.
+    before: ResourceUsage,
+    limits: TurnLimits,
+    parent: Option<Arc<UsageMeter>>,
+}
+
+impl UsageMeter {
+    pub(crate) fn new(limits: TurnLimits, before: ResourceUsage, above: Option<Arc<UsageMeter>>) -> Arc<Self> {
+        Arc::new(Self { spent: Mutex::default(), before, limits, parent: above })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ResourceUsage> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the usage of the whole turn, to which the limits apply.
+    pub(crate) fn in_all(&self) -> ResourceUsage {
+        self.spent().plus(&self.before)
+    }
+
+    /// Returns the usage of this run.
+    pub(crate) fn spent(&self) -> ResourceUsage {
+        *self.lock()
+    }
+
+    /// Iterates over this meter and those of the calling agents.
+    fn self_and_parents(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |meter| meter.parent.as_deref())
+    }
+
+    /// Counts a request that is about to be sent.
+    pub(crate) fn count_request(&self) {
+        self.self_and_parents().for_each(|meter| meter.lock().requests += 1);
+    }
+
+    /// Counts the usage of a reply.
+    pub(crate) fn count_reply(&self, usage: Usage, cost_usd: Option<f64>) {
+        for meter in self.self_and_parents() {
+            let mut spent = meter.lock();
+            spent.usage += usage;
+            if let Some(cost) = cost_usd {
+                spent.cost_usd = Some(spent.cost_usd.unwrap_or_default() + cost);
+            }
+        }
+    }
+
+    /// Counts tool calls that are about to run.
+    pub(crate) fn count_tool_calls(&self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        for meter in self.self_and_parents() {
+            let mut spent = meter.lock();
+            spent.tool_calls = spent.tool_calls.saturating_add(count);
+        }
+    }
+
+    /// Returns the limit that is reached, as [`TurnLimits::reached`], here or for a calling agent.
+    pub(crate) fn reached(&self) -> Option<Limit> {
+        self.self_and_parents().find_map(|meter| meter.limits.reached(&meter.in_all()))
+    }
+
+    /// Returns whether the cost is limited, here or for a calling agent.
+    pub(crate) fn limits_cost(&self) -> bool {
+        self.self_and_parents().any(|meter| meter.limits.cost_usd.is_some())
+    }
+
+    /// Returns whether more tools were called than allowed, which happens when a provider runs its
+    /// own tools without asking.
+    pub(crate) fn is_over_calls(&self) -> bool {
+        self.self_and_parents()
+            .any(|meter| meter.limits.tool_calls.is_some_and(|most| meter.in_all().tool_calls > most))
+    }
+
+    /// Returns how many more tools may be called, and the limit; `None` without a limit.
+    pub(crate) fn remaining_calls(&self) -> Option<(u32, u32)> {
+        let left = self
+            .self_and_parents()
+            .filter_map(|meter| Some((meter.limits.remaining_calls(&meter.in_all())?, meter.limits.tool_calls?)));
+        left.min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_of_a_sub_agent_counts_for_its_caller() {
+        let limits = |tool_calls, requests| TurnLimits { tool_calls, requests, ..TurnLimits::default() };
+        let above = UsageMeter::new(limits(Some(5), Some(3)), ResourceUsage::default(), None);
+        let below = UsageMeter::new(limits(None, Some(9)), ResourceUsage::default(), Some(above.clone()));
+        above.count_request();
+        below.count_tool_calls(2);
+        below.count_request();
+        assert_eq!(
+            (above.remaining_calls(), below.remaining_calls(), below.reached()),
+            (Some((3, 5)), Some((3, 5)), None)
+        );
+        below.count_request();
+        below.count_reply(Usage { input_tokens: 7, ..Usage::default() }, Some(0.5));
+        assert_eq!((above.reached(), below.reached()), (Some(Limit::Requests), Some(Limit::Requests)));
+        assert_eq!((above.spent().requests, below.spent().requests), (3, 2));
+        assert_eq!((above.spent().usage.input_tokens, above.spent().cost_usd), (7, Some(0.5)));
+    }
+
+    #[test]
+    fn limits_are_reached_at_their_values() {
+        let spent = ResourceUsage {
+            requests: 2,
+            tool_calls: 3,
+            usage: Usage { input_tokens: 90, output_tokens: 10, ..Usage::default() },
+            cost_usd: Some(0.5),
+        };
+        let check = |limits: TurnLimits, expected| assert_eq!(limits.reached(&spent), expected, "{limits:?}");
+        check(TurnLimits::default(), None);
+        check(TurnLimits { requests: Some(3), ..TurnLimits::default() }, None);
+        check(TurnLimits { requests: Some(2), ..TurnLimits::default() }, Some(Limit::Requests));
+        check(TurnLimits { total_tokens: Some(101), ..TurnLimits::default() }, None);
+        check(TurnLimits { total_tokens: Some(100), ..TurnLimits::default() }, Some(Limit::TotalTokens));
+        check(TurnLimits { tool_calls: Some(3), ..TurnLimits::default() }, None);
+        assert_eq!(TurnLimits { tool_calls: Some(5), ..TurnLimits::default() }.remaining_calls(&spent), Some(2));
+        check(TurnLimits { cost_usd: Some(0.5), ..TurnLimits::default() }, Some(Limit::Cost));
+        let unpriced = ResourceUsage { cost_usd: None, ..spent };
+        assert_eq!(TurnLimits { cost_usd: Some(0.5), ..TurnLimits::default() }.reached(&unpriced), None);
+    }
+}

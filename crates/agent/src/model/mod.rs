@@ -1,0 +1,7 @@
+//! Requests to the model: what each contains, retries and fallback models, and reading the reply.
+
+pub(crate) mod circuit;
+pub(crate) mod prepare_step;
+pub(crate) mod prune;
+pub(crate) mod reply;
+pub(crate) mod retry;

@@ -1,0 +1,141 @@
+//! Adds the annotations of the config to tools and tool sources.
+
+use anyhow::anyhow;
+use config::{AnnotatedTools, SourceAnnotations, compile_patterns};
+use contract::{Annotations, RunScope, SourceTools, Tool, ToolContext, ToolError, ToolSource, ToolSpec};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use globset::GlobSet;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A tool with annotations.
+struct AnnotatedTool {
+    tool: Arc<dyn Tool>,
+    spec: ToolSpec,
+}
+
+/// Adds annotations to a tool; returns the tool itself if there are none.
+pub fn annotated(tool: Arc<dyn Tool>, marks: Annotations) -> Arc<dyn Tool> {
+    if marks == Annotations::default() {
+        return tool;
+    }
+    let spec = ToolSpec { annotations: marks, ..tool.spec().clone() };
+    Arc::new(AnnotatedTool { tool, spec })
+}
+
+/// Converts the annotations of a single tool.
+pub fn to_annotations(marks: config::ToolAnnotations) -> Annotations {
+    let config::ToolAnnotations { reads_private, returns_untrusted, egress, idempotent } = marks;
+    Annotations { reads_private, returns_untrusted, egress: egress.unwrap_or_default(), idempotent }
+}
+
+impl Tool for AnnotatedTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        self.tool.call(input, context)
+    }
+}
+
+/// A tool source whose tools have annotations.
+struct AnnotatedSource {
+    source: Arc<dyn ToolSource>,
+    /// The prefix of tool names that is not part of the server's own names.
+    prefix: String,
+    private: ToolMatcher,
+    untrusted: ToolMatcher,
+    egress: ToolMatcher,
+    idempotent: ToolMatcher,
+}
+
+/// Matches names of tools.
+enum ToolMatcher {
+    All(bool),
+    These(GlobSet),
+}
+
+impl ToolMatcher {
+    fn from_config(marked: &AnnotatedTools) -> anyhow::Result<Self> {
+        Ok(match marked {
+            AnnotatedTools::All(all) => Self::All(*all),
+            AnnotatedTools::These(texts) => Self::These(compile_patterns(texts).map_err(|error| anyhow!(error))?),
+        })
+    }
+
+    /// Returns whether any name can match.
+    fn can_match(&self) -> bool {
+        !matches!(self, Self::All(false))
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::All(all) => *all,
+            Self::These(set) => set.is_match(name),
+        }
+    }
+}
+
+/// Adds the annotations of the config to the tools of a source. `prefix` begins the names of its
+/// tools and is not part of the server's own names.
+///
+/// # Errors
+/// A pattern is invalid.
+pub fn annotated_source(
+    source: Arc<dyn ToolSource>,
+    prefix: &str,
+    marks: &SourceAnnotations,
+) -> anyhow::Result<Arc<dyn ToolSource>> {
+    Ok(Arc::new(AnnotatedSource {
+        source,
+        prefix: prefix.to_owned(),
+        private: ToolMatcher::from_config(&marks.reads_private)?,
+        untrusted: ToolMatcher::from_config(&marks.returns_untrusted)?,
+        egress: marks.egress.as_ref().map_or(Ok(ToolMatcher::All(false)), ToolMatcher::from_config)?,
+        idempotent: ToolMatcher::from_config(&marks.idempotent)?,
+    }))
+}
+
+impl AnnotatedSource {
+    /// Combines the annotations of the config with the idempotence that the source declares.
+    fn annotations_for(&self, tool: &ToolSpec) -> Annotations {
+        let name = tool.name.strip_prefix(&self.prefix).unwrap_or(&tool.name);
+        Annotations {
+            reads_private: self.private.matches(name),
+            returns_untrusted: self.untrusted.matches(name),
+            egress: self.egress.matches(name),
+            idempotent: tool.annotations.idempotent || self.idempotent.matches(name),
+        }
+    }
+}
+
+impl ToolSource for AnnotatedSource {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
+        async move {
+            let SourceTools { tools, context, left_out, .. } = self.source.tools(scope).await?;
+            let mark = |tool: Arc<dyn Tool>| {
+                let marks = self.annotations_for(tool.spec());
+                annotated(tool, marks)
+            };
+            // The context of a source is sent to the model whichever tool is called.
+            let context_marks = Annotations {
+                reads_private: self.private.can_match(),
+                returns_untrusted: self.untrusted.can_match(),
+                ..Annotations::default()
+            };
+            Ok(SourceTools {
+                tools: tools.into_iter().map(mark).collect(),
+                context,
+                context_annotations: context_marks,
+                left_out,
+            })
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,7 @@
+//! Whether new work is accepted: permits for concurrent runs, quotas of users, and the memory of the
+//! process.
+
+pub(crate) mod memory;
+pub(crate) mod memory_turns;
+pub(crate) mod permits;
+pub(crate) mod quota;

@@ -1,0 +1,95 @@
+//! Where agents come from: the trait that the current config implements.
+
+use crate::{Caller, Hooks, Quota, Retention};
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use wire::UserError;
+use wire::api::SendRequest;
+
+/// The source of agents: the current config.
+pub trait AgentSource: Send + Sync + 'static {
+    /// Returns the agent for one turn, ready to run. Asynchronous, because operators in its
+    /// properties may take time to evaluate. Dropping the future cancels the evaluation.
+    ///
+    /// # Errors
+    /// The agent does not exist, is not allowed or not available; the error is for the user.
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>>;
+
+    /// Returns the hooks of this turn, if any.
+    fn hooks(&self, _request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
+        None
+    }
+
+    /// Returns the caller's quotas, all of which apply.
+    fn quotas(&self, _caller: &Caller) -> Vec<Quota> {
+        Vec::new()
+    }
+
+    /// Returns the caller's limits.
+    fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {
+        SubmissionLimits::default()
+    }
+
+    /// Returns the retention settings.
+    fn retention(&self) -> Retention {
+        Retention::default()
+    }
+
+    /// Returns an agent outside of any page.
+    ///
+    /// # Errors
+    /// The same as [`AgentSource::agent`].
+    fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>>;
+}
+
+/// Limits on a user's submissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubmissionLimits {
+    /// The maximum number of concurrent runs of the user on this server.
+    pub runs: usize,
+    /// The maximum size of a message's text in bytes.
+    pub text_bytes: usize,
+}
+
+impl Default for SubmissionLimits {
+    fn default() -> Self {
+        Self { runs: usize::MAX, text_bytes: 256 * 1024 }
+    }
+}
+
+/// What an agent's configuration may depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentRequest<'a> {
+    /// The caller.
+    pub caller: &'a Caller,
+    /// The page that shows the chat.
+    pub page_id: &'a str,
+    /// The id of the chat's block on the page, if the client sent it.
+    pub block_id: Option<&'a str>,
+    /// The agent.
+    pub agent_id: &'a str,
+    /// The conversation.
+    pub conversation_id: &'a str,
+    /// The current shared state of the page.
+    pub shared_state: &'a Map<String, Value>,
+    /// The page's query string.
+    pub url_query: &'a Map<String, Value>,
+    /// The states of the composer's switches, `true` or `false`.
+    pub switches: &'a Map<String, Value>,
+}
+
+impl<'a> AgentRequest<'a> {
+    pub(crate) fn new(caller: &'a Caller, request: &'a SendRequest) -> Self {
+        Self {
+            caller,
+            page_id: &request.page_id,
+            block_id: request.block_id.as_deref(),
+            agent_id: &request.agent_id,
+            conversation_id: &request.conversation_id,
+            shared_state: &request.shared_state,
+            url_query: &request.url_query,
+            switches: &request.switches,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The user on whose behalf a request is made.
+
+use contract::Bearer;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use wire::UserError;
+
+/// The user on whose behalf a request is made.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Caller {
+    /// The owner of all rows that the request may access. Visitors have an id of their own, too.
+    pub user_id: String,
+    /// The display name, if known.
+    pub name: Option<String>,
+    /// Whether the user is signed in.
+    pub is_authenticated: bool,
+    /// The roles, as named in the config. Ignored unless the user is signed in.
+    pub roles: Vec<String>,
+    /// The claims of the embedding site, if it signs tokens.
+    pub site_claims: Option<Arc<SiteClaims>>,
+    /// The user's token, if it may be passed on to other services.
+    pub bearer: Option<Bearer>,
+}
+
+/// What an embedding site signs in addition to the user's identity; the browser cannot change it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SiteClaims {
+    /// Data about the user that instructions and endpoints may read.
+    pub inputs: Map<String, Value>,
+    /// The only page that the user may use.
+    pub page_id: Option<String>,
+    /// The only agent that the user may use.
+    pub agent_id: Option<String>,
+}
+
+impl Caller {
+    /// Returns a signed-in user without a profile.
+    pub fn signed_in(user_id: impl Into<String>) -> Self {
+        Self { is_authenticated: true, ..Self::visitor(user_id) }
+    }
+
+    /// Returns a visitor who is not signed in.
+    pub fn visitor(user_id: impl Into<String>) -> Self {
+        let user_id = user_id.into();
+        Self { user_id, name: None, is_authenticated: false, roles: Vec::new(), site_claims: None, bearer: None }
+    }
+
+    /// Returns what a config may read with `_user`: `id`, `name` and `roles`, and the site's claims
+    /// as `inputs`.
+    pub fn facts(&self) -> Value {
+        let roles: &[String] = if self.is_authenticated { &self.roles } else { &[] };
+        let mut facts = json!({ "id": self.user_id, "name": self.name, "roles": roles });
+        if let Some(inputs) = self.inputs() {
+            facts["inputs"] = Value::Object(inputs.clone());
+        }
+        facts
+    }
+
+    /// Returns the inputs that the embedding site has signed, if any.
+    pub fn inputs(&self) -> Option<&Map<String, Value>> {
+        self.site_claims.as_ref().map(|vouched| &vouched.inputs).filter(|inputs| !inputs.is_empty())
+    }
+
+    /// Checks that the site's claims allow a page.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn check_page(&self, page_id: &str) -> Result<(), UserError> {
+        let only = self.site_claims.as_ref().and_then(|vouched| vouched.page_id.as_deref());
+        is_meant(only, page_id, "This token is for another page.")
+    }
+
+    /// Checks that the site's claims allow an agent.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn check_agent(&self, agent_id: &str) -> Result<(), UserError> {
+        let only = self.site_claims.as_ref().and_then(|vouched| vouched.agent_id.as_deref());
+        is_meant(only, agent_id, "This token is for another agent.")
+    }
+}
+
+fn is_meant(only: Option<&str>, wanted: &str, refusal: &str) -> Result<(), UserError> {
+    match only {
+        Some(only) if only != wanted => Err(UserError::new(wire::ErrorCode::Forbidden, refusal)),
+        _ => Ok(()),
+    }
+}

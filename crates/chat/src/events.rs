@@ -1,0 +1,72 @@
+//! What has happened to runs, conversations and users, for parts of the product that keep data of
+//! their own about them.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use wire::EndReason;
+use wire::api::Outcome;
+
+/// Something that has happened and is stored.
+///
+/// Events are told on the server where they happen, once, and not at all if it is killed before. So
+/// work that must not be lost is found by a query over what is stored, and an event only says that
+/// it is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LifecycleEvent {
+    /// A run has ended.
+    RunEnded {
+        /// The run.
+        run_id: String,
+        /// The conversation.
+        conversation_id: String,
+        /// The owner of the conversation.
+        user_id: String,
+        /// The agent.
+        agent_id: String,
+        /// How it ended. With [`Outcome::Waiting`] the turn goes on when the user has answered.
+        outcome: Outcome,
+        /// Why it ended.
+        reason: EndReason,
+    },
+    /// A conversation was deleted for good, with its rows in all tables.
+    ConversationDeleted {
+        /// The conversation.
+        conversation_id: String,
+        /// Its owner.
+        user_id: String,
+    },
+    /// A user was deleted for good, with their rows in all tables.
+    UserDeleted {
+        /// The user.
+        user_id: String,
+    },
+}
+
+/// Receives events. It is called between other work, so it must return quickly.
+pub trait LifecycleObserver: Send + Sync + 'static {
+    /// Something has happened.
+    fn observe(&self, event: &LifecycleEvent);
+}
+
+/// The receiver of events, which is set once after the chat was opened.
+#[derive(Clone, Default)]
+pub(crate) struct Events(Arc<OnceLock<Arc<dyn LifecycleObserver>>>);
+
+impl Events {
+    pub(crate) fn set_observer(&self, observer: Arc<dyn LifecycleObserver>) {
+        // A receiver that is already set stays.
+        let _ = self.0.set(observer);
+    }
+
+    pub(crate) fn tell(&self, event: &LifecycleEvent) {
+        if let Some(observer) = self.0.get() {
+            observer.observe(event);
+        }
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,255 @@
+//! Exports a conversation as a file for its owner: Markdown for reading, JSON for import.
+
+use crate::history::conversations::strip_private;
+use crate::{Caller, Chat, errors};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use wire::api::{ConversationSummary, MessageMetadata, Outcome};
+use wire::{Approval, Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
+
+/// The format identifier in the JSON.
+pub const FORMAT: &str = "chatwright.conversation.1";
+
+/// An exported conversation with all its branches, without the parts that must stay on the server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ExportedConversation {
+    /// The format: `chatwright.conversation.1`.
+    pub format: String,
+    /// The title.
+    pub title: String,
+    /// The page on which the conversation started.
+    pub page_id: String,
+    /// The agent that answered.
+    pub agent_id: String,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// The newest message of the active branch.
+    pub head: String,
+    /// All messages, parents first.
+    pub messages: Vec<ExportedMessage>,
+}
+
+/// A message with its parent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ExportedMessage {
+    /// The id of the parent message; absent for a first message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// The message.
+    pub message: UiMessage,
+}
+
+impl Chat {
+    /// Exports a conversation with all its branches as stored, without anything of an answer that
+    /// is still being generated.
+    ///
+    /// # Errors
+    /// 404 for a conversation that the caller does not own.
+    pub async fn export(&self, caller: &Caller, id: &str) -> Result<ExportedConversation, UserError> {
+        let store = &self.inner.store;
+        let conversation = store.conversation(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let conversation = conversation.ok_or_else(UserError::not_found)?;
+        let stored = store.messages(&caller.user_id, id).await.map_err(errors::store_error)?;
+        let message = |stored: store::StoredMessage| {
+            let mut message = stored.message;
+            strip_private(&mut message);
+            ExportedMessage { parent_id: stored.parent_id, created_at: stored.created_at, message }
+        };
+        let ConversationSummary { title, page_id, agent_id, created_at, .. } = conversation.summary;
+        Ok(ExportedConversation {
+            format: FORMAT.to_owned(),
+            title,
+            page_id,
+            agent_id,
+            created_at,
+            head: conversation.head.unwrap_or_default(),
+            messages: stored.into_iter().map(message).collect(),
+        })
+    }
+
+    /// Exports what a reader sees of a conversation as Markdown.
+    ///
+    /// # Errors
+    /// 404 for a conversation that the caller does not own.
+    pub async fn markdown(&self, caller: &Caller, id: &str) -> Result<(ConversationSummary, String), UserError> {
+        let view = self.conversation(caller, id).await?;
+        let text = markdown(&view.summary.title, &view.messages);
+        Ok((view.summary, text))
+    }
+}
+
+/// Formats messages: a heading for each author, texts unchanged (they are Markdown), everything
+/// else in one line.
+fn markdown(title: &str, messages: &[UiMessage]) -> String {
+    let mut file = format!("# {title}\n");
+    for message in messages {
+        let who = if message.role == Role::User { "You" } else { "Agent" };
+        // Writing to a string cannot fail.
+        let _ = write!(file, "\n## {who}\n");
+        message.parts.iter().filter_map(paragraph).for_each(|paragraph| {
+            let _ = write!(file, "\n{}\n", paragraph.trim_end());
+        });
+        if let Some(mark) = MessageMetadata::from_message(message).incomplete_outcome().and_then(incomplete_note) {
+            let _ = write!(file, "\n*{mark}*\n");
+        }
+    }
+    file
+}
+
+fn paragraph(part: &UiPart) -> Option<String> {
+    match part {
+        UiPart::Text(text) => Some(text.text.clone()).filter(|text| !text.trim().is_empty()),
+        UiPart::File(file) => Some(format!("[{}]", file.filename.as_deref().unwrap_or(&file.media_type))),
+        UiPart::SourceUrl(source) => {
+            Some(format!("- {} <{}>", source.title.as_deref().unwrap_or("Source"), source.url))
+        }
+        UiPart::Tool(tool) => Some(format!("*{}: {}*", tool.tool_name, outcome(tool))),
+        _ => None,
+    }
+}
+
+/// Returns a note for an incomplete answer.
+fn incomplete_note(broken_off: Outcome) -> Option<&'static str> {
+    match broken_off {
+        Outcome::Stopped => Some("This answer was stopped before its end."),
+        Outcome::Limit => Some("This answer ended at a limit, before its end."),
+        Outcome::Failed => Some("This answer failed."),
+        Outcome::Interrupted => Some("This answer was interrupted before its end."),
+        Outcome::Done | Outcome::Waiting => None,
+    }
+}
+
+fn outcome(tool: &ToolPart) -> &'static str {
+    match tool.state {
+        ToolState::OutputDenied if tool.is_passed_over() => "not answered",
+        ToolState::OutputAvailable => "done",
+        ToolState::OutputError => "failed",
+        ToolState::OutputDenied => "denied",
+        _ => "not finished",
+    }
+}
+
+/// Removes from a message what readers of a share link must not see; without `tool_results` also
+/// the inputs and outputs of tools and the reasoning.
+pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
+    strip_private(message);
+    // Readers may know that an answer is incomplete, but not why, nor its usage or model.
+    let metadata = MessageMetadata {
+        outcome: MessageMetadata::from_message(message).incomplete_outcome(),
+        ..MessageMetadata::default()
+    };
+    message.metadata = metadata.outcome.and_then(|_| serde_json::to_value(metadata).ok());
+    if tool_results {
+        return;
+    }
+    message.parts.retain(|part| matches!(part, UiPart::Text(_) | UiPart::File(_) | UiPart::Tool(_)));
+    for part in &mut message.parts {
+        if let UiPart::Tool(tool) = part {
+            let approval = tool.is_passed_over().then(|| Approval { passed_over: Some(true), ..Approval::new("") });
+            let bare = ToolPart::new(tool.tool_call_id.clone(), tool.tool_name.clone());
+            **tool = ToolPart { state: tool.state, approval, ..bare };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use insta::assert_snapshot;
+    use serde_json::json;
+
+    #[test]
+    fn conversation_is_exported_as_markdown() {
+        let parts = json!([
+            { "type": "step-start" },
+            { "type": "reasoning", "text": "secret thoughts" },
+            { "type": "tool-look", "toolCallId": "a", "state": "output-available", "input": {}, "output": "x" },
+            { "type": "tool-pay", "toolCallId": "b", "state": "output-denied", "input": {} },
+            { "type": "text", "text": "## Mine\n\n- one\n" },
+            { "type": "source-url", "sourceId": "s", "url": "https://a.example/", "title": "A" },
+            { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AAAA" },
+        ]);
+        let answer = serde_json::from_value(json!({ "id": "m2", "role": "assistant", "parts": parts })).unwrap();
+        assert_snapshot!(markdown("Refunds", &[UiMessage::user("m1", "How?"), answer]), @r"
+        # Refunds
+
+        ## You
+
+        How?
+
+        ## Agent
+
+        *look: done*
+
+        *pay: denied*
+
+        ## Mine
+
+        - one
+
+        - A <https://a.example/>
+
+        [image/png]
+        ");
+    }
+
+    #[test]
+    fn incomplete_answers_are_marked_in_markdown() {
+        let answer = |id: &str, outcome: &str, part: serde_json::Value| {
+            let metadata = json!({ "outcome": outcome, "limit": "stopOnToolCall", "model": "m" });
+            serde_json::from_value(json!({ "id": id, "role": "assistant", "metadata": metadata, "parts": [part] }))
+                .unwrap()
+        };
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        let passed = json!({ "type": "tool-pay", "toolCallId": "b", "state": "output-denied", "input": {},
+            "approval": { "id": "q", "approved": false, "passedOver": true } });
+        let mut messages = [
+            answer("1", "stopped", text("One,")),
+            answer("2", "failed", text("Two")),
+            answer("3", "interrupted", passed),
+            answer("4", "limit", text("as the config wants")),
+            answer("5", "done", text("Three.")),
+        ];
+        assert_snapshot!(markdown("Counting", &messages), @r"
+        # Counting
+
+        ## Agent
+
+        One,
+
+        *This answer was stopped before its end.*
+
+        ## Agent
+
+        Two
+
+        *This answer failed.*
+
+        ## Agent
+
+        *pay: not answered*
+
+        *This answer was interrupted before its end.*
+
+        ## Agent
+
+        as the config wants
+
+        ## Agent
+
+        Three.
+        ");
+        messages.iter_mut().for_each(|message| strip_for_readers(message, false));
+        let kept: Vec<_> = messages.iter().map(|message| json!(message.metadata)).collect();
+        assert_eq!(
+            json!(kept),
+            json!([{ "outcome": "stopped" }, { "outcome": "failed" }, { "outcome": "interrupted" }, null, null])
+        );
+        assert!(messages[2].tools().all(ToolPart::is_passed_over));
+    }
+}

@@ -1,0 +1,11 @@
+//! What users do with their conversations without a run: read, change, organize, share, export and
+//! import them.
+
+pub(crate) mod change;
+pub(crate) mod conversations;
+pub(crate) mod export;
+pub(crate) mod import;
+pub(crate) mod organize;
+pub(crate) mod page_events;
+pub(crate) mod share;
+pub(crate) mod tree;

@@ -1,0 +1,182 @@
+//! Organizing conversations: changes of one or several, folders and search.
+
+use crate::ids::{check_id, new_id};
+use crate::{Caller, Chat, errors};
+use store::{SearchCursor, StoreError};
+use wire::api::ConversationSummary;
+use wire::organize::{ConversationChange, Folder, FolderList, SearchHitList};
+use wire::{EndReason, UserError};
+
+/// The maximum length of a title in characters.
+const MAX_TITLE: usize = 200;
+/// The maximum length of a folder's name in characters.
+const MAX_NAME: usize = 60;
+/// The maximum number of conversations in one change.
+const MAX_CHANGED: usize = 100;
+/// The maximum length of a search text in characters.
+const MAX_SEARCH: usize = 200;
+/// The maximum number of hits on a page, one less than the store's maximum.
+const MAX_PAGE: u32 = store::MAX_HITS - 1;
+
+impl Chat {
+    /// Changes up to 100 conversations atomically. A deletion stops an active run and can be undone
+    /// for five minutes.
+    ///
+    /// # Errors
+    /// 404 if the caller does not own one of them or the folder, 422 for an invalid title or too
+    /// many conversations.
+    pub async fn change(&self, caller: &Caller, ids: Vec<String>, change: ConversationChange) -> Result<(), UserError> {
+        if ids.len() > MAX_CHANGED {
+            return Err(UserError::invalid(
+                "/ids",
+                format!("At most {MAX_CHANGED} conversations are changed at once."),
+            ));
+        }
+        if ids.iter().any(|id| check_id("/id", id).is_err()) {
+            return Err(UserError::not_found());
+        }
+        let title = change.title.as_deref().map(|title| named("/title", "A title", title, MAX_TITLE)).transpose()?;
+        let deleted = change.deleted == Some(true);
+        let change = ConversationChange { title, ..change };
+        let (store, temporary) = (&self.inner.store, change.temporary);
+        store
+            .change_conversations(&caller.user_id, ids.clone(), change, crate::now())
+            .await
+            .map_err(errors::store_error)?;
+        if let Some(is_temporary) = temporary {
+            self.set_temporary(caller, &ids, is_temporary).await?;
+        }
+        if deleted {
+            self.end_runs(caller, &ids).await.map_err(errors::store_error)?;
+        }
+        Ok(())
+    }
+
+    /// Sets or removes the expiry. The preceding change has checked that the caller owns the
+    /// conversations.
+    async fn set_temporary(&self, caller: &Caller, ids: &[String], is_temporary: bool) -> Result<(), UserError> {
+        let at = is_temporary.then(|| self.inner.clock.now() + self.retention().temporary.as_millis() as i64);
+        for id in ids {
+            self.inner.store.set_expiry(&caller.user_id, id, at).await.map_err(errors::store_error)?;
+        }
+        Ok(())
+    }
+
+    /// Stops the runs of deleted conversations. It takes each conversation's lock, so that a
+    /// submission that was being accepted has started its run by then.
+    async fn end_runs(&self, caller: &Caller, ids: &[String]) -> Result<(), StoreError> {
+        let store = &self.inner.store;
+        for id in ids {
+            let _turn = self.inner.conversation_locks.lock(store, id).await?;
+            if let Some(live) = self.inner.registry.get(&caller.user_id, id) {
+                live.stop(EndReason::Deleted);
+            } else if store.is_shared() {
+                store.request_stop(&caller.user_id, Some(id), EndReason::Deleted).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a conversation. For five minutes a change can restore it; then it is deleted for
+    /// good with everything in it.
+    ///
+    /// # Errors
+    /// 404 for a conversation that the caller does not own.
+    pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        let change = ConversationChange { deleted: Some(true), ..ConversationChange::default() };
+        self.change(caller, vec![id.to_owned()], change).await
+    }
+
+    /// Returns the caller's folders, sorted by name.
+    ///
+    /// # Errors
+    /// 503 if the store fails.
+    pub async fn folders(&self, caller: &Caller) -> Result<FolderList, UserError> {
+        let items = self.inner.store.folders(&caller.user_id).await.map_err(errors::store_error)?;
+        Ok(FolderList { items })
+    }
+
+    /// Creates a folder (name: 1 to 60 characters).
+    ///
+    /// # Errors
+    /// 422 for an invalid name, or if the caller has the maximum number of folders.
+    pub async fn add_folder(&self, caller: &Caller, name: &str) -> Result<Folder, UserError> {
+        let folder = Folder { id: new_id(), name: folder_name(name)? };
+        let added = self.inner.store.add_folder(&caller.user_id, folder.clone(), crate::now());
+        if added.await.map_err(errors::store_error)? {
+            return Ok(folder);
+        }
+        let most = store::MAX_FOLDERS;
+        Err(UserError::invalid("/name", format!("There can be {most} folders. Delete one that you no longer need.")))
+    }
+
+    /// Renames a folder.
+    ///
+    /// # Errors
+    /// 404 for a folder that the caller does not own, 422 for an invalid name.
+    pub async fn rename_folder(&self, caller: &Caller, id: &str, name: &str) -> Result<(), UserError> {
+        let name = folder_name(name)?;
+        found(self.inner.store.rename_folder(&caller.user_id, id, &name).await.map_err(errors::store_error)?)
+    }
+
+    /// Deletes a folder and keeps its conversations.
+    ///
+    /// # Errors
+    /// 404 for a folder that the caller does not own.
+    pub async fn delete_folder(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        found(self.inner.store.delete_folder(&caller.user_id, id).await.map_err(errors::store_error)?)
+    }
+
+    /// Finds the caller's conversations whose title or one of whose messages contains all words of
+    /// `text` (the last one also as a prefix), newest first, at most `limit` (1 to 50). `cursor` is
+    /// the `next` of an earlier page.
+    ///
+    /// # Errors
+    /// 400 for an invalid cursor, 422 for a text of more than 200 characters.
+    pub async fn search(
+        &self,
+        caller: &Caller,
+        text: &str,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> Result<SearchHitList, UserError> {
+        if text.chars().count() > MAX_SEARCH {
+            return Err(UserError::invalid("/q", format!("A search has at most {MAX_SEARCH} characters.")));
+        }
+        let limit = limit.clamp(1, MAX_PAGE);
+        let after = match cursor {
+            Some(cursor) => Some(parse_cursor(cursor).ok_or_else(errors::foreign_cursor)?),
+            None => None,
+        };
+        // One hit more than requested shows whether there is a next page.
+        let found =
+            self.inner.store.search(&caller.user_id, text, limit + 1, after).await.map_err(errors::store_error)?;
+        let more = found.len() > limit as usize;
+        let items: Vec<_> = found.into_iter().take(limit as usize).collect();
+        let cursor = |last: &ConversationSummary| format!("{}.{}", last.updated_at, last.id);
+        let next = items.last().filter(|_| more).map(|last| cursor(&last.conversation));
+        Ok(SearchHitList { items, next })
+    }
+}
+
+fn parse_cursor(text: &str) -> Option<SearchCursor> {
+    let (updated_at, id) = text.split_once('.')?;
+    Some(SearchCursor { updated_at: updated_at.parse().ok()?, id: id.to_owned() })
+}
+
+fn folder_name(name: &str) -> Result<String, UserError> {
+    named("/name", "A name", name, MAX_NAME)
+}
+
+/// Normalizes a name to one line, and checks that it has 1 to `most` characters.
+fn named(path: &str, what: &str, name: &str, most: usize) -> Result<String, UserError> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    if name.is_empty() || name.chars().count() > most {
+        return Err(UserError::invalid(path, format!("{what} has 1 to {most} characters.")));
+    }
+    Ok(name)
+}
+
+fn found(found: bool) -> Result<(), UserError> {
+    if found { Ok(()) } else { Err(UserError::not_found()) }
+}

@@ -1,0 +1,182 @@
+//! The state of a chat, from opening the store to closing it.
+
+use crate::admission::memory::MemoryGuard;
+use crate::admission::permits::RunPermits;
+use crate::events::{Events, LifecycleObserver};
+use crate::files::uploads;
+use crate::outside::invoke::{self, Invocations};
+use crate::stream::journal::Journal;
+use crate::stream::live::RunRegistry;
+use crate::submit::conversation_locks::ConversationLocks;
+use crate::upkeep::readiness::Readiness;
+use crate::upkeep::retention::Sweeper;
+use crate::upkeep::{LEASE, purge, recover, replica};
+use crate::{AgentSource, Backlog, Chat, Clock, StoreHealth, Telemetry, now};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use store::{Store, StoreError};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+/// The maximum number of submissions that are processed at once. Each takes some milliseconds, so
+/// with more of them nobody would get a timely response; further ones are refused at once.
+const MAX_LOOKED_AT: usize = 512;
+
+/// The state that all handles on a chat share.
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) agents: Arc<dyn AgentSource>,
+    pub(crate) registry: Arc<RunRegistry>,
+    pub(crate) journal: Journal,
+    pub(crate) conversation_locks: ConversationLocks,
+    pub(crate) invocations: Arc<Invocations>,
+    pub(crate) purge: AbortOnDropHandle<()>,
+    /// The background tasks of a server that shares its database with others.
+    pub(crate) replica: Option<AbortOnDropHandle<()>>,
+    pub(crate) readiness: Readiness,
+    pub(crate) sweeper: Sweeper,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stopping: CancellationToken,
+    /// A permit for each submission that is being processed.
+    pub(crate) submissions: Arc<Semaphore>,
+    /// A permit for each run.
+    pub(crate) run_permits: RunPermits,
+    pub(crate) memory: Arc<MemoryGuard>,
+    pub(crate) clock: Clock,
+    pub(crate) telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
+    pub(crate) events: Events,
+}
+
+impl Chat {
+    /// Recovers the runs of a dead server, purges deleted data, and starts accepting submissions.
+    /// `max_runs` is the maximum number of concurrent runs in this process; further ones are
+    /// refused with 503.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub async fn open(store: Store, agents: Arc<dyn AgentSource>, max_runs: usize) -> Result<Self, StoreError> {
+        Self::open_with_clock(Clock::default(), store, agents, max_runs).await
+    }
+
+    /// Opens the chat with another clock than the system's.
+    ///
+    /// # Errors
+    /// The same as [`Chat::open`].
+    pub async fn open_with_clock(
+        clock: Clock,
+        store: Store,
+        agents: Arc<dyn AgentSource>,
+        max_runs: usize,
+    ) -> Result<Self, StoreError> {
+        store.heartbeat(LEASE).await?;
+        recover::recover(&store).await?;
+        store.abandon_invocations(invoke::ABANDONED, now()).await?;
+        let registry = Arc::new(RunRegistry::default());
+        let journal = Journal::start(store.clone(), registry.clone());
+        let events = Events::default();
+        purge::purge(&store, &events, now()).await?;
+        uploads::purge(&store, now()).await?;
+        let replica = replica::start(store.clone(), registry.clone());
+        let telemetry = Arc::new(OnceLock::new());
+        let sweeper = Sweeper {
+            store: store.clone(),
+            agents: agents.clone(),
+            clock: clock.clone(),
+            telemetry: telemetry.clone(),
+            events: events.clone(),
+        };
+        let purge = purge::start(store.clone(), sweeper.clone());
+        let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
+        Ok(Self {
+            inner: Arc::new(Inner {
+                store,
+                agents,
+                registry,
+                journal,
+                conversation_locks: ConversationLocks::default(),
+                invocations: Arc::default(),
+                purge,
+                replica,
+                readiness: Readiness::default(),
+                sweeper,
+                tasks,
+                stopping,
+                submissions: Arc::new(Semaphore::new(MAX_LOOKED_AT)),
+                run_permits: RunPermits::new(max_runs),
+                memory: Arc::default(),
+                clock,
+                telemetry,
+                events,
+            }),
+        })
+    }
+
+    /// Returns the number of active runs.
+    pub fn active_runs(&self) -> usize {
+        self.inner.registry.len()
+    }
+
+    /// Sets the receiver of telemetry. Only the first call has an effect; runs that have started
+    /// already report nothing.
+    pub fn set_telemetry(&self, telemetry: Arc<dyn Telemetry>) {
+        // A receiver that is already set stays.
+        let _ = self.inner.telemetry.set(telemetry);
+    }
+
+    /// Sets the receiver of what happens to runs, conversations and users. Only the first call has an
+    /// effect.
+    pub fn set_observer(&self, observer: Arc<dyn LifecycleObserver>) {
+        self.inner.events.set_observer(observer);
+    }
+
+    /// Returns the backlog of the journal and the database.
+    pub fn backlog(&self) -> Backlog {
+        let runs = self.inner.registry.all();
+        let behind = runs.iter().map(|run| run.journal_lag());
+        let (events, lag) =
+            behind.fold((0, Duration::ZERO), |(all, most), (events, lag)| (all + events, most.max(lag)));
+        Backlog { events, lag, writes: self.inner.store.queued_writes() }
+    }
+
+    /// Returns whether submissions are refused because the server is shutting down.
+    pub fn is_draining(&self) -> bool {
+        self.inner.tasks.is_closed()
+    }
+
+    /// Returns the health of the store, as of the last two seconds.
+    pub async fn storage(&self) -> StoreHealth {
+        self.inner.readiness.check(&self.inner.store).await
+    }
+
+    /// Refuses new submissions, gives active runs `patience` to end, then stops them. What they
+    /// wrote is stored.
+    pub async fn shutdown(&self, patience: Duration) {
+        self.drain(patience).await;
+        self.close().await;
+    }
+
+    /// The first half of [`Chat::shutdown`]; stored data can still be read afterwards.
+    pub async fn drain(&self, patience: Duration) {
+        self.inner.tasks.close();
+        if tokio::time::timeout(patience, self.inner.tasks.wait()).await.is_err() {
+            self.inner.stopping.cancel();
+            // A stopped run ends within a second and then stores its message.
+            let _ = tokio::time::timeout(Duration::from_secs(5), self.inner.tasks.wait()).await;
+        }
+    }
+
+    /// The second half of [`Chat::shutdown`]; nothing can be read or stored afterwards.
+    pub async fn close(&self) {
+        self.inner.purge.abort();
+        self.inner.memory.close();
+        if let Some(replica) = &self.inner.replica {
+            replica.abort();
+        }
+        // Otherwise the other servers would wait until the lease expires.
+        if let Err(error) = self.inner.store.leave().await {
+            tracing::warn!(%error, "the other servers could not be notified of the shutdown");
+        }
+        self.inner.store.close().await;
+    }
+}

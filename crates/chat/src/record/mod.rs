@@ -1,0 +1,6 @@
+//! What runs leave for the operator: the audit log, usage, and telemetry.
+
+pub(crate) mod audit;
+pub(crate) mod mask;
+pub(crate) mod steps;
+pub(crate) mod telemetry;

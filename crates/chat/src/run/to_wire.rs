@@ -1,0 +1,393 @@
+//! Converts agent events to stream chunks. No other code converts in this direction.
+
+use crate::Clock;
+use crate::run::exposure;
+use agent::{Decision, Event, Grant, TurnUsage};
+use contract::{Citation, Exposure, Part, Source, ToolCall};
+use serde_json::{Value, json};
+use wire::message::{FilePart, SourceDocument, SourceUrl};
+use wire::{
+    ApprovalTerms, CONTEXT_EDITS, Chunk, CutOff, DataChunk, FinishReason, PROVIDER_ITEM, SPENT, STANDING_APPROVAL,
+    SUSPENDED_CALL,
+};
+
+/// Converts the events of one run. Providers choose the ids of their parts, and reuse them in the
+/// next step, so each part gets a short id of its own in the stream.
+#[derive(Default)]
+pub(crate) struct ToWire {
+    open: Vec<(String, String)>,
+    named: u32,
+    /// The clock by which approval requests expire.
+    clock: Clock,
+}
+
+/// Converts a citation to the format of the AI SDK's client.
+fn citation(citation: Citation) -> Value {
+    let source = match citation.source {
+        Source::Url { id, url, title, metadata } => {
+            json!({ "type": "source", "sourceType": "url", "id": id, "url": url, "title": title, "providerMetadata": metadata })
+        }
+        Source::Document { id, media_type, title, filename, metadata } => json!({
+            "type": "source",
+            "sourceType": "document",
+            "id": id,
+            "mediaType": media_type,
+            "title": title,
+            "filename": filename,
+            "providerMetadata": metadata,
+        }),
+    };
+    let mut citation = json!({
+        "source": source,
+        "startIndex": citation.start_index,
+        "endIndex": citation.end_index,
+        "citedText": citation.cited_text,
+    });
+    without_nulls(&mut citation);
+    without_nulls(&mut citation["source"]);
+    citation
+}
+
+/// Removes `null` fields, which the client rejects.
+fn without_nulls(value: &mut Value) {
+    if let Value::Object(fields) = value {
+        fields.retain(|_, value| !value.is_null());
+    }
+}
+
+/// Builds the chunk of an interim result.
+fn preliminary(tool_call_id: String, output: Value) -> Chunk {
+    Chunk::ToolOutputAvailable {
+        tool_call_id,
+        output,
+        provider_executed: None,
+        provider_metadata: None,
+        dynamic: None,
+        preliminary: Some(true),
+    }
+}
+
+/// Builds the chunk with the state of a suspended call; `null` once the call is over.
+pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
+    about_call(SUSPENDED_CALL, call_id, state)
+}
+
+/// Builds the chunk with the usage of a turn that waits for the user.
+pub(crate) fn spent(spent: &TurnUsage) -> Chunk {
+    let data = serde_json::to_value(spent).unwrap_or_default();
+    Chunk::Data(DataChunk { kind: SPENT.to_owned(), id: Some("spent".to_owned()), data, transient: None })
+}
+
+/// Builds the chunk about the standing approval that lets a call run.
+fn standing_approval(call_id: String, tool: &str, grant: &Grant) -> Chunk {
+    let scope = if grant.is_for_conversation { "conversation" } else { "always" };
+    about_call(STANDING_APPROVAL, call_id, json!({ "grantId": grant.id, "toolName": tool, "scope": scope }))
+}
+
+/// Builds a data chunk about a call.
+fn about_call(kind: &str, call_id: String, data: Value) -> Chunk {
+    Chunk::Data(DataChunk { kind: kind.to_owned(), id: Some(call_id), data, transient: None })
+}
+
+/// Returns an id that is unique in the message, because providers restart the numbering of sources
+/// in each reply.
+fn new_id() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}
+
+impl ToWire {
+    /// Creates a converter with this clock.
+    pub(crate) fn at(clock: Clock) -> Self {
+        Self { clock, ..Self::default() }
+    }
+
+    /// Converts the terms of an approval request.
+    fn terms(&self, asked: Option<String>, terms: contract::ApprovalTerms) -> ApprovalTerms {
+        let lasts = terms.expires_after.map(|after| i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
+        ApprovalTerms {
+            tool: asked,
+            may_remember: terms.may_remember.then_some(true),
+            expires_at: lasts.map(|after| self.clock.now().saturating_add(after)),
+            visible_parameters: terms.visible_parameters,
+            exposed: terms.exposed.map(|Exposure { private, untrusted }| wire::Exposure { private, untrusted }),
+            cut_off: terms.cut_off.then_some(CutOff::Open),
+        }
+    }
+
+    /// Appends the chunks of an event.
+    pub(crate) fn convert(&mut self, event: Event, out: &mut Vec<Chunk>) {
+        match event {
+            Event::StepStart { .. } => out.push(Chunk::StartStep),
+            Event::StepFinish { .. } => {
+                self.open.clear();
+                out.push(Chunk::FinishStep);
+            }
+            Event::Part(part) => self.part(part, out),
+            Event::ToolCall { call, dynamic } => out.push(available(call, dynamic)),
+            // The repeated chunk makes the client run the call.
+            Event::CallHandedOver { call } => out.push(available(call, false)),
+            Event::ToolCallInvalid { id, name, input, error, dynamic } => out.push(Chunk::ToolInputError {
+                tool_call_id: id,
+                tool_name: name,
+                input,
+                error_text: error,
+                provider_executed: None,
+                provider_metadata: None,
+                dynamic: dynamic.then_some(true),
+            }),
+            Event::ApprovalRequest { call_id, asked, terms } => {
+                let terms = Some(Box::new(self.terms(asked, terms)));
+                out.push(Chunk::ToolApprovalRequest { approval_id: new_id(), tool_call_id: call_id, terms });
+            }
+            Event::Exposed { exposure } => out.push(exposure::exposure_chunk(&exposure)),
+            Event::CallGranted { call_id, tool, grant } => out.push(standing_approval(call_id, &tool, &grant)),
+            Event::ToolProgress { call_id, output } => out.push(preliminary(call_id, output)),
+            Event::ToolSuspended { call_id, output, state } => {
+                out.push(preliminary(call_id.clone(), output));
+                out.push(suspended(call_id, state));
+            }
+            Event::ToolFinished { call_id, result, dynamic, .. } => out.push(match result {
+                Ok(output) => Chunk::ToolOutputAvailable {
+                    tool_call_id: call_id,
+                    output,
+                    provider_executed: None,
+                    provider_metadata: None,
+                    dynamic: dynamic.then_some(true),
+                    preliminary: None,
+                },
+                Err(error) => Chunk::ToolOutputError {
+                    tool_call_id: call_id,
+                    error_text: error.message,
+                    provider_executed: None,
+                    dynamic: dynamic.then_some(true),
+                },
+            }),
+            Event::ToolDenied { call_id, .. } => out.push(Chunk::ToolOutputDenied { tool_call_id: call_id }),
+            // Shows the call as running again, since it had ended for watchers.
+            Event::CallDecided {
+                call, cut_off: true, decision: Decision::Approved | Decision::Again { .. }, ..
+            } => {
+                out.push(available(call, false));
+            }
+            Event::ReplyComplete(_)
+            | Event::ToolStarted { .. }
+            | Event::PageCallReady { .. }
+            | Event::CallDecided { .. }
+            | Event::CallRuled { .. }
+            | Event::Nested { .. } => {}
+            Event::Fallback { to, .. } => {
+                out.push(Chunk::MessageMetadata { message_metadata: json!({ "model": to.to_string() }) });
+            }
+            Event::Data { name, id, data } => {
+                out.push(Chunk::Data(DataChunk { kind: format!("data-{name}"), id, data, transient: None }));
+            }
+            Event::SourceUnavailable { name, error } => out.push(Chunk::Data(DataChunk {
+                kind: "data-source-unavailable".to_owned(),
+                id: Some(name.clone()),
+                data: json!({ "name": name, "message": error }),
+                transient: None,
+            })),
+            Event::Retry { attempt, wait, .. } => out.push(Chunk::Data(DataChunk {
+                kind: "data-retry".to_owned(),
+                id: None,
+                data: json!({ "attempt": attempt, "waitMs": wait.as_millis() as u64 }),
+                transient: Some(true),
+            })),
+        }
+    }
+
+    fn part(&mut self, part: Part, out: &mut Vec<Chunk>) {
+        out.push(match part {
+            Part::TextDelta { id, delta } => Chunk::TextDelta { id: self.name(&id), delta, provider_metadata: None },
+            Part::TextStart { id } => Chunk::TextStart { id: self.open(id), provider_metadata: None },
+            Part::TextEnd { id, metadata, citations } => Chunk::TextEnd {
+                id: self.close(&id),
+                citations: citations.into_iter().map(citation).collect(),
+                provider_metadata: metadata,
+            },
+            Part::ReasoningStart { id, metadata } => {
+                Chunk::ReasoningStart { id: self.open(id), provider_metadata: metadata }
+            }
+            Part::ReasoningDelta { id, delta, metadata } => {
+                Chunk::ReasoningDelta { id: self.name(&id), delta, provider_metadata: metadata }
+            }
+            Part::ReasoningEnd { id, metadata } => {
+                Chunk::ReasoningEnd { id: self.close(&id), provider_metadata: metadata }
+            }
+            Part::ToolInputStart { id, name, provider_executed } => Chunk::ToolInputStart {
+                tool_call_id: id,
+                tool_name: name,
+                provider_executed: provider_executed.then_some(true),
+                dynamic: None,
+                title: None,
+            },
+            Part::ToolInputDelta { id, delta } => Chunk::ToolInputDelta { tool_call_id: id, input_text_delta: delta },
+            Part::ToolResult { id, output, is_error: true, .. } => Chunk::ToolOutputError {
+                tool_call_id: id,
+                error_text: output.as_str().map_or_else(|| output.to_string(), str::to_owned),
+                provider_executed: Some(true),
+                dynamic: None,
+            },
+            Part::ToolResult { id, output, metadata, .. } => Chunk::ToolOutputAvailable {
+                tool_call_id: id,
+                output,
+                provider_executed: Some(true),
+                provider_metadata: metadata,
+                dynamic: None,
+                preliminary: None,
+            },
+            Part::Source(Source::Url { url, title, metadata, .. }) => {
+                Chunk::SourceUrl(SourceUrl { source_id: new_id(), url, title, provider_metadata: metadata })
+            }
+            Part::Source(Source::Document { media_type, title, filename, metadata, .. }) => {
+                Chunk::SourceDocument(SourceDocument {
+                    source_id: new_id(),
+                    media_type,
+                    title,
+                    filename,
+                    provider_metadata: metadata,
+                })
+            }
+            Part::File { media_type, url, metadata } => {
+                Chunk::File(FilePart { media_type, url, filename: None, provider_metadata: metadata })
+            }
+            Part::ProviderItem { provider, item } => Chunk::Data(DataChunk {
+                kind: PROVIDER_ITEM.to_owned(),
+                id: None,
+                data: json!({ "provider": provider, "item": item }),
+                transient: None,
+            }),
+            // Each request of an answer repeats the edits of the earlier ones, so only the newest
+            // part is kept.
+            Part::ContextEdits { provider, edits } => Chunk::Data(DataChunk {
+                kind: CONTEXT_EDITS.to_owned(),
+                id: Some("context-edits".to_owned()),
+                data: json!({ "provider": provider, "edits": edits }),
+                transient: None,
+            }),
+            // The loop emits its own events for calls and the end, and drops keep-alives.
+            Part::ToolCall { .. } | Part::Finish { .. } | Part::Alive => return,
+        });
+    }
+
+    fn open(&mut self, provider_id: String) -> String {
+        self.named += 1;
+        let name = self.named.to_string();
+        self.open.push((provider_id, name.clone()));
+        name
+    }
+
+    fn name(&self, provider_id: &str) -> String {
+        let open = self.open.iter().rev().find(|(id, _)| id == provider_id);
+        open.map_or_else(|| provider_id.to_owned(), |(_, name)| name.clone())
+    }
+
+    fn close(&mut self, provider_id: &str) -> String {
+        match self.open.iter().rposition(|(id, _)| id == provider_id) {
+            Some(at) => self.open.remove(at).1,
+            None => provider_id.to_owned(),
+        }
+    }
+}
+
+fn available(call: ToolCall, dynamic: bool) -> Chunk {
+    Chunk::ToolInputAvailable {
+        tool_call_id: call.id,
+        tool_name: call.name,
+        input: call.input,
+        provider_executed: call.provider_executed.then_some(true),
+        provider_metadata: call.metadata,
+        dynamic: dynamic.then_some(true),
+        title: None,
+    }
+}
+
+/// Returns whether the user may rely on the chunk, so that it must be stored before it is sent.
+pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
+    match chunk {
+        Chunk::ToolInputAvailable { .. }
+        | Chunk::ToolInputError { .. }
+        | Chunk::ToolApprovalRequest { .. }
+        | Chunk::ToolOutputError { .. }
+        | Chunk::ToolOutputDenied { .. } => true,
+        Chunk::ToolOutputAvailable { preliminary, .. } => *preliminary != Some(true),
+        _ => false,
+    }
+}
+
+/// Returns whether the chunk must stay on the server.
+pub(crate) fn is_private(chunk: &Chunk) -> bool {
+    matches!(chunk, Chunk::Data(data) if wire::is_private(&data.kind))
+}
+
+/// Converts a finish reason to the wire type.
+pub(crate) fn finish_reason(reason: contract::FinishReason) -> FinishReason {
+    use contract::FinishReason as From;
+    match reason {
+        From::Stop => FinishReason::Stop,
+        From::Length => FinishReason::Length,
+        From::ContentFilter => FinishReason::ContentFilter,
+        From::ToolCalls => FinishReason::ToolCalls,
+        From::Error => FinishReason::Error,
+        From::Pause | From::Other => FinishReason::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Providers restart the numbering of sources in each reply of a message.
+    #[test]
+    fn source_ids_are_unique_across_steps() {
+        let (mut to_wire, mut chunks) = (ToWire::default(), Vec::new());
+        for _ in 0..2 {
+            let (id, url) = ("source-1".to_owned(), "https://example.org/".to_owned());
+            let source = Source::Url { id, url, title: None, metadata: None };
+            to_wire.convert(Event::Part(Part::Source(source)), &mut chunks);
+        }
+        let ids: std::collections::HashSet<_> = chunks
+            .iter()
+            .filter_map(|chunk| match chunk {
+                Chunk::SourceUrl(source) => Some(&source.source_id),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(ids.len(), 2);
+    }
+
+    /// The edits are stored with the answer once, and the model reads the whole history again.
+    #[test]
+    fn context_edits_are_kept_and_do_not_go_back() {
+        let edits = |cleared| {
+            let edit = contract::ContextEdit {
+                kind: "clear_tool_uses_20250919".to_owned(),
+                cleared_tool_uses: Some(cleared),
+                cleared_thinking_turns: None,
+                cleared_input_tokens: Some(500),
+            };
+            Event::Part(Part::ContextEdits { provider: "anthropic".to_owned(), edits: vec![edit] })
+        };
+        let (mut to_wire, mut chunks) = (ToWire::default(), Vec::new());
+        for event in [edits(1), Event::StepStart { number: 2 }, edits(2)] {
+            to_wire.convert(event, &mut chunks);
+        }
+        assert!(!chunks.iter().any(is_private), "they are shown");
+        let mut reducer = wire::Reducer::new(wire::UiMessage::new("m", wire::Role::Assistant));
+        for chunk in &chunks {
+            reducer.apply(chunk).unwrap();
+        }
+        let message = reducer.message();
+        let data: Vec<_> = message
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                wire::UiPart::Data(data) if data.kind == CONTEXT_EDITS => Some(&data.data),
+                _ => None,
+            })
+            .collect();
+        let newest = json!({ "type": "clear_tool_uses_20250919", "clearedToolUses": 2, "clearedInputTokens": 500 });
+        assert_eq!(data, [&json!({ "provider": "anthropic", "edits": [newest] })]);
+        assert!(crate::run::to_prompt::to_prompt(std::slice::from_ref(message), |_| false).is_empty());
+    }
+}

@@ -1,0 +1,20 @@
+//! A submission: what the user sends is checked and planned, stored together with the run that
+//! answers it, and calls that wait for the user are settled.
+
+pub(crate) mod conversation_locks;
+pub(crate) mod expiry;
+pub(crate) mod pending_calls;
+pub(crate) mod send;
+pub(crate) mod standing_approvals;
+
+use crate::Frames;
+
+/// The response to an accepted submission.
+pub struct SendResponse {
+    /// The run that answers; empty if answers were stored and others are still missing.
+    pub run_id: String,
+    /// The assistant message that the run writes.
+    pub message_id: String,
+    /// The run's stream.
+    pub frames: Frames,
+}

@@ -1,0 +1,38 @@
+//! Administrative actions on the runs of other users. Reading is done by the store; the routes
+//! check the rights.
+
+use crate::Chat;
+use crate::upkeep::purge;
+use wire::EndReason;
+
+impl Chat {
+    /// Stops all runs of a user whose access was revoked. What was written stays.
+    pub fn stop_user_runs(&self, user_id: &str) {
+        self.stop_all(user_id, EndReason::StoppedByAdmin);
+    }
+
+    fn stop_all(&self, user_id: &str, why: EndReason) {
+        let live = self.inner.registry.all().into_iter().filter(|run| run.identity.owner == user_id);
+        live.for_each(|run| run.stop(why));
+        if self.inner.store.is_shared() {
+            let (store, user_id) = (self.inner.store.clone(), user_id.to_owned());
+            self.inner.tasks.spawn(async move {
+                if let Err(error) = store.request_stop(&user_id, None, why).await {
+                    tracing::error!(%error, "other servers could not be asked to stop a user's answers");
+                }
+            });
+        }
+    }
+
+    /// Stops the runs of a user who is being deleted, and starts deleting their data. An unfinished
+    /// deletion continues after the next start of the server.
+    pub fn begin_deletions(&self, user_id: &str) {
+        self.stop_all(user_id, EndReason::Deleted);
+        let (store, events) = (self.inner.store.clone(), self.inner.events.clone());
+        self.inner.tasks.spawn(async move {
+            if let Err(error) = purge::purge_users(&store, &events).await {
+                tracing::error!(%error, "a deleted user's data could not be removed yet");
+            }
+        });
+    }
+}

@@ -1,0 +1,252 @@
+//! The pages of custom agents.
+
+use super::list::CustomAgentList;
+use super::{CustomAgentBody, CustomAgentDetail, MAX_DESCRIPTION, MAX_INSTRUCTIONS, MAX_NAME, parse_definition};
+use crate::store::CustomAgentVersion;
+use crate::{CustomAgent, console};
+use axum::Router;
+use axum::extract::{Path, Query, RawForm, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::{get, post};
+use capability::Context;
+use leptos::prelude::*;
+use serde::Deserialize;
+use web::admin::list::List;
+use web::admin::{Admin, PageError, UserNames, page};
+use web::html::Heading::Text;
+use web::html::{error_message, facts, link, success_message, table, text};
+use web::see_other;
+use web::times::minute;
+use wire::{ErrorCode, UserError};
+
+const LIST_PATH: &str = CustomAgentList::PATH;
+
+pub(super) fn routes() -> Router<Context> {
+    Router::new()
+        .route(LIST_PATH, post(add))
+        .route("/admin/custom-agents/new", get(new))
+        .route("/admin/custom-agents/{id}", get(show).post(change))
+        .route("/admin/custom-agents/{id}/delete", post(delete))
+}
+
+/// The query of the form for a new agent: its base agent.
+#[derive(Deserialize)]
+struct BaseQuery {
+    #[serde(default)]
+    from: String,
+}
+
+/// `GET /admin/custom-agents/new?from=ID`
+async fn new(
+    admin: Admin,
+    State(state): State<Context>,
+    Query(query): Query<BaseQuery>,
+) -> Result<Response, PageError> {
+    if !console::allowed_bases(&state).contains(&query.from) {
+        return Err(UserError::not_found().into());
+    }
+    let tools = console::available_tools(&state, &query.from);
+    let sent = CustomAgentBody {
+        name: String::new(),
+        description: String::new(),
+        from: query.from,
+        instructions: String::new(),
+        tools: Vec::new(),
+        version: None,
+    };
+    let content = view! {
+        <section class="cw-account-part" aria-label="New agent">{form(LIST_PATH.to_owned(), sent, tools, "Create agent", None)}</section>
+    };
+    Ok(page(&admin, "/admin/agents", StatusCode::OK, "New agent", content))
+}
+
+/// `POST /admin/custom-agents`
+async fn add(admin: Admin, State(state): State<Context>, RawForm(form_data): RawForm) -> Result<Response, PageError> {
+    let sent = parse_form(&form_data);
+    match console::save(&state, &admin, None, sent.clone()).await {
+        Ok(id) => Ok(see_other(&format!("{LIST_PATH}/{id}?done=1"), None)),
+        Err(error) => {
+            let tools = console::available_tools(&state, &sent.from);
+            let content = view! {
+                <section class="cw-account-part" aria-label="New agent">
+                    {form(LIST_PATH.to_owned(), sent, tools, "Create agent", Some(error.message))}
+                </section>
+            };
+            Ok(page(&admin, "/admin/agents", StatusCode::UNPROCESSABLE_ENTITY, "New agent", content))
+        }
+    }
+}
+
+/// The query of the page: set after a change.
+#[derive(Deserialize)]
+struct DoneQuery {
+    done: Option<String>,
+}
+
+/// `GET /admin/custom-agents/{id}`
+async fn show(
+    admin: Admin,
+    State(state): State<Context>,
+    Path(id): Path<String>,
+    Query(what): Query<DoneQuery>,
+) -> Result<Response, PageError> {
+    let detail = console::custom_agent_detail(&state, &id).await?;
+    render(&admin, &state, detail, None, what.done.is_some()).await
+}
+
+/// `POST /admin/custom-agents/{id}`
+async fn change(
+    admin: Admin,
+    State(state): State<Context>,
+    Path(id): Path<String>,
+    RawForm(form_data): RawForm,
+) -> Result<Response, PageError> {
+    let sent = parse_form(&form_data);
+    match console::save(&state, &admin, Some(&id), sent.clone()).await {
+        Ok(id) => Ok(see_other(&format!("{LIST_PATH}/{id}?done=1"), None)),
+        Err(error) if error.code == ErrorCode::NotFound => Err(error.into()),
+        Err(error) => {
+            let detail = console::custom_agent_detail(&state, &id).await?;
+            render(&admin, &state, detail, Some((sent, error)), false).await
+        }
+    }
+}
+
+/// `POST /admin/custom-agents/{id}/delete`
+async fn delete(admin: Admin, State(state): State<Context>, Path(id): Path<String>) -> Result<Response, PageError> {
+    console::delete(&state, &admin, &id).await?;
+    Ok(see_other(LIST_PATH, None))
+}
+
+/// Parses a form in which a field may occur several times.
+fn parse_form(form_data: &[u8]) -> CustomAgentBody {
+    let pairs: Vec<_> = url::form_urlencoded::parse(form_data).into_owned().collect();
+    let all = |name: &'static str| pairs.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.clone());
+    let one = |name: &'static str| all(name).next().unwrap_or_default();
+    CustomAgentBody {
+        name: one("name"),
+        description: one("description"),
+        from: one("from"),
+        instructions: one("instructions"),
+        tools: all("tool").collect(),
+        version: one("version").parse().ok(),
+    }
+}
+
+async fn render(
+    admin: &Admin,
+    state: &Context,
+    detail: CustomAgentDetail,
+    refused: Option<(CustomAgentBody, UserError)>,
+    is_done: bool,
+) -> Result<Response, PageError> {
+    let CustomAgentDetail { row, is_available, versions } = detail;
+    let authors = versions.iter().map(|version| version.author.as_str()).chain([row.owner.as_str()]);
+    let names = UserNames::load(&state.store, authors).await?;
+    let custom = parse_definition(row.definition);
+    let title = custom.name.clone();
+    let status = refused.as_ref().map_or(StatusCode::OK, |(_, error)| {
+        StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
+    });
+    let (sent, wrong) = match refused {
+        Some((sent, error)) => (sent, Some(error.message)),
+        None => {
+            let CustomAgent { name, description, from, instructions, tools } = custom;
+            (CustomAgentBody { name, description, from, instructions, tools, version: Some(row.version) }, None)
+        }
+    };
+    let path = format!("{LIST_PATH}/{}", row.id);
+    let about = [
+        ("Page", if is_available { link(format!("/{}", row.id), format!("/{}", row.id)) } else { text("") }),
+        ("Based on", text(sent.from.clone())),
+        ("Created by", names.view(&row.owner)),
+        ("Created (UTC)", text(minute(row.created_at))),
+        ("Version", row.version.into_any()),
+    ];
+    let tools = console::available_tools(state, &sent.from);
+    let health = format!("/admin/agents/{}", row.id);
+    let content = view! {
+        {success_message(is_done.then_some("Saved. Users can chat with it now."))}
+        {(!is_available).then(|| error_message(Some("The config no longer has the agent that this one is based on. Nobody can chat with it.".to_owned())))}
+        <section class="cw-account-part" aria-label="About">
+            {facts(about)}
+            {is_available.then(|| view! { <p class="cw-admin-links"><a href=health>"Usage and errors"</a></p> })}
+        </section>
+        <section class="cw-account-part" aria-labelledby="change">
+            <h2 id="change">"Edit"</h2>
+            {form(path.clone(), sent, tools, "Save", wrong)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="versions">
+            <h2 id="versions">"Versions"</h2>
+            {versions_table(versions, &names)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="delete">
+            <h2 id="delete">"Delete"</h2>
+            <p class="cw-account-note">"Conversations with it are kept, but cannot be continued. Its versions stay in the database."</p>
+            <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
+                <button class="cw-button cw-danger">"Delete agent"</button>
+            </form>
+        </section>
+    };
+    Ok(page(admin, "/admin/agents", status, &title, content))
+}
+
+fn versions_table(versions: Vec<CustomAgentVersion>, names: &UserNames) -> AnyView {
+    let columns = [Text("Version"), Text("Saved by"), Text("Saved (UTC)"), Text("Tools"), Text("Instructions")];
+    let line = |version: CustomAgentVersion| {
+        let custom = parse_definition(version.definition);
+        let instructions = view! {
+            <details class="cw-admin-call">
+                <summary>"Instructions"</summary>
+                <pre tabindex="0" aria-label="Instructions">{custom.instructions}</pre>
+            </details>
+        };
+        [
+            version.version.into_any(),
+            names.view(&version.author),
+            text(minute(version.created_at)),
+            text(custom.tools.join(", ")),
+            instructions.into_any(),
+        ]
+    };
+    table(columns, versions.into_iter().map(line), "There are no versions.")
+}
+
+fn form(
+    action: String,
+    sent: CustomAgentBody,
+    tools: Vec<String>,
+    act: &'static str,
+    wrong: Option<String>,
+) -> impl IntoView {
+    let tool = |name: String| {
+        let is_chosen = sent.tools.contains(&name);
+        view! { <label><input type="checkbox" name="tool" value=name.clone() checked=is_chosen />{name}</label> }
+    };
+    let tools = tools.into_iter().map(tool).collect_view();
+    view! {
+        {error_message(wrong)}
+        <form class="cw-account-form" method="post" action=action>
+            <input type="hidden" name="from" value=sent.from.clone() />
+            <input type="hidden" name="version" value=sent.version.map(|version| version.to_string()) />
+            <label class="cw-account-field">
+                <span>"Agent name"</span>
+                <input name="name" value=sent.name.clone() required maxlength=MAX_NAME.to_string() autocomplete="off" />
+            </label>
+            <label class="cw-account-field">
+                <span>"Purpose"</span>
+                <input name="description" value=sent.description.clone() maxlength=MAX_DESCRIPTION.to_string() autocomplete="off" />
+            </label>
+            <label class="cw-account-field">
+                <span>"Instructions"</span>
+                <textarea name="instructions" rows="8" required maxlength=MAX_INSTRUCTIONS.to_string()>{sent.instructions.clone()}</textarea>
+            </label>
+            <fieldset class="cw-account-scopes">
+                <legend>{format!("Tools of {}", sent.from)}</legend>
+                {tools}
+            </fieldset>
+            <button class="cw-button">{act}</button>
+        </form>
+    }
+}

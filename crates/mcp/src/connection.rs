@@ -1,0 +1,275 @@
+//! A connection to an MCP server: opened, asked for its tools and called within time limits.
+
+use crate::events::NotificationHandler;
+use crate::failure::FailureKind;
+use crate::listing::{self, ServerTools};
+use crate::process::ServerProcess;
+use crate::settings::{McpSettings, McpTransport};
+use crate::stdio::StdioTransport;
+use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, PROBE_TIME, clean, http, result, sse};
+use contract::{OmittedTool, ToolContext, ToolError};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
+    PaginatedRequestParams, PingRequest, RequestId, ServerResult,
+};
+use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// An open connection to an MCP server.
+pub(crate) struct Connection {
+    name: String,
+    service: RunningService<RoleClient, NotificationHandler>,
+    events: NotificationHandler,
+    offered: Mutex<Option<Arc<ServerTools>>>,
+    begun: Instant,
+    /// When the access token of the connection expires.
+    token_expiry: Option<Instant>,
+    /// The process. It is declared after the service, which closes the process's input when it is
+    /// dropped.
+    program: Option<ServerProcess>,
+}
+
+impl Connection {
+    /// Opens a connection.
+    pub(crate) async fn open(settings: &McpSettings) -> Result<Self, ToolError> {
+        let begun = tokio::time::timeout(CONNECT_TIME, begin(settings)).await;
+        let failed = begun.unwrap_or_else(|_| Err(OpenError::new("it did not answer in time", CONNECT_TIME)));
+        failed.map_err(|failure| {
+            let OpenError { public, cause, last_words } = failure;
+            tracing::warn!(server = settings.name, cause, last_words, "an MCP server is not available");
+            unavailable(&settings.name, public)
+        })
+    }
+
+    /// Returns whether the connection can still be used.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.service.is_closed() && !self.service.peer().is_transport_closed() && !self.is_token_expired()
+    }
+
+    /// Returns whether the access token has expired.
+    pub(crate) fn is_token_expired(&self) -> bool {
+        self.token_expiry.is_some_and(|ends| ends <= Instant::now())
+    }
+
+    /// Returns the age of the connection.
+    pub(crate) fn age(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// Returns the server's tools. They are listed again after the server has reported a change.
+    pub(crate) async fn tools(&self) -> Result<Arc<ServerTools>, RequestError> {
+        let mut offered = self.offered.lock().await;
+        if self.events.take_stale() {
+            *offered = None;
+        }
+        if let Some(offered) = &*offered {
+            return Ok(offered.clone());
+        }
+        let listed = tokio::time::timeout(LIST_TIME, self.list()).await;
+        let listed = listed.unwrap_or(Err(ServiceError::Timeout { timeout: LIST_TIME })).map_err(|error| {
+            tracing::warn!(server = self.name, %error, last_words = self.last_words(), "an MCP server does not list its tools");
+            let message = unavailable(&self.name, "it did not list its tools");
+            match FailureKind::from_service(&error) {
+                FailureKind::Refused(_) => RequestError::Refused(message),
+                FailureKind::Answered(_) | FailureKind::Lost => RequestError::Lost(message),
+            }
+        })?;
+        let read = Arc::new(listing::read_tools(&self.name, listed).await);
+        *offered = Some(read.clone());
+        Ok(read)
+    }
+
+    /// Returns the names of the listed tools, and the tools that agents cannot use. Both are empty
+    /// while the tools are being listed.
+    pub(crate) fn known_tools(&self) -> (Vec<String>, Vec<OmittedTool>) {
+        let listed = self.offered.try_lock().ok().and_then(|offered| offered.clone());
+        let Some(listed) = listed else { return (Vec::new(), Vec::new()) };
+        (listed.offered.iter().map(|tool| tool.name.clone()).collect(), listed.left_out.clone())
+    }
+
+    /// Lists all pages, up to the limit.
+    async fn list(&self) -> Result<Vec<rmcp::model::Tool>, ServiceError> {
+        let (mut tools, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = self.service.peer().list_tools(Some(page)).await?;
+            // The timeout ends a server that returns empty pages forever.
+            tools.extend(page.tools);
+            cursor = page.next_cursor;
+            if tools.len() > MAX_TOOLS {
+                tracing::warn!(
+                    server = self.name,
+                    "an MCP server offers more than {MAX_TOOLS} tools; the rest is left out"
+                );
+                tools.truncate(MAX_TOOLS);
+                cursor = None;
+            }
+            if cursor.is_none() {
+                return Ok(tools);
+            }
+        }
+    }
+
+    /// Calls a tool. When the call is cancelled, the server is notified; `gone` runs if the server
+    /// does not respond to a ping afterwards.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        context: ToolContext,
+        gone: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<Value, RequestError> {
+        let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
+        let sent = self
+            .service
+            .peer()
+            .send_cancellable_request(ClientRequest::CallToolRequest(request), PeerRequestOptions::no_options());
+        let handle = sent.await.map_err(|error| self.request_error(tool, &error))?;
+        let _following = self.events.track_progress(handle.progress_token.clone(), context.reports);
+        let (peer, request_id) = (handle.peer.clone(), handle.id.clone());
+        let answer = tokio::select! {
+            answer = handle.await_response() => answer.map_err(|error| self.request_error(tool, &error))?,
+            () = context.cancel.cancelled() => {
+                // A task of its own, since the call has returned by then.
+                tokio::spawn(async move {
+                    if !cancel_and_ping(&peer, request_id).await {
+                        gone.await;
+                    }
+                });
+                let stopped = "Stopped before it finished. It may or may not have had an effect.";
+                return Err(RequestError::Answered(ToolError::new(stopped)));
+            }
+        };
+        let answered = |text: &str| RequestError::Answered(ToolError::new(text));
+        match answer {
+            ServerResult::CallToolResult(result) => result::into_value(result).map_err(RequestError::Answered),
+            ServerResult::InputRequiredResult(_) => {
+                Err(answered("The tool requested further input, which is not supported."))
+            }
+            _ => Err(answered("The server's answer is not the result of a tool call.")),
+        }
+    }
+
+    fn request_error(&self, tool: &str, error: &ServiceError) -> RequestError {
+        let refused = |why: &str| ToolError::new(format!("The server refused the call: {}", clean(why, MAX_ERROR)));
+        let failure = FailureKind::from_service(error);
+        if !matches!(failure, FailureKind::Answered(_)) {
+            tracing::warn!(server = self.name, tool, %error, last_words = self.last_words(), "a call of an MCP server failed");
+        }
+        match failure {
+            FailureKind::Answered(why) => RequestError::Answered(refused(&why)),
+            FailureKind::Refused(why) => RequestError::Refused(refused(&why)),
+            FailureKind::Lost => RequestError::Lost(ToolError::new(format!(
+                "The connection to `{}` ended before there was a result. The call may or may not have had an effect.",
+                self.name
+            ))),
+        }
+    }
+
+    fn last_words(&self) -> String {
+        self.program.as_ref().map(|program| program.last_words().text()).unwrap_or_default()
+    }
+}
+
+/// Why a request has no result.
+pub(crate) enum RequestError {
+    /// The server answered with an error, and the connection can still be used.
+    Answered(ToolError),
+    /// The request was refused before it ran, and the connection cannot be used any more: the
+    /// server has forgotten its session.
+    Refused(ToolError),
+    /// The connection cannot be used any more, and the request may have run.
+    Lost(ToolError),
+}
+
+impl RequestError {
+    /// Returns the error for the model or the user.
+    pub(crate) fn into_error(self) -> ToolError {
+        match self {
+            Self::Answered(error) | Self::Refused(error) | Self::Lost(error) => error,
+        }
+    }
+}
+
+/// Notifies the server that a call is cancelled, and returns whether the server still responds.
+async fn cancel_and_ping(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
+    let cancelled =
+        CancelledNotificationParam::new(Some(given_up), Some("the user stopped it, or it took too long".to_owned()));
+    let asked = async {
+        let _ = peer.notify_cancelled(cancelled).await;
+        peer.send_request(ClientRequest::PingRequest(PingRequest::default())).await
+    };
+    match tokio::time::timeout(PROBE_TIME, asked).await {
+        Ok(Ok(_)) => true,
+        // A server that does not support ping has responded.
+        Ok(Err(error)) => matches!(FailureKind::from_service(&error), FailureKind::Answered(_)),
+        Err(_) => false,
+    }
+}
+
+/// Returns the message for the user.
+pub(crate) fn unavailable(name: &str, why: &str) -> ToolError {
+    ToolError::new(format!("The tools of `{name}` are not available now: {why}."))
+}
+
+/// Why a connection could not be opened.
+struct OpenError {
+    /// The reason for the user.
+    public: &'static str,
+    /// The cause for the log.
+    cause: String,
+    /// The error output of a process, for the log.
+    last_words: String,
+}
+
+impl OpenError {
+    fn new(public: &'static str, cause: impl std::fmt::Debug) -> Self {
+        Self { public, cause: format!("{cause:?}"), last_words: String::new() }
+    }
+}
+
+async fn begin(settings: &McpSettings) -> Result<Connection, OpenError> {
+    let unreachable = |error| OpenError::new("it cannot be reached", error);
+    match &settings.transport {
+        McpTransport::Stdio(stdio) => {
+            let (program, output, input) =
+                ServerProcess::start(stdio).map_err(|error| OpenError::new("it could not be started", error))?;
+            let transport = StdioTransport::new(output, input);
+            let last_words = program.last_words();
+            let begun = serve(settings, transport, None).await;
+            let begun = begun.map_err(|failure| OpenError { last_words: last_words.text(), ..failure })?;
+            Ok(Connection { program: Some(program), ..begun })
+        }
+        McpTransport::Http(http) => {
+            let access = http::prepare_access(http).await.map_err(unreachable)?;
+            serve(settings, http::streamable(&access), access.token_expiry).await
+        }
+        McpTransport::Sse(http) => {
+            let access = http::prepare_access(http).await.map_err(unreachable)?;
+            let (transport, ends) = (sse::open(&access).await.map_err(unreachable)?, access.token_expiry);
+            serve(settings, transport, ends).await
+        }
+    }
+}
+
+async fn serve(
+    settings: &McpSettings,
+    transport: impl Transport<RoleClient> + 'static,
+    ends: Option<Instant>,
+) -> Result<Connection, OpenError> {
+    let events = NotificationHandler::default();
+    let service = rmcp::serve_client(events.clone(), transport).await.map_err(|error| {
+        let public = match &error {
+            error if error.is_authorization_required() => "it does not accept the key",
+            ClientInitializeError::ConnectionClosed(_) => "it ended at once",
+            _ => "it did not answer as an MCP server does",
+        };
+        OpenError::new(public, error)
+    })?;
+    let (name, begun) = (settings.name.clone(), Instant::now());
+    Ok(Connection { name, service, events, offered: Mutex::default(), begun, token_expiry: ends, program: None })
+}

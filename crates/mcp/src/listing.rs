@@ -1,0 +1,232 @@
+//! Converts a server's tools into those that an agent can use.
+
+use crate::message::TASK_SUPPORT;
+use crate::settings::McpSelection;
+use crate::{MAX_DESCRIPTION, MAX_SCHEMA, clean};
+use config::compile_patterns;
+use contract::{Annotations, OmittedTool, ToolSpec};
+use globset::GlobSet;
+use rmcp::model::{Tool, ToolAnnotations};
+use schemas::{Schema, SchemaError};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// The maximum size of an unusable name that is shown, in bytes.
+const MAX_NAME_SHOWN: usize = 100;
+
+/// A tool of a server, within limits.
+#[derive(Clone, Debug)]
+pub(crate) struct ListedTool {
+    /// The server's name for the tool.
+    pub(crate) name: String,
+    /// The description that the model reads.
+    pub(crate) description: String,
+    /// The JSON Schema of the arguments, which are an object.
+    pub(crate) schema: Value,
+    /// A hash of the description and the schema.
+    pub(crate) fingerprint: [u8; 32],
+    /// Whether the server declares the tool as idempotent.
+    pub(crate) is_idempotent: bool,
+}
+
+/// The tools of a server.
+#[derive(Debug)]
+pub(crate) struct ServerTools {
+    /// The tools that agents can use.
+    pub(crate) offered: Vec<ListedTool>,
+    /// The tools that they cannot use.
+    pub(crate) left_out: Vec<OmittedTool>,
+}
+
+/// Reads the tools of a server. Those that cannot be used are also logged.
+pub(crate) async fn read_tools(server: &str, listed: Vec<Tool>) -> ServerTools {
+    let (mut offered, mut left_out) = (Vec::new(), Vec::new());
+    for tool in listed {
+        let name = clean(&tool.name, MAX_NAME_SHOWN);
+        match read_one(tool).await {
+            Ok(tool) => offered.push(tool),
+            Err(reason) => {
+                tracing::warn!(server, tool = name, "left out a tool of an MCP server: {reason}");
+                left_out.push(OmittedTool { name, reason });
+            }
+        }
+    }
+    ServerTools { offered, left_out }
+}
+
+async fn read_one(tool: Tool) -> Result<ListedTool, String> {
+    let name = tool.name.into_owned();
+    if !is_name(&name) {
+        return Err("its name must have 1 to 64 letters, digits, `_` or `-`".to_owned());
+    }
+    let support = tool.meta.as_ref().and_then(|meta| meta.get(TASK_SUPPORT)).and_then(Value::as_str);
+    if support == Some("required") {
+        return Err("it can only be called as a task, which is not supported".to_owned());
+    }
+    let text = serde_json::to_string(&*tool.input_schema).map_err(|error| error.to_string())?;
+    if text.len() > MAX_SCHEMA {
+        return Err(format!("its schema is larger than {} KB", MAX_SCHEMA >> 10));
+    }
+    let mut schema = Value::Object((*tool.input_schema).clone());
+    clean_texts(&mut schema);
+    // Some servers leave the type out, but providers require it.
+    schema["type"] = "object".into();
+    match Schema::compile_cached(&schema).await {
+        // A schema that could not be compiled now is compiled again for each run.
+        Ok(_) | Err(SchemaError::Busy) => {}
+        Err(SchemaError::Invalid { .. }) => return Err("its schema is not a valid JSON Schema".to_owned()),
+        Err(SchemaError::Refused(reason)) => return Err(format!("its schema cannot be used: {}", clean(&reason, 300))),
+    }
+    let described = tool.description.unwrap_or_default();
+    let fingerprint = Sha256::new().chain_update(&*described).chain_update([0]).chain_update(&text).finalize().into();
+    // A read-only tool is idempotent.
+    let hint = |hints: &ToolAnnotations| hints.idempotent_hint == Some(true) || hints.read_only_hint == Some(true);
+    let is_idempotent = tool.annotations.as_ref().is_some_and(hint);
+    Ok(ListedTool { name, description: clean(&described, MAX_DESCRIPTION), schema, fingerprint, is_idempotent })
+}
+
+/// Sanitizes the texts in a schema, which the model reads like the description.
+fn clean_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = clean(text, MAX_DESCRIPTION),
+        Value::Array(values) => values.iter_mut().for_each(clean_texts),
+        Value::Object(fields) => fields.values_mut().for_each(clean_texts),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
+/// The selection of an agent, with its compiled patterns.
+pub(crate) struct ToolSelector {
+    allow: Option<GlobSet>,
+    deny: GlobSet,
+    selection: McpSelection,
+}
+
+impl ToolSelector {
+    /// Compiles the patterns.
+    pub(crate) fn new(selection: McpSelection) -> Result<Self, String> {
+        let allow = selection.allow.as_deref().map(compile_patterns).transpose()?;
+        Ok(Self { allow, deny: compile_patterns(&selection.deny)?, selection })
+    }
+
+    /// Returns the declaration of a tool for the model, if the agent uses it.
+    pub(crate) fn spec(&self, offered: &ListedTool, is_changed: bool) -> Option<ToolSpec> {
+        let is_allowed = self.allow.as_ref().is_none_or(|allow| allow.is_match(&offered.name));
+        if !is_allowed || self.deny.is_match(&offered.name) {
+            return None;
+        }
+        let name = format!("{}{}", self.selection.prefix, offered.name);
+        if !is_name(&name) || tools::RESERVED_NAMES.contains(&name.as_str()) {
+            tracing::warn!(tool = name, "left out a tool of an MCP server: the name is reserved, or too long");
+            return None;
+        }
+        Some(ToolSpec {
+            needs_approval: self.selection.confirm || is_changed,
+            approval: self.selection.approval.clone(),
+            timeout: self.selection.timeout,
+            annotations: Annotations {
+                idempotent: self.selection.idempotent_hint && offered.is_idempotent,
+                ..Annotations::default()
+            },
+            ..ToolSpec::new(name, offered.description.clone(), offered.schema.clone())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn listed(name: &str, description: &str, schema: &Value) -> Tool {
+        serde_json::from_value(json!({ "name": name, "description": description, "inputSchema": schema })).unwrap()
+    }
+
+    #[tokio::test]
+    async fn tools_are_limited_and_sanitized() {
+        let check = async |name: &str, description: &str, schema: Value, expected: &str| {
+            let read = read_one(listed(name, description, &schema)).await;
+            let seen = read.map_or_else(|problem| problem, |tool| format!("{} {}", tool.description, tool.schema));
+            assert_eq!(seen, expected, "{name}");
+        };
+        let object = || json!({ "type": "object" });
+        check("echo", "Says\u{202e} it", object(), r#"Says it {"type":"object"}"#).await;
+        check("echo", "", json!({}), r#" {"type":"object"}"#).await;
+        let hidden = json!({ "type": "object", "properties": { "a": { "description": "x\u{200b}y" } } });
+        check("echo", "", hidden, r#" {"type":"object","properties":{"a":{"description":"xy"}}}"#).await;
+        check("no name", "", object(), "its name must have 1 to 64 letters, digits, `_` or `-`").await;
+        check("echo", "", json!({ "type": "object", "properties": 1 }), "its schema is not a valid JSON Schema").await;
+        check("echo", "", json!({ "title": "x".repeat(70_000) }), "its schema is larger than 64 KB").await;
+        let look_around = json!({ "type": "object", "properties": { "a": { "pattern": "(?=x)" } } });
+        let reason = "its schema cannot be used: the pattern `(?=x)` needs look-around or a back-reference, which can take unbounded time";
+        check("echo", "", look_around, reason).await;
+    }
+
+    #[tokio::test]
+    async fn tool_that_must_be_called_as_a_task_is_left_out() {
+        let check = async |support: &str, expected: Option<&str>| {
+            let tool = json!({ "name": "t", "inputSchema": {}, "_meta": { TASK_SUPPORT: support } });
+            let read = read_tools("s", vec![serde_json::from_value(tool).unwrap()]).await;
+            let reasons: Vec<_> = read.left_out.iter().map(|tool| tool.reason.as_str()).collect();
+            assert_eq!(reasons.first().copied(), expected, "{support}");
+            assert_eq!(read.offered.len() + reasons.len(), 1, "{support}");
+        };
+        check("required", Some("it can only be called as a task, which is not supported")).await;
+        check("optional", None).await;
+        check("forbidden", None).await;
+    }
+
+    #[tokio::test]
+    async fn the_servers_idempotent_hint_counts_only_if_enabled() {
+        let check = async |idempotent_hint: bool, annotations: Value, expected: bool| {
+            let selected = ToolSelector::new(McpSelection {
+                allow: None,
+                deny: Vec::new(),
+                prefix: String::new(),
+                confirm: false,
+                approval: contract::ApprovalTerms::default(),
+                timeout: Duration::from_secs(1),
+                idempotent_hint,
+            });
+            let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "annotations": annotations });
+            let offered = read_one(serde_json::from_value(tool).unwrap()).await.unwrap();
+            let spec = selected.unwrap().spec(&offered, false).unwrap();
+            assert_eq!(spec.annotations.idempotent, expected, "{idempotent_hint} {annotations}");
+        };
+        check(true, json!({ "idempotentHint": true }), true).await;
+        check(true, json!({ "readOnlyHint": true }), true).await;
+        check(true, json!({ "idempotentHint": false }), false).await;
+        check(true, json!({}), false).await;
+        check(true, Value::Null, false).await;
+        check(false, json!({ "idempotentHint": true, "readOnlyHint": true }), false).await;
+    }
+
+    #[tokio::test]
+    async fn the_selection_filters_and_prefixes_tools() {
+        let check = async |allow: Option<&[&str]>, deny: &[&str], prefix: &str, expected: &[&str]| {
+            let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+            let selected = ToolSelector::new(McpSelection {
+                allow: allow.map(owned),
+                deny: owned(deny),
+                prefix: prefix.to_owned(),
+                confirm: false,
+                approval: contract::ApprovalTerms::default(),
+                timeout: Duration::from_secs(1),
+                idempotent_hint: false,
+            });
+            let names = ["read_one", "read_two", "write", "read-file"];
+            let listed = read_tools("s", names.iter().map(|name| listed(name, "", &json!({}))).collect()).await;
+            let specs = listed.offered.iter().filter_map(|tool| selected.as_ref().unwrap().spec(tool, false));
+            assert_eq!(specs.map(|spec| spec.name).collect::<Vec<_>>(), expected);
+        };
+        check(None, &[], "", &["read_one", "read_two", "write"]).await;
+        check(None, &[], "s__", &["s__read_one", "s__read_two", "s__write", "s__read-file"]).await;
+        check(Some(&["read_*"]), &["*_two"], "", &["read_one"]).await;
+        check(Some(&[]), &[], "", &[]).await;
+    }
+}

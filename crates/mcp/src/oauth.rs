@@ -1,0 +1,83 @@
+//! Requests an access token by OAuth's client credentials grant or with a refresh token (RFC 6749,
+//! 4.4 and 6).
+
+use crate::settings::ClientCredentials;
+use egress::{Egress, EgressRequest};
+use reqwest::Method;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::time::{Duration, Instant};
+use url::form_urlencoded::{Serializer, byte_serialize};
+
+/// The time limit of the whole request.
+const TIME: Duration = Duration::from_secs(8);
+/// The maximum size of the answer in bytes.
+const MAX_ANSWER: usize = 64 << 10;
+/// How long before its expiry a token is no longer used.
+const MARGIN: Duration = Duration::from_secs(30);
+
+/// An access token.
+pub(crate) struct AccessToken {
+    pub(crate) text: SecretString,
+    /// When the token must no longer be used.
+    pub(crate) expires_at: Option<Instant>,
+}
+
+#[derive(Deserialize)]
+struct TokenResponse {
+    access_token: String,
+    /// A token of any type other than `bearer` would have to be sent in another way (RFC 6749,
+    /// 7.1).
+    token_type: Option<String>,
+    expires_in: Option<u64>,
+}
+
+/// Requests a token. The error never contains what was sent or answered.
+pub(crate) async fn token(egress: &Egress, credentials: &ClientCredentials) -> Result<AccessToken, String> {
+    let asked = Instant::now();
+    let answer = egress.send(request(credentials)?).await.map_err(|error| format!("the token endpoint: {error}"))?;
+    if answer.status != 200 {
+        return Err(format!("the token endpoint answered with the status {}", answer.status));
+    }
+    let answer: TokenResponse =
+        serde_json::from_slice(&answer.body).map_err(|_| "the token endpoint's answer has no token")?;
+    if answer.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
+        return Err("the token endpoint's answer has an unsupported token type".to_owned());
+    }
+    let ends = answer.expires_in.and_then(|seconds| {
+        let life = Duration::from_secs(seconds);
+        asked.checked_add(life.saturating_sub(MARGIN.min(life / 2)))
+    });
+    Ok(AccessToken { text: answer.access_token.into(), expires_at: ends })
+}
+
+fn request(credentials: &ClientCredentials) -> Result<EgressRequest, String> {
+    let mut form = Serializer::new(String::new());
+    match &credentials.refresh_token {
+        Some(token) => {
+            form.append_pair("grant_type", "refresh_token").append_pair("refresh_token", token.expose_secret())
+        }
+        None => form.append_pair("grant_type", "client_credentials"),
+    };
+    if let Some(scope) = &credentials.scope {
+        form.append_pair("scope", scope);
+    }
+    let mut headers = HeaderMap::new();
+    headers.insert(AUTHORIZATION, basic(credentials)?);
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+    let (method, url, body) = (Method::POST, credentials.token_url.clone(), Some(form.finish().into_bytes()));
+    Ok(EgressRequest { method, url, headers, body, timeout: TIME, max_bytes: MAX_ANSWER })
+}
+
+/// Both parts are form-encoded before they are joined (RFC 6749, 2.3.1).
+fn basic(credentials: &ClientCredentials) -> Result<HeaderValue, String> {
+    use base64::Engine;
+    let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+    let pair = format!("{}:{}", encode(&credentials.client_id), encode(credentials.client_secret.expose_secret()));
+    let text = format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair));
+    let mut value = HeaderValue::from_str(&text).map_err(|error| error.to_string())?;
+    value.set_sensitive(true);
+    Ok(value)
+}

@@ -1,0 +1,365 @@
+//! An MCP server and its connections: one for each user, opened when it is first needed, reopened
+//! after a failure, and closed when it is not used.
+
+use crate::connection::{Connection, RequestError, unavailable};
+use crate::listing::ServerTools;
+use crate::settings::{McpSettings, McpTransport};
+use capability::ToolServerStatus;
+use contract::{ToolContext, ToolError};
+use rmcp::model::JsonObject;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::Mutex;
+use tokio_util::task::AbortOnDropHandle;
+
+/// The maximum number of open connections; beyond that the least recently used one is closed.
+const MAX_OPEN: usize = 64;
+/// The maximum number of users that are remembered; beyond that the least recent one is forgotten.
+const MAX_USERS: usize = 4096;
+/// How long an unused connection stays open.
+const IDLE: Duration = Duration::from_secs(600);
+/// How often unused connections are closed.
+const SWEEP: Duration = Duration::from_secs(60);
+/// A connection that lasted this long resets the count of failures.
+const STABLE_TIME: Duration = Duration::from_secs(60);
+/// The maximum time between two attempts.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// An MCP server and the connections of its users. When it is dropped, its connections are closed
+/// and its processes are ended.
+pub struct McpServer {
+    settings: Arc<McpSettings>,
+    seats: UserConnections,
+    _sweeper: AbortOnDropHandle<()>,
+}
+
+type UserConnections = Arc<parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>>;
+
+impl McpServer {
+    /// Creates a server without connections. Must be called within a runtime.
+    pub fn new(settings: McpSettings) -> Self {
+        let seats = UserConnections::default();
+        let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::downgrade(&seats))));
+        Self { settings: Arc::new(settings), seats, _sweeper: sweeper }
+    }
+
+    /// Returns the server's name.
+    pub fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    /// Returns whether the server has the same settings, so that its connections can be kept.
+    pub fn has_settings(&self, settings: &McpSettings) -> bool {
+        self.settings.is_same(settings)
+    }
+
+    /// Returns the server's status. It opens no connection, and connections that are just being
+    /// opened are not counted.
+    pub fn status(&self) -> ToolServerStatus {
+        let mut status = idle(&self.settings);
+        let seats: Vec<_> = self.seats.lock().values().cloned().collect();
+        status.users = seats.len();
+        for seat in seats {
+            let Ok(state) = seat.state.try_lock() else { continue };
+            if let Some(connection) = state.connection.as_ref().filter(|connection| connection.is_open()) {
+                status.open += 1;
+                let (tools, left_out) = connection.known_tools();
+                if !tools.is_empty() || !left_out.is_empty() {
+                    (status.tools, status.left_out) = (tools, left_out);
+                }
+            }
+            if state.failed_at > status.failed_at {
+                status.failed_at = state.failed_at;
+                status.error = state.error.as_ref().map(|error| error.message.clone());
+            }
+        }
+        status
+    }
+
+    /// Returns the connection state of a user.
+    pub(crate) fn user_connection(&self, user_id: &str) -> Arc<UserConnection> {
+        let key = if self.settings.shared { "" } else { user_id };
+        let mut seats = self.seats.lock();
+        if !seats.contains_key(key) && seats.len() >= MAX_USERS {
+            let oldest = seats.iter().min_by_key(|(_, seat)| seat.used()).map(|(key, _)| key.clone());
+            oldest.map(|key| seats.remove(&key));
+        }
+        let seat = seats.entry(key.to_owned()).or_insert_with(|| Arc::new(UserConnection::new(self.settings.clone())));
+        let seat = seat.clone();
+        seat.touch();
+        give_up_over(&seats, MAX_OPEN);
+        seat
+    }
+}
+
+/// Closes unused connections until the server is dropped.
+async fn sweep(seats: Weak<parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>>) {
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        let Some(seats) = seats.upgrade() else { return };
+        let seats = seats.lock();
+        seats.values().filter(|seat| seat.used().elapsed() > IDLE).for_each(|seat| seat.give_up());
+    }
+}
+
+fn give_up_over(seats: &HashMap<String, Arc<UserConnection>>, most: usize) {
+    let mut open: Vec<_> = seats.values().filter(|seat| seat.is_open()).collect();
+    let over = open.len().saturating_sub(most);
+    open.sort_unstable_by_key(|seat| seat.used());
+    open.iter().take(over).for_each(|seat| seat.give_up());
+}
+
+/// The connection of one user, and the tools that this user has accepted.
+pub(crate) struct UserConnection {
+    settings: Arc<McpSettings>,
+    state: Mutex<ConnectionState>,
+    used: parking_lot::Mutex<Instant>,
+    /// The fingerprint of each tool when it was first listed, or last accepted.
+    known: parking_lot::Mutex<HashMap<String, [u8; 32]>>,
+}
+
+#[derive(Default)]
+struct ConnectionState {
+    connection: Option<Arc<Connection>>,
+    /// The number of consecutive failed attempts.
+    failures: u32,
+    /// The time before which there is no further attempt.
+    retry_at: Option<Instant>,
+    error: Option<ToolError>,
+    /// Since when there is an error; Unix time in milliseconds.
+    failed_at: Option<i64>,
+}
+
+impl UserConnection {
+    fn new(settings: Arc<McpSettings>) -> Self {
+        let used = parking_lot::Mutex::new(Instant::now());
+        Self { settings, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
+    }
+
+    fn touch(&self) {
+        *self.used.lock() = Instant::now();
+    }
+
+    fn used(&self) -> Instant {
+        *self.used.lock()
+    }
+
+    fn is_open(&self) -> bool {
+        self.state.try_lock().is_ok_and(|state| state.connection.is_some())
+    }
+
+    /// Closes the connection once its running calls have ended.
+    fn give_up(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            state.connection = None;
+        }
+    }
+
+    /// Returns the connection, and opens one if there is none. After several failures this fails at
+    /// once for some time.
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>, ToolError> {
+        self.touch();
+        let mut state = self.state.lock().await;
+        match &state.connection {
+            Some(connection) if connection.is_open() => return Ok(connection.clone()),
+            // An expired access token is not a failure.
+            Some(connection) if connection.is_token_expired() => state.connection = None,
+            Some(_) => state.lost(),
+            None => {}
+        }
+        if state.retry_at.is_some_and(|at| Instant::now() < at) {
+            let error = state.error.clone();
+            return Err(error.unwrap_or_else(|| unavailable(&self.settings.name, "its connection was just lost")));
+        }
+        match Connection::open(&self.settings).await {
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                state.connection = Some(connection.clone());
+                state.error = None;
+                state.failed_at = None;
+                Ok(connection)
+            }
+            Err(error) => {
+                state.failed(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns the server's tools. A server that does not list them counts as failed; one that has
+    /// forgotten the session is connected to again.
+    pub(crate) async fn offered(&self) -> Result<Arc<ServerTools>, ToolError> {
+        let connection = self.connection().await?;
+        let failed = match connection.tools().await {
+            Ok(offered) => return Ok(offered),
+            Err(failed) => failed,
+        };
+        let (connection, error) = match failed {
+            RequestError::Refused(_) => {
+                self.forgotten(&connection).await;
+                let connection = self.connection().await?;
+                match connection.tools().await {
+                    Ok(offered) => return Ok(offered),
+                    Err(failed) => (connection, failed.into_error()),
+                }
+            }
+            failed => (connection, failed.into_error()),
+        };
+        if let Some(mut state) = self.current(&connection).await {
+            state.connection = None;
+            state.failed(error.clone());
+        }
+        Err(error)
+    }
+
+    /// Calls a tool. The call is repeated on a new connection if the server refused it because it
+    /// has forgotten the session, or, if the context allows a repetition, when the connection was
+    /// lost.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        tool: &str,
+        fingerprint: [u8; 32],
+        arguments: JsonObject,
+        context: ToolContext,
+    ) -> Result<Value, ToolError> {
+        let connection = self.connection().await?;
+        let failed = match self.call_on(&connection, tool, arguments.clone(), context.clone()).await {
+            Ok(value) => return Ok(value),
+            Err(failed) => failed,
+        };
+        let is_again = match failed {
+            RequestError::Answered(error) => return Err(error),
+            RequestError::Refused(_) => true,
+            RequestError::Lost(_) => context.may_repeat,
+        };
+        if !is_again || context.cancel.is_cancelled() {
+            return Err(failed.into_error());
+        }
+        let connection = self.connection().await?;
+        // The new connection may be to another version of the server.
+        let listed = connection.tools().await.map_err(RequestError::into_error)?;
+        if !listed.offered.iter().any(|offered| offered.name == tool && offered.fingerprint == fingerprint) {
+            return Err(ToolError::new("The tool has changed on the server, so the call was not repeated."));
+        }
+        self.call_on(&connection, tool, arguments, context).await.map_err(RequestError::into_error)
+    }
+
+    /// Calls a tool on a connection, which is dropped if it cannot be used any more.
+    async fn call_on(
+        self: &Arc<Self>,
+        connection: &Arc<Connection>,
+        tool: &str,
+        arguments: JsonObject,
+        context: ToolContext,
+    ) -> Result<Value, RequestError> {
+        let (seat, used) = (Arc::downgrade(self), Arc::downgrade(connection));
+        let gone = async move {
+            if let (Some(seat), Some(connection)) = (seat.upgrade(), used.upgrade()) {
+                tracing::warn!(server = seat.settings.name, "an MCP server does not respond any more; reconnecting");
+                seat.broken(&connection).await;
+            }
+        };
+        let result = connection.call(tool, arguments, context, gone).await;
+        match &result {
+            Err(RequestError::Refused(_)) => self.forgotten(connection).await,
+            Err(RequestError::Lost(_)) => self.broken(connection).await,
+            Ok(_) | Err(RequestError::Answered(_)) => {}
+        }
+        result
+    }
+
+    /// Drops a connection whose session the server has forgotten. The server responds, so the next
+    /// connection is opened at once.
+    async fn forgotten(&self, connection: &Arc<Connection>) {
+        if let Some(mut state) = self.current(connection).await {
+            state.connection = None;
+        }
+    }
+
+    /// Drops a connection that failed.
+    async fn broken(&self, connection: &Arc<Connection>) {
+        if let Some(mut state) = self.current(connection).await {
+            state.lost();
+        }
+    }
+
+    /// Returns the state if this connection is still the current one.
+    async fn current(&self, connection: &Arc<Connection>) -> Option<tokio::sync::MutexGuard<'_, ConnectionState>> {
+        let state = self.state.lock().await;
+        state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)).then_some(state)
+    }
+
+    /// Returns whether a tool has changed since the user accepted it: a server may exchange a
+    /// harmless tool for a malicious one (a rug pull).
+    pub(crate) fn is_changed(&self, tool: &str, fingerprint: [u8; 32]) -> bool {
+        *self.known.lock().entry(tool.to_owned()).or_insert(fingerprint) != fingerprint
+    }
+
+    /// Records that the user accepts the tool as it is.
+    pub(crate) fn accept(&self, tool: &str, fingerprint: [u8; 32]) {
+        self.known.lock().insert(tool.to_owned(), fingerprint);
+    }
+}
+
+impl ConnectionState {
+    /// Drops a connection that was lost. After the first failure it is reopened at once.
+    fn lost(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        if connection.age() >= STABLE_TIME {
+            self.failures = 0;
+        }
+        self.retry_at = (self.failures > 0).then(|| Instant::now() + wait(self.failures));
+        self.failures += 1;
+    }
+
+    fn failed(&mut self, error: ToolError) {
+        self.failures += 1;
+        self.retry_at = Some(Instant::now() + wait(self.failures));
+        self.error = Some(error);
+        self.failed_at = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as i64);
+    }
+}
+
+/// Returns the time before the next attempt, which doubles with each failure.
+fn wait(failures: u32) -> Duration {
+    Duration::from_secs(1).saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_WAIT)
+}
+
+/// Returns the status of a server without connections.
+fn idle(settings: &McpSettings) -> ToolServerStatus {
+    let (transport, place) = match &settings.transport {
+        McpTransport::Http(http) => ("http", http.url.host_str().unwrap_or_default().to_owned()),
+        McpTransport::Sse(http) => ("sse", http.url.host_str().unwrap_or_default().to_owned()),
+        McpTransport::Stdio(program) => {
+            let name = Path::new(&program.command).file_name();
+            ("stdio", name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()))
+        }
+    };
+    ToolServerStatus {
+        name: settings.name.clone(),
+        transport,
+        place,
+        shared: settings.shared,
+        users: 0,
+        open: 0,
+        tools: Vec::new(),
+        left_out: Vec::new(),
+        error: None,
+        failed_at: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wait;
+
+    #[test]
+    fn the_time_between_attempts_doubles() {
+        let seconds: Vec<_> = (1..=9).map(|failures| wait(failures).as_secs()).collect();
+        assert_eq!(seconds, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(wait(u32::MAX).as_secs(), 60);
+    }
+}

@@ -1,0 +1,10 @@
+//! MCP servers: the reference servers over each transport, one in Python, and malicious ones.
+
+mod forgets;
+mod hostile;
+mod oauth;
+mod peers;
+mod reference;
+
+#[path = "../../../tools/tests/support/log.rs"]
+mod log;

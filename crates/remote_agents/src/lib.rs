@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod agent;
+mod answer;
+mod capability;
+mod client;
+mod compliance;
+mod examine;
+mod listing;
+mod resource;
+mod schema;
+mod secrets;
+mod settings;
+mod source;
+mod tool;
+mod versions;
+
+pub use self::capability::DEFINITION;
+pub use agent::{Discovery, RemoteAgent};
+pub use examine::{Examination, ExaminedTool, Finding, Verdict, examine};
+pub use schema::RESERVED_PARAMETERS;
+pub use settings::{RemoteAgentSettings, UserToken};
+pub use source::{RemoteSelection, RemoteSource};
+pub use tool::RemoteTool;
+pub use versions::ToolVersions;

@@ -1,0 +1,91 @@
+//! A tool of a remote agent.
+
+use crate::answer::{self, MAX_RESULT};
+use crate::client::{RemoteClient, RemoteError, RemoteRequest, Requester};
+use crate::listing::ParsedTool;
+use contract::{ApprovalTerms, Bearer, Tool, ToolContext, ToolError, ToolSpec};
+use egress::EgressError;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A tool of a remote agent, which its server runs.
+pub struct RemoteTool {
+    client: Arc<RemoteClient>,
+    spec: ToolSpec,
+    remote_name: String,
+}
+
+impl RemoteTool {
+    pub(crate) fn new(client: Arc<RemoteClient>, listed: ParsedTool) -> Self {
+        let ParsedTool { remote_name, name, description, input_schema, needs_approval, visible_parameters } = listed;
+        let timeout = client.call_time;
+        let approval = ApprovalTerms { visible_parameters, ..ApprovalTerms::default() };
+        let spec = ToolSpec { needs_approval, approval, timeout, ..ToolSpec::new(name, description, input_schema) };
+        Self { client, spec, remote_name }
+    }
+
+    /// Returns the parameters that a user who is asked for approval sees first, if the agent names
+    /// some. Since the agent chooses them, the others must be accessible, too.
+    pub fn visible_parameters(&self) -> Option<&[String]> {
+        self.spec.approval.visible_parameters.as_deref()
+    }
+
+    /// Returns the server's name for the tool.
+    pub(crate) fn remote_name(&self) -> &str {
+        &self.remote_name
+    }
+
+    /// Returns the tool with these terms of approval requests. `confirm` adds the requirement of an
+    /// approval.
+    pub(crate) fn with_approval(mut self, confirm: bool, terms: &ApprovalTerms) -> Self {
+        self.spec.needs_approval |= confirm;
+        let visible_parameters = self.spec.approval.visible_parameters.take();
+        self.spec.approval = ApprovalTerms { visible_parameters, ..terms.clone() };
+        self
+    }
+
+    async fn run(&self, token: Option<&Bearer>, input: Value) -> Result<Value, ToolError> {
+        let (path, time) = (["tools", self.remote_name.as_str()], self.client.call_time);
+        let behalf = Requester::User(token);
+        let question = RemoteRequest { path, body: Some(input), behalf, time, max_bytes: MAX_RESULT };
+        answer::result(&self.client.ask(question).await.map_err(|error| unanswered(&error))?)
+    }
+}
+
+impl Tool for RemoteTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    /// Runs one call. The result is one of
+    /// - a text;
+    /// - `{"type": "html", "html": …}`: foreign markup, to be shown in isolation only;
+    /// - `{"type": "media", "media": […], "omitted": 1}`: each medium has those of `type`, `url`,
+    ///   `mimeType`, `description` and `metadata` that were sent, with a URL that begins with
+    ///   `http://` or `https://`; `omitted` counts the items without such a URL and those beyond
+    ///   100;
+    /// - `{"type": "mixed", "text": …, "html": …, "media": […], "data": …}`: whichever of these are
+    ///   present, anything else in `data`.
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = context.cancel.cancelled() => {
+                    Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."))
+                }
+                result = self.run(context.scope.token.as_ref(), input) => result,
+            }
+        })
+    }
+}
+
+fn unanswered(error: &RemoteError) -> ToolError {
+    let effect = match error {
+        RemoteError::Egress(EgressError::Unreachable | EgressError::TimedOut(_) | EgressError::TooLarge(_)) => {
+            " It may or may not have had an effect."
+        }
+        _ => "",
+    };
+    ToolError::new(format!("The tool gave no result: {error}.{effect}"))
+}

@@ -1,0 +1,6 @@
+//! Users who sign in here, and the sessions and API keys of all users.
+
+pub(crate) mod api_keys;
+pub(crate) mod outside_keys;
+pub(crate) mod sessions;
+pub(crate) mod users;

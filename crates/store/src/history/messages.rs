@@ -1,0 +1,161 @@
+//! Table `messages`: the message tree of a conversation.
+
+use crate::history::body;
+use crate::run::grants;
+use crate::sql::{self, Db, Row, Sql};
+use crate::{AuditEntry, NewGrant, Store, StoreError, audit};
+use wire::UiMessage;
+
+/// A message with its position in the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredMessage {
+    /// Unique within the conversation.
+    pub id: String,
+    /// The message that it follows; `None` for a root.
+    pub parent_id: Option<String>,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// The message. Parts that cannot be read are of type `unreadable`.
+    pub message: UiMessage,
+}
+
+const TREE: &str = "
+    SELECT m.id, m.parent_id, m.role, m.created_at, m.body
+    FROM conversations c JOIN messages m ON m.conversation_id = c.id
+    WHERE c.owner = $1 AND c.id = $2
+    ORDER BY m.no";
+
+/// The total size of bodies, in bytes, from which they are decoded on a blocking thread: decoding
+/// takes milliseconds, which would delay other tasks of the runtime.
+const LONG: usize = 1 << 20;
+
+/// In PostgreSQL, the recursion from the head carries row numbers only; a parent is older than its
+/// children, so sorting by number gives the order. UNION drops rows that were seen before, so the
+/// query also ends if damaged data contain a cycle.
+const BRANCH: Sql = Sql::pair(
+    "SELECT m.id, m.parent_id, c.head, m.role, m.created_at, m.body
+     FROM conversations c CROSS JOIN messages m ON m.conversation_id = c.id
+     WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
+     ORDER BY m.no DESC",
+    "WITH RECURSIVE branch (no, parent_id) AS (
+         SELECT m.no, m.parent_id
+         FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = c.head
+         WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
+         UNION
+         SELECT m.no, m.parent_id
+         FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id
+     )
+     SELECT id, parent_id, role, created_at, body FROM messages WHERE no IN (SELECT no FROM branch) ORDER BY no",
+);
+
+pub(crate) const INSERT: &str = "
+    INSERT INTO messages (conversation_id, id, parent_id, role, created_at, body) VALUES ($1, $2, $3, $4, $5, $6)";
+
+pub(crate) const SET_BODY: &str = "UPDATE messages SET body = $3 WHERE conversation_id = $1 AND id = $2";
+
+/// Whether a run is active, by owner: no row if the conversation belongs to another user.
+const ACTIVE: &str = "
+    SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = c.id AND status = 'running')
+    FROM conversations c WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL";
+
+impl Store {
+    /// Returns the whole tree in the order of insertion; empty when the conversation is unknown or
+    /// belongs to another user. Also of a deleted conversation as long as the deletion can be
+    /// undone, because its open run must still be closed.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn messages(&self, owner: &str, conversation_id: &str) -> Result<Vec<StoredMessage>, StoreError> {
+        let query = sql::query(TREE).bind(owner).bind(conversation_id);
+        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_all(db).await?) })).await?;
+        decode(conversation_id, rows).await
+    }
+
+    /// Returns the active branch, oldest message first; empty when the conversation is unknown or
+    /// belongs to another user.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn branch(&self, owner: &str, conversation_id: &str) -> Result<Vec<StoredMessage>, StoreError> {
+        let query = sql::query(BRANCH).bind(owner).bind(conversation_id);
+        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_chain(db).await?) })).await?;
+        decode(conversation_id, rows).await
+    }
+
+    /// Replaces a message's body while no run is active, for example to record one of several
+    /// decisions; `entries` are calls that end with it.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] while a run is active, [`StoreError::NotFound`] for an unknown message
+    /// or one of another user.
+    pub async fn update_message(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        message: UiMessage,
+        entries: Vec<AuditEntry>,
+    ) -> Result<(), StoreError> {
+        self.update_message_with_grants(owner, conversation_id, message, entries, Vec::new()).await
+    }
+
+    /// Does the same, and grants standing approvals with the decision.
+    ///
+    /// # Errors
+    /// As [`Store::update_message`].
+    pub async fn update_message_with_grants(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        message: UiMessage,
+        entries: Vec<AuditEntry>,
+        given: Vec<NewGrant>,
+    ) -> Result<(), StoreError> {
+        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
+        let body = body::encode(&message)?;
+        self.write(move |db| {
+            Box::pin(async move {
+                update(db, &owner, conversation_id, message.id, body).await?;
+                grants::insert(db, &owner, given).await?;
+                audit::append_audit(db, entries).await
+            })
+        })
+        .await
+    }
+}
+
+/// Decodes rows: never on the connection's thread, for which other callers wait, and not on the
+/// runtime's if it takes long.
+async fn decode(conversation_id: &str, rows: Vec<Row>) -> Result<Vec<StoredMessage>, StoreError> {
+    let bytes: usize = rows.iter().map(|row| row.bytes("body").map_or(0, <[u8]>::len)).sum();
+    let conversation_id = conversation_id.to_owned();
+    let read = move || rows.into_iter().map(|row| stored(&conversation_id, &row)).collect();
+    if bytes < LONG {
+        return read();
+    }
+    tokio::task::spawn_blocking(read).await.unwrap_or(Err(StoreError::Closed))
+}
+
+fn stored(conversation_id: &str, row: &Row) -> Result<StoredMessage, StoreError> {
+    let id: String = row.try_get("id")?;
+    // As bytes: a body that is not valid UTF-8 must not fail the query.
+    let body: &[u8] = row.bytes("body")?;
+    let message = body::decode(conversation_id, &id, row.try_get("role")?, body);
+    Ok(StoredMessage { parent_id: row.try_get("parent_id")?, created_at: row.try_get("created_at")?, id, message })
+}
+
+async fn update(db: &mut Db, owner: &str, conversation_id: String, id: String, body: String) -> Result<(), StoreError> {
+    check_idle(db, owner, &conversation_id).await?;
+    set_body(db, &conversation_id, &id, body).await
+}
+
+/// Fails while a run is active, and if the conversation belongs to another user.
+pub(crate) async fn check_idle(db: &mut Db, owner: &str, conversation_id: &str) -> Result<(), StoreError> {
+    let active: Option<bool> = sql::query_scalar(ACTIVE).bind(owner).bind(conversation_id).fetch_optional(db).await?;
+    if active.ok_or(StoreError::NotFound)? { Err(StoreError::Busy) } else { Ok(()) }
+}
+
+/// Replaces the body of a message that must exist.
+pub(crate) async fn set_body(db: &mut Db, conversation_id: &str, id: &str, body: String) -> Result<(), StoreError> {
+    let done = sql::query(SET_BODY).bind(conversation_id).bind(id).bind(body).execute(db).await?;
+    if done.rows_affected() == 0 { Err(StoreError::NotFound) } else { Ok(()) }
+}

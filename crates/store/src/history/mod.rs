@@ -1,0 +1,13 @@
+//! Conversations with their messages, and what users do with them: branches, folders, ratings, copies,
+//! and deletion.
+
+pub(crate) mod body;
+pub(crate) mod branches;
+pub(crate) mod change;
+pub(crate) mod conversations;
+pub(crate) mod copies;
+pub(crate) mod event_claims;
+pub(crate) mod feedback;
+pub(crate) mod folders;
+pub(crate) mod messages;
+pub(crate) mod retention;

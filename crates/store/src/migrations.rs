@@ -1,0 +1,89 @@
+//! The migrations of this crate's tables, compiled into the program.
+//!
+//! sqlx's macro for this would need sqlx and SQLite a second time, for the compiler: a minute of
+//! every build.
+
+use sqlx::SqlSafeStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+
+/// Lists files of a folder with their contents.
+macro_rules! files {
+    ($folder:literal: $($name:literal,)*) => {
+        &[$(($name, include_str!(concat!("../migrations/", $folder, "/", $name, ".sql"))),)*]
+    };
+}
+
+const SQLITE: &[(&str, &str)] = files!["sqlite":
+    "0001_conversations_and_runs",
+    "0002_invocations",
+    "0003_audit",
+    "0004_named_by_user",
+    "0005_grants",
+    "0006_accounts",
+    "0007_feedback_and_deletion",
+    "0008_order_and_search",
+    "0009_files",
+    "0010_steps",
+    "0011_admin",
+    "0012_replicas",
+    "0015_operation",
+    "0016_custom_agents",
+    "0017_calls_keys_lists",
+    "0018_texts_of_messages",
+    "0019_cut_off_calls_and_failures",
+    "0023_reasons_of_ends",
+    "0024_event_claims",
+];
+
+const POSTGRES: &[(&str, &str)] = files!["postgres":
+    "0011_schema",
+    "0012_replicas",
+    "0015_operation",
+    "0016_custom_agents",
+    "0017_calls_keys_lists",
+    "0018_texts_of_messages",
+    "0019_cut_off_calls_and_failures",
+    "0023_reasons_of_ends",
+    "0024_event_claims",
+];
+
+/// Returns the migrations for SQLite.
+pub(crate) fn sqlite() -> Migrator {
+    migrator(SQLITE)
+}
+
+/// Returns the migrations for PostgreSQL.
+pub(crate) fn postgres() -> Migrator {
+    migrator(POSTGRES)
+}
+
+/// The name of a file is the number of the version, `_`, and words with `_` between them.
+fn migrator(files: &[(&'static str, &'static str)]) -> Migrator {
+    let migrations = files.iter().filter_map(|(name, sql)| {
+        let (version, words) = name.split_once('_')?;
+        let (version, about) = (version.parse().ok()?, words.replace('_', " ").into());
+        Some(Migration::new(version, about, MigrationType::Simple, sql.into_sql_str(), false))
+    });
+    Migrator::with_migrations(migrations.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// A database records the version, the description and the checksum of each migration.
+    #[tokio::test]
+    async fn all_files_are_listed_and_read_as_sqlx_reads_them() {
+        for (folder, listed) in [("sqlite", sqlite()), ("postgres", postgres())] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
+            let read = Migrator::new(folder).await.unwrap();
+            let recorded = |migrations: &Migrator| -> Vec<_> {
+                let recorded = migrations.iter().map(|it| (it.version, it.description.clone(), it.checksum.clone()));
+                recorded.collect()
+            };
+            assert_eq!(recorded(&listed), recorded(&read));
+            assert!(read.iter().all(|it| it.migration_type == MigrationType::Simple && !it.no_tx));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Table `invocations`: calls of agents by programs, outside of conversations, and their results.
+
+use crate::run::steps;
+use crate::sql::{self, Row, Sql};
+use crate::{StepRecord, Store, StoreError};
+use serde_json::Value;
+use wire::EndReason;
+use wire::invoke::{Invocation, InvocationStatus};
+
+/// The maximum number of rows of the list.
+const MAX_ROWS: u32 = 100;
+
+const INSERT: &str = "
+    INSERT INTO invocations (id, owner, agent_id, status, created_at, replica) VALUES ($1, $2, $3, 'running', $4, $5)";
+
+/// Only a running invocation ends.
+const FINISH: &str = "
+    UPDATE invocations SET status = $2, output = $3, error = $4, usage = $5, ended_at = $6, reason = $7
+    WHERE id = $1 AND status = 'running'";
+
+/// With PostgreSQL, those of servers that are no longer alive; with SQLite, all.
+const ABANDON: Sql = Sql::pair(
+    "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2, reason = $3 WHERE status = 'running'",
+    "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2, reason = $3
+     WHERE status = 'running'
+        AND NOT EXISTS (SELECT 1 FROM replicas p WHERE p.id = invocations.replica AND p.alive_until >= now_ms())",
+);
+
+const LIST: &str = "
+    SELECT id, agent_id, status, output, error, reason, created_at FROM invocations
+    WHERE owner = $1 ORDER BY created_at DESC, id DESC LIMIT $2";
+
+const ONE: &str = "
+    SELECT id, agent_id, status, output, error, reason, created_at FROM invocations WHERE owner = $1 AND id = $2";
+
+/// The end of an invocation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishInvocation {
+    /// The invocation's id.
+    pub id: String,
+    /// Any status but `running`.
+    pub status: InvocationStatus,
+    /// The output, with `succeeded`.
+    pub output: Option<Value>,
+    /// The error message for the caller, with the other statuses.
+    pub error: Option<String>,
+    /// Why it ended.
+    pub reason: EndReason,
+    /// Token usage, as JSON.
+    pub usage: Value,
+    /// Unix time, milliseconds.
+    pub now: i64,
+    /// The requests to models that it made.
+    pub steps: Vec<StepRecord>,
+}
+
+impl Store {
+    /// Records an invocation that begins now.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn begin_invocation(&self, owner: &str, id: &str, agent_id: &str, now: i64) -> Result<(), StoreError> {
+        let (owner, id, agent_id) = (owner.to_owned(), id.to_owned(), agent_id.to_owned());
+        let own = self.replica_id();
+        self.write(move |db| {
+            Box::pin(async move {
+                sql::query(INSERT).bind(id).bind(owner).bind(agent_id).bind(now).bind(own).execute(db).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Records the end of an invocation; one that has ended already stays unchanged.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn finish_invocation(&self, finish: FinishInvocation) -> Result<(), StoreError> {
+        self.write(move |db| {
+            Box::pin(async move {
+                sql::query(FINISH)
+                    .bind(finish.id)
+                    .bind(status_name(finish.status))
+                    .bind(finish.output.map(|output| output.to_string()))
+                    .bind(finish.error)
+                    .bind(finish.usage.to_string())
+                    .bind(finish.now)
+                    .bind(finish.reason.name())
+                    .execute(&mut *db)
+                    .await?;
+                steps::append(db, finish.steps).await
+            })
+        })
+        .await
+    }
+
+    /// Ends all running invocations, of all owners, that no live server executes. Returns how many.
+    /// For recovery only, never for a request.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn abandon_invocations(&self, error: &'static str, now: i64) -> Result<u64, StoreError> {
+        let abandon = sql::query(ABANDON).bind(error).bind(now).bind(EndReason::ServerGone.name());
+        self.write(move |db| Box::pin(async move { Ok(abandon.execute(db).await?.rows_affected()) })).await
+    }
+
+    /// Returns the owner's invocations, newest first, at most `limit` (and 100).
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn invocations(&self, owner: &str, limit: u32) -> Result<Vec<Invocation>, StoreError> {
+        let owner = owner.to_owned();
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = sql::query(LIST).bind(owner).bind(limit.min(MAX_ROWS)).fetch_all(db).await?;
+                rows.iter().map(invocation).collect()
+            })
+        })
+        .await
+    }
+
+    /// Returns an invocation; `None` when it is unknown or belongs to another user.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn invocation(&self, owner: &str, id: &str) -> Result<Option<Invocation>, StoreError> {
+        let (owner, id) = (owner.to_owned(), id.to_owned());
+        self.read(move |db| {
+            Box::pin(async move {
+                let row = sql::query(ONE).bind(owner).bind(id).fetch_optional(db).await?;
+                row.as_ref().map(invocation).transpose()
+            })
+        })
+        .await
+    }
+}
+
+fn invocation(row: &Row) -> Result<Invocation, StoreError> {
+    let output = row.try_get::<Option<&str>>("output")?.map(serde_json::from_str).transpose();
+    Ok(Invocation {
+        run_id: row.try_get("id")?,
+        agent_name: row.try_get("agent_id")?,
+        status: status(row.try_get("status")?),
+        output: output.map_err(|error| StoreError::Failed(error.to_string()))?.unwrap_or_default(),
+        error: row.try_get("error")?,
+        reason: row.try_get::<Option<&str>>("reason")?.map(EndReason::named),
+        created_at: row.try_get("created_at")?,
+    })
+}
+
+fn status_name(status: InvocationStatus) -> &'static str {
+    match status {
+        InvocationStatus::Running => "running",
+        InvocationStatus::Succeeded => "succeeded",
+        InvocationStatus::Failed => "failed",
+        InvocationStatus::Timeout => "timeout",
+    }
+}
+
+/// Parses a status; the table allows only these four.
+fn status(name: &str) -> InvocationStatus {
+    match name {
+        "running" => InvocationStatus::Running,
+        "succeeded" => InvocationStatus::Succeeded,
+        "timeout" => InvocationStatus::Timeout,
+        _ => InvocationStatus::Failed,
+    }
+}

@@ -1,0 +1,121 @@
+//! The fields of a list's form, and the values that they send.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use leptos::prelude::*;
+use wire::{ErrorCode, UserError};
+
+/// The milliseconds of a day.
+pub const DAY_MS: i64 = 86_400_000;
+
+/// Returns the text of a field; none for an empty one.
+pub fn non_empty(text: Option<&str>) -> Option<String> {
+    text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Returns the start of a day in UTC as Unix time in milliseconds.
+///
+/// # Errors
+/// 400 for an invalid date.
+pub fn day_start(day: Option<&str>) -> Result<Option<i64>, UserError> {
+    let Some(day) = non_empty(day) else { return Ok(None) };
+    let begin = day.parse::<Date>().ok().and_then(|date| date.to_zoned(TimeZone::UTC).ok());
+    let begin = begin.map(|begin| Some(begin.timestamp().as_millisecond()));
+    begin.ok_or_else(|| UserError::new(ErrorCode::Malformed, "A date must have the form 2026-11-21."))
+}
+
+/// Returns the end of a day in UTC as Unix time in milliseconds.
+///
+/// # Errors
+/// As [`day_start`].
+pub fn day_end(day: Option<&str>) -> Result<Option<i64>, UserError> {
+    Ok(day_start(day)?.map(|begin| begin + DAY_MS))
+}
+
+/// The options of a select field, such as the orders of a list.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// Each option with its name in a URL and its label.
+    const ALL: &'static [(Self, &'static str, &'static str)];
+}
+
+/// Renders a select field.
+pub fn select_field<C: Choice>(name: &'static str, label: &'static str, chosen: C) -> impl IntoView + use<C> {
+    let option = |(choice, value, text): &(C, &'static str, &'static str)| {
+        view! { <option value=*value selected={*choice == chosen}>{*text}</option> }
+    };
+    let options = C::ALL.iter().map(option).collect_view();
+    view! {
+        <label class="cw-admin-field">
+            <span>{label}</span>
+            <span class="cw-select">
+                <select name=name>{options}</select>
+            </span>
+        </label>
+    }
+}
+
+/// Renders an input field.
+pub fn field(
+    name: &'static str,
+    label: &'static str,
+    kind: &'static str,
+    value: Option<&str>,
+) -> impl IntoView + use<> {
+    let value = value.unwrap_or_default().to_owned();
+    view! {
+        <label class="cw-admin-field">
+            <span>{label}</span>
+            <input type=kind name=name value=value autocomplete="off" />
+        </label>
+    }
+}
+
+/// Renders an input field with suggestions.
+pub fn field_with_suggestions(
+    name: &'static str,
+    label: &'static str,
+    value: Option<&str>,
+    suggestions: impl IntoIterator<Item = String>,
+) -> impl IntoView {
+    let (value, list) = (value.unwrap_or_default().to_owned(), format!("{name}-suggestions"));
+    let options = suggestions.into_iter().map(|suggestion| view! { <option value=suggestion></option> }).collect_view();
+    view! {
+        <label class="cw-admin-field">
+            <span>{label}</span>
+            <input type="text" name=name value=value autocomplete="off" list=list.clone() />
+            <datalist id=list>{options}</datalist>
+        </label>
+    }
+}
+
+/// Renders a checkbox, which sends `1`.
+pub fn check_field(name: &'static str, label: &'static str, is_checked: bool) -> impl IntoView {
+    view! { <label class="cw-admin-check"><input type="checkbox" name=name value="1" checked=is_checked />{label}</label> }
+}
+
+/// Renders the button of a row, which sends a form to `path`. `label` describes it for screen
+/// readers, since all rows have the same `text`.
+pub fn row_button(path: String, text: &'static str, label: String) -> AnyView {
+    view! {
+        <form method="post" action=path>
+            <button class="cw-button" aria-label=label>{text}</button>
+        </form>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_parsed_as_utc() {
+        let check =
+            |text: &str, expected: Option<Option<i64>>| assert_eq!(day_start(Some(text)).ok(), expected, "{text}");
+        check("1970-01-02", Some(Some(DAY_MS)));
+        check(" ", Some(None));
+        check("yesterday", None);
+        check("2026-02-30", None);
+        assert_eq!(day_end(Some("1970-01-01")).unwrap(), Some(DAY_MS));
+    }
+}

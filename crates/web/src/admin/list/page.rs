@@ -1,0 +1,59 @@
+//! A list as a page.
+
+use super::List;
+use crate::admin::pager::pager;
+use crate::admin::paging::ListPage;
+use crate::html::Heading::{Number, Text};
+use crate::html::table_of;
+use leptos::prelude::*;
+
+/// The parts of a list on its page, in their order.
+pub struct ListView {
+    /// The form with the filters.
+    pub form: AnyView,
+    /// The links above the table: to the CSV file.
+    pub links: AnyView,
+    /// The table.
+    pub table: AnyView,
+    /// The links to the first and the next page.
+    pub pager: AnyView,
+}
+
+impl ListView {
+    /// Renders a page of a list. `raw` is the query of the URL.
+    pub(super) fn new<L: List>(state: &L::State, query: &L::Query, raw: Option<&str>, page: ListPage<L::Row>) -> Self {
+        let file = format!("{}.csv?{}", L::PATH, raw.unwrap_or_default());
+        let form = view! {
+            <form class="cw-admin-filter" method="get" role="search" aria-label=L::TITLE>
+                {L::filters(state, query)}
+                <button class="cw-button">"Show"</button>
+            </form>
+        };
+        Self {
+            form: form.into_any(),
+            links: view! { <a href=file>"Download as CSV"</a> }.into_any(),
+            table: table::<L>(page.items),
+            pager: pager(L::PATH, raw, page.next).into_any(),
+        }
+    }
+
+    /// Renders all parts.
+    pub fn into_any(self) -> AnyView {
+        let Self { form, links, table, pager } = self;
+        view! {
+            {form}
+            <p class="cw-admin-links">{links}</p>
+            {table}
+            {pager}
+        }
+        .into_any()
+    }
+}
+
+fn table<L: List>(rows: Vec<L::Row>) -> AnyView {
+    let shown: Vec<_> = L::COLUMNS.iter().filter_map(|column| Some((column, column.title?))).collect();
+    let columns: Vec<_> =
+        shown.iter().map(|(column, title)| if column.is_number { Number(title) } else { Text(title) }).collect();
+    let cells = |row: &L::Row| shown.iter().map(|(column, _)| column.view(row)).collect();
+    table_of(&columns, rows.iter().map(cells), L::EMPTY)
+}

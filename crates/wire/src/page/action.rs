@@ -1,0 +1,137 @@
+//! Actions: the type of each, and its parameters.
+
+use super::define::{choices, properties, types};
+use super::property::truthy;
+#[cfg(feature = "schema")]
+use super::schema::{Dynamic, EndpointId, Id, Text};
+use crate::read::read_struct;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// An action that runs when an event occurs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("x-keys-not-yet" = ["messages", "try", "catch", "debounce"]))
+)]
+pub struct Action {
+    /// The action's id, unique in its list. Later actions read its result with `{ _step: id }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Id>"))]
+    pub id: Option<String>,
+    /// The type.
+    #[serde(rename = "type")]
+    #[cfg_attr(feature = "schema", schemars(flatten))]
+    pub kind: ActionType,
+    /// The parameters; their operators are not evaluated.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub params: Map<String, Value>,
+    /// Skips the action if true. Usually an operator.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Dynamic<bool>>"))]
+    pub skip: Value,
+}
+
+read_struct!(Action { id: "id", kind: "type", params: "params" or default, skip: "skip" or default });
+
+types! {
+    /// The type of an action, with its parameters.
+    pub enum ActionType (
+        "params",
+        named "action type",
+        not_yet ["Request", "Throw", "Wait", "ScrollTo", "CopyToClipboard"]
+    ) {
+        /// Sets keys of the page state.
+        SetState(Map<String, Value>),
+        /// Resets inputs to their initial values.
+        Reset(InputsParams),
+        /// Validates inputs. The list of actions ends if one of them is invalid.
+        Validate(InputsParams),
+        /// Calls an endpoint. The action's result is that of the endpoint.
+        CallEndpoint(CallEndpointParams),
+        /// Calls a method of a chat.
+        CallMethod(CallMethodParams),
+        /// Opens another page or address.
+        Link(LinkParams),
+        /// Shows a short notification.
+        Message(MessageParams),
+    }
+}
+
+choices! {
+    /// The kind of a message on a page.
+    #[derive(Default)]
+    #[schemars(extend("x-names" = "status"))]
+    pub enum MessageStatus {
+        /// Information.
+        #[default]
+        Info,
+        /// Success.
+        Success,
+        /// A warning.
+        Warning,
+        /// An error.
+        Error,
+    }
+}
+
+properties! {
+    /// The parameters of `Reset` and `Validate`.
+    pub struct InputsParams {
+        /// The ids of the inputs. Default: all inputs of the page.
+        #[schemars(with = "Option<Vec<Id>>")]
+        pub ids: Option<Vec<String>>,
+    }
+
+    /// The parameters of `CallEndpoint`.
+    pub struct CallEndpointParams {
+        /// The id of the endpoint.
+        #[schemars(with = "EndpointId")]
+        pub endpoint_id: String,
+        /// The payload. Operators are allowed.
+        pub payload: Option<Value>,
+    }
+
+    /// The parameters of `CallMethod`.
+    pub struct CallMethodParams {
+        /// The id of the chat block.
+        #[schemars(with = "Id")]
+        pub block_id: String,
+        /// The name of the method.
+        #[schemars(with = "Text")]
+        pub method: String,
+        /// The arguments of the method. Operators are allowed.
+        pub args: Vec<Value> = Vec::new(),
+    }
+
+    /// The parameters of `Link`.
+    pub struct LinkParams {
+        /// The id of a page of this config.
+        #[schemars(with = "Option<Id>")]
+        pub page_id: Option<String>,
+        /// An address: `https:`, `http:`, `mailto:`, or a path of this server.
+        #[schemars(with = "Option<Dynamic<Text>>")]
+        pub url: Option<String>,
+        /// Query parameters to add to the address. Operators are allowed.
+        pub url_query: Map<String, Value> = Map::new(),
+        /// Opens the address in a new tab.
+        #[read(truthy)]
+        pub new_tab: bool = false,
+    }
+
+    /// The parameters of `Message`.
+    pub struct MessageParams {
+        /// The text of the notification.
+        #[schemars(with = "Dynamic<Text>")]
+        pub content: String,
+        /// The kind of notification.
+        #[schemars(with = "Dynamic<MessageStatus>")]
+        pub status: MessageStatus = MessageStatus::Info,
+        /// How long the notification is shown, in seconds. Default: depends on the length of the text.
+        #[schemars(range(min = 1, max = 60))]
+        pub duration: Option<f64>,
+    }
+}
