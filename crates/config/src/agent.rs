@@ -3,8 +3,12 @@
 use crate::config::McpConnection;
 use crate::rule::AccessRule;
 use crate::source::Location;
+use agent::RunSettings;
+use schemars::JsonSchema;
 use secrecy::SecretString;
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::Value;
+use settings::pattern;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,42 +28,14 @@ pub struct Agent {
     pub fallback_models: Vec<ModelRef>,
     /// The instructions: a text, or an operator that is evaluated for each turn.
     pub instructions: Option<Value>,
-    /// The size of the model's context window in tokens, if the config sets it.
-    pub context_tokens: Option<u64>,
     /// Whether the agent is built from a preset.
     pub has_preset: bool,
-    /// Whether the model is told not to write its reasoning into its text. `None`: depends on the
-    /// model.
-    pub no_think: Option<bool>,
-    /// The most requests to the model in one turn.
-    pub max_steps: u32,
-    /// Whether a tool call that cannot be run is reported to the model. Otherwise it ends the turn.
-    pub repair_tool_call: bool,
-    /// The number of retries of a failed request.
-    pub max_retries: u32,
-    /// Sampling settings.
-    pub sampling: Sampling,
-    /// Whether the model must call a tool, and which.
-    pub tool_choice: ToolChoice,
-    /// The names of the tools that are offered. `None`: all.
-    pub active_tools: Option<Vec<String>>,
-    /// The names of tools whose call ends the turn.
-    pub stop_on_tool_call: Vec<String>,
-    /// Overrides of settings for some steps. The first rule that matches a step applies.
-    pub prepare_step: Vec<StepRule>,
-    /// Which parts of the history the model does not get.
-    pub prune: Prune,
+    /// The settings of the agent's runs, without what depends on the server.
+    pub settings: RunSettings,
     /// Whether the agent is told about the page, the user, the conversation and the page's address.
     pub page_context: bool,
     /// Whether the agent may ask the user a question and wait for the answer.
     pub ask_user: bool,
-    /// Limits for one turn.
-    pub limits: AgentLimits,
-    /// Timeouts of this agent.
-    pub timeouts: AgentTimeouts,
-    /// Options by provider, in the terms of the provider's API. They are merged into each request
-    /// as they are.
-    pub provider_options: Map<String, Value>,
     /// The properties above that hold operators. [`Agent::with_dynamic_values`] evaluates them for a turn.
     pub dynamic_properties: Option<Arc<DynamicProperties>>,
     /// The secrets that these properties refer to: pairs of the environment variable's name and its
@@ -109,45 +85,50 @@ pub struct DynamicProperty {
     pub at: Location,
 }
 
-/// Limits for one turn. `None` means no limit by the agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AgentLimits {
-    /// The number of requests to models.
-    pub requests: Option<u32>,
-    /// The number of tokens, input and output.
-    pub total_tokens: Option<u64>,
-    /// The number of tool calls.
-    pub tool_calls: Option<u32>,
-    /// The cost in US dollars.
-    pub cost_usd: Option<f64>,
-    /// The duration.
-    pub time: Option<Duration>,
-}
-
 /// A model of a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ModelRef {
-    /// The id of a connection that has models.
+    /// The connection to the model's provider.
+    #[schemars(regex(pattern = pattern::ID))]
     pub connection_id: String,
     /// The provider's name for the model.
+    #[schemars(length(min = 1))]
     pub model: String,
 }
 
-/// The endpoints that are called at each event of a run. The payloads are described in the config's
-/// schema.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Endpoints that are called during an agent's runs, with the event as payload. Only those of
+/// `onFinish` are waited for. An endpoint that fails is logged and has no effect on the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Hooks {
-    /// When a run begins.
+    /// When a run begins: `model`, `tools`.
+    #[serde(rename = "onStart")]
+    #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub start: Vec<String>,
-    /// When a step begins.
+    /// When a step begins: `stepNumber`.
+    #[serde(rename = "onStepStart")]
+    #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub step_start: Vec<String>,
-    /// Before a tool runs.
+    /// Before a tool runs: `stepNumber`, `toolCall`.
+    #[serde(rename = "onToolCallStart")]
+    #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub tool_call_start: Vec<String>,
-    /// After a tool has run.
+    /// After a tool has run: `stepNumber`, `toolCall`, `durationMs`, `success`, `output` or
+    /// `error`.
+    #[serde(rename = "onToolCallFinish")]
+    #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub tool_call_finish: Vec<String>,
-    /// When a step is done, tool calls included.
+    /// When a step is done, tool calls included: `stepNumber`, `text`, `toolCalls`, `toolResults`,
+    /// `finishReason`, `usage`.
+    #[serde(rename = "onStepFinish")]
+    #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub step_finish: Vec<String>,
-    /// When the run ends. The run waits for these; they are called one after the other.
+    /// When the run ends: `messages`, `steps`, `toolResults`, `finishReason`, `isAborted`, `usage`.
+    /// They are called one after the other. The `dataParts: [{ type, data, id }]` that they return
+    /// become part of the message. `data-chat-title` with `{ title }` names the conversation.
+    #[serde(rename = "onFinish")]
+    #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub finish: Vec<String>,
 }
 
@@ -159,132 +140,32 @@ impl Hooks {
 }
 
 /// The type of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(extend("x-names" = "agent type"))]
 pub enum AgentType {
     /// Uses an `Anthropic` connection.
-    Claude,
+    ClaudeAgent,
     /// Uses an `OpenAI` connection.
-    OpenAi,
+    OpenAIAgent,
     /// Uses a `Google` connection.
-    Gemini,
+    GeminiAgent,
     /// Uses an `AIGateway` connection.
-    AiGateway,
+    AIGatewayAgent,
     /// Uses any connection that has models.
-    Any,
+    Agent,
+    /// The same as `Agent`.
+    AISDKAgent,
 }
 
 /// An API of OpenAI.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum OpenAiApi {
     /// The Responses API.
     #[default]
     Responses,
     /// The Chat Completions API.
     Chat,
-}
-
-/// Sampling settings. `None` means the provider's default.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sampling {
-    /// The longest reply in tokens, at least 1.
-    pub max_output_tokens: Option<u32>,
-    /// The temperature, 0 to 2.
-    pub temperature: Option<f64>,
-    /// The probability mass to sample from, 0 to 1.
-    pub top_p: Option<f64>,
-    /// The number of likeliest tokens to sample from, at least 1.
-    pub top_k: Option<u32>,
-    /// The frequency penalty, -1 to 1.
-    pub frequency_penalty: Option<f64>,
-    /// The presence penalty, -1 to 1.
-    pub presence_penalty: Option<f64>,
-    /// The random seed, for reproducible replies.
-    pub seed: Option<i64>,
-    /// The reply ends before one of these texts.
-    pub stop_sequences: Vec<String>,
-}
-
-/// Whether the model must call a tool, and which.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ToolChoice {
-    /// The model decides.
-    #[default]
-    Auto,
-    /// The model must call some tool.
-    Required,
-    /// The model must not call a tool.
-    None,
-    /// The model must call the tool with this name.
-    Tool(String),
-}
-
-/// Overrides of settings for some steps of a turn.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StepRule {
-    /// The steps that the rule applies to.
-    pub steps: StepSelector,
-    /// The names of the tools that are offered.
-    pub active_tools: Option<Vec<String>>,
-    /// Whether the model must call a tool, and which.
-    pub tool_choice: Option<ToolChoice>,
-    /// The longest reply, in tokens.
-    pub max_output_tokens: Option<u32>,
-    /// The temperature, 0 to 2.
-    pub temperature: Option<f64>,
-}
-
-/// A selection of steps of a turn, which are counted from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepSelector {
-    /// The steps with these numbers.
-    Numbers(Vec<u32>),
-    /// The steps from the first number to the second one, or to the end of the turn.
-    Range(u32, Option<u32>),
-}
-
-/// Which parts of the history the model does not get.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prune {
-    /// The reasoning to leave out.
-    pub reasoning: PruneReasoning,
-    /// Rules for the tool calls to leave out.
-    pub tool_calls: Vec<PruneToolCalls>,
-    /// Whether messages that become empty are left out as well.
-    pub remove_empty: bool,
-}
-
-/// The reasoning to leave out of the history.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PruneReasoning {
-    /// None.
-    #[default]
-    None,
-    /// The reasoning of all messages but the last.
-    BeforeLastMessage,
-    /// All.
-    All,
-}
-
-/// A rule for the tool calls to leave out of the history, with their results.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PruneToolCalls {
-    /// The number of messages at the end of the history that keep their calls; 0 keeps none.
-    pub keep_last: usize,
-    /// The tools that the rule applies to. `None`: all.
-    pub tools: Option<Vec<String>>,
-}
-
-/// Timeouts of one agent. `None` means the timeout in [`crate::Limits`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AgentTimeouts {
-    /// For a whole turn.
-    pub total: Option<Duration>,
-    /// For one step: a request to the model with its reply.
-    pub step: Option<Duration>,
-    /// For silence of the provider before its reply begins.
-    pub first_byte: Option<Duration>,
-    /// For silence of the provider between two parts of its reply.
-    pub chunk: Option<Duration>,
 }
 
 /// The folder that an agent may read.

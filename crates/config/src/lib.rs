@@ -7,6 +7,7 @@ mod diagnostic;
 mod embed;
 mod env;
 mod language;
+mod limits;
 mod mask;
 mod operation;
 mod outline;
@@ -21,21 +22,20 @@ mod shape;
 mod source;
 
 pub use agent::{
-    Agent, AgentLimits, AgentTimeouts, AgentType, AnnotatedTools, Confirm, FileSystem, Hooks, McpRef, ModelRef,
-    OpenAiApi, Policy, PolicyAction, PolicyRule, Prune, PruneReasoning, PruneToolCalls, RemoteAgentRef, Sampling,
-    SourceAnnotations, StepRule, StepSelector, SubAgentRef, ToolAnnotations, ToolChoice, ToolRef,
+    Agent, AgentType, AnnotatedTools, Confirm, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, Policy, PolicyAction,
+    PolicyRule, RemoteAgentRef, SourceAnnotations, SubAgentRef, ToolAnnotations, ToolRef,
 };
 pub use auth::{AuditAddresses, Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{
-    ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection,
-    McpHttp, McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, Quota, QuotaPeriod, RemoteAgentConnection,
-    SqlConnection,
+    ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, McpConnection, McpHttp,
+    McpOauth, McpStdio, McpTransport, ModelConnection, Page, RemoteAgentConnection, SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use embed::Embed;
 pub use env::{Env, ProcessEnv};
 pub use language::{Language, LoadAttempt, LoadResult};
-pub use operation::{RateLimit, RateLimitKey, RateLimitTarget, Retention};
+pub use limits::Limits;
+pub use operation::{RateLimit, RateLimitKey, RateLimitTarget};
 pub use outline::{ChangeKind, ConfigChange, Outline};
 pub use rule::{AccessRule, OWNER_ROLES};
 pub use section::value::Id;

@@ -1,24 +1,34 @@
-//! Settings for the operation of a server: rate limits and retention.
+//! Rate limits.
 
-use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::time::Duration;
 
-/// A rate limit for one user or one IP address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A rate limit for each user or each IP address. All limits that apply to a request are enforced.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct RateLimit {
     /// The requests that are counted.
+    #[serde(rename = "of")]
     pub target: RateLimitTarget,
     /// For whom requests are counted.
     pub per: RateLimitKey,
-    /// The number of requests that may be made at once. As many become available again in each
-    /// `span`.
+    /// The number of requests that may be made at once. As many become available again within
+    /// `seconds`.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub requests: u32,
-    /// The time in which all requests become available again.
+    /// The time in seconds in which all requests become available again.
+    #[serde(rename = "seconds", with = "settings::seconds", default = "default_window")]
+    #[schemars(with = "u32", range(min = 1, max = 86_400))]
     pub window: Duration,
 }
 
+fn default_window() -> Duration {
+    Duration::from_mins(1)
+}
+
 /// The requests that a rate limit counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum RateLimitTarget {
     /// All requests but those for static files.
     All,
@@ -31,25 +41,11 @@ pub enum RateLimitTarget {
 }
 
 /// For whom requests are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum RateLimitKey {
     /// Each user. Users who are not signed in are identified by the browser's cookie.
     User,
     /// Each IP address. An IPv6 address counts as its /64 network.
     Address,
-}
-
-/// How long data is retained.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Retention {
-    /// How long conversations are retained after their last change. `None`: without end.
-    pub conversations: Option<Duration>,
-    /// The same for the conversations of single agents, by the agent's id.
-    pub agents: IndexMap<String, Duration>,
-    /// Whether pinned conversations are exempt.
-    pub keeps_pinned: bool,
-    /// How long temporary conversations are retained after they became temporary.
-    pub temporary: Duration,
-    /// How long invocations are retained after their end. `None`: without end.
-    pub invocations: Option<Duration>,
 }

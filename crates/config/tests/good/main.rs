@@ -4,11 +4,13 @@ mod agents;
 
 use config::{
     AgentType, AuthMode, Config, Confirm, ConnectionKind, Env, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,
-    Retention, ToolChoice, load_embedded, load_path, render,
+    load_embedded, load_path, render,
 };
+use contract::ToolChoice;
 use insta::assert_debug_snapshot;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use settings::Retention;
 use std::collections::HashMap;
 use std::time::Duration;
 use wire::locale::{Locale, Text};

@@ -10,7 +10,7 @@ use auth::password::now_millis;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use chat::SweepResult;
+use chat::{RetentionRule, SweepResult, invocations_due_before};
 use leptos::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
@@ -62,8 +62,8 @@ struct UpcomingDeletion {
 pub(super) async fn plan(state: &AppState) -> Result<RetentionPlan, UserError> {
     let (store, kept, now) = (&state.composition.store, state.composition.chat.retention(), now_millis());
     let (mut rules, mut next) = (Vec::new(), Vec::new());
-    let later = kept.rules(now + LOOKAHEAD_MS);
-    for (rule, later) in kept.rules(now).into_iter().zip(later) {
+    let later = RetentionRule::all(&kept, now + LOOKAHEAD_MS);
+    for (rule, later) in RetentionRule::all(&kept, now).into_iter().zip(later) {
         let life = millis(rule.kept);
         let found = store.preview_due(&later.due).await.map_err(from_store_error)?;
         next.extend(
@@ -90,7 +90,7 @@ pub(super) async fn plan(state: &AppState) -> Result<RetentionPlan, UserError> {
         due: store.count_due(&DueFilter::Temporary(now)).await.map_err(from_store_error)?,
         due_in_a_week: store.count_due(&DueFilter::Temporary(now + LOOKAHEAD_MS)).await.map_err(from_store_error)?,
     });
-    if let (Some(life), Some(before)) = (kept.questions, kept.questions_before(now)) {
+    if let (Some(life), Some(before)) = (kept.invocations, invocations_due_before(&kept, now)) {
         rules.push(RuleStatus {
             what: "questions",
             agent_id: None,
