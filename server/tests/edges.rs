@@ -10,15 +10,15 @@ use std::path::Path;
 /// The dependencies of each crate, including those of optional features (`app` on `chat`) and
 /// excluding development dependencies.
 const EDGES: &str = "\
-agent ► contract faults schemas
+agent ► contract faults schemas settings
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
 capability ► config store
-chat ► agent contract faults store wire
+chat ► agent contract faults settings store wire
 client ► sse wire
-config ► dialect operators schemas wire
-contract ►
+config ► agent contract dialect operators schemas settings wire
+contract ► settings
 custom_agents ► capability config store wire
 dialect ►
 egress ►
@@ -31,10 +31,11 @@ providers ► contract faults sse
 rust-page ► app server wire
 schemas ► offload
 server ► agent app auth capability chat config contract custom_agents egress endpoints faults offload operators providers store tools wire
+settings ►
 sse ►
 store ► faults wire
 test_postgres ►
-tools ► contract egress faults schemas sse
+tools ► contract egress faults schemas settings sse
 torture ► faults sse test_postgres
 wire ►
 xtask ►

@@ -36,7 +36,7 @@ pub use limits::TurnLimits;
 pub use policy::{Policy, PolicyQuery, Ruling};
 pub use prepare_step::StepRule;
 pub use prune::{EmptyMessages, Prune, PruneReasoning, PruneToolCalls, PrunedCalls, prune};
-pub use rules::{CompiledRule, RuleAction, RulePolicy, RuleSettings};
+pub use rules::{PolicySettings, RuleAction, RulePolicy, RuleSettings};
 pub use run::run;
 pub use settings::{Agent, RunSettings, Timeouts};
 pub use sub_agent::{NestedCall, SubAgent, waiting_nested_calls};

@@ -3,12 +3,13 @@
 use crate::config::McpConnection;
 use crate::rule::AccessRule;
 use crate::source::Location;
-use agent::RunSettings;
+use agent::{PolicySettings, RunSettings};
+use contract::{Confirm, DeclaredAnnotations};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
-use settings::pattern;
+use settings::{Text, pattern};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +53,7 @@ pub struct Agent {
     /// The sub-agents that the agent may delegate tasks to. They never form a cycle.
     pub agents: Vec<SubAgentRef>,
     /// Which tool calls may run. `None`: all.
-    pub policy: Option<Policy>,
+    pub policy: Option<PolicySettings>,
     /// The endpoints that are called during the agent's runs.
     pub hooks: Hooks,
     /// The folder that the agent may read.
@@ -175,42 +176,35 @@ pub struct FileSystem {
     /// and is not the root of the file system.
     pub base_path: PathBuf,
     /// The annotations of the file tools, which only read.
-    pub annotations: ToolAnnotations,
-}
-
-/// Annotations of one tool: what its calls do with data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ToolAnnotations {
-    /// Its results may hold private data.
-    pub reads_private: bool,
-    /// Its results may hold text by anybody, with instructions in it.
-    pub returns_untrusted: bool,
-    /// It can send data to others. `None` counts as `false`, but may cause a warning.
-    pub egress: Option<bool>,
-    /// Repeating a call has no further effect.
-    pub idempotent: bool,
+    pub annotations: DeclaredAnnotations,
 }
 
 /// Annotations of the tools of an MCP server or a remote agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SourceAnnotations {
-    /// The tools whose results may hold private data.
-    pub reads_private: AnnotatedTools,
-    /// The tools whose results may hold text by anybody, with instructions in it.
-    pub returns_untrusted: AnnotatedTools,
-    /// The tools that can send data to others. `None` counts as no tool, but may cause a warning.
+    /// The tools whose results may hold private data: `true`, `false`, or patterns. Default: `true`
+    /// for a program that the server starts.
+    pub reads_private: Option<AnnotatedTools>,
+    /// The tools whose results may hold text by anybody, with instructions in it. Default: `true`.
+    pub returns_untrusted: Option<AnnotatedTools>,
+    /// The tools that can send data to others. Calls need the user's approval once the agent has
+    /// read both private data and untrusted text.
     pub egress: Option<AnnotatedTools>,
-    /// The tools whose calls have no further effect when they are repeated.
-    pub idempotent: AnnotatedTools,
+    /// The tools whose calls have no further effect when they are repeated. A call that a crash of
+    /// the server cut off is then repeated when the run continues; otherwise the user decides.
+    /// Default: `false`.
+    pub idempotent: Option<AnnotatedTools>,
 }
 
-/// The tools of a source that have an annotation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A selection of the tools of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged)]
 pub enum AnnotatedTools {
     /// All tools, or none.
     All(bool),
-    /// The tools whose names match one of these glob patterns, which are valid.
-    These(Vec<String>),
+    /// The tools whose original names match one of these patterns, such as `send_*`.
+    These(#[schemars(with = "Vec<Text>")] Vec<String>),
 }
 
 impl AnnotatedTools {
@@ -223,13 +217,13 @@ impl AnnotatedTools {
     }
 }
 
-impl From<ToolAnnotations> for SourceAnnotations {
-    fn from(marks: ToolAnnotations) -> Self {
+impl From<DeclaredAnnotations> for SourceAnnotations {
+    fn from(declared: DeclaredAnnotations) -> Self {
         Self {
-            reads_private: AnnotatedTools::All(marks.reads_private),
-            returns_untrusted: AnnotatedTools::All(marks.returns_untrusted),
-            egress: marks.egress.map(AnnotatedTools::All),
-            idempotent: AnnotatedTools::All(marks.idempotent),
+            reads_private: declared.reads_private.map(AnnotatedTools::All),
+            returns_untrusted: declared.returns_untrusted.map(AnnotatedTools::All),
+            egress: declared.egress.map(AnnotatedTools::All),
+            idempotent: declared.idempotent.map(AnnotatedTools::All),
         }
     }
 }
@@ -247,22 +241,7 @@ pub struct ToolRef {
     /// agent's tools.
     pub name: String,
     /// The tool's annotations.
-    pub annotations: ToolAnnotations,
-}
-
-/// How the user approves a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Confirm {
-    /// Whether the user may give a standing approval for further calls.
-    pub remember: bool,
-    /// How long an approval is waited for. `None`: without end.
-    pub expires_after: Option<Duration>,
-}
-
-impl Default for Confirm {
-    fn default() -> Self {
-        Self { remember: true, expires_after: None }
-    }
+    pub annotations: DeclaredAnnotations,
 }
 
 /// An MCP server as a source of tools for an agent.
@@ -286,44 +265,6 @@ pub struct McpRef {
     pub annotations: SourceAnnotations,
     /// Whether the server's own annotations decide, too, which tools are idempotent.
     pub idempotent_hint: bool,
-}
-
-/// Which tool calls may run. Of several decisions about a call the strictest one applies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Policy {
-    /// The rules. The first one that matches a call applies.
-    pub rules: Vec<PolicyRule>,
-    /// The action for calls that no rule matches.
-    pub default: PolicyAction,
-    /// The id of an endpoint that decides about each call that the rules do not deny.
-    pub endpoint_id: Option<String>,
-}
-
-/// A rule of a policy. Its glob patterns are valid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyRule {
-    /// Glob patterns for tool names.
-    pub tools: Vec<String>,
-    /// The rule applies only to users with one of these roles.
-    pub roles: Option<Vec<String>>,
-    /// Pairs of an argument's path, with dots, and glob patterns of which one must match the
-    /// argument.
-    pub arguments: Vec<(String, Vec<String>)>,
-    /// The action for calls that match.
-    pub action: PolicyAction,
-    /// The reason that the model and the user are given.
-    pub reason: Option<String>,
-}
-
-/// The action of a policy for a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PolicyAction {
-    /// The call runs.
-    Allow,
-    /// The user must approve the call.
-    Ask,
-    /// The call does not run.
-    Deny,
 }
 
 /// A remote agent as a source of tools for an agent.

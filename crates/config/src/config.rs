@@ -1,6 +1,6 @@
 //! The checked config that the server is built from.
 
-use crate::agent::{Agent, Confirm, ToolAnnotations};
+use crate::agent::Agent;
 use crate::auth::Auth;
 use crate::embed::Embed;
 use crate::limits::Limits;
@@ -9,11 +9,12 @@ use crate::rule::AccessRule;
 use crate::section_type::Sections;
 use crate::served::ServedAgent;
 use crate::source::Location;
-use contract::Price;
+use contract::{Confirm, DeclaredAnnotations, Price};
 use indexmap::IndexMap;
 use ipnet::IpNet;
 use secrecy::SecretString;
 use serde_json::Value;
+use settings::mcp::McpTransport;
 use settings::{Quota, Retention};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -197,56 +198,6 @@ pub struct McpConnection {
     pub shared: bool,
 }
 
-/// The transport to an MCP server.
-#[derive(Clone, Debug)]
-pub enum McpTransport {
-    /// Streamable HTTP.
-    Http(McpHttp),
-    /// HTTP with Server-Sent Events, the transport of MCP's version 2024-11-05.
-    Sse(McpHttp),
-    /// A program that this server starts and talks to over its standard input and output.
-    Stdio(McpStdio),
-}
-
-/// An MCP server that is reached over HTTP.
-#[derive(Clone, Debug)]
-pub struct McpHttp {
-    /// The server's URL.
-    pub url: Url,
-    /// Additional headers of each request.
-    pub headers: Vec<(String, SecretString)>,
-    /// Whether the host may resolve to this machine or a private network.
-    pub allow_private: bool,
-    /// How to obtain an access token.
-    pub oauth: Option<McpOauth>,
-}
-
-/// Settings of OAuth without a user (client credentials, or a refresh token).
-#[derive(Clone, Debug)]
-pub struct McpOauth {
-    /// The URL of the token endpoint.
-    pub token_url: Url,
-    /// The client id.
-    pub client_id: String,
-    /// The client secret.
-    pub client_secret: SecretString,
-    /// The refresh token to use instead of the client credentials grant.
-    pub refresh_token: Option<SecretString>,
-    /// The requested scope.
-    pub scope: Option<String>,
-}
-
-/// An MCP server that is a local program.
-#[derive(Clone, Debug)]
-pub struct McpStdio {
-    /// The program to start.
-    pub command: String,
-    /// The program's arguments.
-    pub args: Vec<String>,
-    /// Additional environment variables of the program. It inherits only a few, such as `PATH`.
-    pub env: Vec<(String, SecretString)>,
-}
-
 /// A page with its access rule and its client tools.
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -275,7 +226,7 @@ pub struct ClientTool {
     /// How the user approves each call. `None`: calls need no approval.
     pub confirm: Option<Confirm>,
     /// The tool's annotations.
-    pub annotations: ToolAnnotations,
+    pub annotations: DeclaredAnnotations,
 }
 
 /// An endpoint: a routine that pages, agents and other clients can call.

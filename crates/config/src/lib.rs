@@ -22,13 +22,13 @@ mod shape;
 mod source;
 
 pub use agent::{
-    Agent, AgentType, AnnotatedTools, Confirm, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, Policy, PolicyAction,
-    PolicyRule, RemoteAgentRef, SourceAnnotations, SubAgentRef, ToolAnnotations, ToolRef,
+    Agent, AgentType, AnnotatedTools, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
+    SourceAnnotations, SubAgentRef, ToolRef,
 };
 pub use auth::{AuditAddresses, Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{
-    ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, McpConnection, McpHttp,
-    McpOauth, McpStdio, McpTransport, ModelConnection, Page, RemoteAgentConnection, SqlConnection,
+    ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, McpConnection,
+    ModelConnection, Page, RemoteAgentConnection, SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use embed::Embed;

@@ -1,5 +1,6 @@
 //! Keys with several forms.
 
+use crate::Text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
@@ -19,6 +20,17 @@ impl<T: Into<String>> From<OneOrMany<T>> for Vec<String> {
             OneOrMany::One(one) => vec![one.into()],
             OneOrMany::Many(many) => many.into_iter().map(Into::into).collect(),
         }
+    }
+}
+
+/// Glob patterns, of which one must match: one text, or several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "OneOrMany<Text>")]
+pub struct Patterns(pub Vec<String>);
+
+impl From<OneOrMany<Text>> for Patterns {
+    fn from(form: OneOrMany<Text>) -> Self {
+        Self(form.into())
     }
 }
 

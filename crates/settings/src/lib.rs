@@ -2,6 +2,7 @@
 
 mod durations;
 mod forms;
+pub mod mcp;
 mod names;
 mod operators;
 pub mod pattern;
@@ -9,7 +10,7 @@ mod quota;
 mod retention;
 
 pub use durations::{DurationValue, days, hours, milliseconds, seconds};
-pub use forms::{OneOrMany, from_form};
+pub use forms::{OneOrMany, Patterns, from_form};
 pub use names::{EndpointId, Id, Text, ToolName, Variable};
 pub use operators::{allow_operator, allow_operators};
 pub use quota::{Quota, QuotaPeriod};

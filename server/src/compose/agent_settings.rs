@@ -3,17 +3,7 @@
 
 use agent::{RunSettings, Timeouts};
 use config::Config;
-use contract::ApprovalTerms;
 use std::time::Duration;
-
-/// Returns the terms of approving a tool's calls.
-pub(super) fn approval_terms(
-    confirm: Option<config::Confirm>,
-    visible_parameters: Option<Vec<String>>,
-) -> ApprovalTerms {
-    let config::Confirm { remember, expires_after } = confirm.unwrap_or_default();
-    ApprovalTerms { may_remember: remember, expires_after, visible_parameters, ..ApprovalTerms::default() }
-}
 
 /// Returns the settings of an agent's runs.
 pub(super) fn settings(config: &Config, agent: &config::Agent) -> RunSettings {

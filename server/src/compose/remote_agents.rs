@@ -1,11 +1,10 @@
 //! The tools of remote agents.
 
-use super::agent_settings::approval_terms;
 use super::annotations::SourceAnnotator;
 use anyhow::{Context, anyhow};
 use chat::Caller;
 use config::{Config, ConnectionKind};
-use contract::ToolSource;
+use contract::{ApprovalTerms, ToolSource};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -80,7 +79,7 @@ pub(super) fn for_agent(
             allow: used.allow.clone(),
             deny: used.deny.clone(),
             confirm: used.confirm.is_some(),
-            approval: approval_terms(used.confirm, None),
+            approval: ApprovalTerms::new(used.confirm, None),
         };
         let versions =
             remembered.versions((used.connection_id.clone(), settings.base_url.to_string(), used.prefix.clone()));

@@ -12,12 +12,10 @@ pub use settings::Id;
 pub(crate) use settings::{EndpointId, Text, ToolName};
 
 /// Checks glob patterns such as `read_*`.
-pub(super) fn check_patterns(texts: Vec<Text>, at: Span, context: &mut Context<'_, '_>) -> Vec<String> {
-    let texts: Vec<_> = texts.into_iter().map(|Text(text)| text).collect();
+pub(super) fn check_patterns(texts: &[String], at: Span, context: &mut Context<'_, '_>) {
     if let Some(error) = texts.iter().find_map(|text| Glob::new(text).err()) {
         context.report.error(at, format!("this is not a pattern: {}", error.kind()), None);
     }
-    texts
 }
 
 /// A text, or the name of an environment variable that holds it.

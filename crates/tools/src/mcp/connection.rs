@@ -4,9 +4,9 @@ use super::events::NotificationHandler;
 use super::failure::FailureKind;
 use super::listing::{self, ServerTools};
 use super::process::ServerProcess;
-use super::settings::{McpSettings, McpTransport};
 use super::stdio::StdioTransport;
 use super::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, PROBE_TIME, clean, http, result, sse};
+use super::{McpSettings, McpTransport};
 use contract::{OmittedTool, ToolContext, ToolError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,

@@ -1,9 +1,9 @@
 //! Prepares connections to servers over HTTP: through `egress`, which decides where requests may
 //! go, with headers and an access token.
 
+use super::HttpServerSettings;
 use super::MAX_MESSAGE;
 use super::oauth;
-use super::settings::HttpServerSettings;
 use super::streamable::HttpClient;
 use egress::Egress;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};

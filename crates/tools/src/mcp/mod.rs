@@ -23,8 +23,9 @@ mod stdio;
 mod streamable;
 mod tool;
 
+pub use ::settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport, StdioSettings};
 pub use server::McpServer;
-pub use settings::{ClientCredentials, HttpServerSettings, McpSelection, McpSettings, McpTransport, StdioSettings};
+pub use settings::{McpSelection, McpSettings};
 pub use source::McpSource;
 pub use status::McpStatus;
 

@@ -1,7 +1,7 @@
 //! The status of a server for operators. It contains no secrets: only the host of a URL, and only
 //! the name of a program.
 
-use super::settings::{McpSettings, McpTransport};
+use super::{McpSettings, McpTransport};
 use contract::OmittedTool;
 use serde::Serialize;
 use std::path::Path;

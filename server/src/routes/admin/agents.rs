@@ -4,10 +4,11 @@
 use super::lists::{DAY_MS, non_empty, paginate};
 use super::{Admin, from_store_error};
 use crate::router::AppState;
+use ::agent::{PolicySettings, RuleAction};
 use ::custom_agents::PREFIX as CUSTOM_PREFIX;
 use auth::password::now_millis;
 use chat::AgentSource;
-use config::{Agent, Config, PolicyAction};
+use config::{Agent, Config};
 use contract::{Execution, RunScope, Tool};
 use futures::StreamExt;
 use futures::future::join_all;
@@ -200,11 +201,11 @@ fn config_location(at: &str, config: &Config) -> String {
     folder.and_then(|folder| at.strip_prefix(&folder).map(str::to_owned)).unwrap_or_else(|| at.to_owned())
 }
 
-fn policy_text(policy: &config::Policy) -> String {
+fn policy_text(policy: &PolicySettings) -> String {
     let action = |action| match action {
-        PolicyAction::Allow => "allow",
-        PolicyAction::Ask => "ask",
-        PolicyAction::Deny => "deny",
+        RuleAction::Allow => "allow",
+        RuleAction::Ask => "ask",
+        RuleAction::Deny => "deny",
     };
     let endpoint =
         policy.endpoint_id.as_ref().map(|id| format!(", then the endpoint {id} decides")).unwrap_or_default();

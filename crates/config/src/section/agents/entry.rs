@@ -2,7 +2,7 @@
 
 use crate::agent::{AgentType, Hooks, OpenAiApi};
 use crate::section::value::{EndpointId, Id, Text, ToolName};
-use agent::RunSettings;
+use agent::{PolicySettings, RunSettings};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub(crate) struct AgentEntry {
     #[schemars(with = "Vec<super::sub_agents::SubAgentEntry>", extend("x-checked-apart" = true))]
     _agents: Value,
     /// Which tool calls may run. Default: all.
-    pub(crate) policy: Option<super::policy::PolicyEntry>,
+    pub(crate) policy: Option<PolicySettings>,
     /// Endpoints that are called during the agent's runs.
     #[serde(default)]
     pub(crate) hooks: Hooks,
@@ -71,7 +71,7 @@ pub(crate) struct ToolProperties {
     /// The tool's name for the model. Default: the endpoint's id, with `__` for `/`.
     pub(crate) name: Option<ToolName>,
     #[serde(flatten)]
-    pub(crate) annotations: crate::section::annotations::ToolAnnotationsEntry,
+    pub(crate) annotations: contract::DeclaredAnnotations,
 }
 
 /// Model, instructions and settings. Most values may be operators, which are evaluated for each

@@ -70,7 +70,8 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     }
     steps::check(&entry.properties.settings.prepare_step, place, context.report);
     let files = entry.properties.file_system.take().and_then(|entry| file_system::read(entry, place, context));
-    let policy = entry.policy.take().map(|entry| policy::read(entry, node, context));
+    let policy = entry.policy.take();
+    policy.iter().for_each(|policy| policy::check(policy, node, context));
     let auth = rule_entry::read(entry.auth.take(), node, context.report);
     let at = context.report.location(node.at);
     let agent = build_agent(entry, tools, files, at);
