@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
-use settings::{Text, pattern};
+use settings::{Text, ToolSelection, pattern};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -253,10 +253,8 @@ pub struct McpRef {
     pub server: McpConnection,
     /// How the user approves each call. `None`: calls need no approval.
     pub confirm: Option<Confirm>,
-    /// Glob patterns for tool names: only tools that match one are offered. `None`: all.
-    pub allow: Option<Vec<String>>,
-    /// Glob patterns for tool names: tools that match one are not offered.
-    pub deny: Vec<String>,
+    /// The tools that are offered.
+    pub tools: ToolSelection,
     /// The prefix of its tools' names.
     pub prefix: String,
     /// The timeout of one call. `None`: [`crate::Limits::tool`].
@@ -274,10 +272,8 @@ pub struct RemoteAgentRef {
     pub connection_id: String,
     /// How the user approves each call, also of tools that do not ask for it themselves.
     pub confirm: Option<Confirm>,
-    /// Glob patterns for tool names: only tools that match one are offered. `None`: all.
-    pub allow: Option<Vec<String>>,
-    /// Glob patterns for tool names: tools that match one are not offered.
-    pub deny: Vec<String>,
+    /// The tools that are offered.
+    pub tools: ToolSelection,
     /// The prefix of its tools' names, as in `prefix__name`.
     pub prefix: Option<String>,
     /// The annotations of its tools.

@@ -104,15 +104,25 @@ pub enum JwtKeys {
     Jwk(Value),
 }
 
-/// The claims of a token that identify the user: names, or paths with dots for nested claims.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The names of claims. Dots lead to nested claims: `realm_access.roles`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ClaimNames {
     /// The claim with the user's id.
+    #[schemars(length(min = 1))]
     pub user_id: String,
     /// The claim with the user's name.
+    #[schemars(length(min = 1))]
     pub name: String,
     /// The claim with the user's roles: a list, or a text with spaces or commas between them.
+    #[schemars(length(min = 1))]
     pub roles: String,
+}
+
+impl Default for ClaimNames {
+    fn default() -> Self {
+        Self { user_id: "sub".to_owned(), name: "name".to_owned(), roles: "roles".to_owned() }
+    }
 }
 
 /// The headers by which a reverse proxy identifies the user.
@@ -133,14 +143,27 @@ pub struct ProxyAuth {
 }
 
 /// How accounts are created and how long sessions last.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
 pub struct PasswordAuth {
-    /// Whether everybody may create an account.
+    /// Lets everybody create an account. Otherwise only administrators create accounts.
     pub open_sign_up: bool,
     /// The roles of users who create their account themselves.
+    #[schemars(inner(length(min = 1)))]
     pub sign_up_roles: Vec<String>,
-    /// The idle timeout of a session: its longest time without a request.
+    /// The idle timeout of a session, in hours.
+    #[serde(rename = "sessionIdleHours", with = "settings::hours")]
+    #[schemars(with = "u64", range(min = 1, max = 8_760))]
     pub session_idle: Duration,
-    /// The longest lifetime of a session.
+    /// The longest lifetime of a session, in days.
+    #[serde(rename = "sessionMaxDays", with = "settings::days")]
+    #[schemars(with = "u64", range(min = 1, max = 366))]
     pub session_max: Duration,
+}
+
+impl Default for PasswordAuth {
+    fn default() -> Self {
+        let day = Duration::from_hours(24);
+        Self { open_sign_up: false, sign_up_roles: Vec::new(), session_idle: 14 * day, session_max: 90 * day }
+    }
 }

@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::auth::Auth;
 use crate::embed::Embed;
 use crate::limits::Limits;
-use crate::operation::RateLimit;
+use crate::rate_limit::RateLimit;
 use crate::rule::AccessRule;
 use crate::section_type::Sections;
 use crate::served::ServedAgent;
@@ -12,7 +12,9 @@ use crate::source::Location;
 use contract::{Confirm, DeclaredAnnotations, Price};
 use indexmap::IndexMap;
 use ipnet::IpNet;
+use schemars::JsonSchema;
 use secrecy::SecretString;
+use serde::Deserialize;
 use serde_json::Value;
 use settings::mcp::McpTransport;
 use settings::{Quota, Retention};
@@ -139,9 +141,12 @@ pub struct ModelConnection {
 }
 
 /// The settings of the offline model.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct DemoConnection {
-    /// The pause between two words. `None`: the model's own pace.
+    /// The pause between two words, in milliseconds.
+    #[serde(rename = "delayMs", with = "settings::milliseconds")]
+    #[schemars(with = "Option<u64>", range(max = 10_000))]
     pub delay: Option<Duration>,
 }
 

@@ -8,6 +8,7 @@ mod operators;
 pub mod pattern;
 mod quota;
 mod retention;
+mod selection;
 
 pub use durations::{DurationValue, days, hours, milliseconds, seconds};
 pub use forms::{OneOrMany, Patterns, from_form};
@@ -15,3 +16,4 @@ pub use names::{EndpointId, Id, Text, ToolName, Variable};
 pub use operators::{allow_operator, allow_operators};
 pub use quota::{Quota, QuotaPeriod};
 pub use retention::Retention;
+pub use selection::ToolSelection;

@@ -41,8 +41,7 @@ impl McpServers {
             let server = self.find(&settings(used));
             let server = server.ok_or_else(|| anyhow!("{}: the MCP server `{}` is not there", agent.at, used.name))?;
             let selection = McpSelection {
-                allow: used.allow.clone(),
-                deny: used.deny.clone(),
+                tools: used.tools.clone(),
                 prefix: used.prefix.clone(),
                 confirm: used.confirm.is_some(),
                 approval: ApprovalTerms::new(used.confirm, None),

@@ -76,8 +76,7 @@ pub(super) fn for_agent(
             call_time: connection.timeout,
         };
         let selection = RemoteSelection {
-            allow: used.allow.clone(),
-            deny: used.deny.clone(),
+            tools: used.tools.clone(),
             confirm: used.confirm.is_some(),
             approval: ApprovalTerms::new(used.confirm, None),
         };

@@ -1,6 +1,7 @@
 //! The settings of a connection to a server, and the selection of its tools for an agent.
 
 use super::McpTransport;
+use ::settings::ToolSelection;
 use contract::ApprovalTerms;
 use std::time::Duration;
 
@@ -19,11 +20,8 @@ pub struct McpSettings {
 /// The tools of a server that an agent uses, and how.
 #[derive(Clone, Debug)]
 pub struct McpSelection {
-    /// Patterns such as `read_*` for the server's names of tools, one of which must match; all
-    /// tools if absent.
-    pub allow: Option<Vec<String>>,
-    /// Patterns for tools that are excluded.
-    pub deny: Vec<String>,
+    /// The tools that are offered, by the server's names.
+    pub tools: ToolSelection,
     /// A prefix for the tools' names.
     pub prefix: String,
     /// Whether each call needs the user's approval.

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+use settings::ToolSelection;
 use settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport, StdioSettings};
 use std::path::Path;
 use std::time::Duration;
@@ -114,14 +115,8 @@ pub(crate) struct McpSourceProperties {
     server: McpProperties,
     /// Lets the user approve each call. Default: no approval.
     confirm: Option<ConfirmEntry>,
-    /// Patterns of tool names, such as `read_*`: only tools that match one are offered. Default:
-    /// all.
-    #[schemars(inner(length(min = 1)))]
-    allow: Option<Vec<String>>,
-    /// Patterns of tool names: tools that match one are not offered.
-    #[serde(default)]
-    #[schemars(inner(length(min = 1)))]
-    deny: Vec<String>,
+    #[serde(flatten)]
+    tools: ToolSelection,
     /// The prefix of its tools' names.
     prefix: Option<Text>,
     /// The timeout of one call in milliseconds. Default: `limits.toolMs`.
@@ -163,8 +158,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
             connection_id: Some(id),
             server: McpProperties::default(),
             confirm: None,
-            allow: None,
-            deny: Vec::new(),
+            tools: ToolSelection::default(),
             prefix: None,
             timeout_ms: None,
             idempotent_hint: false,
@@ -179,7 +173,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
         Some(Id(id)) => id.clone(),
         None => default_name(&properties.server),
     };
-    let McpSourceProperties { allow, deny, .. } = &properties;
+    let ToolSelection { allow, deny } = &properties.tools;
     check_patterns(allow.as_deref().unwrap_or_default(), node.span_at(&[PathStep::Key("allow")]), context);
     check_patterns(deny, node.span_at(&[PathStep::Key("deny")]), context);
     let server = merge_settings(&name, base, properties.server, node, context)?;
@@ -190,8 +184,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
         server,
         name,
         confirm: ConfirmEntry::read(properties.confirm),
-        allow: properties.allow,
-        deny: properties.deny,
+        tools: properties.tools,
         prefix: properties.prefix.map(|Text(text)| text).unwrap_or_default(),
         timeout: properties.timeout_ms.map(Duration::from_millis),
         idempotent_hint: properties.idempotent_hint,

@@ -11,6 +11,7 @@ use crate::source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use settings::ToolSelection;
 use std::time::Duration;
 use url::Url;
 
@@ -58,14 +59,8 @@ pub(crate) struct RemoteSourceProperties {
     /// Lets the user approve each call, also of tools that do not ask for it themselves. Default:
     /// the tool decides.
     confirm: Option<ConfirmEntry>,
-    /// Patterns of tool names, such as `read_*`: only tools that match one are offered. Default:
-    /// all.
-    #[schemars(inner(length(min = 1)))]
-    allow: Option<Vec<String>>,
-    /// Patterns of tool names: tools that match one are not offered.
-    #[serde(default)]
-    #[schemars(inner(length(min = 1)))]
-    deny: Vec<String>,
+    #[serde(flatten)]
+    tools: ToolSelection,
     /// The prefix of its tools' names, as in `prefix__name`.
     prefix: Option<Text>,
     #[serde(flatten)]
@@ -151,8 +146,7 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteAgentRef> 
             RemoteSourceProperties {
                 connection_id,
                 confirm: None,
-                allow: None,
-                deny: Vec::new(),
+                tools: ToolSelection::default(),
                 prefix: None,
                 annotations: marks,
             }
@@ -167,14 +161,13 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteAgentRef> 
         context.report.error(at, message, None);
         return None;
     }
-    let RemoteSourceProperties { allow, deny, .. } = &properties;
+    let ToolSelection { allow, deny } = &properties.tools;
     check_patterns(allow.as_deref().unwrap_or_default(), node.span_at(&[PathStep::Key("allow")]), context);
     check_patterns(deny, node.span_at(&[PathStep::Key("deny")]), context);
     Some(RemoteAgentRef {
         connection_id: id,
         confirm: ConfirmEntry::read(properties.confirm),
-        allow: properties.allow,
-        deny: properties.deny,
+        tools: properties.tools,
         prefix: properties.prefix.map(|Text(text)| text),
         annotations: annotations::with_defaults(properties.annotations, false, node, context),
     })

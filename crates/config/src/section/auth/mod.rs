@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::Value;
-use std::time::Duration;
+use settings::OneOrMany;
 use url::Url;
 
 /// The shortest key for cookies in bytes: the output size of the hash that signs them.
@@ -66,7 +66,7 @@ enum AuthModeEntry {
         /// What `iss` of a token must be.
         issuer: Text,
         /// What `aud` of a token must be, or hold: one, or a list of which one is enough.
-        audience: AudienceEntry,
+        audience: OneOrMany<Text>,
         /// The name of a cookie that may hold the token.
         cookie: Option<Text>,
         /// The accepted clock skew in seconds.
@@ -75,7 +75,7 @@ enum AuthModeEntry {
         leeway_seconds: u64,
         /// The claims that identify the user.
         #[serde(default)]
-        claims: ClaimsEntry,
+        claims: ClaimNames,
     },
     /// By headers of a reverse proxy that authenticates users.
     Proxy {
@@ -101,68 +101,11 @@ enum AuthModeEntry {
     },
     /// By a user name and a password that the server stores. The first account is created with a
     /// token that the server prints to its console.
-    Password {
-        /// Lets everybody create an account. Otherwise only administrators create accounts.
-        #[serde(default)]
-        open_sign_up: bool,
-        /// The roles of users who create their account themselves.
-        #[serde(default)]
-        sign_up_roles: Vec<Text>,
-        /// The idle timeout of a session, in hours.
-        #[serde(default = "default_session_idle_hours")]
-        #[schemars(range(min = 1, max = 8_760))]
-        session_idle_hours: u64,
-        /// The longest lifetime of a session, in days.
-        #[serde(default = "default_session_max_days")]
-        #[schemars(range(min = 1, max = 366))]
-        session_max_days: u64,
-    },
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum AudienceEntry {
-    /// One value.
-    One(Text),
-    /// Several values, of which one is enough.
-    Several(Vec<Text>),
-}
-
-/// The names of claims. Dots lead to nested claims: `realm_access.roles`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct ClaimsEntry {
-    /// The claim with the user's id.
-    user_id: Text,
-    /// The claim with the user's name.
-    name: Text,
-    /// The claim with the user's roles: a list, or a text with spaces or commas between them.
-    roles: Text,
-}
-
-impl Default for ClaimsEntry {
-    fn default() -> Self {
-        let text = |text: &str| Text(text.to_owned());
-        Self { user_id: text("sub"), name: text("name"), roles: text("roles") }
-    }
-}
-
-impl From<ClaimsEntry> for ClaimNames {
-    fn from(entry: ClaimsEntry) -> Self {
-        Self { user_id: entry.user_id.0, name: entry.name.0, roles: entry.roles.0 }
-    }
+    Password(PasswordAuth),
 }
 
 pub(super) fn default_leeway_seconds() -> u64 {
     30
-}
-
-fn default_session_idle_hours() -> u64 {
-    14 * 24
-}
-
-fn default_session_max_days() -> u64 {
-    90
 }
 
 fn default_user_header() -> Text {
@@ -244,8 +187,7 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
             claims,
         } => {
             let keys = jwt::keys((jwks_url, public_key, jwk), allow_private, node, context);
-            let checks =
-                jwt::TokenChecks { issuer: Some(issuer), audience, cookie, leeway_seconds, claims: claims.into() };
+            let checks = jwt::TokenChecks { issuer: Some(issuer), audience, cookie, leeway_seconds, claims };
             AuthMode::Jwt(jwt::read(keys?, checks, node, context)?)
         }
         AuthModeEntry::Proxy {
@@ -259,15 +201,9 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
             let headers = [user_header, name_header, roles_header, token_header];
             AuthMode::Proxy(proxy::read(trusted_proxies, headers, roles_separator, node, context)?)
         }
-        AuthModeEntry::Password { open_sign_up, sign_up_roles, session_idle_hours, session_max_days } => {
-            let sign_up_roles: Vec<_> = sign_up_roles.into_iter().map(|Text(role)| role).collect();
-            check_sign_up(open_sign_up, &sign_up_roles, node, context);
-            AuthMode::Password(PasswordAuth {
-                open_sign_up,
-                sign_up_roles,
-                session_idle: Duration::from_secs(session_idle_hours * 3_600),
-                session_max: Duration::from_secs(session_max_days * 86_400),
-            })
+        AuthModeEntry::Password(password) => {
+            check_sign_up(password.open_sign_up, &password.sign_up_roles, node, context);
+            AuthMode::Password(password)
         }
     })
 }
