@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Json, Router};
-use chat::SweepResult;
+use chat::{RetentionRule, SweepResult, invocations_due_before};
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -75,8 +75,8 @@ struct UpcomingDeletion {
 async fn plan(state: &ConsoleState) -> Result<RetentionPlan, UserError> {
     let (store, kept, now) = (&state.store, state.chat.retention(), now_millis());
     let (mut rules, mut next) = (Vec::new(), Vec::new());
-    let later = kept.rules(now + LOOKAHEAD_MS);
-    for (rule, later) in kept.rules(now).into_iter().zip(later) {
+    let later = RetentionRule::all(&kept, now + LOOKAHEAD_MS);
+    for (rule, later) in RetentionRule::all(&kept, now).into_iter().zip(later) {
         let life = millis(rule.kept);
         let found = store.preview_due(&later.due).await.map_err(from_store_error)?;
         next.extend(
@@ -103,7 +103,7 @@ async fn plan(state: &ConsoleState) -> Result<RetentionPlan, UserError> {
         due: store.count_due(&DueFilter::Temporary(now)).await.map_err(from_store_error)?,
         due_in_a_week: store.count_due(&DueFilter::Temporary(now + LOOKAHEAD_MS)).await.map_err(from_store_error)?,
     });
-    if let (Some(life), Some(before)) = (kept.questions, kept.questions_before(now)) {
+    if let (Some(life), Some(before)) = (kept.invocations, invocations_due_before(&kept, now)) {
         rules.push(RuleStatus {
             what: "questions",
             agent_id: None,

@@ -109,11 +109,11 @@ async fn invoke_with_correction(
     replies: &mut Vec<ReplyUsage>,
 ) -> Result<Value, InvokeError> {
     let mut agent = prepared(agent, &question);
-    let until = Instant::now() + agent.settings.timeouts.total;
+    let until = Instant::now() + agent.settings.timeouts.total();
     let mut messages = vec![user(question.prompt.clone())];
     let (mut faults, mut earlier) = (String::new(), TurnUsage::default());
     for _ in 0..ATTEMPTS {
-        agent.settings.timeouts.total = until.saturating_duration_since(Instant::now());
+        agent.settings.timeouts.total = Some(until.saturating_duration_since(Instant::now()));
         let (text, spent) = attempt(&agent, messages.clone(), &question, earlier, replies).await?;
         // The limits hold for both attempts together, but each attempt has its own step.
         earlier = TurnUsage { used: spent.used, ..TurnUsage::default() };
@@ -139,7 +139,7 @@ fn prepared(agent: &Agent, question: &InvocationRequest) -> Agent {
     agent.settings.tool_choice = ToolChoice::Auto;
     agent.settings.active_tools = None;
     let most = agent.settings.limits.time.unwrap_or(Duration::MAX);
-    agent.settings.timeouts.total = question.time.min(most);
+    agent.settings.timeouts.total = Some(question.time.min(most));
     for options in agent.settings.provider_options.values_mut().filter_map(Value::as_object_mut) {
         TOOL_OPTIONS.iter().for_each(|option| drop(options.remove(*option)));
     }

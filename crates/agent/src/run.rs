@@ -38,7 +38,7 @@ pub(crate) async fn run_nested<S: EventSink>(
     above: Option<ParentContext>,
     sink: &mut S,
 ) -> RunOutcome {
-    let limit = agent.settings.timeouts.total;
+    let limit = agent.settings.timeouts.total();
     let outer = turn.cancel.clone();
     // A child token, so that the timeout ends the run like a stop, and only the ending tells them
     // apart.
@@ -340,7 +340,7 @@ impl<'a> Run<'a> {
 fn system(agent: &Agent) -> Option<String> {
     /// The keyword with which models such as Qwen3 skip their reasoning.
     const NO_THINK: &str = "/no_think";
-    match (&agent.instructions, agent.settings.no_think) {
+    match (&agent.instructions, agent.settings.no_think.unwrap_or_default()) {
         (instructions, false) => instructions.clone(),
         (Some(instructions), true) => Some(format!("{NO_THINK}\n\n{instructions}")),
         (None, true) => Some(NO_THINK.to_owned()),

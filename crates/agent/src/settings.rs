@@ -3,7 +3,10 @@
 use crate::limits::TurnLimits;
 use crate::{Policy, Prune, StepRule, SubAgent};
 use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value};
+use settings::{OneOrMany, ToolName};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,93 +57,179 @@ impl Agent {
     }
 }
 
-/// The settings of an agent.
-#[derive(Clone, Debug)]
+/// The settings of an agent. Keys of the config are deserialized; the other fields come from the
+/// server.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
 pub struct RunSettings {
-    /// The maximum number of requests to the model in one turn, including those after an approval
-    /// or after the answer of a page.
-    pub max_steps: u32,
-    /// Whether to tell a model that writes its reasoning into its text to answer at once.
-    pub no_think: bool,
-    /// Whether the model must call a tool, and which one.
-    pub tool_choice: ToolChoice,
-    /// The names of the tools that are offered; all if absent.
-    pub active_tools: Option<Vec<String>>,
-    /// Settings for some steps only.
-    pub prepare_step: Vec<StepRule>,
-    /// What to prune from the history.
-    pub prune: Prune,
-    /// Whether an invalid call goes back to the model, which may correct it. Otherwise it ends the
-    /// turn.
-    pub repair_tool_call: bool,
-    /// The tools that end the turn: a step in which one of them runs is the last.
-    pub stop_on_tool_call: Vec<String>,
-    /// The sampling settings.
-    pub sampling: Sampling,
-    /// Requests the answer as JSON of this form; see [`contract::Request::response_format`].
-    pub response_format: Option<ResponseFormat>,
-    /// Options that are merged last into each request, by provider.
-    pub provider_options: Map<String, Value>,
-    /// The maximum number of retries of a request that failed before its first part.
-    pub max_retries: u32,
-    /// The size of the model's context window in tokens, if it is known. It is only shown to users;
-    /// nothing is truncated.
+    /// The size of the model's context window in tokens, for the meter in the chat. Default: known
+    /// for well-known models.
+    // Nothing is truncated to it.
+    #[schemars(range(min = 1))]
     pub context_tokens: Option<u64>,
-    /// The limits of a turn.
-    pub limits: TurnLimits,
-    /// The prices of models by their names.
-    pub prices: HashMap<String, Price>,
-    /// The timeouts.
+    /// The most requests to the model in one turn, including those after an approval or a result of
+    /// a client tool.
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_steps: u32,
+    /// How often a request is retried after a temporary failure.
+    // Only before the first part of its reply.
+    #[schemars(range(max = 10))]
+    pub max_retries: u32,
+    /// The sampling settings.
+    #[serde(flatten)]
+    pub sampling: Sampling,
+    /// Puts `/no_think` before the instructions, so that models that write their reasoning into
+    /// their text, such as Qwen3, reply without it. Default: `true` for an agent with a `preset`
+    /// and a model that is known for this, else `false`.
+    pub no_think: Option<bool>,
+    /// Whether the model must call a tool, and which.
+    pub tool_choice: ToolChoice,
+    /// The names of the tools that are offered. Default: all.
+    #[schemars(inner(regex(pattern = settings::pattern::TOOL_NAME)))]
+    pub active_tools: Option<Vec<String>>,
+    /// The name of a tool, or several: a call ends the turn after the tool has run.
+    #[serde(deserialize_with = "settings::from_form::<OneOrMany<ToolName>, _, _>")]
+    #[schemars(with = "Option<OneOrMany<ToolName>>", skip_serializing_if = "Vec::is_empty")]
+    pub stop_on_tool_call: Vec<String>,
+    /// Overrides of settings for some steps of a turn. The first rule that matches a step applies.
+    pub prepare_step: Vec<StepRule>,
+    /// Which parts of the history the model does not get.
+    pub prune: Prune,
+    /// Reports a tool call that cannot be run to the model, which may correct it. With `false` such
+    /// a call ends the turn with an error.
+    pub repair_tool_call: bool,
+    /// The timeout of a whole turn in milliseconds, or timeouts of its parts. Default: those of the
+    /// section `limits`.
+    #[serde(rename = "timeout", deserialize_with = "settings::from_form::<TimeoutForm, _, _>")]
+    #[schemars(with = "Option<TimeoutForm>")]
     pub timeouts: Timeouts,
+    /// Limits for one turn.
+    pub limits: TurnLimits,
+    /// Options for the provider, by its name, in the terms of its API (`reasoning_effort`) or of
+    /// the AI SDK (`reasoningEffort`). Unknown options are added to each request unchanged.
+    /// `_secret` reads an environment variable here.
+    #[schemars(with = "HashMap<String, Map<String, Value>>")]
+    pub provider_options: Map<String, Value>,
+    /// Requests the answer as JSON of this form; see [`contract::Request::response_format`].
+    #[serde(skip)]
+    pub response_format: Option<ResponseFormat>,
+    /// The prices of models by their names.
+    #[serde(skip)]
+    pub prices: HashMap<String, Price>,
     /// The maximum number of tools that run at the same time.
+    #[serde(skip)]
     pub max_parallel_tools: usize,
     /// The maximum number of sub-agents that run at the same time, on all levels. An agent that
     /// waits for its own sub-agents does not count.
+    #[serde(skip)]
     pub max_parallel_agents: usize,
+}
+
+impl RunSettings {
+    /// The default of [`RunSettings::max_parallel_tools`].
+    pub const MAX_PARALLEL_TOOLS: usize = 8;
+    /// The default of [`RunSettings::max_parallel_agents`].
+    pub const MAX_PARALLEL_AGENTS: usize = 3;
 }
 
 impl Default for RunSettings {
     fn default() -> Self {
         Self {
+            context_tokens: None,
             max_steps: 10,
-            no_think: false,
+            max_retries: 2,
+            sampling: Sampling::default(),
+            no_think: None,
             tool_choice: ToolChoice::Auto,
             active_tools: None,
+            stop_on_tool_call: Vec::new(),
             prepare_step: Vec::new(),
             prune: Prune::default(),
             repair_tool_call: true,
-            stop_on_tool_call: Vec::new(),
-            sampling: Sampling::default(),
-            response_format: None,
-            provider_options: Map::new(),
-            max_retries: 2,
-            context_tokens: None,
-            limits: TurnLimits::default(),
-            prices: HashMap::new(),
             timeouts: Timeouts::default(),
-            max_parallel_tools: 8,
-            max_parallel_agents: 3,
+            limits: TurnLimits::default(),
+            provider_options: Map::new(),
+            response_format: None,
+            prices: HashMap::new(),
+            max_parallel_tools: Self::MAX_PARALLEL_TOOLS,
+            max_parallel_agents: Self::MAX_PARALLEL_AGENTS,
         }
     }
 }
 
 /// The timeouts of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// An agent of the config gets those of the section `limits` where it has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(transform = settings::allow_operators)]
 pub struct Timeouts {
-    /// The maximum duration of a turn.
-    pub total: Duration,
-    /// The maximum duration of one request with its reply.
+    /// The timeout of a whole turn, in milliseconds.
+    #[serde(rename = "totalMs", with = "settings::milliseconds")]
+    #[schemars(with = "Option<Milliseconds>")]
+    pub total: Option<Duration>,
+    /// The timeout of one step, in milliseconds: a request to the model with its reply.
+    #[serde(rename = "stepMs", with = "settings::milliseconds")]
+    #[schemars(with = "Option<Milliseconds>")]
     pub step: Option<Duration>,
-    /// How long the provider may send nothing, not even a keep-alive, before its reply begins.
-    pub first_byte: Duration,
-    /// How long the provider may send nothing, not even a keep-alive, between two parts of its
-    /// reply.
-    pub chunk: Duration,
+    /// The longest silence of the provider before its reply begins, in milliseconds. Default:
+    /// `limits.firstByteMs`. After it the request is retried, see `maxRetries`.
+    // A keep-alive ends the silence.
+    #[serde(rename = "firstByteMs", with = "settings::milliseconds")]
+    #[schemars(with = "Option<Milliseconds>")]
+    pub first_byte: Option<Duration>,
+    /// The longest silence of the provider between two parts of its reply, in milliseconds.
+    /// Default: `limits.idleMs`.
+    #[serde(rename = "chunkMs", with = "settings::milliseconds")]
+    #[schemars(with = "Option<Milliseconds>")]
+    pub chunk: Option<Duration>,
 }
 
-impl Default for Timeouts {
-    fn default() -> Self {
-        let minute = Duration::from_secs(60);
-        Self { total: 15 * minute, step: None, first_byte: minute, chunk: minute }
+impl Timeouts {
+    /// The default of [`Timeouts::total`].
+    pub const TOTAL: Duration = Duration::from_mins(15);
+    /// The default of [`Timeouts::first_byte`].
+    pub const FIRST_BYTE: Duration = Duration::from_mins(1);
+    /// The default of [`Timeouts::chunk`].
+    pub const CHUNK: Duration = Duration::from_mins(1);
+
+    /// Returns the timeout of a turn.
+    pub fn total(&self) -> Duration {
+        self.total.unwrap_or(Self::TOTAL)
+    }
+
+    /// Returns the timeout for the beginning of a reply.
+    pub(crate) fn first_byte(&self) -> Duration {
+        self.first_byte.unwrap_or(Self::FIRST_BYTE)
+    }
+
+    /// Returns the timeout for the next part of a reply.
+    pub(crate) fn chunk(&self) -> Duration {
+        self.chunk.unwrap_or(Self::CHUNK)
+    }
+}
+
+/// How timeouts are written.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum TimeoutForm {
+    /// The timeout of a whole turn, in milliseconds.
+    Total(Milliseconds),
+    /// Timeouts of the parts of a turn.
+    Parts(Timeouts),
+}
+
+/// A duration in milliseconds.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+struct Milliseconds(#[schemars(range(min = 1, max = 86_400_000))] u64);
+
+impl From<TimeoutForm> for Timeouts {
+    fn from(form: TimeoutForm) -> Self {
+        match form {
+            TimeoutForm::Total(Milliseconds(total)) => {
+                Self { total: Some(Duration::from_millis(total)), ..Self::default() }
+            }
+            TimeoutForm::Parts(timeouts) => timeouts,
+        }
     }
 }

@@ -2,8 +2,8 @@
 //! to count.
 
 use agent::{
-    Agent, Decision, Ending, Event, EventSink, ExposureState, Limit, PendingCall, Prune, PruneReasoning,
-    PruneToolCalls, RunOutcome, RunSettings, SinkClosed, TurnInput, TurnLimits, TurnUsage,
+    Agent, Decision, EmptyMessages, Ending, Event, EventSink, ExposureState, Limit, PendingCall, Prune, PruneReasoning,
+    PruneToolCalls, PrunedCalls, RunOutcome, RunSettings, SinkClosed, TurnInput, TurnLimits, TurnUsage,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{
@@ -199,8 +199,8 @@ async fn results_of_the_turn_are_not_pruned() {
         Arc::new(Message::Tool(vec![result]))
     };
     let check = async |pending: Vec<PendingCall>, mut own: Vec<Arc<Message>>| {
-        let tool_calls = vec![PruneToolCalls { keep_last: 0, tools: None }];
-        let prune = Prune { reasoning: PruneReasoning::All, tool_calls, remove_empty: true };
+        let tool_calls = vec![PruneToolCalls { which: PrunedCalls::BeforeLast(0), tools: None }];
+        let prune = Prune { reasoning: PruneReasoning::All, tool_calls, empty_messages: EmptyMessages::Remove };
         let settings = RunSettings { prune, ..RunSettings::default() };
         let (agent, model) = agent(vec![text_reply("ok")], asking("asks"), settings);
         let mut messages = vec![user("before"), says("old"), result("old"), user("now")];
@@ -238,7 +238,7 @@ async fn an_invalid_call_ends_the_turn_without_repair() {
 }
 
 fn price() -> Price {
-    Price { input: 1.0, cache_read: 1.0, cache_write: 1.0, output: 1.0 }
+    Price { input: 1.0, output: 1.0, cache_read: None, cache_write: None }
 }
 
 #[tokio::test(start_paused = true)]

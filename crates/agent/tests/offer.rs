@@ -3,11 +3,11 @@
 #[expect(dead_code, reason = "this file needs some of it only")]
 mod support;
 
+use agent::StepRule;
 use agent::{
     Agent, Decision, Ending, Event, EventSink, ExposureState, Limit, PendingCall, Policy, PolicyQuery, Ruling,
     SinkClosed,
 };
-use agent::{StepRule, StepSelector};
 use contract::testing::{Cue, ScriptedModel, text_reply, tool_call_reply};
 use contract::{Message, Tool, ToolOutput, ToolSpec};
 use futures::future::BoxFuture;
@@ -84,8 +84,7 @@ async fn a_step_accepts_only_the_tools_that_it_offers() {
         let (mut agent, model) = agent("a", vec![tool_call_reply(&all), text_reply("ok")], tools);
         agent.settings.active_tools = of_agent.map(owned);
         let active_tools = of_step.map(owned);
-        agent.settings.prepare_step =
-            vec![StepRule { steps: StepSelector::Numbers(vec![1]), active_tools, ..StepRule::default() }];
+        agent.settings.prepare_step = vec![StepRule { steps: Some(vec![1]), active_tools, ..StepRule::default() }];
         run(&agent).await;
         let told: Vec<_> = model.requests()[0].tools.iter().map(|tool| tool.name.clone()).collect();
         assert_eq!(told, offered, "{of_agent:?} {of_step:?}");
@@ -118,8 +117,7 @@ async fn a_decided_call_runs_whichever_step_offered_its_tool() {
     let (mut agent, _) = agent("a", replies, vec![asks, tool("other").0]);
     agent.settings.active_tools = Some(vec!["other".to_owned()]);
     let active_tools = Some(vec!["asks".to_owned()]);
-    agent.settings.prepare_step =
-        vec![StepRule { steps: StepSelector::Numbers(vec![1]), active_tools, ..StepRule::default() }];
+    agent.settings.prepare_step = vec![StepRule { steps: Some(vec![1]), active_tools, ..StepRule::default() }];
     let waits = (ExposureState::default(), CancellationToken::new());
     let outcome = run_turn(&agent, asked(), Vec::new(), waits.clone(), &mut Nobody).await;
     assert!(matches!(outcome.ending, Ending::Waiting), "{:?}", outcome.ending);

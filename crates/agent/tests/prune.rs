@@ -115,7 +115,7 @@ fn pruning_matches_the_ai_sdk() {
         let before = history::messages(&golden["convs"][case["conv"].as_str().unwrap()]);
         let rules = history::options(&case["options"]);
         let mut expected = history::messages(&case["expected"]);
-        if rules.remove_empty {
+        if rules.empty_messages == agent::EmptyMessages::Remove {
             // Only an approval is left.
             expected.retain(|message| !history::is_empty(message));
         }

@@ -24,12 +24,6 @@ pub fn annotated(tool: Arc<dyn Tool>, marks: Annotations) -> Arc<dyn Tool> {
     Arc::new(AnnotatedTool { tool, spec })
 }
 
-/// Converts the annotations of a single tool.
-pub fn to_annotations(marks: config::ToolAnnotations) -> Annotations {
-    let config::ToolAnnotations { reads_private, returns_untrusted, egress, idempotent } = marks;
-    Annotations { reads_private, returns_untrusted, egress: egress.unwrap_or_default(), idempotent }
-}
-
 impl Tool for AnnotatedTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
@@ -58,10 +52,11 @@ enum ToolMatcher {
 }
 
 impl ToolMatcher {
-    fn from_config(marked: &AnnotatedTools) -> anyhow::Result<Self> {
+    fn from_config(marked: Option<&AnnotatedTools>) -> anyhow::Result<Self> {
         Ok(match marked {
-            AnnotatedTools::All(all) => Self::All(*all),
-            AnnotatedTools::These(texts) => Self::These(compile_patterns(texts).map_err(|error| anyhow!(error))?),
+            None => Self::All(false),
+            Some(AnnotatedTools::All(all)) => Self::All(*all),
+            Some(AnnotatedTools::These(texts)) => Self::These(compile_patterns(texts).map_err(|error| anyhow!(error))?),
         })
     }
 
@@ -91,10 +86,10 @@ pub fn annotated_source(
     Ok(Arc::new(AnnotatedSource {
         source,
         prefix: prefix.to_owned(),
-        private: ToolMatcher::from_config(&marks.reads_private)?,
-        untrusted: ToolMatcher::from_config(&marks.returns_untrusted)?,
-        egress: marks.egress.as_ref().map_or(Ok(ToolMatcher::All(false)), ToolMatcher::from_config)?,
-        idempotent: ToolMatcher::from_config(&marks.idempotent)?,
+        private: ToolMatcher::from_config(marks.reads_private.as_ref())?,
+        untrusted: ToolMatcher::from_config(marks.returns_untrusted.as_ref())?,
+        egress: ToolMatcher::from_config(marks.egress.as_ref())?,
+        idempotent: ToolMatcher::from_config(marks.idempotent.as_ref())?,
     }))
 }
 

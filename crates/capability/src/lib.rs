@@ -8,7 +8,7 @@ mod running;
 mod status;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
-pub use annotations::{annotated, annotated_source, to_annotations};
+pub use annotations::{annotated, annotated_source};
 pub use context::{Context, CurrentConfig};
 pub use job::Job;
 pub use running::Capabilities;
@@ -17,7 +17,7 @@ pub use status::ToolServerStatus;
 pub use chat::LifecycleEvent;
 
 use config::{Config, Language, SectionType};
-use contract::{ApprovalTerms, Tool, ToolSource};
+use contract::{Tool, ToolSource};
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
 use web::admin::Section;
@@ -117,10 +117,4 @@ pub fn language(capabilities: &[Definition]) -> Language {
 /// Returns the tables of these capabilities.
 pub fn tables(capabilities: &[Definition]) -> Vec<CapabilityTables> {
     capabilities.iter().filter_map(|capability| capability.tables).collect()
-}
-
-/// Returns the terms of approving a tool's calls.
-pub fn approval_terms(confirm: Option<config::Confirm>, visible_parameters: Option<Vec<String>>) -> ApprovalTerms {
-    let config::Confirm { remember, expires_after } = confirm.unwrap_or_default();
-    ApprovalTerms { may_remember: remember, expires_after, visible_parameters, ..ApprovalTerms::default() }
 }

@@ -19,7 +19,6 @@ mod submit;
 mod upkeep;
 
 pub use admission::memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
-pub use admission::quota::{Quota, QuotaSpan};
 pub use agents::{AgentRequest, AgentSource, SubmissionLimits};
 pub use caller::{Caller, SiteClaims};
 pub use chat::Chat;
@@ -38,7 +37,8 @@ pub use stream::Frames;
 pub use stream::keep_alive::with_keep_alive;
 pub use submit::SendResponse;
 pub use upkeep::readiness::StoreHealth;
-pub use upkeep::retention::{Retention, RetentionRule, SweepResult};
+pub use settings::{Quota, QuotaPeriod, Retention};
+pub use upkeep::retention::{RetentionRule, SweepResult, invocations_due_before};
 
 pub(crate) use clock::now;
 pub(crate) use lifecycle::Inner;

@@ -1,7 +1,7 @@
 //! Daily quotas, with a controlled clock.
 
 use agent::{Agent, RunSettings};
-use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, Quota, QuotaSpan};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, Quota, QuotaPeriod};
 use contract::testing::{ScriptedModel, text_reply};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -28,7 +28,7 @@ impl AgentSource for OneAgent {
     }
 
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
-        let quota = Quota { span: QuotaSpan::Day, messages: Some(2), tokens: None, cost_usd: None };
+        let quota = Quota { messages: Some(2), ..Quota::per(QuotaPeriod::Day) };
         if caller.user_id == "bob" { Vec::new() } else { vec![quota] }
     }
 }

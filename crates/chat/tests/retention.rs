@@ -31,8 +31,8 @@ impl AgentSource for Kept {
     }
 
     fn retention(&self) -> Retention {
-        let agents = vec![("short".to_owned(), DAY)];
-        Retention { conversations: Some(10 * DAY), agents, questions: Some(DAY), ..Retention::default() }
+        let agents = [("short".to_owned(), DAY)].into();
+        Retention { conversations: Some(10 * DAY), agents, invocations: Some(DAY), ..Retention::default() }
     }
 }
 

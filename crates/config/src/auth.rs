@@ -104,15 +104,25 @@ pub enum JwtKeys {
     Jwk(Value),
 }
 
-/// The claims of a token that identify the user: names, or paths with dots for nested claims.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The names of claims. Dots lead to nested claims: `realm_access.roles`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ClaimNames {
     /// The claim with the user's id.
+    #[schemars(length(min = 1))]
     pub user_id: String,
     /// The claim with the user's name.
+    #[schemars(length(min = 1))]
     pub name: String,
     /// The claim with the user's roles: a list, or a text with spaces or commas between them.
+    #[schemars(length(min = 1))]
     pub roles: String,
+}
+
+impl Default for ClaimNames {
+    fn default() -> Self {
+        Self { user_id: "sub".to_owned(), name: "name".to_owned(), roles: "roles".to_owned() }
+    }
 }
 
 /// The headers by which a reverse proxy identifies the user.

@@ -1,17 +1,23 @@
 //! The checked config that the server is built from.
 
-use crate::agent::{Agent, Confirm, ToolAnnotations};
+use crate::agent::Agent;
 use crate::auth::Auth;
 use crate::embed::Embed;
-use crate::operation::{RateLimit, Retention};
+use crate::limits::Limits;
+use crate::rate_limit::RateLimit;
 use crate::rule::AccessRule;
 use crate::section_type::Sections;
 use crate::served::ServedAgent;
 use crate::source::Location;
+use contract::{Confirm, DeclaredAnnotations, Price};
 use indexmap::IndexMap;
 use ipnet::IpNet;
+use schemars::JsonSchema;
 use secrecy::SecretString;
+use serde::Deserialize;
 use serde_json::Value;
+use settings::mcp::McpTransport;
+use settings::{Quota, Retention};
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
@@ -59,19 +65,6 @@ pub struct Config {
     pub store: Option<SecretString>,
     /// How long data is retained.
     pub retention: Retention,
-}
-
-/// The price of a model in US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Price {
-    /// The price of input tokens.
-    pub input: f64,
-    /// The price of input tokens that are read from the provider's cache.
-    pub cache_read: f64,
-    /// The price of input tokens that are written to the provider's cache.
-    pub cache_write: f64,
-    /// The price of output tokens, reasoning included.
-    pub output: f64,
 }
 
 /// A connection to an external service, such as a model provider or a database.
@@ -148,9 +141,12 @@ pub struct ModelConnection {
 }
 
 /// The settings of the offline model.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct DemoConnection {
-    /// The pause between two words. `None`: the model's own pace.
+    /// The pause between two words, in milliseconds.
+    #[serde(rename = "delayMs", with = "settings::milliseconds")]
+    #[schemars(with = "Option<u64>", range(max = 10_000))]
     pub delay: Option<Duration>,
 }
 
@@ -207,56 +203,6 @@ pub struct McpConnection {
     pub shared: bool,
 }
 
-/// The transport to an MCP server.
-#[derive(Clone, Debug)]
-pub enum McpTransport {
-    /// Streamable HTTP.
-    Http(McpHttp),
-    /// HTTP with Server-Sent Events, the transport of MCP's version 2024-11-05.
-    Sse(McpHttp),
-    /// A program that this server starts and talks to over its standard input and output.
-    Stdio(McpStdio),
-}
-
-/// An MCP server that is reached over HTTP.
-#[derive(Clone, Debug)]
-pub struct McpHttp {
-    /// The server's URL.
-    pub url: Url,
-    /// Additional headers of each request.
-    pub headers: Vec<(String, SecretString)>,
-    /// Whether the host may resolve to this machine or a private network.
-    pub allow_private: bool,
-    /// How to obtain an access token.
-    pub oauth: Option<McpOauth>,
-}
-
-/// Settings of OAuth without a user (client credentials, or a refresh token).
-#[derive(Clone, Debug)]
-pub struct McpOauth {
-    /// The URL of the token endpoint.
-    pub token_url: Url,
-    /// The client id.
-    pub client_id: String,
-    /// The client secret.
-    pub client_secret: SecretString,
-    /// The refresh token to use instead of the client credentials grant.
-    pub refresh_token: Option<SecretString>,
-    /// The requested scope.
-    pub scope: Option<String>,
-}
-
-/// An MCP server that is a local program.
-#[derive(Clone, Debug)]
-pub struct McpStdio {
-    /// The program to start.
-    pub command: String,
-    /// The program's arguments.
-    pub args: Vec<String>,
-    /// Additional environment variables of the program. It inherits only a few, such as `PATH`.
-    pub env: Vec<(String, SecretString)>,
-}
-
 /// A page with its access rule and its client tools.
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -285,7 +231,7 @@ pub struct ClientTool {
     /// How the user approves each call. `None`: calls need no approval.
     pub confirm: Option<Confirm>,
     /// The tool's annotations.
-    pub annotations: ToolAnnotations,
+    pub annotations: DeclaredAnnotations,
 }
 
 /// An endpoint: a routine that pages, agents and other clients can call.
@@ -307,75 +253,4 @@ pub struct Endpoint {
     pub auth: AccessRule,
     /// Where the endpoint is declared.
     pub at: Location,
-}
-
-/// A usage quota of each of the users that it applies to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Quota {
-    /// The roles that it applies to.
-    pub roles: Vec<String>,
-    /// The ids of the users that it applies to. Without roles and users it applies to everybody.
-    pub users: Vec<String>,
-    /// The period after which usage is counted from 0 again.
-    pub period: QuotaPeriod,
-    /// The number of messages and invocations.
-    pub messages: Option<u64>,
-    /// The number of tokens, input and output.
-    pub tokens: Option<u64>,
-    /// The cost in US dollars, as far as prices are known.
-    pub cost_usd: Option<f64>,
-}
-
-/// The period of a quota, in UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuotaPeriod {
-    /// A calendar day.
-    Day,
-    /// A calendar month.
-    Month,
-}
-
-/// Timeouts, sizes and numbers that the server enforces. The defaults suit one machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The timeout for the headers of a request.
-    pub header_read: Duration,
-    /// The timeout for the body of a request, extended by one second for each 16 KiB received.
-    pub body_read: Duration,
-    /// The largest request body in bytes. Files have a limit of their own.
-    pub body_bytes: usize,
-    /// The longest text of a message in bytes.
-    pub text_bytes: usize,
-    /// The largest attachment in bytes.
-    pub file_bytes: u64,
-    /// The storage for the files of one user in bytes.
-    pub user_file_bytes: u64,
-    /// The number of open connections.
-    pub connections: usize,
-    /// The number of open connections from one IP address.
-    pub connections_per_address: usize,
-    /// The timeout for a client to read some of what is written to it.
-    pub write: Duration,
-    /// The interval of keep-alive signals on an idle stream.
-    pub heartbeat: Duration,
-    /// How long running turns may continue when the server stops.
-    pub drain: Duration,
-    /// The number of concurrent runs.
-    pub runs: usize,
-    /// The number of concurrent runs of one user. `None`: depends on the mode of `auth`.
-    pub runs_per_user: Option<usize>,
-    /// The memory that the server may use in bytes, besides the limits of the system.
-    pub memory_bytes: Option<u64>,
-    /// The timeout of a whole turn.
-    pub turn: Duration,
-    /// The timeout for the first byte of a provider's reply.
-    pub first_byte: Duration,
-    /// The timeout between two parts of a provider's reply.
-    pub idle: Duration,
-    /// The timeout of one tool call.
-    pub tool: Duration,
-    /// The number of tools that one turn runs concurrently.
-    pub parallel_tools: usize,
-    /// The number of sub-agents that work concurrently in one turn.
-    pub parallel_agents: usize,
 }

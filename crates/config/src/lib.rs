@@ -7,11 +7,12 @@ mod diagnostic;
 mod embed;
 mod env;
 mod language;
+mod limits;
 mod mask;
-mod operation;
 mod outline;
 mod patterns;
 mod prices;
+mod rate_limit;
 mod reference;
 mod roles;
 mod rule;
@@ -22,23 +23,22 @@ mod shape;
 mod source;
 
 pub use agent::{
-    Agent, AgentLimits, AgentTimeouts, AgentType, AnnotatedTools, Confirm, FileSystem, Hooks, McpRef, ModelRef,
-    OpenAiApi, Policy, PolicyAction, PolicyRule, Prune, PruneReasoning, PruneToolCalls, RemoteAgentRef, Sampling,
-    SourceAnnotations, StepRule, StepSelector, SubAgentRef, ToolAnnotations, ToolChoice, ToolRef,
+    Agent, AgentType, AnnotatedTools, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
+    SourceAnnotations, SubAgentRef, ToolRef,
 };
 pub use auth::{AuditAddresses, Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{
-    ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection,
-    McpHttp, McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, Quota, QuotaPeriod, RemoteAgentConnection,
-    SqlConnection,
+    ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, McpConnection,
+    ModelConnection, Page, RemoteAgentConnection, SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use embed::Embed;
 pub use env::{Env, ProcessEnv};
 pub use language::{Language, LoadAttempt, LoadResult};
-pub use operation::{RateLimit, RateLimitKey, RateLimitTarget, Retention};
+pub use limits::Limits;
 pub use outline::{ChangeKind, ConfigChange, Outline};
 pub use patterns::compile_patterns;
+pub use rate_limit::{RateLimit, RateLimitKey, RateLimitTarget};
 pub use rule::{AccessRule, OWNER_ROLES};
 pub use section::value::Id;
 pub use section_type::{PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections};

@@ -2,7 +2,7 @@
 //! models. The config takes precedence, because list prices change and contracts differ.
 
 use crate::Config;
-use crate::config::Price;
+use contract::Price;
 use indexmap::IndexMap;
 
 /// The key of the section `prices` for all models that it does not name.
@@ -56,7 +56,7 @@ fn list_price(model: &str) -> Option<Price> {
     let name = model.rsplit('/').next().unwrap_or(model);
     let known = PRICES.iter().filter(|(start, ..)| name.starts_with(start));
     let &(_, input, cache_read, cache_write, output) = known.max_by_key(|(start, ..)| start.len())?;
-    Some(Price { input, cache_read, cache_write, output })
+    Some(Price { input, output, cache_read: Some(cache_read), cache_write: Some(cache_write) })
 }
 
 #[cfg(test)]

@@ -23,8 +23,8 @@ pub use part::{Citation, ContextEdit, FinishReason, Part, Source};
 pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
 pub use tool::{
-    Annotations, ApprovalTerms, Execution, Exposure, OmittedTool, RunScope, SourceTools, Tool, ToolContext, ToolSource,
-    ToolSpec,
+    Annotations, ApprovalTerms, Confirm, DeclaredAnnotations, Execution, Exposure, OmittedTool, RunScope, SourceTools,
+    Tool, ToolContext, ToolSource, ToolSpec,
 };
 pub use usage::Usage;
 

@@ -1,21 +1,28 @@
 //! The prices of models.
 
 use crate::Usage;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// The number of tokens that a price is for.
 const PER: f64 = 1_000_000.0;
 
 /// The price of a model in US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Price {
-    /// Uncached input.
+    /// The price of input tokens.
+    #[schemars(range(min = 0))]
     pub input: f64,
-    /// Input that was read from a cache.
-    pub cache_read: f64,
-    /// Input that was written to a cache.
-    pub cache_write: f64,
-    /// Output, including reasoning.
+    /// Output, reasoning included.
+    #[schemars(range(min = 0))]
     pub output: f64,
+    /// The price of input tokens that are read from the provider's cache. Default: `input`.
+    #[schemars(range(min = 0))]
+    pub cache_read: Option<f64>,
+    /// The price of input tokens that are written to the provider's cache. Default: `input`.
+    #[schemars(range(min = 0))]
+    pub cache_write: Option<f64>,
 }
 
 impl Price {
@@ -24,8 +31,8 @@ impl Price {
         let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
         let parts = [
             (usage.input_tokens.saturating_sub(cached), self.input),
-            (usage.cache_read_tokens, self.cache_read),
-            (usage.cache_write_tokens, self.cache_write),
+            (usage.cache_read_tokens, self.cache_read.unwrap_or(self.input)),
+            (usage.cache_write_tokens, self.cache_write.unwrap_or(self.input)),
             (usage.output_tokens, self.output),
         ];
         parts.into_iter().map(|(tokens, price)| tokens as f64 * price / PER).sum()
@@ -38,7 +45,7 @@ mod tests {
 
     #[test]
     fn cost_counts_cached_and_uncached_tokens() {
-        let price = Price { input: 3.0, cache_read: 0.3, cache_write: 3.75, output: 15.0 };
+        let price = Price { input: 3.0, output: 15.0, cache_read: Some(0.3), cache_write: Some(3.75) };
         let usage = Usage {
             input_tokens: 1_000_000,
             output_tokens: 100_000,

@@ -2,6 +2,7 @@
 
 use crate::{Bearer, CallReports, ModelUse, ToolError};
 use futures::future::BoxFuture;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -88,6 +89,34 @@ impl Default for ApprovalTerms {
     }
 }
 
+impl ApprovalTerms {
+    /// Returns the terms for a tool whose config says how the user approves its calls, if it does.
+    pub fn new(confirm: Option<Confirm>, visible_parameters: Option<Vec<String>>) -> Self {
+        let Confirm { remember, expires_after } = confirm.unwrap_or_default();
+        Self { may_remember: remember, expires_after, visible_parameters, ..Self::default() }
+    }
+}
+
+/// How the user approves the calls of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Confirm {
+    /// Whether the user may give a standing approval for further calls, in the same conversation or
+    /// always.
+    pub remember: bool,
+    /// How long an approval is waited for, in seconds; after it the call is denied. Default:
+    /// without end.
+    #[serde(rename = "expiresAfterSeconds", with = "settings::seconds")]
+    #[schemars(with = "Option<u32>", range(min = 1, max = 31_536_000))]
+    pub expires_after: Option<Duration>,
+}
+
+impl Default for Confirm {
+    fn default() -> Self {
+        Self { remember: true, expires_after: None }
+    }
+}
+
 /// The annotations of a tool: what its calls do with data, and whether a call may be repeated.
 /// Untrusted text may contain instructions that a model follows, so a model that has also read
 /// private data must not be able to send it to others without the user's approval.
@@ -102,6 +131,35 @@ pub struct Annotations {
     /// Whether the tool is idempotent. An interrupted call of an idempotent tool may run again
     /// without approval.
     pub idempotent: bool,
+}
+
+/// Annotations of one tool.
+// As far as they are declared. They become `Annotations`, in which what is not declared is `false`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeclaredAnnotations {
+    /// The results may hold private data. Default: `true` for an endpoint with a SQL request.
+    pub reads_private: Option<bool>,
+    /// The results may hold text by anybody, with instructions in it. Default: `true` for an
+    /// endpoint with an `Http` request.
+    pub returns_untrusted: Option<bool>,
+    /// The tool can send data to others. Calls need the user's approval once the agent has read
+    /// both private data and untrusted text.
+    pub egress: Option<bool>,
+    /// Repeating a call has no further effect. A call that a crash of the server cut off is then
+    /// repeated when the run continues; otherwise the user decides. Default: `false`.
+    pub idempotent: Option<bool>,
+}
+
+impl From<DeclaredAnnotations> for Annotations {
+    fn from(declared: DeclaredAnnotations) -> Self {
+        Self {
+            reads_private: declared.reads_private.unwrap_or_default(),
+            returns_untrusted: declared.returns_untrusted.unwrap_or_default(),
+            egress: declared.egress.unwrap_or_default(),
+            idempotent: declared.idempotent.unwrap_or_default(),
+        }
+    }
 }
 
 /// What an agent has read so far. Each field has the name of the first tool that returned such
@@ -233,7 +291,7 @@ pub struct SourceTools {
 
 /// A tool of a source that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 pub struct OmittedTool {
     /// The source's name for the tool.
     pub name: String,

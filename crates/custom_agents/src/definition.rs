@@ -154,7 +154,10 @@ pages: [{ id: p }]
             [("write", true)]
         );
         assert!(agent.ask_user && agent.mcp.is_empty());
-        assert_eq!((agent.limits.requests, &agent.auth), (Some(3), &AccessRule::Roles(vec!["editor".to_owned()])));
+        assert_eq!(
+            (agent.settings.limits.requests, &agent.auth),
+            (Some(3), &AccessRule::Roles(vec!["editor".to_owned()]))
+        );
         let page = made.pages.last().unwrap();
         assert_eq!((page.definition.id.as_str(), &page.auth), ("custom-a", &agent.auth));
         // A config without `customAgents` ignores them.

@@ -1,15 +1,11 @@
 //! The capability: the MCP servers of the config, and their tools for its agents.
 
-use crate::{
-    ClientCredentials, HttpServerSettings, McpSelection, McpServer, McpSettings, McpSource, McpTransport as Transport,
-    StdioSettings,
-};
+use crate::{McpSelection, McpServer, McpSettings, McpSource};
 use anyhow::anyhow;
-use capability::{AgentTools, Capability, Definition, Host, ToolServerStatus, annotated_source, approval_terms};
-use config::{Config, McpConnection, McpRef, McpTransport};
-use contract::ToolSource;
+use capability::{AgentTools, Capability, Definition, Host, ToolServerStatus, annotated_source};
+use config::{Config, McpConnection, McpRef};
+use contract::{ApprovalTerms, ToolSource};
 use parking_lot::Mutex;
-use std::path::Path;
 use std::sync::{Arc, Weak};
 
 /// The capability.
@@ -38,13 +34,12 @@ impl McpServers {
     }
 
     fn source(&self, config: &Config, used: &McpRef) -> anyhow::Result<Arc<dyn ToolSource>> {
-        let server = self.server(settings(used, config.folder.as_deref()));
+        let server = self.server(settings(used));
         let selection = McpSelection {
-            allow: used.allow.clone(),
-            deny: used.deny.clone(),
+            tools: used.tools.clone(),
             prefix: used.prefix.clone(),
             confirm: used.confirm.is_some(),
-            approval: approval_terms(used.confirm, None),
+            approval: ApprovalTerms::new(used.confirm, None),
             timeout: used.timeout.unwrap_or(config.limits.tool),
             idempotent_hint: used.idempotent_hint,
         };
@@ -65,31 +60,8 @@ impl Capability for McpServers {
     }
 }
 
-/// Returns the settings of a server. Programs run in the config's folder, so that relative paths do
-/// not depend on where the server was started.
-fn settings(used: &McpRef, folder: Option<&Path>) -> McpSettings {
+/// Returns the settings of a server.
+fn settings(used: &McpRef) -> McpSettings {
     let McpConnection { transport, shared } = &used.server;
-    let http = |of: &config::McpHttp| HttpServerSettings {
-        url: of.url.clone(),
-        headers: of.headers.clone(),
-        allow_private: of.allow_private,
-        oauth: of.oauth.as_ref().map(|oauth| ClientCredentials {
-            token_url: oauth.token_url.clone(),
-            client_id: oauth.client_id.clone(),
-            client_secret: oauth.client_secret.clone(),
-            refresh_token: oauth.refresh_token.clone(),
-            scope: oauth.scope.clone(),
-        }),
-    };
-    let transport = match transport {
-        McpTransport::Http(of) => Transport::Http(http(of)),
-        McpTransport::Sse(of) => Transport::Sse(http(of)),
-        McpTransport::Stdio(of) => Transport::Stdio(StdioSettings {
-            command: of.command.clone(),
-            args: of.args.clone(),
-            env: of.env.clone(),
-            folder: folder.map(Path::to_owned),
-        }),
-    };
-    McpSettings { name: used.name.clone(), transport, shared: *shared }
+    McpSettings { name: used.name.clone(), transport: transport.clone(), shared: *shared }
 }

@@ -4,9 +4,9 @@ use crate::events::NotificationHandler;
 use crate::failure::FailureKind;
 use crate::listing::{self, ServerTools};
 use crate::process::ServerProcess;
-use crate::settings::{McpSettings, McpTransport};
+use crate::settings::McpSettings;
 use crate::stdio::StdioTransport;
-use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, PROBE_TIME, clean, http, result, sse};
+use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, PROBE_TIME, McpTransport, clean, http, result, sse};
 use contract::{OmittedTool, ToolContext, ToolError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,

@@ -1,9 +1,8 @@
 //! Prepares connections to servers over HTTP: through `egress`, which decides where requests may
 //! go, with headers and an access token.
 
-use crate::MAX_MESSAGE;
+use crate::{HttpServerSettings, MAX_MESSAGE};
 use crate::oauth;
-use crate::settings::HttpServerSettings;
 use crate::streamable::HttpClient;
 use egress::Egress;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};

@@ -19,8 +19,9 @@ mod streamable;
 mod tool;
 
 pub use self::capability::DEFINITION;
+pub use ::settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport, StdioSettings};
 pub use server::McpServer;
-pub use settings::{ClientCredentials, HttpServerSettings, McpSelection, McpSettings, McpTransport, StdioSettings};
+pub use settings::{McpSelection, McpSettings};
 pub use source::McpSource;
 
 use std::time::Duration;

@@ -109,8 +109,8 @@ pub(crate) struct ToolSelector {
 impl ToolSelector {
     /// Compiles the patterns.
     pub(crate) fn new(selection: McpSelection) -> Result<Self, String> {
-        let allow = selection.allow.as_deref().map(compile_patterns).transpose()?;
-        Ok(Self { allow, deny: compile_patterns(&selection.deny)?, selection })
+        let allow = selection.tools.allow.as_deref().map(compile_patterns).transpose()?;
+        Ok(Self { allow, deny: compile_patterns(&selection.tools.deny)?, selection })
     }
 
     /// Returns the declaration of a tool for the model, if the agent uses it.
@@ -141,6 +141,7 @@ impl ToolSelector {
 mod tests {
     use super::*;
     use serde_json::json;
+    use settings::ToolSelection;
     use std::time::Duration;
 
     fn listed(name: &str, description: &str, schema: &Value) -> Tool {
@@ -185,8 +186,7 @@ mod tests {
     async fn the_servers_idempotent_hint_counts_only_if_enabled() {
         let check = async |idempotent_hint: bool, annotations: Value, expected: bool| {
             let selected = ToolSelector::new(McpSelection {
-                allow: None,
-                deny: Vec::new(),
+                tools: ToolSelection::default(),
                 prefix: String::new(),
                 confirm: false,
                 approval: contract::ApprovalTerms::default(),
@@ -211,8 +211,7 @@ mod tests {
         let check = async |allow: Option<&[&str]>, deny: &[&str], prefix: &str, expected: &[&str]| {
             let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
             let selected = ToolSelector::new(McpSelection {
-                allow: allow.map(owned),
-                deny: owned(deny),
+                tools: ToolSelection { allow: allow.map(owned), deny: owned(deny) },
                 prefix: prefix.to_owned(),
                 confirm: false,
                 approval: contract::ApprovalTerms::default(),

@@ -1,7 +1,7 @@
 //! Requests an access token by OAuth's client credentials grant or with a refresh token (RFC 6749,
 //! 4.4 and 6).
 
-use crate::settings::ClientCredentials;
+use crate::ClientCredentials;
 use egress::{Egress, EgressRequest};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};

@@ -1,6 +1,6 @@
 //! The process of a stdio server: started in a clean environment, and ended with its owner.
 
-use crate::settings::StdioSettings;
+use crate::StdioSettings;
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use secrecy::ExposeSecret;

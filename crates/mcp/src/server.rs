@@ -3,7 +3,8 @@
 
 use crate::connection::{Connection, RequestError, unavailable};
 use crate::listing::ServerTools;
-use crate::settings::{McpSettings, McpTransport};
+use crate::McpTransport;
+use crate::settings::McpSettings;
 use capability::ToolServerStatus;
 use contract::{ToolContext, ToolError};
 use rmcp::model::JsonObject;

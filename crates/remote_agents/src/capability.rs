@@ -2,9 +2,9 @@
 
 use crate::{RemoteAgent, RemoteAgentSettings, RemoteSelection, RemoteSource, ToolVersions, UserToken};
 use anyhow::{Context, anyhow};
-use capability::{AgentTools, Capability, Definition, Host, annotated_source, approval_terms};
+use capability::{AgentTools, Capability, Definition, Host, annotated_source};
 use config::{Config, ConnectionKind, RemoteAgentRef};
-use contract::ToolSource;
+use contract::{ApprovalTerms, ToolSource};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -53,10 +53,9 @@ impl RemoteAgents {
             call_time: connection.timeout,
         };
         let selection = RemoteSelection {
-            allow: used.allow.clone(),
-            deny: used.deny.clone(),
+            tools: used.tools.clone(),
             confirm: used.confirm.is_some(),
-            approval: approval_terms(used.confirm, None),
+            approval: ApprovalTerms::new(used.confirm, None),
         };
         let versions = self.versions((used.connection_id.clone(), settings.base_url.to_string(), used.prefix.clone()));
         let remote = RemoteAgent::new(settings).map_err(|error| anyhow!(error));

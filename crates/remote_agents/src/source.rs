@@ -8,6 +8,7 @@ use contract::{ApprovalTerms, RunScope, SourceTools, Tool, ToolError, ToolSource
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobSet;
+use settings::ToolSelection;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
@@ -20,10 +21,8 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// The tools that an agent uses, and how.
 #[derive(Clone, Debug, Default)]
 pub struct RemoteSelection {
-    /// Patterns for the server's names of tools, one of which must match; all tools if absent.
-    pub allow: Option<Vec<String>>,
-    /// Patterns for tools that are excluded.
-    pub deny: Vec<String>,
+    /// The tools that are offered, by the server's names.
+    pub tools: ToolSelection,
     /// Whether each call needs the user's approval, even if the tool does not require it.
     pub confirm: bool,
     /// The terms of approval requests, whatever their reason. The remote agent chooses the
@@ -65,8 +64,8 @@ impl RemoteSource {
         Ok(Self {
             name: name.into(),
             agent,
-            allow: selection.allow.as_deref().map(compile_patterns).transpose()?,
-            deny: compile_patterns(&selection.deny)?,
+            allow: selection.tools.allow.as_deref().map(compile_patterns).transpose()?,
+            deny: compile_patterns(&selection.tools.deny)?,
             confirm: selection.confirm,
             approval: selection.approval.clone(),
             known: Mutex::default(),

@@ -14,10 +14,10 @@ use super::policy::AgentPolicy;
 use agent::{Agent, Circuits, SubAgent};
 use anyhow::{Context, anyhow};
 use auth::rights::Rights;
-use capability::{Capabilities, annotated, approval_terms, to_annotations};
+use capability::{Capabilities, annotated};
 use chat::{AgentRequest, AgentSource, Caller, Hooks};
 use config::Config;
-use contract::{Annotations, Execution, Model, Tool, ToolSpec};
+use contract::{Annotations, ApprovalTerms, Execution, Model, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -300,10 +300,10 @@ fn endpoint_tools(
     endpoints: &Arc<Endpoints>,
 ) -> anyhow::Result<Vec<(EndpointTool, Annotations)>> {
     let tools = agent.tools.iter().map(|tool| {
-        let approval = approval_terms(tool.confirm, tool.visible_parameters.clone());
+        let approval = ApprovalTerms::new(tool.confirm, tool.visible_parameters.clone());
         let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm.is_some(), approval);
         let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is not a tool", agent.at, tool.endpoint_id))?;
-        Ok((built, to_annotations(tool.annotations)))
+        Ok((built, tool.annotations.into()))
     });
     tools.collect()
 }
@@ -314,7 +314,7 @@ fn tools(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn T
     if let Some(config::FileSystem { base_path, annotations: marks }) = &agent.file_system {
         let opened = tools::file_system::open(base_path, config.limits.tool);
         let opened = opened.with_context(|| format!("{}: cannot open {}", agent.at, base_path.display()))?;
-        tools.extend(opened.into_iter().map(|tool| annotated(tool, to_annotations(*marks))));
+        tools.extend(opened.into_iter().map(|tool| annotated(tool, (*marks).into())));
     }
     if agent.ask_user {
         tools.push(Arc::new(AskUserTool::default()));

@@ -20,7 +20,7 @@ use auth::rights::Rights;
 use auth::{AuthState, Authentication};
 use capability::{Capabilities, Host, StoredAdditions};
 use chat::{
-    AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, QuotaSpan, Retention, RoutineMeters, SubmissionLimits,
+    AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, Retention, RoutineMeters, SubmissionLimits,
 };
 use config::Config;
 use futures::future::BoxFuture;
@@ -306,20 +306,6 @@ async fn authentication(
     Ok(authentication.with_bearer_forwarding(capabilities.need_user_tokens(config)))
 }
 
-/// Returns whether a quota applies to the caller. Callers who are not signed in have no roles.
-fn quota_applies(quota: &config::Quota, caller: &Caller) -> bool {
-    let has_role = || caller.is_authenticated && quota.roles.iter().any(|role| caller.roles.contains(role));
-    quota.roles.is_empty() && quota.users.is_empty() || quota.users.contains(&caller.user_id) || has_role()
-}
-
-fn convert_quota(quota: &config::Quota) -> Quota {
-    let span = match quota.period {
-        config::QuotaPeriod::Day => QuotaSpan::Day,
-        config::QuotaPeriod::Month => QuotaSpan::Month,
-    };
-    Quota { span, messages: quota.messages, tokens: quota.tokens, cost_usd: quota.cost_usd }
-}
-
 /// Returns the limit on a user's concurrent runs. The default is unlimited in the mode `local`,
 /// which has only one user.
 fn runs_per_user(config: &Config) -> usize {
@@ -338,8 +324,10 @@ impl AgentSource for CurrentConfig {
     }
 
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
+        // Callers who are not signed in have no roles.
+        let roles = if caller.is_authenticated { caller.roles.as_slice() } else { &[] };
         let snapshot = self.snapshot.load();
-        snapshot.config.quotas.iter().filter(|quota| quota_applies(quota, caller)).map(convert_quota).collect()
+        snapshot.config.quotas.iter().filter(|quota| quota.applies_to(&caller.user_id, roles)).cloned().collect()
     }
 
     fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {
@@ -348,14 +336,7 @@ impl AgentSource for CurrentConfig {
     }
 
     fn retention(&self) -> Retention {
-        let kept = self.config().retention.clone();
-        Retention {
-            conversations: kept.conversations,
-            agents: kept.agents.into_iter().collect(),
-            keeps_pinned: kept.keeps_pinned,
-            temporary: kept.temporary,
-            questions: kept.invocations,
-        }
+        self.config().retention.clone()
     }
 
     fn by_id<'a>(&'a self, caller: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<agent::Agent>, UserError>> {

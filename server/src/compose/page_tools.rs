@@ -3,7 +3,7 @@
 //! whatever else it sends.
 
 use app::pages::{RustPage, ToolAnnotations};
-use capability::{annotated, approval_terms, to_annotations};
+use capability::annotated;
 use config::Page;
 use contract::{Annotations, ApprovalTerms, Tool};
 use std::collections::HashMap;
@@ -31,9 +31,9 @@ impl PageTools {
         let mut tools = Self::default();
         for page in pages {
             for tool in &page.client_tools {
-                let (asks, approval) = (tool.confirm.is_some(), approval_terms(tool.confirm, None));
+                let (asks, approval) = (tool.confirm.is_some(), ApprovalTerms::new(tool.confirm, None));
                 let built = PageTool::new(&tool.name, &tool.description, tool.input_schema.clone(), asks, approval);
-                let built = annotated(Arc::new(built), to_annotations(tool.annotations));
+                let built = annotated(Arc::new(built), tool.annotations.into());
                 tools.add(&page.definition.id, &tool.agent_id, Some(tool.block_id.clone()), built);
             }
         }

@@ -2,10 +2,9 @@
 
 use super::endpoints;
 use ::endpoints::Endpoints;
-use agent::{CompiledRule, Policy, PolicyQuery, RuleAction, RulePolicy, RuleSettings, Ruling};
+use agent::{Policy, PolicyQuery, PolicySettings, RulePolicy, Ruling};
 use auth::rights::{CallerGate, Rights};
 use chat::{Caller, RoutineMeters};
-use config::PolicyAction;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -33,21 +32,12 @@ impl AgentPolicy {
     /// # Errors
     /// A pattern is invalid.
     pub(super) fn build(
-        policy: &config::Policy,
+        policy: &PolicySettings,
         endpoints: &Arc<Endpoints>,
         rights: &Arc<Rights>,
         counted: &RoutineMeters,
     ) -> Result<Self, String> {
-        let rules = policy.rules.iter().map(|rule| {
-            CompiledRule::new(RuleSettings {
-                tools: rule.tools.clone(),
-                roles: rule.roles.clone(),
-                arguments: rule.arguments.clone(),
-                action: action(rule.action),
-                reason: rule.reason.clone(),
-            })
-        });
-        let rules = Arc::new(RulePolicy::new(rules.collect::<Result<_, _>>()?, action(policy.default)));
+        let rules = Arc::new(RulePolicy::new(policy)?);
         let endpoint = policy.endpoint_id.clone().map(|id| (endpoints.clone(), id));
         Ok(Self { rules, endpoint, rights: rights.clone(), counted: counted.clone() })
     }
@@ -56,14 +46,6 @@ impl AgentPolicy {
     pub(super) fn for_caller(&self, caller: &Caller) -> Arc<dyn Policy> {
         let gate = self.rights.gate(caller);
         Arc::new(UserPolicy { policy: self.clone(), caller: caller.clone(), gate })
-    }
-}
-
-fn action(action: PolicyAction) -> RuleAction {
-    match action {
-        PolicyAction::Allow => RuleAction::Allow,
-        PolicyAction::Ask => RuleAction::Ask,
-        PolicyAction::Deny => RuleAction::Deny,
     }
 }
 

@@ -1,6 +1,5 @@
 //! Models for the routines of endpoints.
 
-use super::agent_settings::price;
 use super::models;
 use agent::{Agent, AnswerForm, Circuits, InvocationRequest, InvokeError, RunSettings, invoke};
 use config::{Config, Connection, OpenAiApi};
@@ -63,7 +62,7 @@ impl RoutineModels {
             temperature: question.temperature,
             ..Sampling::default()
         };
-        let prices = price(&self.config, &question.model).map(|price| (model.id().model.clone(), price));
+        let prices = self.config.price_of(&question.model).map(|price| (model.id().model.clone(), price));
         let settings = RunSettings { sampling, prices: prices.into_iter().collect(), ..RunSettings::default() };
         Ok(Agent {
             id: "routine".to_owned(),

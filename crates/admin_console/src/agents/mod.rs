@@ -6,9 +6,10 @@ mod list;
 mod pages;
 
 use crate::state::ConsoleState;
+use ::agent::{PolicySettings, RuleAction};
 use ::custom_agents::PREFIX as CUSTOM_PREFIX;
 use auth::password::now_millis;
-use config::{Agent, Config, PolicyAction};
+use config::{Agent, Config};
 use contract::{Execution, RunScope, Tool};
 use futures::StreamExt;
 use futures::future::join_all;
@@ -116,7 +117,7 @@ fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
         settings.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)))
     };
     let list = |texts: &[String]| texts.join(", ");
-    let limits = &agent.limits;
+    let (own, limits) = (&agent.settings, &agent.settings.limits);
     let later = agent.dynamic_properties.iter().flat_map(|later| &later.properties);
     add("Dynamic properties", Some(later.map(|property| property.name.clone()).collect::<Vec<_>>().join(", ")));
     add("Declared at", Some(config_location(&agent.at.to_string(), config)));
@@ -124,16 +125,16 @@ fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     let fallbacks =
         agent.fallback_models.iter().map(|fallback| format!("{} ({})", fallback.model, fallback.connection_id));
     add("Fallback models", Some(fallbacks.collect::<Vec<_>>().join(", ")));
-    add("Model requests per turn", Some(agent.max_steps.to_string()));
-    add("Retries", Some(agent.max_retries.to_string()));
+    add("Model requests per turn", Some(own.max_steps.to_string()));
+    add("Retries", Some(own.max_retries.to_string()));
     add("Maximum requests", limits.requests.map(|most| most.to_string()));
     add("Maximum tokens", limits.total_tokens.map(|most| most.to_string()));
     add("Maximum tool calls", limits.tool_calls.map(|most| most.to_string()));
     add("Maximum cost (US dollars)", limits.cost_usd.map(|most| most.to_string()));
-    add("Maximum turn time", limits.time.or(agent.timeouts.total).map(|time| format!("{} s", time.as_secs())));
-    add("Maximum reply length", agent.sampling.max_output_tokens.map(|tokens| format!("{tokens} tokens")));
-    add("Temperature", agent.sampling.temperature.map(|value| value.to_string()));
-    add("Active tools", agent.active_tools.as_deref().map(list));
+    add("Maximum turn time", limits.time.or(own.timeouts.total).map(|time| format!("{} s", time.as_secs())));
+    add("Maximum reply length", own.sampling.max_output_tokens.map(|tokens| format!("{tokens} tokens")));
+    add("Temperature", own.sampling.temperature.map(|value| value.to_string()));
+    add("Active tools", own.active_tools.as_deref().map(list));
     add("Endpoints", Some(agent.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(", ")));
     add("MCP servers", Some(agent.mcp.iter().map(|server| server.name.clone()).collect::<Vec<_>>().join(", ")));
     let remote = agent.remote_agents.iter().map(|remote| remote.connection_id.clone());
@@ -143,7 +144,7 @@ fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     add("File access", agent.file_system.is_some().then(|| "yes".to_owned()));
     add("Can ask the user", agent.ask_user.then(|| "yes".to_owned()));
     add("Page context", agent.page_context.then(|| "yes".to_owned()));
-    let options = agent.provider_options.keys().cloned().collect::<Vec<_>>();
+    let options = own.provider_options.keys().cloned().collect::<Vec<_>>();
     add("Provider options for", Some(options.join(", ")));
     settings
 }
@@ -154,11 +155,11 @@ fn config_location(at: &str, config: &Config) -> String {
     folder.and_then(|folder| at.strip_prefix(&folder).map(str::to_owned)).unwrap_or_else(|| at.to_owned())
 }
 
-fn policy_text(policy: &config::Policy) -> String {
+fn policy_text(policy: &PolicySettings) -> String {
     let action = |action| match action {
-        PolicyAction::Allow => "allow",
-        PolicyAction::Ask => "ask",
-        PolicyAction::Deny => "deny",
+        RuleAction::Allow => "allow",
+        RuleAction::Ask => "ask",
+        RuleAction::Deny => "deny",
     };
     let endpoint =
         policy.endpoint_id.as_ref().map(|id| format!(", then the endpoint {id} decides")).unwrap_or_default();

@@ -3,7 +3,11 @@
 use crate::Ruling;
 use contract::ToolCall;
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::Value;
+use settings::Patterns;
+use std::collections::BTreeMap;
 
 /// The reason for a denial by a rule without one.
 const NO_REASON: &str = "the agent's policy does not let this tool run.";
@@ -16,21 +20,42 @@ pub struct RulePolicy {
     otherwise: RuleAction,
 }
 
-/// The action of a rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The action for a tool call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(extend("x-names" = "ruling"))]
 pub enum RuleAction {
-    /// The call may run.
+    /// The call runs.
     #[default]
     Allow,
-    /// The user decides.
+    /// The user must approve the call.
     Ask,
-    /// The call may not run.
+    /// The call does not run.
     Deny,
+}
+
+/// Which tool calls may run: the first rule that matches decides, and an endpoint may decide as
+/// well. The strictest decision applies: a tool with `confirm` needs approval even if a rule allows
+/// it. The policy also applies to sub-agents, in addition to their own policies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PolicySettings {
+    /// The rules in the order in which they are tried.
+    pub rules: Vec<RuleSettings>,
+    /// The action for calls that no rule matches. Default: `allow`.
+    pub default: RuleAction,
+    /// The id of an endpoint that decides about each call that the rules do not deny. Its payload
+    /// is `toolName`, `toolInput`, `agentId`, `userId`, `conversationId`, `isSubAgent` and
+    /// `timestamp`; it returns `{ allow, ask, reasons: [{ code, message }] }`. A call is denied
+    /// unless the endpoint clearly allows it, also if the endpoint fails.
+    #[serde(rename = "endpoint")]
+    #[schemars(regex(pattern = settings::pattern::ENDPOINT_ID))]
+    pub endpoint_id: Option<String>,
 }
 
 /// A compiled rule.
 #[derive(Clone, Debug)]
-pub struct CompiledRule {
+struct CompiledRule {
     tools: GlobSet,
     /// The roles of the users to whom the rule applies; all users if absent.
     roles: Option<Vec<String>>,
@@ -42,29 +67,33 @@ pub struct CompiledRule {
     reason: Option<String>,
 }
 
-/// A rule as it is configured. Patterns are globs such as `delete_*`.
-#[derive(Clone, Debug, Default)]
+/// A rule of a policy.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct RuleSettings {
-    /// Patterns for the tool's name, one of which must match.
+    /// Names of tools, or patterns such as `delete_*`.
+    #[schemars(length(min = 1), inner(length(min = 1)))]
     pub tools: Vec<String>,
-    /// The roles of the users to whom the rule applies; all users if absent.
+    /// Applies the rule only to users with one of these roles.
+    #[schemars(inner(length(min = 1)))]
     pub roles: Option<Vec<String>>,
-    /// Patterns by dotted path (`to`, `message.to`), one of which must match. Text is matched as it
-    /// is, a list by its items (see [`CompiledRule`]), any other value by its JSON.
-    pub arguments: Vec<(String, Vec<String>)>,
-    /// The action of the rule.
+    /// Applies the rule only to calls with matching arguments: one pattern or several, by the
+    /// argument's name or a path with dots. If the argument is a list, `allow` requires that all
+    /// items match, `ask` and `deny` that one does.
+    // Text is matched as it is, any other value by its JSON.
+    #[serde(default)]
+    pub arguments: BTreeMap<String, Patterns>,
+    /// The action for matching calls.
     pub action: RuleAction,
-    /// The reason of a denial, for the model and the user.
+    /// The reason that the model and the user are given for a denied call.
+    #[schemars(length(min = 1))]
     pub reason: Option<String>,
 }
 
 impl CompiledRule {
-    /// Compiles a rule.
-    ///
-    /// # Errors
-    /// The invalid pattern, in one line.
-    pub fn new(settings: RuleSettings) -> Result<Self, String> {
-        let arguments = settings.arguments.into_iter().map(|(path, texts)| Ok((path, patterns(&texts)?)));
+    /// Compiles a rule, or returns the invalid pattern.
+    fn new(settings: RuleSettings) -> Result<Self, String> {
+        let arguments = settings.arguments.into_iter().map(|(path, Patterns(texts))| Ok((path, patterns(&texts)?)));
         Ok(Self {
             tools: patterns(&settings.tools)?,
             roles: settings.roles,
@@ -90,9 +119,13 @@ impl CompiledRule {
 }
 
 impl RulePolicy {
-    /// Creates a policy of these rules; `otherwise` applies if none matches.
-    pub fn new(rules: Vec<CompiledRule>, otherwise: RuleAction) -> Self {
-        Self { rules, otherwise }
+    /// Compiles the rules of a policy.
+    ///
+    /// # Errors
+    /// The invalid pattern, in one line.
+    pub fn new(policy: &PolicySettings) -> Result<Self, String> {
+        let rules = policy.rules.iter().cloned().map(CompiledRule::new).collect::<Result<_, _>>()?;
+        Ok(Self { rules, otherwise: policy.default })
     }
 
     /// Returns the ruling on a call by a user with these roles.
@@ -157,17 +190,21 @@ mod tests {
             RuleSettings { roles: Some(owned(&["admin"])), ..rule(&["delete_*"], RuleAction::Ask) },
             rule(&["delete_*", "drop"], RuleAction::Deny),
             RuleSettings {
-                arguments: vec![("mail.to".to_owned(), owned(&["*@example.com", "*@example.org"]))],
+                arguments: [("mail.to".to_owned(), Patterns(owned(&["*@example.com", "*@example.org"])))].into(),
                 ..rule(&["send"], RuleAction::Allow)
             },
             RuleSettings {
-                arguments: vec![("cc".to_owned(), owned(&["*@evil.net"]))],
+                arguments: [("cc".to_owned(), Patterns(owned(&["*@evil.net"])))].into(),
                 ..rule(&["copy"], RuleAction::Deny)
             },
             RuleSettings { reason, ..rule(&["send"], RuleAction::Deny) },
-            RuleSettings { arguments: vec![("n".to_owned(), owned(&["[0-9]"]))], ..rule(&["*"], RuleAction::Allow) },
+            RuleSettings {
+                arguments: [("n".to_owned(), Patterns(owned(&["[0-9]"])))].into(),
+                ..rule(&["*"], RuleAction::Allow)
+            },
         ];
-        RulePolicy::new(rules.into_iter().map(|rule| CompiledRule::new(rule).unwrap()).collect(), RuleAction::Ask)
+        let policy = PolicySettings { rules: rules.into(), default: RuleAction::Ask, endpoint_id: None };
+        RulePolicy::new(&policy).unwrap()
     }
 
     #[test]

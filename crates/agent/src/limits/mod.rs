@@ -7,24 +7,33 @@ pub(crate) mod turn_usage;
 use crate::Limit;
 use crate::limits::turn_usage::ResourceUsage;
 use contract::Usage;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The limits of one turn, checked before each request and each tool call. An absent limit is
-/// unlimited.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Limits for one turn. The turn ends cleanly at the first limit that it reaches.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(transform = settings::allow_operators)]
 pub struct TurnLimits {
-    /// The maximum number of requests to models, including those of tools and sub-agents.
+    /// The most requests to models, including those of routines and sub-agents.
+    #[schemars(range(min = 1))]
     pub requests: Option<u32>,
-    /// The maximum number of tokens of all requests, input and output.
+    /// The most tokens of all requests, input and output.
+    #[schemars(range(min = 1))]
     pub total_tokens: Option<u64>,
-    /// The maximum number of tool calls, here or at the provider. Further calls are not run here,
-    /// and end the turn.
+    /// The most tool calls, including those of tools that the provider runs.
     pub tool_calls: Option<u32>,
-    /// The maximum cost in US dollars. A model whose price is not known is not asked.
+    /// The highest cost in US dollars, by the section `prices` and the list prices of well-known
+    /// models. The price of every model that the turn may use must be known, including fallbacks
+    /// and the models of sub-agents and routines.
+    #[schemars(range(min = 0))]
     pub cost_usd: Option<f64>,
-    /// The time limit of a program's request, which otherwise has only its own; turns have
-    /// [`crate::Timeouts::total`].
+    /// The longest duration in seconds, including the time of the tools.
+    // A program's request has only this limit; turns have `Timeouts::total`.
+    #[serde(rename = "timeSeconds", with = "settings::seconds")]
+    #[schemars(with = "Option<u32>", range(min = 1))]
     pub time: Option<Duration>,
 }
 

@@ -1,49 +1,49 @@
 //! Settings that apply to some steps of a turn only (`prepareStep`).
 
 use contract::ToolChoice;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-/// Settings for some steps. The first rule that matches a step applies.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Overrides of settings for some steps of a turn. A step is one request to the model.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(transform = settings::allow_operators)]
 pub struct StepRule {
-    /// The steps to which the rule applies.
-    pub steps: StepSelector,
+    /// The numbers of the steps, counted from 1.
+    #[schemars(inner(range(min = 1, max = 1000)))]
+    pub steps: Option<Vec<u32>>,
+    /// Instead of `steps`: the first step.
+    #[schemars(range(min = 1, max = 1000))]
+    pub from: Option<u32>,
+    /// With `from`: the last step. Default: the rest of the turn.
+    #[schemars(range(min = 1, max = 1000))]
+    pub to: Option<u32>,
     /// The names of the tools that are offered.
+    #[schemars(inner(regex(pattern = settings::pattern::TOOL_NAME)))]
     pub active_tools: Option<Vec<String>>,
-    /// Whether the model must call a tool, and which one.
+    /// Whether the model must call a tool, and which.
     pub tool_choice: Option<ToolChoice>,
-    /// The maximum length of the reply in tokens.
+    /// The longest reply in tokens.
+    #[schemars(range(min = 1))]
     pub max_output_tokens: Option<u32>,
-    /// 0 to 2.
+    /// The sampling temperature: low values make replies more predictable, high values more varied.
+    #[schemars(range(min = 0, max = 2))]
     pub temperature: Option<f64>,
 }
 
-/// A selection of steps of a turn, which are numbered from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepSelector {
-    /// The steps with these numbers.
-    Numbers(Vec<u32>),
-    /// The steps from the first number to the second, inclusive, or to the end.
-    Range(u32, Option<u32>),
-}
-
-impl Default for StepSelector {
-    fn default() -> Self {
-        Self::Range(1, None)
-    }
-}
-
-impl StepSelector {
-    fn contains(&self, number: u32) -> bool {
-        match self {
-            Self::Numbers(numbers) => numbers.contains(&number),
-            Self::Range(from, to) => *from <= number && to.is_none_or(|to| number <= to),
+impl StepRule {
+    /// Returns whether the rule applies to a step. Without `steps` and `from` it applies to all.
+    fn applies_to(&self, number: u32) -> bool {
+        match &self.steps {
+            Some(steps) => steps.contains(&number),
+            None => self.from.unwrap_or(1) <= number && self.to.is_none_or(|to| number <= to),
         }
     }
 }
 
 /// Returns the rule for a step.
 pub(crate) fn rule(rules: &[StepRule], number: u32) -> Option<&StepRule> {
-    rules.iter().find(|rule| rule.steps.contains(number))
+    rules.iter().find(|rule| rule.applies_to(number))
 }
 
 #[cfg(test)]
@@ -52,11 +52,10 @@ mod tests {
 
     #[test]
     fn the_first_matching_rule_applies() {
-        let of = |steps, temperature| StepRule { steps, temperature: Some(temperature), ..StepRule::default() };
         let rules = [
-            of(StepSelector::Numbers(vec![1, 3]), 0.1),
-            of(StepSelector::Range(3, Some(4)), 0.2),
-            of(StepSelector::Range(6, None), 0.3),
+            StepRule { steps: Some(vec![1, 3]), temperature: Some(0.1), ..StepRule::default() },
+            StepRule { from: Some(3), to: Some(4), temperature: Some(0.2), ..StepRule::default() },
+            StepRule { from: Some(6), temperature: Some(0.3), ..StepRule::default() },
         ];
         let found: Vec<_> = (1..8).map(|number| rule(&rules, number).and_then(|rule| rule.temperature)).collect();
         assert_eq!(found, [Some(0.1), None, Some(0.1), Some(0.2), None, Some(0.3), Some(0.3)]);

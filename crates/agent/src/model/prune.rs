@@ -1,39 +1,102 @@
 //! Prunes the history, as the AI SDK's `pruneMessages` does.
 
 use contract::{AssistantPart, Message};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What to prune. Nothing by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Which parts of the history the model does not get.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(transform = settings::allow_operators)]
 pub struct Prune {
-    /// Which reasoning to remove.
+    /// The reasoning to leave out.
     pub reasoning: PruneReasoning,
-    /// Which tool calls to remove with their results. The rules are applied in order.
+    /// The tool calls to leave out, with their results.
+    #[serde(deserialize_with = "settings::from_form::<ToolCallsForm, _, _>")]
+    #[schemars(with = "Option<ToolCallsForm>")]
     pub tool_calls: Vec<PruneToolCalls>,
-    /// Whether to remove messages that are empty afterwards. Requests never contain them.
-    pub remove_empty: bool,
+    /// Whether messages that become empty are left out as well.
+    pub empty_messages: EmptyMessages,
 }
 
-/// Which reasoning to remove.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The reasoning to leave out of the history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum PruneReasoning {
-    /// None.
+    /// No reasoning.
     #[default]
     None,
-    /// The reasoning of all messages except the last.
+    /// The reasoning of all messages but the last.
     BeforeLastMessage,
-    /// All.
+    /// All reasoning.
     All,
 }
 
-/// Which tool calls to remove.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What happens to messages that become empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmptyMessages {
+    /// They still count as messages, but are not sent.
+    #[default]
+    Keep,
+    /// They are left out.
+    Remove,
+}
+
+/// A rule for the tool calls to leave out of the history, with their results. The rules are applied
+/// in order.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct PruneToolCalls {
-    /// The number of last messages whose calls and results stay; 0 keeps none.
-    pub keep_last: usize,
-    /// The names of the tools whose calls are removed; all tools if absent.
+    /// The calls to leave out: `none`, `all`, `before-last-message`, or `before-last-N-messages`.
+    #[serde(rename = "type")]
+    pub which: PrunedCalls,
+    /// The names of the tools that the rule applies to. Default: all.
+    #[schemars(inner(regex(pattern = settings::pattern::TOOL_NAME)))]
     pub tools: Option<Vec<String>>,
+}
+
+/// The calls to leave out: `none`, `all`, `before-last-message`, or `before-last-N-messages`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "String")]
+#[schemars(extend("pattern" = settings::pattern::PRUNED_CALLS))]
+pub enum PrunedCalls {
+    /// None.
+    None,
+    /// All before this number of messages at the end of the history; with 0, all.
+    BeforeLast(usize),
+}
+
+impl From<String> for PrunedCalls {
+    fn from(text: String) -> Self {
+        let number = |text: &str| text.strip_prefix("before-last-")?.strip_suffix("-messages")?.parse().ok();
+        match text.as_str() {
+            "all" => Self::BeforeLast(0),
+            "before-last-message" => Self::BeforeLast(1),
+            other => number(other).map_or(Self::None, Self::BeforeLast),
+        }
+    }
+}
+
+/// How the tool calls to leave out are written.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum ToolCallsForm {
+    /// The same for all tools.
+    Which(PrunedCalls),
+    /// Rules for single tools.
+    Rules(Vec<PruneToolCalls>),
+}
+
+impl From<ToolCallsForm> for Vec<PruneToolCalls> {
+    fn from(form: ToolCallsForm) -> Self {
+        match form {
+            ToolCallsForm::Which(which) => vec![PruneToolCalls { which, tools: None }],
+            ToolCallsForm::Rules(rules) => rules,
+        }
+    }
 }
 
 /// Returns the pruned history. Unchanged messages stay shared.
@@ -47,7 +110,7 @@ pub(crate) fn prune_before(messages: &[Arc<Message>], own_from: usize, prune: &P
     for rule in &prune.tool_calls {
         messages = without_calls(&messages, own_from, rule);
     }
-    if prune.remove_empty {
+    if prune.empty_messages == EmptyMessages::Remove {
         messages.retain(|message| !is_empty(message));
     }
     messages
@@ -82,7 +145,8 @@ fn without_reasoning(messages: &[Arc<Message>], own_from: usize, which: PruneRea
 }
 
 fn without_calls(messages: &[Arc<Message>], own_from: usize, rule: &PruneToolCalls) -> Vec<Arc<Message>> {
-    let kept_from = messages.len().saturating_sub(rule.keep_last).min(own_from);
+    let PrunedCalls::BeforeLast(kept) = rule.which else { return messages.to_vec() };
+    let kept_from = messages.len().saturating_sub(kept).min(own_from);
     let kept: HashSet<&str> = messages[kept_from..].iter().flat_map(|message| call_ids(message)).collect();
     let stays = |id: &str, name: &str| {
         kept.contains(id) || rule.tools.as_ref().is_some_and(|tools| !tools.iter().any(|tool| tool == name))

@@ -62,7 +62,7 @@ pub(crate) async fn read<S: EventSink>(
     let mut reader =
         ReplyReader { offer, ids, cancel, said: Vec::new(), open: Vec::new(), calls: Vec::new(), has_sources: false };
     let (mut part, mut rest) = (begun.first, begun.rest);
-    let idle = agent.settings.timeouts.chunk;
+    let idle = agent.settings.timeouts.chunk();
     // One timer serves the whole reply, since resetting it is cheaper than creating one for each
     // part.
     let silence = tokio::time::sleep(idle);

@@ -93,7 +93,7 @@ async fn try_model(
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(cancelled_error()),
-        begun = await_first_part(model, request, agent.settings.timeouts.first_byte, cancel) => begun,
+        begun = await_first_part(model, request, agent.settings.timeouts.first_byte(), cancel) => begun,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Histories and rules in the AI SDK's format.
 
-use agent::{Prune, PruneReasoning, PruneToolCalls};
+use agent::{EmptyMessages, Prune, PruneReasoning, PruneToolCalls, PrunedCalls};
 use contract::{AssistantPart, Message, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -66,7 +66,10 @@ pub(crate) fn options(options: &Value) -> Prune {
             _ => PruneReasoning::None,
         },
         tool_calls: rules.iter().map(rule).collect(),
-        remove_empty: options["emptyMessages"] != "keep",
+        empty_messages: match options["emptyMessages"] == "keep" {
+            true => EmptyMessages::Keep,
+            false => EmptyMessages::Remove,
+        },
     }
 }
 
@@ -80,7 +83,7 @@ fn rule(rule: &Value) -> PruneToolCalls {
     };
     let tools = rule["tools"].as_array();
     PruneToolCalls {
-        keep_last,
+        which: PrunedCalls::BeforeLast(keep_last),
         tools: tools.map(|tools| tools.iter().map(|tool| tool.as_str().unwrap().to_owned()).collect()),
     }
 }

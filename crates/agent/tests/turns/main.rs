@@ -5,8 +5,8 @@ mod requests;
 mod tool_calls;
 
 use agent::{
-    Agent, Decision, Event, EventSink, ExposureState, PendingCall, Policy, PolicyQuery, Prune, PruneToolCalls, Ruling,
-    RunSettings, SinkClosed, StepRule, StepSelector, Timeouts, TurnInput, TurnLimits, TurnUsage,
+    Agent, Decision, Event, EventSink, ExposureState, PendingCall, Policy, PolicyQuery, Prune, PruneToolCalls,
+    PrunedCalls, Ruling, RunSettings, SinkClosed, StepRule, Timeouts, TurnInput, TurnLimits, TurnUsage,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, finish_cue, model_error, text_reply, tool_call_reply};
 use contract::{
@@ -285,7 +285,7 @@ async fn max_steps_stop_tools_and_the_timeout_end_a_turn() {
     case.settings.stop_on_tool_call = vec!["slow".to_owned()];
     assert_eq!(ending(check(case).await), "Limit(StopOnToolCall)");
     let mut case = Case::of(vec![vec![Cue::Part(Part::TextStart { id: "t".to_owned() }), Cue::Silence]]);
-    case.settings.timeouts = Timeouts { total: Duration::from_secs(3), ..Timeouts::default() };
+    case.settings.timeouts = Timeouts { total: Some(Duration::from_secs(3)), ..Timeouts::default() };
     assert_eq!(ending(check(case).await), "Limit(Time)");
 }
 
@@ -307,7 +307,7 @@ async fn limits_end_a_turn() {
     check(TurnLimits { total_tokens: Some(16), ..TurnLimits::default() }, 2, "Limit(TotalTokens)").await;
     check(TurnLimits { tool_calls: Some(1), ..TurnLimits::default() }, 2, "Limit(ToolCalls)").await;
     let mut case = with(TurnLimits { cost_usd: Some(0.000_3), ..TurnLimits::default() });
-    let price = Price { input: 10.0, cache_read: 1.0, cache_write: 12.5, output: 20.0 };
+    let price = Price { input: 10.0, output: 20.0, cache_read: Some(1.0), cache_write: Some(12.5) };
     case.settings.prices.insert("test".to_owned(), price);
     assert!(case.run().await.0.ends_with("Limit(Cost)"));
     // One of two concurrent calls runs; the model reads in the next turn why the other did not.

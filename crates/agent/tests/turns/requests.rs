@@ -52,10 +52,10 @@ async fn keep_alives_reset_the_timeout() {
 async fn the_first_byte_timeout_is_configurable() {
     let late = || std::iter::once(Cue::Pause(Duration::from_secs(90))).chain(text_reply("ok")).collect::<Vec<_>>();
     let mut case = Case::of(vec![late()]);
-    case.settings.timeouts = Timeouts { first_byte: Duration::from_secs(120), ..Timeouts::default() };
+    case.settings.timeouts = Timeouts { first_byte: Some(Duration::from_secs(120)), ..Timeouts::default() };
     assert!(check(case).await.ends_with("Done"));
     let mut case = Case::of(vec![late(), text_reply("ok")]);
-    case.settings.timeouts = Timeouts { first_byte: Duration::from_secs(5), ..Timeouts::default() };
+    case.settings.timeouts = Timeouts { first_byte: Some(Duration::from_secs(5)), ..Timeouts::default() };
     assert!(check(case).await.starts_with("retry 1\nstep 1\n"));
 }
 
@@ -63,7 +63,7 @@ async fn the_first_byte_timeout_is_configurable() {
 async fn no_think_is_added_to_the_instructions() {
     for (no_think, expected) in [(true, Some("/no_think".to_owned())), (false, None)] {
         let mut case = Case::of(vec![text_reply("ok")]);
-        case.settings.no_think = no_think;
+        case.settings.no_think = Some(no_think);
         let (_, requests) = case.run().await;
         assert_eq!(requests[0].system, expected);
     }
@@ -125,13 +125,13 @@ async fn a_fallback_is_asked_when_a_model_fails_before_its_reply() {
 async fn step_rules_change_the_settings_of_their_steps() {
     let one = || tool_call_reply(&[("", "slow", r#"{"n":1}"#)]);
     let first = StepRule {
-        steps: StepSelector::Numbers(vec![1]),
+        steps: Some(vec![1]),
         active_tools: Some(vec!["slow".to_owned()]),
         tool_choice: Some(ToolChoice::Required),
         max_output_tokens: Some(9),
         ..StepRule::default()
     };
-    let later = StepRule { steps: StepSelector::Range(3, None), temperature: Some(0.0), ..StepRule::default() };
+    let later = StepRule { from: Some(3), temperature: Some(0.0), ..StepRule::default() };
     let sampling = Sampling { temperature: Some(1.0), ..Sampling::default() };
     let settings = RunSettings { prepare_step: vec![first, later], sampling, ..RunSettings::default() };
     let (_, requests) = Case { settings, ..Case::of(vec![one(), one(), text_reply("done")]) }.run().await;
@@ -167,7 +167,7 @@ async fn the_history_is_pruned() {
     let user = || Message::User(vec![UserPart::Text { text: "hi".to_owned() }]);
     let messages =
         vec![user(), Message::Assistant(vec![AssistantPart::ToolCall(call)]), Message::Tool(vec![result]), user()];
-    let tool_calls = vec![PruneToolCalls { keep_last: 0, tools: None }];
+    let tool_calls = vec![PruneToolCalls { which: PrunedCalls::BeforeLast(0), tools: None }];
     let settings = RunSettings { prune: Prune { tool_calls, ..Prune::default() }, ..RunSettings::default() };
     let replies = vec![tool_call_reply(&[("new", "slow", r#"{"n":1}"#)]), text_reply("done")];
     let (_, requests) = Case { settings, messages, ..Case::of(replies) }.run().await;

@@ -6,33 +6,12 @@ use crate::{Caller, Inner, errors};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use settings::{Quota, QuotaPeriod};
 use store::UsageTotals;
 use wire::{ErrorCode, UserError};
 
 /// A day in milliseconds.
 const DAY: i64 = 86_400_000;
-
-/// A limit on one user's usage.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quota {
-    /// The period after which the quota renews.
-    pub span: QuotaSpan,
-    /// The maximum number of messages and invocations.
-    pub messages: Option<u64>,
-    /// The maximum number of input and output tokens.
-    pub tokens: Option<u64>,
-    /// The maximum cost in US dollars, as far as prices are known.
-    pub cost_usd: Option<f64>,
-}
-
-/// A calendar period in UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuotaSpan {
-    /// A calendar day.
-    Day,
-    /// A calendar month.
-    Month,
-}
 
 impl Inner {
     /// Checks the caller's quotas. `is_message` is set if the request counts as a message; a
@@ -46,10 +25,10 @@ impl Inner {
             if let (Some(_), Some(model)) = (quota.cost_usd, unpriced) {
                 return Err(errors::unknown_price(model).into());
             }
-            let (first, next) = span(quota.span, now);
+            let (first, next) = span(quota.period, now);
             let used = self.store.usage_of_user(&caller.user_id, first, now.div_euclid(DAY)).await?;
             if let Some(what) = exceeded(&quota, &used, is_message) {
-                return Err(used_up(quota.span, what, next, now).into());
+                return Err(used_up(quota.period, what, next, now).into());
             }
         }
         Ok(())
@@ -72,7 +51,7 @@ fn exceeded(quota: &Quota, used: &UsageTotals, is_message: bool) -> Option<&'sta
 
 /// Returns the first day of the current period (days since 1970), and when the next one starts
 /// (Unix time, milliseconds).
-fn span(span: QuotaSpan, now: i64) -> (i64, i64) {
+fn span(span: QuotaPeriod, now: i64) -> (i64, i64) {
     let today = now.div_euclid(DAY);
     let month = || {
         let date = Timestamp::from_millisecond(now).ok()?.to_zoned(TimeZone::UTC).date();
@@ -82,14 +61,14 @@ fn span(span: QuotaSpan, now: i64) -> (i64, i64) {
     };
     let day = (today, (today + 1) * DAY);
     match span {
-        QuotaSpan::Day => day,
-        QuotaSpan::Month => month().unwrap_or(day),
+        QuotaPeriod::Day => day,
+        QuotaPeriod::Month => month().unwrap_or(day),
     }
 }
 
-fn used_up(span: QuotaSpan, what: &str, next: i64, now: i64) -> UserError {
+fn used_up(span: QuotaPeriod, what: &str, next: i64, now: i64) -> UserError {
     let when = Timestamp::from_millisecond(next).map(|at| at.strftime("%-d %B %Y, %H:%M UTC").to_string());
-    let in_span = if span == QuotaSpan::Day { "today" } else { "this month" };
+    let in_span = if span == QuotaPeriod::Day { "today" } else { "this month" };
     let message = format!(
         "You have used up your {what} for {in_span}. You can continue from {}.",
         when.unwrap_or_else(|_| "tomorrow".to_owned())
@@ -108,20 +87,20 @@ mod tests {
 
     #[test]
     fn quota_periods_are_calendar_days_and_months() {
-        let check = |kind: QuotaSpan, now: &str, first: &str, next: &str| {
+        let check = |kind: QuotaPeriod, now: &str, first: &str, next: &str| {
             assert_eq!(span(kind, at(now)), (at(first) / DAY, at(next)), "{now}");
         };
         let (midnight, last) = ("2026-11-21T00:00:00Z", "2026-11-21T23:59:59.999Z");
-        check(QuotaSpan::Day, midnight, midnight, "2026-11-22T00:00:00Z");
-        check(QuotaSpan::Day, last, midnight, "2026-11-22T00:00:00Z");
-        check(QuotaSpan::Month, last, "2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z");
-        check(QuotaSpan::Month, "2026-12-31T23:59:59Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z");
-        check(QuotaSpan::Month, "2028-02-29T12:00:00Z", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z");
+        check(QuotaPeriod::Day, midnight, midnight, "2026-11-22T00:00:00Z");
+        check(QuotaPeriod::Day, last, midnight, "2026-11-22T00:00:00Z");
+        check(QuotaPeriod::Month, last, "2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z");
+        check(QuotaPeriod::Month, "2026-12-31T23:59:59Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z");
+        check(QuotaPeriod::Month, "2028-02-29T12:00:00Z", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z");
     }
 
     #[test]
     fn exceeded_quota_is_named() {
-        let none = Quota { span: QuotaSpan::Day, messages: None, tokens: None, cost_usd: None };
+        let none = || Quota::per(QuotaPeriod::Day);
         let used = UsageTotals {
             messages: 3,
             input_tokens: 60.0,
@@ -132,18 +111,18 @@ mod tests {
         let check = |quota: Quota, is_message: bool, expected: Option<&str>| {
             assert_eq!(exceeded(&quota, &used, is_message), expected, "{quota:?}");
         };
-        check(none, true, None);
-        check(Quota { messages: Some(4), tokens: Some(101), cost_usd: Some(0.51), ..none }, true, None);
-        check(Quota { messages: Some(3), ..none }, true, Some("messages"));
-        check(Quota { messages: Some(3), ..none }, false, None);
-        check(Quota { tokens: Some(100), ..none }, false, Some("tokens"));
-        check(Quota { cost_usd: Some(0.5), ..none }, false, Some("costs"));
-        check(Quota { messages: Some(0), ..none }, true, Some("messages"));
+        check(none(), true, None);
+        check(Quota { messages: Some(4), tokens: Some(101), cost_usd: Some(0.51), ..none() }, true, None);
+        check(Quota { messages: Some(3), ..none() }, true, Some("messages"));
+        check(Quota { messages: Some(3), ..none() }, false, None);
+        check(Quota { tokens: Some(100), ..none() }, false, Some("tokens"));
+        check(Quota { cost_usd: Some(0.5), ..none() }, false, Some("costs"));
+        check(Quota { messages: Some(0), ..none() }, true, Some("messages"));
     }
 
     #[test]
     fn error_says_when_the_quota_renews() {
-        let error = used_up(QuotaSpan::Day, "messages", at("2026-11-22T00:00:00Z"), at("2026-11-21T23:00:00Z"));
+        let error = used_up(QuotaPeriod::Day, "messages", at("2026-11-22T00:00:00Z"), at("2026-11-21T23:00:00Z"));
         assert_eq!(
             error.message,
             "You have used up your messages for today. You can continue from 22 November 2026, 00:00 UTC."

@@ -148,7 +148,7 @@ fn bound(limit: Limit, settings: &RunSettings) -> Option<String> {
     match limit {
         Limit::MaxSteps => Some(format!("maxSteps: {}", settings.max_steps)),
         Limit::StopOnToolCall => Some(format!("stopOnToolCall: {}", settings.stop_on_tool_call.join(", "))),
-        Limit::Time => Some(format!("time of a turn: {}", seconds(settings.timeouts.total))),
+        Limit::Time => Some(format!("time of a turn: {}", seconds(settings.timeouts.total()))),
         Limit::Requests => limits.requests.map(|most| format!("limits.requests: {most}")),
         Limit::TotalTokens => limits.total_tokens.map(|most| format!("limits.totalTokens: {most}")),
         Limit::ToolCalls => limits.tool_calls.map(|most| format!("limits.toolCalls: {most}")),

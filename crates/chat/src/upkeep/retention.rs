@@ -7,6 +7,7 @@ use crate::upkeep::purge::{self, conversation_deleted};
 use crate::{AgentSource, Chat, Clock, Telemetry};
 use schemars::JsonSchema;
 use serde::Serialize;
+use settings::Retention;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{DueFilter, Store, StoreError};
@@ -20,29 +21,6 @@ const MOST: u64 = 1_000;
 /// The reason why an open call has no result.
 const OVER: &str = "The retention period of the conversation is over.";
 
-/// How long data is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Retention {
-    /// The retention of conversations after their last change; unlimited if absent.
-    pub conversations: Option<Duration>,
-    /// Retention by agent id, which overrides the general one.
-    pub agents: Vec<(String, Duration)>,
-    /// Whether pinned conversations are kept.
-    pub keeps_pinned: bool,
-    /// The retention of temporary conversations after they were marked as such.
-    pub temporary: Duration,
-    /// The retention of invocations after their end; unlimited if absent.
-    pub questions: Option<Duration>,
-}
-
-impl Default for Retention {
-    /// Keeps everything except temporary conversations, which are kept for a day.
-    fn default() -> Self {
-        let temporary = Duration::from_secs(24 * 60 * 60);
-        Self { conversations: None, agents: Vec::new(), keeps_pinned: true, temporary, questions: None }
-    }
-}
-
 /// A retention rule for conversations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetentionRule {
@@ -54,30 +32,30 @@ pub struct RetentionRule {
     pub due: DueFilter,
 }
 
-impl Retention {
+impl RetentionRule {
     /// Returns the rules for conversations as of `now` (Unix time, milliseconds).
-    pub fn rules(&self, now: i64) -> Vec<RetentionRule> {
-        let rule = |agent_id: Option<&String>, kept: Duration| RetentionRule {
+    pub fn all(retention: &Retention, now: i64) -> Vec<Self> {
+        let rule = |agent_id: Option<&String>, kept: Duration| Self {
             agent_id: agent_id.cloned(),
             kept,
             due: DueFilter::Inactive {
                 agent_id: agent_id.cloned(),
                 except: match agent_id {
                     Some(_) => Vec::new(),
-                    None => self.agents.iter().map(|(id, _)| id.clone()).collect(),
+                    None => retention.agents.keys().map(|id| id.clone()).collect(),
                 },
                 before: before(now, kept),
-                keeps_pinned: self.keeps_pinned,
+                keeps_pinned: retention.keeps_pinned,
             },
         };
-        let all = self.conversations.map(|kept| rule(None, kept));
-        self.agents.iter().map(|(id, kept)| rule(Some(id), *kept)).chain(all).collect()
+        let all = retention.conversations.map(|kept| rule(None, kept));
+        retention.agents.iter().map(|(id, kept)| rule(Some(id), *kept)).chain(all).collect()
     }
+}
 
-    /// Returns the time before which ended invocations are due; Unix time in milliseconds.
-    pub fn questions_before(&self, now: i64) -> Option<i64> {
-        self.questions.map(|kept| before(now, kept))
-    }
+/// Returns the time before which ended invocations are due; Unix time in milliseconds.
+pub fn invocations_due_before(retention: &Retention, now: i64) -> Option<i64> {
+    retention.invocations.map(|kept| before(now, kept))
 }
 
 fn before(now: i64, kept: Duration) -> i64 {
@@ -110,11 +88,11 @@ impl Sweeper {
     pub(crate) async fn sweep(&self) -> Result<SweepResult, StoreError> {
         let (retention, now) = (self.agents.retention(), self.clock.now());
         let mut swept = SweepResult::default();
-        for rule in retention.rules(now) {
+        for rule in RetentionRule::all(&retention, now) {
             swept.conversations += self.conversations(&rule.due, MOST - swept.conversations.min(MOST)).await?;
         }
         swept.temporary = self.conversations(&DueFilter::Temporary(now), MOST).await?;
-        if let Some(before) = retention.questions_before(now) {
+        if let Some(before) = invocations_due_before(&retention, now) {
             swept.questions = self.store.delete_ended_invocations(before, MOST as u32).await?;
         }
         if swept != SweepResult::default() {

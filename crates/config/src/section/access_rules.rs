@@ -9,11 +9,12 @@ use super::agents::tools;
 use super::api::routine;
 use super::pages::events;
 
-use crate::agent::{Agent, AgentLimits};
+use crate::agent::Agent;
 use crate::auth::AuthMode;
 use crate::config::Config;
 use crate::rule::{AccessRule, OWNER_ROLES};
 use crate::source::{Node, Report, Span};
+use agent::TurnLimits;
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
@@ -130,7 +131,7 @@ fn check_public_agent(agent: &Agent, one: &RuledEntry<'_>, no_quotas: bool, repo
             "if that is not meant, write `auth: protected`; otherwise say under `policy` what it may do".to_owned();
         report.warning(one.at(), message, Some(help));
     }
-    if no_quotas && agent.limits == AgentLimits::default() {
+    if no_quotas && agent.settings.limits == TurnLimits::default() {
         let message = format!("everybody, signed in or not, may ask the agent `{id}` as much as they like");
         let help = "bound what it costs with `limits.quotas`, or with the agent's own `limits`".to_owned();
         report.warning(one.at(), message, Some(help));

@@ -9,103 +9,48 @@
 
 use super::Context;
 use super::api::routine;
-use super::value::{Text, check_patterns};
-use crate::agent::{Agent, AnnotatedTools, SourceAnnotations, ToolAnnotations};
-use crate::config::{Config, McpTransport};
+use super::value::check_patterns;
+use crate::agent::{Agent, AnnotatedTools, SourceAnnotations};
+use crate::config::Config;
 use crate::source::{Node, PathStep};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use contract::DeclaredAnnotations;
+use settings::mcp::McpTransport;
 use std::collections::HashSet;
 
-/// Annotations of one tool.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ToolAnnotationsEntry {
-    /// The results may hold private data. Default: `true` for an endpoint with a SQL request.
-    pub(super) reads_private: Option<bool>,
-    /// The results may hold text by anybody, with instructions in it. Default: `true` for an
-    /// endpoint with an `Http` request.
-    pub(super) returns_untrusted: Option<bool>,
-    /// The tool can send data to others. Calls need the user's approval once the agent has read
-    /// both private data and untrusted text.
-    pub(super) egress: Option<bool>,
-    /// Repeating a call has no further effect. A call that a crash of the server cut off is then
-    /// repeated when the run continues; otherwise the user decides. Default: `false`.
-    pub(super) idempotent: Option<bool>,
-}
-
-/// Annotations of the tools of an MCP server or a remote agent.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SourceAnnotationsEntry {
-    /// The tools whose results may hold private data: `true`, `false`, or patterns. Default: `true`
-    /// for a program that the server starts.
-    reads_private: Option<AnnotatedToolsEntry>,
-    /// The tools whose results may hold text by anybody, with instructions in it. Default: `true`.
-    returns_untrusted: Option<AnnotatedToolsEntry>,
-    /// The tools that can send data to others. Calls need the user's approval once the agent has
-    /// read both private data and untrusted text.
-    egress: Option<AnnotatedToolsEntry>,
-    /// The tools whose calls have no further effect when they are repeated. A call that a crash of
-    /// the server cut off is then repeated when the run continues; otherwise the user decides.
-    /// Default: `false`.
-    idempotent: Option<AnnotatedToolsEntry>,
-}
-
-/// A selection of the tools of a server.
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum AnnotatedToolsEntry {
-    /// All tools, or none.
-    All(bool),
-    /// The tools whose original names match one of these patterns, such as `send_*`.
-    These(Vec<Text>),
-}
-
-impl ToolAnnotationsEntry {
-    /// Converts the annotations of a tool without defaults of its own.
-    pub(super) fn with_defaults(self) -> ToolAnnotations {
-        ToolAnnotations {
-            reads_private: self.reads_private.unwrap_or_default(),
-            returns_untrusted: self.returns_untrusted.unwrap_or_default(),
-            egress: self.egress,
-            idempotent: self.idempotent.unwrap_or_default(),
-        }
-    }
-
-    /// Converts the annotations of an endpoint. Defaults depend on its steps.
-    pub(super) fn for_endpoint(self, id: &str, context: &Context<'_, '_>) -> ToolAnnotations {
-        let types = step_types(id, context);
-        ToolAnnotations {
-            reads_private: self.reads_private.unwrap_or_else(|| DATABASE_STEPS.iter().any(|name| types.contains(name))),
-            returns_untrusted: self.returns_untrusted.unwrap_or_else(|| types.contains("Http")),
-            egress: self.egress,
-            idempotent: self.idempotent.unwrap_or_default(),
-        }
+/// Adds the defaults of an endpoint, which depend on its steps.
+pub(super) fn for_endpoint(declared: DeclaredAnnotations, id: &str, context: &Context<'_, '_>) -> DeclaredAnnotations {
+    let types = step_types(id, context);
+    let reads_private = || DATABASE_STEPS.iter().any(|name| types.contains(name));
+    DeclaredAnnotations {
+        reads_private: Some(declared.reads_private.unwrap_or_else(reads_private)),
+        returns_untrusted: Some(declared.returns_untrusted.unwrap_or_else(|| types.contains("Http"))),
+        ..declared
     }
 }
 
 /// Steps that return rows. An `SqlExecute` does so with `RETURNING`.
 const DATABASE_STEPS: [&str; 2] = ["SqlQuery", "SqlExecute"];
 
-impl SourceAnnotationsEntry {
-    /// Converts the annotations of the server at `node`. `is_private` is the default of
-    /// `readsPrivate`.
-    pub(super) fn read(self, is_private: bool, node: &Node, context: &mut Context<'_, '_>) -> SourceAnnotations {
-        let mut read = |entry: Option<AnnotatedToolsEntry>, key| {
-            Some(match entry? {
-                AnnotatedToolsEntry::All(all) => AnnotatedTools::All(all),
-                AnnotatedToolsEntry::These(texts) => {
-                    AnnotatedTools::These(check_patterns(texts, node.span_at(&[PathStep::Key(key)]), context))
-                }
-            })
-        };
-        SourceAnnotations {
-            reads_private: read(self.reads_private, "readsPrivate").unwrap_or(AnnotatedTools::All(is_private)),
-            returns_untrusted: read(self.returns_untrusted, "returnsUntrusted").unwrap_or(AnnotatedTools::All(true)),
-            egress: read(self.egress, "egress"),
-            idempotent: read(self.idempotent, "idempotent").unwrap_or(AnnotatedTools::All(false)),
+/// Checks the patterns and adds the defaults of the server at `node`. `is_private` is the default of
+/// `readsPrivate`.
+pub(super) fn with_defaults(
+    declared: SourceAnnotations,
+    is_private: bool,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> SourceAnnotations {
+    let SourceAnnotations { reads_private, returns_untrusted, egress, idempotent } = &declared;
+    let keys = ["readsPrivate", "returnsUntrusted", "egress", "idempotent"];
+    for (tools, key) in [reads_private, returns_untrusted, egress, idempotent].into_iter().zip(keys) {
+        if let Some(AnnotatedTools::These(patterns)) = tools {
+            check_patterns(patterns, node.span_at(&[PathStep::Key(key)]), context);
         }
+    }
+    SourceAnnotations {
+        reads_private: declared.reads_private.or(Some(AnnotatedTools::All(is_private))),
+        returns_untrusted: declared.returns_untrusted.or(Some(AnnotatedTools::All(true))),
+        idempotent: declared.idempotent.or(Some(AnnotatedTools::All(false))),
+        ..declared
     }
 }
 
@@ -191,8 +136,8 @@ fn collect_exposure<'c>(
 
 impl DataExposure {
     fn add_source(&mut self, name: &str, marks: &SourceAnnotations, sends: bool) {
-        let may =
-            [marks.reads_private.may_apply(), marks.returns_untrusted.may_apply(), sends && marks.egress.is_none()];
+        let has = |tools: &Option<AnnotatedTools>| tools.as_ref().is_some_and(AnnotatedTools::may_apply);
+        let may = [has(&marks.reads_private), has(&marks.returns_untrusted), sends && marks.egress.is_none()];
         for (names, is_one) in [&mut self.private, &mut self.untrusted, &mut self.unmarked_egress].into_iter().zip(may)
         {
             if is_one && !names.iter().any(|known| known == name) {

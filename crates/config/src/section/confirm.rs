@@ -2,12 +2,11 @@
 
 use super::Context;
 use super::value::Text;
-use crate::agent::Confirm;
 use crate::shape::suggest;
 use crate::source::{Node, NodeKind, PathStep};
+use contract::Confirm;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::time::Duration;
 
 /// Lets the user approve each call.
 #[derive(Deserialize, JsonSchema)]
@@ -16,20 +15,7 @@ pub(crate) enum ConfirmEntry {
     /// Whether approval is required.
     Plain(bool),
     /// Approval is required, with these settings.
-    Terms(ConfirmTerms),
-}
-
-/// How the user approves calls.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ConfirmTerms {
-    /// Whether the user may give a standing approval for further calls, in the same conversation or
-    /// always. Default: `true`.
-    remember: Option<bool>,
-    /// How long an approval is waited for, in seconds; after it the call is denied. Default:
-    /// without end.
-    #[schemars(range(min = 1, max = 31_536_000))]
-    expires_after_seconds: Option<u32>,
+    Terms(Confirm),
 }
 
 impl ConfirmEntry {
@@ -38,10 +24,7 @@ impl ConfirmEntry {
         match entry? {
             Self::Plain(false) => None,
             Self::Plain(true) => Some(Confirm::default()),
-            Self::Terms(ConfirmTerms { remember, expires_after_seconds }) => Some(Confirm {
-                remember: remember.unwrap_or(true),
-                expires_after: expires_after_seconds.map(|seconds| Duration::from_secs(seconds.into())),
-            }),
+            Self::Terms(terms) => Some(terms),
         }
     }
 }

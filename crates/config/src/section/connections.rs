@@ -45,7 +45,7 @@ enum ConnectionTypeEntry {
     /// Vercel's AI Gateway.
     AIGateway(ModelProperties),
     /// The built-in offline model of the demo. It is deterministic and needs no key.
-    Demo(DemoProperties),
+    Demo(DemoConnection),
     /// A SQL database.
     Sql(SqlProperties),
     /// An HTTP service.
@@ -67,14 +67,6 @@ struct ModelProperties {
     /// Additional headers of each request.
     #[serde(default)]
     headers: IndexMap<String, Setting>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct DemoProperties {
-    /// The pause between two words, in milliseconds.
-    #[schemars(range(max = 10_000))]
-    delay_ms: Option<u64>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -127,9 +119,7 @@ fn kind(id: &str, entry: ConnectionTypeEntry, node: &Node, context: &mut Context
         ConnectionTypeEntry::OpenAICompatible(properties) => ConnectionKind::OpenAiCompatible(model(properties, true)?),
         ConnectionTypeEntry::Google(properties) => ConnectionKind::Google(model(properties, false)?),
         ConnectionTypeEntry::AIGateway(properties) => ConnectionKind::AiGateway(model(properties, false)?),
-        ConnectionTypeEntry::Demo(properties) => {
-            ConnectionKind::Demo(DemoConnection { delay: properties.delay_ms.map(Duration::from_millis) })
-        }
+        ConnectionTypeEntry::Demo(demo) => ConnectionKind::Demo(demo),
         ConnectionTypeEntry::Sql(properties) => ConnectionKind::Sql(sql(id, properties, node, context)?),
         ConnectionTypeEntry::RemoteAgent(properties) => {
             ConnectionKind::RemoteAgent(remote_agents::connection(id, properties, node, context)?)

@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::auth::jwt;
-use super::auth::{AudienceEntry, ClaimsEntry, default_leeway_seconds, report_short_key};
+use super::auth::{default_leeway_seconds, report_short_key};
 use super::value::{SecretEntry, Text};
-use crate::auth::{JwtAuth, JwtKeys};
+use crate::auth::{ClaimNames, JwtAuth, JwtKeys};
 use crate::embed::Embed;
 use crate::shape::{Shape, decode};
 use crate::source::{Node, NodeKind, PathStep, Span};
@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::Value;
+use settings::OneOrMany;
 use url::{Host, Url};
 
 /// The shortest secret for HS256 in bytes (RFC 7518, section 3.2).
@@ -53,7 +54,7 @@ pub(crate) struct TokensEntry {
     allow_private: bool,
     /// The required `aud` claim: one value, or a list of which one is enough. Default:
     /// `chatwright`.
-    audience: Option<AudienceEntry>,
+    audience: Option<OneOrMany<Text>>,
     /// The required `iss` claim. Default: any.
     issuer: Option<Text>,
     /// The accepted clock skew in seconds.
@@ -62,7 +63,7 @@ pub(crate) struct TokensEntry {
     leeway_seconds: u64,
     /// The claims that identify the user.
     #[serde(default)]
-    claims: ClaimsEntry,
+    claims: ClaimNames,
 }
 
 /// Reads the section.
@@ -110,13 +111,13 @@ pub(super) fn parse_origin(text: &str, at: Span, context: &mut Context<'_, '_>) 
 
 fn tokens(entry: TokensEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtAuth> {
     let keys = keys((entry.secrets, entry.jwks_url, entry.public_key, entry.jwk), entry.allow_private, node, context)?;
-    let audience = entry.audience.unwrap_or_else(|| AudienceEntry::One(Text(DEFAULT_AUDIENCE.to_owned())));
+    let audience = entry.audience.unwrap_or_else(|| OneOrMany::One(Text(DEFAULT_AUDIENCE.to_owned())));
     let checks = jwt::TokenChecks {
         issuer: entry.issuer,
         audience,
         cookie: None,
         leeway_seconds: entry.leeway_seconds,
-        claims: entry.claims.into(),
+        claims: entry.claims,
     };
     jwt::read(keys, checks, node, context)
 }

@@ -60,7 +60,7 @@ pub(crate) struct RootEntry {
     limits: Option<settings::LimitsEntry>,
     /// Prices by a prefix of the model's name; `default` is the price of all other models. They
     /// take precedence over the list prices of well-known models.
-    prices: IndexMap<String, prices::PriceEntry>,
+    prices: IndexMap<String, contract::Price>,
     /// The language and the texts of the UI. Default: English.
     locale: Option<locale::LocaleEntry>,
     /// The database of conversations, and how long data is retained.

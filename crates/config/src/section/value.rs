@@ -1,71 +1,21 @@
 //! Values that several sections use.
 
 use super::Context;
-use crate::shape::pattern;
 use crate::source::Span;
 use globset::Glob;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use serde::Deserialize;
+use settings::Variable;
 
-/// Defines a type for text that matches a pattern or is at least not empty.
-macro_rules! text {
-    ($(#[$doc:meta])* $visible:vis $name:ident, $schema:expr) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, Deserialize, Serialize)]
-        #[serde(transparent)]
-        $visible struct $name($visible String);
-
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                $schema
-            }
-        }
-    };
-}
-
-text!(
-    /// The id of a connection, an agent, a page or a block.
-    pub Id,
-    json_schema!({ "type": "string", "pattern": pattern::ID })
-);
-text!(
-    /// The id of an endpoint.
-    pub(crate) EndpointId,
-    json_schema!({ "type": "string", "pattern": pattern::ENDPOINT_ID })
-);
-text!(
-    /// The name of a tool.
-    pub(crate) ToolName,
-    json_schema!({ "type": "string", "pattern": pattern::TOOL_NAME })
-);
-text!(
-    /// The name of an environment variable.
-    pub(crate) Variable,
-    json_schema!({ "type": "string", "pattern": pattern::VARIABLE })
-);
-text!(
-    /// Text that is not empty.
-    pub(crate) Text,
-    json_schema!({ "type": "string", "minLength": 1 })
-);
+pub use settings::Id;
+pub(crate) use settings::{EndpointId, Text, ToolName};
 
 /// Checks glob patterns such as `read_*`.
-pub(super) fn check_patterns(texts: Vec<Text>, at: Span, context: &mut Context<'_, '_>) -> Vec<String> {
-    let texts: Vec<_> = texts.into_iter().map(|Text(text)| text).collect();
+pub(super) fn check_patterns(texts: &[String], at: Span, context: &mut Context<'_, '_>) {
     if let Some(error) = texts.iter().find_map(|text| Glob::new(text).err()) {
         context.report.error(at, format!("this is not a pattern: {}", error.kind()), None);
     }
-    texts
 }
 
 /// A text, or the name of an environment variable that holds it.

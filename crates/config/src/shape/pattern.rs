@@ -1,14 +1,7 @@
 //! The patterns of the schema, each implemented as a function, so that no regular expression engine
 //! is needed.
 
-pub(crate) use wire::page::schema::{ENDPOINT_ID, ID};
-
-/// Names of tools, as every provider accepts them.
-pub(crate) const TOOL_NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
-/// Which tool calls are left out of the history.
-pub(crate) const PRUNED_CALLS: &str = r"^(none|all|before-last-message|before-last-[1-9][0-9]{0,5}-messages)$";
-/// Names of environment variables.
-pub(crate) const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]{0,127}$";
+pub(crate) use settings::pattern::{ENDPOINT_ID, ID, PRUNED_CALLS, TOOL_NAME, VARIABLE};
 
 /// Language tags (BCP 47).
 pub(crate) const LANGUAGE: &str = "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$";

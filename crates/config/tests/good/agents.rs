@@ -1,13 +1,17 @@
 //! Agents and their properties.
 
 use super::*;
+use ::agent::RunSettings;
 
 #[test]
 fn minimal_agent_with_shared_state_is_loaded() {
     let (config, warnings) = load(SUPPORT);
     assert_eq!(warnings, "");
     let agent = &config.agents["support_agent"];
-    assert_eq!((agent.agent_type, agent.max_steps, agent.max_retries), (AgentType::Claude, 10, 2));
+    assert_eq!(
+        (agent.agent_type, agent.settings.max_steps, agent.settings.max_retries),
+        (AgentType::ClaudeAgent, 10, 2)
+    );
     assert_eq!((agent.tools[0].endpoint_id.as_str(), agent.tools[0].confirm), ("search_knowledge_base", None));
     assert_eq!(agent.at.to_string(), "chatwright.yaml:8:5");
     let page = serde_json::to_value(&config.pages[0].definition).unwrap();
@@ -54,14 +58,17 @@ agents:
     let ConnectionKind::OpenAiCompatible(local) = &config.connections["local"].kind else { panic!("not local") };
     assert_eq!(local.base_url.as_deref(), Some("http://127.0.0.1:8080/v1"));
     assert_eq!(local.headers[0].0, "X-Team");
-    assert_eq!((a.agent_type, a.instructions.as_ref(), a.sampling.temperature), (AgentType::Any, None, Some(1.0)));
-    assert_eq!(a.timeouts.step, Some(Duration::from_millis(500)));
-    assert_eq!(a.tool_choice, ToolChoice::None);
-    assert_eq!(Value::from(a.provider_options.clone()), json!({ "openai": { "logit_bias": {} } }));
-    assert_eq!(b.tool_choice, ToolChoice::Tool("update-page-state".to_owned()));
-    assert_eq!(b.timeouts.total, Some(Duration::from_secs(9)));
     assert_eq!(
-        Value::from(b.provider_options.clone()),
+        (a.agent_type, a.instructions.as_ref(), a.settings.sampling.temperature),
+        (AgentType::AISDKAgent, None, Some(1.0))
+    );
+    assert_eq!(a.settings.timeouts.step, Some(Duration::from_millis(500)));
+    assert_eq!(a.settings.tool_choice, ToolChoice::None);
+    assert_eq!(Value::from(a.settings.provider_options.clone()), json!({ "openai": { "logit_bias": {} } }));
+    assert_eq!(b.settings.tool_choice, ToolChoice::Tool("update-page-state".to_owned()));
+    assert_eq!(b.settings.timeouts.total, Some(Duration::from_secs(9)));
+    assert_eq!(
+        Value::from(b.settings.provider_options.clone()),
         json!({ "anthropic": {
             "thinking": { "type": "enabled", "budget_tokens": 2000 },
             "service_tier": "auto",
@@ -69,7 +76,7 @@ agents:
         } })
     );
     assert_eq!(c.openai_api, OpenAiApi::Chat);
-    assert_eq!(Value::from(c.provider_options.clone()), json!({ "openai": { "reasoning_effort": "medium" } }));
+    assert_eq!(Value::from(c.settings.provider_options.clone()), json!({ "openai": { "reasoning_effort": "medium" } }));
 }
 
 /// The properties of each type of agent are written in the terms of its provider and merged with
@@ -115,11 +122,11 @@ agents:
       providerOptions: { gateway: { sort: cost, user: u2 }, anthropic: { thinking: { type: adaptive } } }
 ");
     assert_eq!(warnings, "");
-    let options = |id: &str| Value::from(config.agents[id].provider_options.clone()).to_string();
+    let options = |id: &str| Value::from(config.agents[id].settings.provider_options.clone()).to_string();
     assert_snapshot!(options("openai"), @r#"{"openai":{"reasoning":{"effort":"low","generate_summary":"auto","summary":"detailed"},"textVerbosity":"low"}}"#);
     assert_snapshot!(options("google"), @r#"{"google":{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW","thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true}},"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_NONE"}]}}"#);
     assert_snapshot!(options("gateway"), @r#"{"gateway":{"sort":"cost","user":"u1","order":["azure","bedrock"],"only":["azure"],"models":["openai/gpt-5"],"tags":["a"],"zeroDataRetention":true,"providerTimeouts":{"byok":{"openai":5000}},"byok":{"anthropic":[{"apiKey":"k"}]}},"anthropic":{"thinking":{"type":"adaptive"}}}"#);
-    let timeouts = config.agents["openai"].timeouts;
+    let timeouts = config.agents["openai"].settings.timeouts;
     assert_eq!(timeouts.first_byte.zip(timeouts.chunk), Some((Duration::from_secs(180), Duration::from_secs(90))));
     let elsewhere = &config.agents["gateway"].fallback_models[0];
     assert_eq!((elsewhere.connection_id.as_str(), elsewhere.model.as_str()), ("openai", "gpt-4o"));
@@ -136,11 +143,11 @@ fn preset_needs_only_a_model() {
     let [preset, own] = ["record-extractor", "own"].map(|id| &config.agents[id]);
     assert!(preset.instructions.as_ref().is_some_and(|text| text.as_str().unwrap().starts_with("You extract records")));
     assert_eq!(
-        (preset.sampling.temperature, preset.max_steps, preset.has_preset, preset.no_think),
+        (preset.settings.sampling.temperature, preset.settings.max_steps, preset.has_preset, preset.settings.no_think),
         (Some(0.0), 1, true, None)
     );
     assert_eq!(
-        (own.instructions.clone(), own.sampling.temperature, own.no_think),
+        (own.instructions.clone(), own.settings.sampling.temperature, own.settings.no_think),
         (Some(json!("Short.")), Some(0.5), Some(true))
     );
 }
@@ -159,9 +166,9 @@ fn values_of_operators_are_checked_for_each_turn() {
     assert_eq!(later.collect::<Vec<_>>(), ["model", "topP", "limits", "prune"]);
     let settled = |values: [Value; 4]| match agent.with_dynamic_values(values.to_vec()) {
         Ok(agent) => {
-            let (sampling, limits) = (agent.sampling, agent.limits);
-            let (requests, calls, reasoning) = (limits.requests, limits.tool_calls, agent.prune.reasoning);
-            format!("{} {} {:?} {requests:?} {calls:?} {reasoning:?}", agent.model, agent.max_steps, sampling.top_p)
+            let RunSettings { max_steps, sampling, limits, prune, .. } = agent.settings;
+            let (requests, calls, reasoning) = (limits.requests, limits.tool_calls, prune.reasoning);
+            format!("{} {max_steps} {:?} {requests:?} {calls:?} {reasoning:?}", agent.model, sampling.top_p)
         }
         Err(error) => error,
     };

@@ -3,12 +3,14 @@
 mod agents;
 
 use config::{
-    AgentType, AuthMode, Config, Confirm, ConnectionKind, Env, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,
-    Retention, ToolChoice, load_embedded, load_path, render,
+    AgentType, AuthMode, Config, ConnectionKind, Env, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,
+    load_embedded, load_path, render,
 };
+use contract::{Annotations, Confirm, ToolChoice};
 use insta::assert_debug_snapshot;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use settings::Retention;
 use std::collections::HashMap;
 use std::time::Duration;
 use wire::locale::{Locale, Text};
@@ -308,16 +310,22 @@ pages:
 ";
     let config = load(agents).0;
     let agent = &config.agents["a"];
-    assert_eq!(agent.tools.iter().map(|tool| tool.annotations.idempotent).collect::<Vec<_>>(), [false, true]);
-    let servers =
-        agent.mcp.iter().map(|server| format!("{:?} {}", server.annotations.idempotent, server.idempotent_hint));
+    assert_eq!(
+        agent.tools.iter().map(|tool| Annotations::from(tool.annotations).idempotent).collect::<Vec<_>>(),
+        [false, true]
+    );
+    let servers = agent
+        .mcp
+        .iter()
+        .map(|server| format!("{:?} {}", server.annotations.idempotent.as_ref().unwrap(), server.idempotent_hint));
     let expected = ["All(false) false", r#"These(["get_*"]) false"#, "All(false) true"];
     assert_eq!(servers.collect::<Vec<_>>(), expected);
-    let remote = agent.remote_agents.iter().map(|remote| format!("{:?}", remote.annotations.idempotent));
+    let remote =
+        agent.remote_agents.iter().map(|remote| format!("{:?}", remote.annotations.idempotent.as_ref().unwrap()));
     assert_eq!(remote.collect::<Vec<_>>(), ["All(false)", "All(true)"]);
-    assert!(agent.file_system.as_ref().unwrap().annotations.idempotent, "files are only read");
+    assert!(Annotations::from(agent.file_system.as_ref().unwrap().annotations).idempotent, "files are only read");
     let page = &config.pages[0];
-    assert!(page.client_tools[0].annotations.idempotent);
+    assert!(Annotations::from(page.client_tools[0].annotations).idempotent);
     let shown = serde_json::to_value(&page.definition).unwrap();
     assert_eq!(shown["blocks"][0]["properties"]["clientTools"][0]["idempotent"], true, "{shown}");
 }

@@ -4,6 +4,7 @@ use contract::{Tool, ToolContext, ToolError, ToolSource};
 use mcp::{HttpServerSettings, McpSelection, McpServer, McpSettings, McpSource, McpTransport, StdioSettings};
 use secrecy::SecretString;
 use serde_json::Value;
+use settings::ToolSelection;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +42,7 @@ pub(crate) fn address(url: &str) -> HttpServerSettings {
 pub(crate) fn everything() -> McpSelection {
     let (prefix, timeout) = (String::new(), Duration::from_secs(20));
     let approval = contract::ApprovalTerms::default();
-    McpSelection { allow: None, deny: Vec::new(), prefix, confirm: false, approval, timeout, idempotent_hint: false }
+    McpSelection { tools: ToolSelection::default(), prefix, confirm: false, approval, timeout, idempotent_hint: false }
 }
 
 /// An agent's view of a server.

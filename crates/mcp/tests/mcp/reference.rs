@@ -4,6 +4,7 @@ use crate::peers::{Peer, address, context, everything, node, npm, program, repos
 use contract::{CallReport, CallReports};
 use mcp::{McpSelection, McpSettings, McpTransport};
 use serde_json::{Value, json};
+use settings::ToolSelection;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -108,8 +109,10 @@ async fn progress_is_reported_and_calls_can_be_cancelled() {
 #[tokio::test]
 async fn the_selection_filters_and_prefixes_tools() {
     let selection = McpSelection {
-        allow: Some(vec!["get-*".to_owned(), "echo".to_owned()]),
-        deny: vec!["*-env".to_owned(), "get-r*".to_owned()],
+        tools: ToolSelection {
+            allow: Some(vec!["get-*".to_owned(), "echo".to_owned()]),
+            deny: vec!["*-env".to_owned(), "get-r*".to_owned()],
+        },
         prefix: "all__".to_owned(),
         confirm: true,
         ..everything()

@@ -1,9 +1,8 @@
 //! An agent's `fallbackModels`: models to try if the one before fails before its reply begins.
 
-use super::entry::AgentTypeEntry;
-use crate::agent::ModelRef;
+use crate::agent::{AgentType, ModelRef};
 use crate::config::MODEL_TYPES;
-use crate::section::value::{Id, Text};
+use crate::section::value::Text;
 use crate::section::{Context, type_of};
 use crate::source::{Node, PathStep};
 use schemars::JsonSchema;
@@ -16,17 +15,7 @@ pub(crate) enum FallbackEntry {
     /// A model of the agent's own connection.
     Model(Text),
     /// A model of another connection.
-    Elsewhere(FallbackModel),
-}
-
-/// A model of another connection.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FallbackModel {
-    /// The connection to the model's provider.
-    connection_id: Id,
-    /// The provider's name for the model.
-    model: Text,
+    Elsewhere(ModelRef),
 }
 
 /// Reports connections that do not exist or have no models.
@@ -47,19 +36,17 @@ pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
 /// back to by itself: the gateway's own.
 pub(crate) fn split_fallbacks(
     entries: Vec<FallbackEntry>,
-    agent_type: AgentTypeEntry,
+    agent_type: AgentType,
     connection_id: &str,
 ) -> (Vec<ModelRef>, Vec<Text>) {
     let (mut ours, mut gateways) = (Vec::new(), Vec::new());
     for entry in entries {
         match entry {
-            FallbackEntry::Model(model) if agent_type == AgentTypeEntry::AIGatewayAgent => gateways.push(model),
+            FallbackEntry::Model(model) if agent_type == AgentType::AIGatewayAgent => gateways.push(model),
             FallbackEntry::Model(Text(model)) => {
                 ours.push(ModelRef { connection_id: connection_id.to_owned(), model });
             }
-            FallbackEntry::Elsewhere(FallbackModel { connection_id: Id(connection_id), model: Text(model) }) => {
-                ours.push(ModelRef { connection_id, model });
-            }
+            FallbackEntry::Elsewhere(model) => ours.push(model),
         }
     }
     (ours, gateways)

@@ -1,9 +1,10 @@
 //! An agent's `fileSystem`: the folder that it may read.
 
-use crate::agent::{FileSystem, ToolAnnotations};
+use crate::agent::FileSystem;
 use crate::section::Context;
 use crate::section::value::Text;
 use crate::source::{Node, PathStep, Span};
+use contract::DeclaredAnnotations;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -28,11 +29,14 @@ pub(crate) fn read(entry: FileSystemEntry, properties: &Node, context: &mut Cont
     let base_path =
         folder(&written, context).map_err(|(message, help)| context.report.error(at, message, help)).ok()?;
     warn_about_config(&base_path, &written, at, context);
-    let (reads_private, returns_untrusted) =
-        (entry.reads_private.unwrap_or(true), entry.returns_untrusted.unwrap_or_default());
     // The tools only read.
-    let marks = ToolAnnotations { reads_private, returns_untrusted, egress: Some(false), idempotent: true };
-    Some(FileSystem { base_path, annotations: marks })
+    let annotations = DeclaredAnnotations {
+        reads_private: Some(entry.reads_private.unwrap_or(true)),
+        returns_untrusted: entry.returns_untrusted,
+        egress: Some(false),
+        idempotent: Some(true),
+    };
+    Some(FileSystem { base_path, annotations })
 }
 
 /// Returns the folder's path, or the message and the help of an error.

@@ -1,18 +1,20 @@
 //! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which refers to a connection,
 //! overrides its settings or defines a server of its own.
 
-use crate::agent::McpRef;
-use crate::config::{Connection, ConnectionKind, McpConnection, McpHttp, McpOauth, McpStdio, McpTransport};
-use crate::section::annotations::SourceAnnotationsEntry;
+use crate::agent::{McpRef, SourceAnnotations};
+use crate::config::{Connection, ConnectionKind, McpConnection};
 use crate::section::confirm::ConfirmEntry;
 use crate::section::value::{Id, Setting, Text, check_patterns};
-use crate::section::{Context, type_of};
+use crate::section::{Context, annotations, type_of};
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, PathStep, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+use settings::ToolSelection;
+use settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport, StdioSettings};
+use std::path::Path;
 use std::time::Duration;
 use url::{Host, Url};
 
@@ -113,12 +115,8 @@ pub(crate) struct McpSourceProperties {
     server: McpProperties,
     /// Lets the user approve each call. Default: no approval.
     confirm: Option<ConfirmEntry>,
-    /// Patterns of tool names, such as `read_*`: only tools that match one are offered. Default:
-    /// all.
-    allow: Option<Vec<Text>>,
-    /// Patterns of tool names: tools that match one are not offered.
-    #[serde(default)]
-    deny: Vec<Text>,
+    #[serde(flatten)]
+    tools: ToolSelection,
     /// The prefix of its tools' names.
     prefix: Option<Text>,
     /// The timeout of one call in milliseconds. Default: `limits.toolMs`.
@@ -128,7 +126,7 @@ pub(crate) struct McpSourceProperties {
     #[serde(default)]
     idempotent_hint: bool,
     #[serde(flatten)]
-    annotations: SourceAnnotationsEntry,
+    annotations: SourceAnnotations,
 }
 
 /// Reads a connection.
@@ -160,31 +158,33 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
             connection_id: Some(id),
             server: McpProperties::default(),
             confirm: None,
-            allow: None,
-            deny: Vec::new(),
+            tools: ToolSelection::default(),
             prefix: None,
             timeout_ms: None,
             idempotent_hint: false,
-            annotations: SourceAnnotationsEntry::default(),
+            annotations: SourceAnnotations::default(),
         },
     };
     let base = match &properties.connection_id {
         Some(Id(id)) => Some(find_connection(id, node, connections, context)?),
         None => None,
     };
-    let name = properties.connection_id.map_or_else(|| default_name(&properties.server), |Id(id)| id);
-    let mut names = |texts, key| check_patterns(texts, node.span_at(&[PathStep::Key(key)]), context);
-    let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
+    let name = match &properties.connection_id {
+        Some(Id(id)) => id.clone(),
+        None => default_name(&properties.server),
+    };
+    let ToolSelection { allow, deny } = &properties.tools;
+    check_patterns(allow.as_deref().unwrap_or_default(), node.span_at(&[PathStep::Key("allow")]), context);
+    check_patterns(deny, node.span_at(&[PathStep::Key("deny")]), context);
     let server = merge_settings(&name, base, properties.server, node, context)?;
     // A local program can read local data.
     let is_private = matches!(server.transport, McpTransport::Stdio(_));
     Some(McpRef {
-        annotations: properties.annotations.read(is_private, node, context),
+        annotations: annotations::with_defaults(properties.annotations, is_private, node, context),
         server,
         name,
         confirm: ConfirmEntry::read(properties.confirm),
-        allow,
-        deny,
+        tools: properties.tools,
         prefix: properties.prefix.map(|Text(text)| text).unwrap_or_default(),
         timeout: properties.timeout_ms.map(Duration::from_millis),
         idempotent_hint: properties.idempotent_hint,
@@ -249,7 +249,7 @@ fn stdio(
     properties: McpProperties,
     node: &Node,
     context: &mut Context<'_, '_>,
-) -> Option<McpStdio> {
+) -> Option<StdioSettings> {
     let known = match base.map(|base| &base.transport) {
         Some(McpTransport::Stdio(known)) => Some(known),
         _ => None,
@@ -272,7 +272,7 @@ fn stdio(
         Some((variable, value))
     });
     let own = own.collect::<Option<Vec<_>>>()?;
-    Some(McpStdio {
+    Some(StdioSettings {
         args: if properties.args.is_empty() {
             known.map(|of| of.args.clone()).unwrap_or_default()
         } else {
@@ -280,6 +280,8 @@ fn stdio(
         },
         command,
         env: merge_pairs(known.map(|of| of.env.as_slice()).unwrap_or_default(), own),
+        // Relative paths do not depend on where the server was started.
+        folder: context.folder.map(Path::to_owned),
     })
 }
 
@@ -300,7 +302,7 @@ fn http(
     properties: McpProperties,
     node: &Node,
     context: &mut Context<'_, '_>,
-) -> Option<McpHttp> {
+) -> Option<HttpServerSettings> {
     let known = match base.map(|base| &base.transport) {
         Some(McpTransport::Http(known) | McpTransport::Sse(known)) => Some(known),
         _ => None,
@@ -330,7 +332,7 @@ fn http(
         Some(entry) => Some(oauth((name, allow_private), entry, node, context)?),
         None => known.and_then(|known| known.oauth.clone()),
     };
-    Some(McpHttp {
+    Some(HttpServerSettings {
         allow_private,
         url,
         headers: merge_pairs(known.map(|of| of.headers.as_slice()).unwrap_or_default(), own),
@@ -343,7 +345,7 @@ fn oauth(
     entry: OauthEntry,
     node: &Node,
     context: &mut Context<'_, '_>,
-) -> Option<McpOauth> {
+) -> Option<ClientCredentials> {
     let place = |key| node.span_at(&[PathStep::Key("oauth"), PathStep::Key(key)]);
     let of = |key: &str| format!("`oauth.{key}` of the MCP server `{name}`");
     let refresh_token = match entry.refresh_token {
@@ -357,7 +359,7 @@ fn oauth(
         context.report.error(place("tokenUrl"), message, Some(help));
         return None;
     }
-    Some(McpOauth {
+    Some(ClientCredentials {
         token_url,
         client_id: entry.client_id.0,
         client_secret: entry.client_secret.resolve(place("clientSecret"), &of("clientSecret"), context)?,

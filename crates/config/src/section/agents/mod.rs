@@ -16,26 +16,19 @@ pub(super) mod steps;
 pub(super) mod sub_agents;
 pub(super) mod tools;
 
-use crate::agent::{
-    Agent, AgentLimits, AgentTimeouts, AgentType, DynamicProperties, FileSystem, OpenAiApi, Sampling, ToolChoice,
-    ToolRef,
-};
+use crate::agent::{Agent, AgentType, DynamicProperties, FileSystem, OpenAiApi, ToolRef};
 use crate::config::Connection;
 use crate::rule::AccessRule;
 use crate::section::pages::client_tools;
-use crate::section::value::{Text, ToolName};
 use crate::section::{Context, operator, rule_entry, type_of};
 use crate::section_type::{SectionPlace, Sections};
 use crate::shape::{self, Shape, check_value, list_items, suggest};
 use crate::source::{Location, Node, PathStep};
-use entry::{
-    AgentEntry, AgentProperties, AgentTypeEntry, ApiEntry, Milliseconds, OneOrMany, TimeoutEntry, ToolChoiceEntry,
-    ToolChoiceMode,
-};
+use contract::ToolChoice;
+use entry::{AgentEntry, AgentProperties};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Reads the section.
 pub(super) fn read(
@@ -52,7 +45,7 @@ pub(super) fn read(
 
 fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut Context<'_, '_>) -> Option<Agent> {
     let place = node.get("properties").map_or(node, |entry| &entry.value);
-    if let Some(agent_type) = type_of(node).and_then(AgentTypeEntry::parse) {
+    if let Some(agent_type) = type_of(node).and_then(|name| serde_json::from_value(name.into()).ok()) {
         check_connection(node, agent_type, context);
         provider::check_type(place, agent_type, context);
         sampling::check(node, place, agent_type, context);
@@ -80,9 +73,10 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
         let own = own.chain(of_sections.iter().map(String::as_str));
         check_tool_names(&entry.properties, place, own, context);
     }
-    steps::check(&entry.properties.prepare_step, place, context.report);
+    steps::check(&entry.properties.settings.prepare_step, place, context.report);
     let files = entry.properties.file_system.take().and_then(|entry| file_system::read(entry, place, context));
-    let policy = entry.policy.take().map(|entry| policy::read(entry, node, context));
+    let policy = entry.policy.take();
+    policy.iter().for_each(|policy| policy::check(policy, node, context));
     let auth = rule_entry::read(entry.auth.take(), node, context.report);
     let at = context.report.location(node.at);
     let agent = build_agent(entry, tools, files, at);
@@ -124,65 +118,38 @@ impl Agent {
 fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
     preset::apply(&mut entry);
     let properties = entry.properties;
-    let timeouts = properties.timeout.map_or_else(AgentTimeouts::default, timeouts);
-    let chat = properties.api == Some(ApiEntry::Chat);
+    let openai_api = properties.api.unwrap_or_default();
     let (fallback_models, of_gateway) =
         fallbacks::split_fallbacks(properties.fallback_models, entry.agent_type, &entry.connection_id.0);
+    let mut settings = properties.settings;
+    settings.provider_options = provider::options(
+        settings.provider_options,
+        properties.provider,
+        &of_gateway,
+        entry.agent_type,
+        openai_api == OpenAiApi::Chat,
+    );
     Agent {
         id: entry.id.0,
-        agent_type: agent_type(entry.agent_type),
+        agent_type: entry.agent_type,
         connection_id: entry.connection_id.0,
         model: properties.model.0,
         fallback_models,
         instructions: properties.instructions,
-        context_tokens: properties.context_tokens,
         has_preset: entry.preset.is_some(),
-        no_think: properties.no_think,
-        max_steps: properties.max_steps,
-        max_retries: properties.max_retries,
-        repair_tool_call: properties.repair_tool_call,
-        sampling: Sampling {
-            max_output_tokens: properties.max_output_tokens,
-            temperature: properties.temperature,
-            top_p: properties.top_p,
-            top_k: properties.top_k,
-            frequency_penalty: properties.frequency_penalty,
-            presence_penalty: properties.presence_penalty,
-            seed: properties.seed,
-            stop_sequences: properties.stop_sequences.into_iter().map(|Text(text)| text).collect(),
-        },
-        tool_choice: properties.tool_choice.map_or(ToolChoice::Auto, tool_choice),
-        active_tools: properties.active_tools.map(names),
-        stop_on_tool_call: properties.stop_on_tool_call.map_or_else(Vec::new, one_or_many),
-        prepare_step: steps::rules(properties.prepare_step),
-        prune: steps::prune(properties.prune),
+        settings,
         page_context: properties.page_context,
         ask_user: properties.ask_user,
-        timeouts,
-        limits: AgentLimits {
-            requests: properties.limits.requests,
-            total_tokens: properties.limits.total_tokens,
-            tool_calls: properties.limits.tool_calls,
-            cost_usd: properties.limits.cost_usd,
-            time: properties.limits.time_seconds.map(|seconds| Duration::from_secs(seconds.into())),
-        },
-        provider_options: provider::options(
-            properties.provider_options,
-            properties.provider,
-            &of_gateway,
-            entry.agent_type,
-            chat,
-        ),
         dynamic_properties: None,
         secrets: Vec::new(),
-        openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
+        openai_api,
         tools,
         policy: None,
         sections: Sections::default(),
         mcp: Vec::new(),
         remote_agents: Vec::new(),
         agents: Vec::new(),
-        hooks: hooks::into_hooks(entry.hooks),
+        hooks: entry.hooks,
         file_system,
         auth: AccessRule::default(),
         at,
@@ -190,18 +157,18 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
 }
 
 /// Checks that the connection exists and fits the agent's type.
-fn check_connection(node: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
+fn check_connection(node: &Node, agent_type: AgentType, context: &mut Context<'_, '_>) {
     let Some((id, at)) = node.get("connectionId").and_then(|entry| Some((entry.value.text()?, entry.value.at))) else {
         return;
     };
     let Some(connection) = context.connection(id, at) else { return };
     let Some(found) = type_of(connection) else { return };
     let expected = match agent_type {
-        AgentTypeEntry::ClaudeAgent => "Anthropic",
-        AgentTypeEntry::OpenAIAgent => "OpenAI",
-        AgentTypeEntry::GeminiAgent => "Google",
-        AgentTypeEntry::AIGatewayAgent => "AIGateway",
-        AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => {
+        AgentType::ClaudeAgent => "Anthropic",
+        AgentType::OpenAIAgent => "OpenAI",
+        AgentType::GeminiAgent => "Google",
+        AgentType::AIGatewayAgent => "AIGateway",
+        AgentType::Agent | AgentType::AISDKAgent => {
             if matches!(found, "Sql" | "Http" | "Mcp" | "RemoteAgent") {
                 context.report.error(
                     at,
@@ -252,74 +219,24 @@ fn check_tool_names<'t>(
             );
         }
     };
-    if let Some(ToolChoiceEntry::Tool(tool)) = &properties.tool_choice {
-        check(&tool.tool_name.0, &[PathStep::Key("toolChoice"), PathStep::Key("toolName")]);
+    let settings = &properties.settings;
+    if let ToolChoice::Tool(name) = &settings.tool_choice {
+        check(name, &[PathStep::Key("toolChoice"), PathStep::Key("toolName")]);
     }
-    for (index, ToolName(name)) in properties.active_tools.iter().flatten().enumerate() {
+    for (index, name) in settings.active_tools.iter().flatten().enumerate() {
         check(name, &[PathStep::Key("activeTools"), PathStep::Index(index)]);
     }
-    for (number, rule) in properties.prepare_step.iter().enumerate() {
+    for (number, rule) in settings.prepare_step.iter().enumerate() {
         let rule_at = [PathStep::Key("prepareStep"), PathStep::Index(number)];
-        if let Some(ToolChoiceEntry::Tool(tool)) = &rule.tool_choice {
-            check(
-                &tool.tool_name.0,
-                &[&rule_at[..], &[PathStep::Key("toolChoice"), PathStep::Key("toolName")]].concat(),
-            );
+        if let Some(ToolChoice::Tool(name)) = &rule.tool_choice {
+            check(name, &[&rule_at[..], &[PathStep::Key("toolChoice"), PathStep::Key("toolName")]].concat());
         }
-        for (index, ToolName(name)) in rule.active_tools.iter().flatten().enumerate() {
+        for (index, name) in rule.active_tools.iter().flatten().enumerate() {
             check(name, &[&rule_at[..], &[PathStep::Key("activeTools"), PathStep::Index(index)]].concat());
         }
     }
-    match &properties.stop_on_tool_call {
-        Some(OneOrMany::One(ToolName(name))) => check(name, &[PathStep::Key("stopOnToolCall")]),
-        Some(OneOrMany::Many(names)) => {
-            for (index, ToolName(name)) in names.iter().enumerate() {
-                check(name, &[PathStep::Key("stopOnToolCall"), PathStep::Index(index)]);
-            }
-        }
-        None => {}
+    // A single name has no index, and the position of its key.
+    for (index, name) in settings.stop_on_tool_call.iter().enumerate() {
+        check(name, &[PathStep::Key("stopOnToolCall"), PathStep::Index(index)]);
     }
-}
-
-fn agent_type(entry: AgentTypeEntry) -> AgentType {
-    match entry {
-        AgentTypeEntry::ClaudeAgent => AgentType::Claude,
-        AgentTypeEntry::OpenAIAgent => AgentType::OpenAi,
-        AgentTypeEntry::GeminiAgent => AgentType::Gemini,
-        AgentTypeEntry::AIGatewayAgent => AgentType::AiGateway,
-        AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => AgentType::Any,
-    }
-}
-
-pub(super) fn tool_choice(entry: ToolChoiceEntry) -> ToolChoice {
-    match entry {
-        ToolChoiceEntry::Mode(ToolChoiceMode::Auto) => ToolChoice::Auto,
-        ToolChoiceEntry::Mode(ToolChoiceMode::Required) => ToolChoice::Required,
-        ToolChoiceEntry::Mode(ToolChoiceMode::None) => ToolChoice::None,
-        ToolChoiceEntry::Tool(tool) => ToolChoice::Tool(tool.tool_name.0),
-    }
-}
-
-fn timeouts(entry: TimeoutEntry) -> AgentTimeouts {
-    let time = |Milliseconds(ms)| Duration::from_millis(ms);
-    match entry {
-        TimeoutEntry::Total(total) => AgentTimeouts { total: Some(time(total)), ..AgentTimeouts::default() },
-        TimeoutEntry::Parts(parts) => AgentTimeouts {
-            total: parts.total_ms.map(time),
-            step: parts.step_ms.map(time),
-            first_byte: parts.first_byte_ms.map(time),
-            chunk: parts.chunk_ms.map(time),
-        },
-    }
-}
-
-fn one_or_many(entry: OneOrMany) -> Vec<String> {
-    match entry {
-        OneOrMany::One(ToolName(name)) => vec![name],
-        OneOrMany::Many(list) => names(list),
-    }
-}
-
-pub(super) fn names(list: Vec<ToolName>) -> Vec<String> {
-    list.into_iter().map(|ToolName(name)| name).collect()
 }

@@ -8,7 +8,7 @@ use crate::section::{Context, operator};
 use crate::shape::{Shape, check_value, deserialize};
 use crate::source::{MapEntry, Node, Report, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// The operators that can be evaluated for a turn.
@@ -57,18 +57,9 @@ pub(crate) fn allow_operators(schema: &mut Schema) {
     for (name, property) in properties.into_iter().flatten() {
         // The schema of instructions allows operators already.
         if !STATIC_PROPERTIES.contains(&name.as_str()) && name != "instructions" {
-            allow_operator_in(property);
+            settings::allow_operator(property);
         }
     }
-}
-
-fn allow_operator_in(schema: &mut Value) {
-    let Value::Object(keywords) = schema else { return };
-    keywords.get_mut("items").into_iter().for_each(allow_operator_in);
-    let kept = ["description", "default"].map(|keyword| keywords.remove_entry(keyword));
-    let own = std::mem::take(keywords);
-    keywords.extend(kept.into_iter().flatten());
-    keywords.insert("anyOf".to_owned(), json!([own, { "$ref": "#/$defs/TurnOperator" }]));
 }
 
 /// Reports operators that are not allowed where they are used, and secrets that are not set.

@@ -45,6 +45,6 @@ pub(crate) fn apply(entry: &mut AgentEntry) {
     let Some(PresetEntry::RecordExtractor) = entry.preset else { return };
     let properties = &mut entry.properties;
     properties.instructions.get_or_insert_with(|| RECORD_EXTRACTOR.into());
-    properties.temperature.get_or_insert(0.0);
-    properties.max_steps = 1;
+    properties.settings.sampling.temperature.get_or_insert(0.0);
+    properties.settings.max_steps = 1;
 }

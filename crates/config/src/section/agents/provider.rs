@@ -1,41 +1,40 @@
 //! Properties of an agent for single providers, and how they are written in requests to the
 //! provider.
 
-use super::entry::AgentTypeEntry;
+use crate::agent::AgentType;
 use crate::section::Context;
 use crate::section::value::Text;
 use crate::source::Node;
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The properties that only one type of agent has. `Agent` has none of them.
-const KEYS: [(&str, AgentTypeEntry); 14] = [
-    ("thinking", AgentTypeEntry::ClaudeAgent),
-    ("effort", AgentTypeEntry::ClaudeAgent),
-    ("api", AgentTypeEntry::OpenAIAgent),
-    ("reasoningEffort", AgentTypeEntry::OpenAIAgent),
-    ("reasoningSummary", AgentTypeEntry::OpenAIAgent),
-    ("thinkingConfig", AgentTypeEntry::GeminiAgent),
-    ("safetySettings", AgentTypeEntry::GeminiAgent),
-    ("order", AgentTypeEntry::AIGatewayAgent),
-    ("only", AgentTypeEntry::AIGatewayAgent),
-    ("user", AgentTypeEntry::AIGatewayAgent),
-    ("tags", AgentTypeEntry::AIGatewayAgent),
-    ("zeroDataRetention", AgentTypeEntry::AIGatewayAgent),
-    ("providerTimeouts", AgentTypeEntry::AIGatewayAgent),
-    ("byok", AgentTypeEntry::AIGatewayAgent),
+const KEYS: [(&str, AgentType); 14] = [
+    ("thinking", AgentType::ClaudeAgent),
+    ("effort", AgentType::ClaudeAgent),
+    ("api", AgentType::OpenAIAgent),
+    ("reasoningEffort", AgentType::OpenAIAgent),
+    ("reasoningSummary", AgentType::OpenAIAgent),
+    ("thinkingConfig", AgentType::GeminiAgent),
+    ("safetySettings", AgentType::GeminiAgent),
+    ("order", AgentType::AIGatewayAgent),
+    ("only", AgentType::AIGatewayAgent),
+    ("user", AgentType::AIGatewayAgent),
+    ("tags", AgentType::AIGatewayAgent),
+    ("zeroDataRetention", AgentType::AIGatewayAgent),
+    ("providerTimeouts", AgentType::AIGatewayAgent),
+    ("byok", AgentType::AIGatewayAgent),
 ];
 
 /// Reports properties of other types of agents.
-pub(crate) fn check_type(properties: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
+pub(crate) fn check_type(properties: &Node, agent_type: AgentType, context: &mut Context<'_, '_>) {
     for entry in properties.entries() {
         let Some((key, owner)) = KEYS.iter().find(|(key, _)| *key == entry.key) else { continue };
         if *owner != agent_type {
             let message =
                 format!("`{key}` is for agents of the type {owner:?}; this one is of the type {agent_type:?}");
-            let help = (agent_type == AgentTypeEntry::Agent || agent_type == AgentTypeEntry::AISDKAgent)
+            let help = (agent_type == AgentType::Agent || agent_type == AgentType::AISDKAgent)
                 .then(|| "write it under `providerOptions`, in the provider's own words".to_owned());
             context.report.error(entry.key_at, message, help);
         }
@@ -78,7 +77,7 @@ pub(crate) struct ProviderProperties {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = super::operators::allow_operators)]
+#[schemars(transform = settings::allow_operators)]
 struct ThinkingEntry {
     /// Whether the model thinks before it replies.
     #[serde(rename = "type")]
@@ -125,7 +124,7 @@ enum ReasoningSummary {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = super::operators::allow_operators)]
+#[schemars(transform = settings::allow_operators)]
 struct ThinkingConfig {
     /// The most tokens for thinking. 0 switches thinking off, -1 lets the model decide.
     #[schemars(range(min = -1))]
@@ -156,21 +155,19 @@ struct SafetySetting {
 /// Merges these properties into `providerOptions`. `fallbacks` are those of the gateway. Options of
 /// the same group are merged; a property takes precedence over an option of the same name.
 pub(crate) fn options(
-    given: IndexMap<String, Map<String, Value>>,
+    mut options: Map<String, Value>,
     properties: ProviderProperties,
     fallbacks: &[Text],
-    agent_type: AgentTypeEntry,
+    agent_type: AgentType,
     chat: bool,
 ) -> Map<String, Value> {
     let (provider, own) = match agent_type {
-        AgentTypeEntry::ClaudeAgent => ("anthropic", properties.anthropic()),
-        AgentTypeEntry::OpenAIAgent => ("openai", properties.openai(chat)),
-        AgentTypeEntry::GeminiAgent => ("google", properties.google()),
-        AgentTypeEntry::AIGatewayAgent => ("gateway", properties.gateway(fallbacks)),
-        AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => ("", json!({})),
+        AgentType::ClaudeAgent => ("anthropic", properties.anthropic()),
+        AgentType::OpenAIAgent => ("openai", properties.openai(chat)),
+        AgentType::GeminiAgent => ("google", properties.google()),
+        AgentType::AIGatewayAgent => ("gateway", properties.gateway(fallbacks)),
+        AgentType::Agent | AgentType::AISDKAgent => ("", json!({})),
     };
-    let mut options: Map<String, Value> =
-        given.into_iter().map(|(name, options)| (name, Value::Object(options))).collect();
     if let Value::Object(own) = without_nulls(own)
         && !own.is_empty()
     {

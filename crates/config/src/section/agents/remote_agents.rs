@@ -1,17 +1,17 @@
 //! Remote agents: connections of the type `RemoteAgent`, and an agent's `remoteAgents`.
 
-use crate::agent::RemoteAgentRef;
+use crate::agent::{RemoteAgentRef, SourceAnnotations};
 use crate::auth::AuthMode;
 use crate::config::{Config, ConnectionKind, RemoteAgentConnection};
-use crate::section::annotations::SourceAnnotationsEntry;
 use crate::section::confirm::ConfirmEntry;
 use crate::section::value::{Id, Setting, Text, check_patterns};
-use crate::section::{Context, connections, type_of};
+use crate::section::{Context, annotations, connections, type_of};
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use settings::ToolSelection;
 use std::time::Duration;
 use url::Url;
 
@@ -59,16 +59,12 @@ pub(crate) struct RemoteSourceProperties {
     /// Lets the user approve each call, also of tools that do not ask for it themselves. Default:
     /// the tool decides.
     confirm: Option<ConfirmEntry>,
-    /// Patterns of tool names, such as `read_*`: only tools that match one are offered. Default:
-    /// all.
-    allow: Option<Vec<Text>>,
-    /// Patterns of tool names: tools that match one are not offered.
-    #[serde(default)]
-    deny: Vec<Text>,
+    #[serde(flatten)]
+    tools: ToolSelection,
     /// The prefix of its tools' names, as in `prefix__name`.
     prefix: Option<Text>,
     #[serde(flatten)]
-    annotations: SourceAnnotationsEntry,
+    annotations: SourceAnnotations,
 }
 
 /// Reads a connection.
@@ -146,18 +142,17 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteAgentRef> 
     let properties = match decode(node, Shape::for_type::<RemoteEntry>()?, context.report)? {
         RemoteEntry::Long(properties) => properties,
         RemoteEntry::Short(connection_id) => {
-            let marks = SourceAnnotationsEntry::default();
+            let marks = SourceAnnotations::default();
             RemoteSourceProperties {
                 connection_id,
                 confirm: None,
-                allow: None,
-                deny: Vec::new(),
+                tools: ToolSelection::default(),
                 prefix: None,
                 annotations: marks,
             }
         }
     };
-    let Id(id) = properties.connection_id;
+    let Id(id) = properties.connection_id.clone();
     let at = node.span_at(&[PathStep::Key("connectionId")]);
     let connection = context.connection(&id, at)?;
     if let Some(found) = type_of(connection).filter(|found| *found != "RemoteAgent") {
@@ -166,14 +161,14 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteAgentRef> 
         context.report.error(at, message, None);
         return None;
     }
-    let mut names = |texts, key| check_patterns(texts, node.span_at(&[PathStep::Key(key)]), context);
-    let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
+    let ToolSelection { allow, deny } = &properties.tools;
+    check_patterns(allow.as_deref().unwrap_or_default(), node.span_at(&[PathStep::Key("allow")]), context);
+    check_patterns(deny, node.span_at(&[PathStep::Key("deny")]), context);
     Some(RemoteAgentRef {
         connection_id: id,
         confirm: ConfirmEntry::read(properties.confirm),
-        allow,
-        deny,
+        tools: properties.tools,
         prefix: properties.prefix.map(|Text(text)| text),
-        annotations: properties.annotations.read(false, node, context),
+        annotations: annotations::with_defaults(properties.annotations, false, node, context),
     })
 }

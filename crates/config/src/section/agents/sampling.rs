@@ -1,7 +1,7 @@
 //! Warns of sampling settings that the API of an agent's model does not support and that are
 //! therefore not sent.
 
-use super::entry::AgentTypeEntry;
+use crate::agent::AgentType;
 use crate::section::{Context, type_of};
 use crate::source::{Node, NodeKind};
 
@@ -33,9 +33,9 @@ impl ModelApi {
         }
     }
 
-    fn help(self, setting: &str, agent_type: AgentTypeEntry) -> &'static str {
+    fn help(self, setting: &str, agent_type: AgentType) -> &'static str {
         match self {
-            Self::Responses if setting != "topK" && agent_type == AgentTypeEntry::OpenAIAgent => {
+            Self::Responses if setting != "topK" && agent_type == AgentType::OpenAIAgent => {
                 "leave it out, or let the agent speak Chat Completions, which knows it: `api: chat`"
             }
             Self::Responses if setting != "topK" => {
@@ -53,7 +53,7 @@ impl ModelApi {
 }
 
 /// Warns of settings that have no effect.
-pub(crate) fn check(agent: &Node, properties: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
+pub(crate) fn check(agent: &Node, properties: &Node, agent_type: AgentType, context: &mut Context<'_, '_>) {
     let Some(api) = api(agent, properties, agent_type, context) else { return };
     for entry in properties.entries().iter().filter(|entry| !matches!(entry.value.kind, NodeKind::Null)) {
         if api.unknown().contains(&entry.key.as_str()) {
@@ -65,14 +65,14 @@ pub(crate) fn check(agent: &Node, properties: &Node, agent_type: AgentTypeEntry,
 
 /// Returns the API of the agent's first model. `None` if it supports all settings, or if it is not
 /// known.
-fn api(agent: &Node, properties: &Node, agent_type: AgentTypeEntry, context: &Context<'_, '_>) -> Option<ModelApi> {
+fn api(agent: &Node, properties: &Node, agent_type: AgentType, context: &Context<'_, '_>) -> Option<ModelApi> {
     let is_chat = properties.get("api").and_then(|entry| entry.value.text()) == Some("chat");
     match agent_type {
-        AgentTypeEntry::ClaudeAgent => Some(ModelApi::Anthropic),
-        AgentTypeEntry::OpenAIAgent => Some(if is_chat { ModelApi::Chat } else { ModelApi::Responses }),
-        AgentTypeEntry::AIGatewayAgent => Some(ModelApi::Gateway),
-        AgentTypeEntry::GeminiAgent => None,
-        AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => {
+        AgentType::ClaudeAgent => Some(ModelApi::Anthropic),
+        AgentType::OpenAIAgent => Some(if is_chat { ModelApi::Chat } else { ModelApi::Responses }),
+        AgentType::AIGatewayAgent => Some(ModelApi::Gateway),
+        AgentType::GeminiAgent => None,
+        AgentType::Agent | AgentType::AISDKAgent => {
             let id = agent.get("connectionId").and_then(|entry| entry.value.text())?;
             match type_of(context.connections.get(id)?)? {
                 "Anthropic" => Some(ModelApi::Anthropic),

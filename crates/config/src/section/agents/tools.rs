@@ -3,13 +3,14 @@
 use super::entry::{ToolEntry, ToolProperties};
 use crate::agent::ToolRef;
 use crate::section::access_rules::{EntryKind, EntryRef};
-use crate::section::annotations::ToolAnnotationsEntry;
+use crate::section::annotations;
 use crate::section::api::routine;
 use crate::section::confirm::{self, ConfirmEntry};
 use crate::section::value::{EndpointId, ToolName};
 use crate::section::{Context, refuse_prototype_key};
 use crate::shape::{Shape, decode, list_items, pattern};
 use crate::source::{Node, NodeKind, PathStep, Span};
+use contract::DeclaredAnnotations;
 use std::collections::HashMap;
 
 /// The tool that writes to the shared state of the page.
@@ -38,7 +39,7 @@ pub(crate) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
         } = match entry {
             ToolEntry::Long(properties) => properties,
             ToolEntry::Short(endpoint_id) => {
-                let marks = ToolAnnotationsEntry::default();
+                let marks = DeclaredAnnotations::default();
                 ToolProperties { endpoint_id, confirm: None, visible_parameters: None, name: None, annotations: marks }
             }
         };
@@ -53,7 +54,7 @@ pub(crate) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
             let help = format!("the first one is in line {}; give one of them another `name`", first.line);
             context.report.error(name_at, format!("this agent has two tools with the name `{name}`"), Some(help));
         }
-        let marks = marks.for_endpoint(&endpoint_id, context);
+        let marks = annotations::for_endpoint(marks, &endpoint_id, context);
         tools.push(ToolRef { endpoint_id, confirm, visible_parameters, name, annotations: marks });
     }
     tools

@@ -2,10 +2,10 @@
 
 use crate::auth::{ClaimNames, JwtAuth, JwtKeys};
 use crate::section::Context;
-use crate::section::auth::AudienceEntry;
 use crate::section::value::Text;
 use crate::source::{Node, PathStep};
 use serde_json::Value;
+use settings::OneOrMany;
 use std::time::Duration;
 use url::{Host, Url};
 
@@ -21,7 +21,7 @@ const PRIVATE: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
 /// The required claims, and where to find the token and the user in it.
 pub(crate) struct TokenChecks {
     pub(crate) issuer: Option<Text>,
-    pub(crate) audience: AudienceEntry,
+    pub(crate) audience: OneOrMany<Text>,
     pub(crate) cookie: Option<Text>,
     pub(crate) leeway_seconds: u64,
     pub(crate) claims: ClaimNames,
@@ -29,10 +29,7 @@ pub(crate) struct TokenChecks {
 
 /// Checks the remaining settings of the mode.
 pub(crate) fn read(keys: JwtKeys, checks: TokenChecks, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtAuth> {
-    let audience = match checks.audience {
-        AudienceEntry::One(Text(one)) => vec![one],
-        AudienceEntry::Several(several) => several.into_iter().map(|Text(one)| one).collect(),
-    };
+    let audience = Vec::from(checks.audience);
     if audience.is_empty() {
         let help = "name what your tokens are made for: `audience: chatwright`".to_owned();
         context.report.error(node.span_at(&[PathStep::Key("audience")]), "no token could satisfy this", Some(help));

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::Value;
+use settings::OneOrMany;
 use std::time::Duration;
 use url::Url;
 
@@ -66,7 +67,7 @@ enum AuthModeEntry {
         /// What `iss` of a token must be.
         issuer: Text,
         /// What `aud` of a token must be, or hold: one, or a list of which one is enough.
-        audience: AudienceEntry,
+        audience: OneOrMany<Text>,
         /// The name of a cookie that may hold the token.
         cookie: Option<Text>,
         /// The accepted clock skew in seconds.
@@ -75,7 +76,7 @@ enum AuthModeEntry {
         leeway_seconds: u64,
         /// The claims that identify the user.
         #[serde(default)]
-        claims: ClaimsEntry,
+        claims: ClaimNames,
     },
     /// By headers of a reverse proxy that authenticates users.
     Proxy {
@@ -117,40 +118,6 @@ enum AuthModeEntry {
         #[schemars(range(min = 1, max = 366))]
         session_max_days: u64,
     },
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum AudienceEntry {
-    /// One value.
-    One(Text),
-    /// Several values, of which one is enough.
-    Several(Vec<Text>),
-}
-
-/// The names of claims. Dots lead to nested claims: `realm_access.roles`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct ClaimsEntry {
-    /// The claim with the user's id.
-    user_id: Text,
-    /// The claim with the user's name.
-    name: Text,
-    /// The claim with the user's roles: a list, or a text with spaces or commas between them.
-    roles: Text,
-}
-
-impl Default for ClaimsEntry {
-    fn default() -> Self {
-        let text = |text: &str| Text(text.to_owned());
-        Self { user_id: text("sub"), name: text("name"), roles: text("roles") }
-    }
-}
-
-impl From<ClaimsEntry> for ClaimNames {
-    fn from(entry: ClaimsEntry) -> Self {
-        Self { user_id: entry.user_id.0, name: entry.name.0, roles: entry.roles.0 }
-    }
 }
 
 pub(super) fn default_leeway_seconds() -> u64 {
@@ -244,8 +211,7 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
             claims,
         } => {
             let keys = jwt::keys((jwks_url, public_key, jwk), allow_private, node, context);
-            let checks =
-                jwt::TokenChecks { issuer: Some(issuer), audience, cookie, leeway_seconds, claims: claims.into() };
+            let checks = jwt::TokenChecks { issuer: Some(issuer), audience, cookie, leeway_seconds, claims };
             AuthMode::Jwt(jwt::read(keys?, checks, node, context)?)
         }
         AuthModeEntry::Proxy {

@@ -4,7 +4,6 @@ use super::events;
 use crate::config::ClientTool;
 use crate::section::Context;
 use crate::section::agents::tools;
-use crate::section::annotations::ToolAnnotationsEntry;
 use crate::section::api::payload_schema;
 use crate::section::confirm::ConfirmEntry;
 use crate::section::dynamic::{self, ValueContext};
@@ -12,6 +11,7 @@ use crate::section::pages::PageIndex;
 use crate::section::value::{Text, ToolName};
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, NodeKind, PathStep, Span};
+use contract::DeclaredAnnotations;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub(crate) struct ClientToolEntry {
     #[schemars(range(min = 100, max = 600_000))]
     timeout_ms: Option<u64>,
     #[serde(flatten)]
-    annotations: ToolAnnotationsEntry,
+    annotations: DeclaredAnnotations,
     /// The actions that run one after the other. `{ _event: key }` reads the tool's input. An
     /// action that fails ends the call, and the model gets the error.
     #[serde(rename = "actions", default)]
@@ -111,10 +111,11 @@ fn tool(
         description: entry.description.0,
         input_schema: entry.input_schema,
         confirm: ConfirmEntry::read(entry.confirm),
-        annotations: entry.annotations.with_defaults(),
+        annotations: entry.annotations,
     };
     let result = entry.result.unwrap_or_default();
-    let (host, timeout_ms, idempotent) = (entry.host, entry.timeout_ms, declared.annotations.idempotent);
+    let (host, timeout_ms, idempotent) =
+        (entry.host, entry.timeout_ms, declared.annotations.idempotent.unwrap_or_default());
     let shown = page::ClientTool { name, actions, host, result, timeout_ms, idempotent };
     Some((declared, shown))
 }

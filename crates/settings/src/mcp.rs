@@ -1,0 +1,91 @@
+//! How to reach an MCP server.
+
+use secrecy::{ExposeSecret, SecretString};
+use std::path::PathBuf;
+use url::Url;
+
+/// The transport of a connection.
+#[derive(Clone, Debug)]
+pub enum McpTransport {
+    /// A process that communicates over its input and output.
+    Stdio(StdioSettings),
+    /// Streamable HTTP.
+    Http(HttpServerSettings),
+    /// The HTTP transport of 2024: one stream of events, and a URL to post messages to.
+    Sse(HttpServerSettings),
+}
+
+/// The settings of a process.
+#[derive(Clone, Debug)]
+pub struct StdioSettings {
+    /// The program, looked up in the `PATH`.
+    pub command: String,
+    /// The arguments.
+    pub args: Vec<String>,
+    /// Environment variables in addition to those that every process inherits (`PATH`, `HOME` and
+    /// the like).
+    pub env: Vec<(String, SecretString)>,
+    /// The working directory; that of this server if absent.
+    pub folder: Option<PathBuf>,
+}
+
+/// The settings of a server over HTTP.
+#[derive(Clone, Debug)]
+pub struct HttpServerSettings {
+    /// The URL.
+    pub url: Url,
+    /// The headers of each request.
+    pub headers: Vec<(String, SecretString)>,
+    /// Whether the host may resolve to this machine or its networks.
+    pub allow_private: bool,
+    /// How to get an access token.
+    pub oauth: Option<ClientCredentials>,
+}
+
+/// Credentials for OAuth's client credentials grant (RFC 6749, 4.4) or for a refresh token.
+#[derive(Clone, Debug)]
+pub struct ClientCredentials {
+    /// The token endpoint.
+    pub token_url: Url,
+    /// The client's id.
+    pub client_id: String,
+    /// The client's secret.
+    pub client_secret: SecretString,
+    /// A refresh token, which is used instead of the client credentials grant.
+    pub refresh_token: Option<SecretString>,
+    /// The requested scope.
+    pub scope: Option<String>,
+}
+
+impl McpTransport {
+    /// Returns whether a connection with these settings can be used for the other ones.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Stdio(one), Self::Stdio(other)) => {
+                (&one.command, &one.args, &one.folder) == (&other.command, &other.args, &other.folder)
+                    && exposed(&one.env).eq(exposed(&other.env))
+            }
+            (Self::Http(one), Self::Http(other)) | (Self::Sse(one), Self::Sse(other)) => one.is_same(other),
+            _ => false,
+        }
+    }
+}
+
+impl HttpServerSettings {
+    fn is_same(&self, other: &Self) -> bool {
+        let tokens = |of: &Self| {
+            let oauth = of.oauth.clone();
+            oauth.map(|of| {
+                let refresh_token = of.refresh_token.map(|token| token.expose_secret().to_owned());
+                (of.token_url, of.client_id, of.client_secret.expose_secret().to_owned(), refresh_token, of.scope)
+            })
+        };
+        (&self.url, self.allow_private) == (&other.url, other.allow_private)
+            && exposed(&self.headers).eq(exposed(&other.headers))
+            && tokens(self) == tokens(other)
+    }
+}
+
+fn exposed(pairs: &[(String, SecretString)]) -> impl Iterator<Item = (&str, &str)> {
+    pairs.iter().map(|(name, value)| (name.as_str(), value.expose_secret()))
+}
