@@ -43,7 +43,18 @@ impl Properties {
     /// Returns all properties as their type, each with its default if it is absent or has a wrong
     /// type. Tracked.
     pub fn get<T: Keys>(&self) -> T {
-        self.0.with(|own| own.as_object().map(T::read_keys)).unwrap_or_default()
+        let mut read = None;
+        self.with_all(&mut |own| read = Some(T::read_keys(own)));
+        read.unwrap_or_default()
+    }
+
+    /// Not generic, so that the code that reads the signal is in the download once.
+    fn with_all(&self, read: &mut dyn FnMut(&Map<String, Value>)) {
+        self.0.with(|own| {
+            if let Value::Object(own) = own {
+                read(own);
+            }
+        });
     }
 
     /// Returns a property. Tracked. Inputs read their properties one by one, because the code is the
