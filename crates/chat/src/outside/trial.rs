@@ -92,7 +92,7 @@ impl Inner {
         };
         let cancel = self.stopping.child_token();
         let facts = (subject.user_id.clone(), subject.run_id.clone());
-        let auditor = Auditor::new(subject);
+        let auditor = Auditor::new(subject, cancel.clone());
         let mut seen = TrialSink { auditor, row: None, result: None, replies: Vec::new(), cancel: cancel.clone() };
         let turn = |messages, pending| TurnInput {
             messages,
@@ -198,7 +198,7 @@ impl EventSink for TrialSink {
             }
             return Ok(());
         }
-        let row = self.auditor.record(&event, None, &self.cancel);
+        let row = self.auditor.record(&event, None);
         // For a call that cannot be run, the end is reported after its audit entry.
         self.row = self.row.take().or(row);
         if let Event::ToolFinished { result, .. } = event {
