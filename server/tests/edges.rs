@@ -12,32 +12,36 @@ use std::process::Command;
 /// excluding development dependencies.
 const EDGES: &str = "\
 accounts ► auth chat config store web wire
-admin_console ► auth chat config contract custom_agents store tools web wire
-agent ► contract schemas
+admin_console ► agent auth capability chat config contract custom_agents store web wire
+agent ► contract schemas settings
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
-capability ► config store web
-chat ► agent contract faults store wire
+capability ► chat config contract store web
+chat ► agent contract faults settings store wire
 client ► sse wire
-config ► dialect operators schemas wire
-contract ►
+config ► agent contract dialect operators schemas settings wire
+contract ► settings
 custom_agents ► capability config store web wire
 dialect ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas
 faults ►
 frontend ► app
+mcp ► capability config contract egress schemas settings sse tools
+notes ► capability chat config contract server store web wire
 offload ►
 operators ►
 providers ► contract sse
+remote_agents ► capability config contract egress settings tools
 rust-page ► app server wire
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults offload operators providers store tools web wire
+server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults mcp offload operators providers remote_agents store tools web wire
+settings ►
 sse ►
 store ► faults wire
 test_postgres ►
-tools ► contract egress schemas sse
+tools ► contract schemas
 torture ► faults sse test_postgres
 web ► auth chat store wire
 wire ►

@@ -290,8 +290,7 @@ pub struct SourceTools {
 }
 
 /// A tool of a source that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OmittedTool {
     /// The source's name for the tool.
     pub name: String,

@@ -6,7 +6,7 @@ use crate::listing::{self, ServerTools};
 use crate::process::ServerProcess;
 use crate::settings::McpSettings;
 use crate::stdio::StdioTransport;
-use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, PROBE_TIME, McpTransport, clean, http, result, sse};
+use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, McpTransport, PROBE_TIME, clean, http, result, sse};
 use contract::{OmittedTool, ToolContext, ToolError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,

@@ -1,9 +1,9 @@
 //! Prepares connections to servers over HTTP: through `egress`, which decides where requests may
 //! go, with headers and an access token.
 
-use crate::{HttpServerSettings, MAX_MESSAGE};
 use crate::oauth;
 use crate::streamable::HttpClient;
+use crate::{HttpServerSettings, MAX_MESSAGE};
 use egress::Egress;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;

@@ -1,9 +1,9 @@
 //! An MCP server and its connections: one for each user, opened when it is first needed, reopened
 //! after a failure, and closed when it is not used.
 
+use crate::McpTransport;
 use crate::connection::{Connection, RequestError, unavailable};
 use crate::listing::ServerTools;
-use crate::McpTransport;
 use crate::settings::McpSettings;
 use capability::ToolServerStatus;
 use contract::{ToolContext, ToolError};

@@ -57,7 +57,7 @@ async fn notes_are_found_by_their_agent_and_listed_in_the_console() {
     assert_eq!(listed["items"][0]["text"], "The printer is on floor 2.");
 
     let message = json!({ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": "Search for printer" }] });
-    let (status, answer) = server.post("/api/agent/home/secretary", json!({ "message": message })).await;
+    let (status, answer) = server.post("/api/agent/home/secretary", json!({ "id": "c", "messages": [message] })).await;
     let has_result = answer.contains("search-notes") && answer.contains("The printer is on floor 2.");
     assert_eq!((status, has_result), (200, true), "{answer}");
 

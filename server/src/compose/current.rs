@@ -19,9 +19,7 @@ use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
 use capability::{Capabilities, Host, StoredAdditions};
-use chat::{
-    AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, Retention, RoutineMeters, SubmissionLimits,
-};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, Retention, RoutineMeters, SubmissionLimits};
 use config::Config;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;

@@ -154,6 +154,8 @@ fn example_configs_cause_no_unexpected_warnings() {
     let mut paths = vec![root().join("deploy/chatwright.yaml")];
     for folder in ["examples", "end2end/configs"] {
         let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        // An example with a program of its own may have keys that only this program knows.
+        let entries = entries.filter(|path| !path.join("Cargo.toml").is_file());
         paths.extend(entries.filter(|path| path.is_file() || path.join("chatwright.yaml").is_file()));
     }
     paths.sort();

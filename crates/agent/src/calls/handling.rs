@@ -1,18 +1,13 @@
-//! Handles the tool calls of a run: those of a reply, and those that the user has decided on since.
+//! Handles the tool calls of a reply: decides which of them run, and asks the user about others.
+//! `decisions` continues with what the user answers.
 
-use crate::approval::exposure;
-use crate::approval::grants;
-use crate::approval::policy;
+use crate::approval::{exposure, grants, policy};
 use crate::calls::execution::{self, CallOutcome, RunnableCall};
 use crate::calls::validation::{CallTarget, CheckedCall, InvalidCall};
 use crate::limits::loop_detection::{self, LoopVerdict};
 use crate::model::reply::{ModelReply, RunFailure};
-use crate::model::retry;
 use crate::run::Run;
-use crate::sub_agent::Resumption;
-use crate::{
-    Decision, Event, EventSink, Grant, PendingCall, PolicyQuery, RepeatTerms, Ruling, WaitingCall, skipped_call_text,
-};
+use crate::{Event, EventSink, Grant, PolicyQuery, RepeatTerms, Ruling, WaitingCall};
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
 };
@@ -125,7 +120,7 @@ impl Run<'_> {
     /// Returns whether a call may run at once. Otherwise it waits for the user's approval, which is
     /// needed if the tool's settings or a policy require it, or if the tool can send data to others
     /// after the agent has read both private data and untrusted text.
-    async fn may_run<S: EventSink>(
+    pub(super) async fn may_run<S: EventSink>(
         &mut self,
         call: &ToolCall,
         tool: &ToolSpec,
@@ -148,7 +143,7 @@ impl Run<'_> {
 
     /// Requests the user's approval of a call, for the tool as it is now. `cut_off` asks whether an
     /// interrupted call should run again.
-    async fn request_approval<S: EventSink>(
+    pub(super) async fn request_approval<S: EventSink>(
         &mut self,
         call: ToolCall,
         tool: &ToolSpec,
@@ -179,7 +174,7 @@ impl Run<'_> {
     /// Returns the strictest ruling of the agent's own policy and of those of all calling agents,
     /// which could otherwise be evaded by delegating a task. If the run is stopped meanwhile, the
     /// call is denied.
-    async fn ruling(&self, call: &ToolCall) -> Ruling {
+    pub(super) async fn ruling(&self, call: &ToolCall) -> Ruling {
         let asked = PolicyQuery {
             call,
             agent_id: &self.agent.id,
@@ -195,7 +190,11 @@ impl Run<'_> {
     }
 
     /// Runs calls, and queues those that got suspended for the user's decision.
-    async fn run_ready<S: EventSink>(&mut self, ready: Vec<RunnableCall>, sink: &mut S) -> Result<Results, RunFailure> {
+    pub(super) async fn run_ready<S: EventSink>(
+        &mut self,
+        ready: Vec<RunnableCall>,
+        sink: &mut S,
+    ) -> Result<Results, RunFailure> {
         let calls: Vec<_> = ready.iter().map(|ready| ready.call.clone()).collect();
         let waits_below = ready.iter().any(|ready| matches!(ready.runner, CallTarget::Agent(_)));
         let running = execution::run_all(ready, &self.caller, self.agent.settings.max_parallel_tools, sink);
@@ -237,115 +236,9 @@ impl Run<'_> {
         }
     }
 
-    /// Applies the user's decisions before the model is asked: approved calls run, denied ones get
-    /// their result. Returns whether all of them have their results now; a resumed call may request
-    /// a further approval, and calls of the browser are handed over to it.
-    pub(crate) async fn apply_decisions<S: EventSink>(&mut self, sink: &mut S) -> Result<bool, RunFailure> {
-        let pending = std::mem::take(&mut self.pending);
-        if pending.is_empty() {
-            return Ok(true);
-        }
-        let (mut ready, mut outputs, mut is_handed_over) = (Vec::new(), HashMap::new(), false);
-        for PendingCall { call, decision, state, tool_fingerprint: asked, grant, cut_off } in pending {
-            let exposed =
-                asked.as_deref().filter(|asked| exposure::is_exposed(asked)).map(|_| self.caller.exposure.snapshot());
-            sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone(), exposed, cut_off }).await?;
-            let resumed = match state {
-                // For a suspended call, a denial is an input like an approval.
-                Some(state) => Some(Resumption { state, decision: decision.clone(), grant }),
-                None => {
-                    emit_grant(&call, grant, sink).await?;
-                    None
-                }
-            };
-            match decision.clone() {
-                Decision::Denied(reason) if resumed.is_none() => {
-                    // The model should react to a denial, even where the call would have ended the
-                    // turn.
-                    self.is_last = false;
-                    sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason: reason.clone() }).await?;
-                    let output = match cut_off {
-                        // The call may have had its effect, unlike one that is denied before it
-                        // runs.
-                        true => ToolOutput::ErrorText(skipped_call_text(reason.as_deref())),
-                        false => ToolOutput::Denied(reason),
-                    };
-                    outputs.insert(call.id, (call.name, output));
-                }
-                // The tools may have changed since the user was asked, so the arguments are checked
-                // again.
-                _ => match self.resolve_decided(&call).await? {
-                    Ok(runner) if asked.is_some_and(|asked| !exposure::matches_tool(&asked, runner.spec())) => {
-                        let ruling = self.ruling(&call).await;
-                        self.request_approval(call, runner.spec(), &ruling, cut_off, sink).await?;
-                    }
-                    // The policy may have changed, too, and the user may have edited the arguments.
-                    // A ruling of `Ask` is satisfied by the user's approval.
-                    Ok(runner) => match self.ruling(&call).await {
-                        Ruling::Deny(reason) if resumed.is_none() => {
-                            let ruling = Ruling::Deny(reason.clone());
-                            sink.emit(Event::CallRuled { call_id: call.id.clone(), ruling }).await?;
-                            let result = emit_failure(&call, policy::denied(&reason), false, sink).await?;
-                            outputs.insert(call.id, (call.name, output(&result)));
-                        }
-                        ruling if !self.may_resume(&call, runner.spec(), &decision, &ruling, sink).await? => {}
-                        _ if runner.spec().execution.is_client() => {
-                            is_handed_over = true;
-                            self.hand_over(&call, runner.spec(), sink).await?;
-                            sink.emit(Event::CallHandedOver { call }).await?;
-                        }
-                        _ => ready.push(RunnableCall { call, runner, resumed }),
-                    },
-                    Err(unusable) => {
-                        let result = emit_failure(&call, unusable.error, unusable.dynamic, sink).await?;
-                        outputs.insert(call.id, (call.name, output(&result)));
-                    }
-                },
-            }
-        }
-        let names: HashMap<_, _> =
-            ready.iter().map(|RunnableCall { call, .. }| (call.id.clone(), call.name.clone())).collect();
-        self.caller.meter.count_tool_calls(ready.len());
-        let results = self.run_ready(ready, sink).await?;
-        outputs.extend(results.into_iter().map(|(id, result)| {
-            let name = names.get(&id).cloned().unwrap_or_default();
-            (id, (name, output(&result)))
-        }));
-        self.check_not_stopped()?;
-        self.add_results(outputs);
-        Ok(self.waiting.is_empty() && !is_handed_over)
-    }
-
-    /// Returns the tool of a decided call, unless the run is stopped meanwhile.
-    async fn resolve_decided(&self, call: &ToolCall) -> Result<Result<CallTarget, InvalidCall>, RunFailure> {
-        let fitting = self.caller.cancel.run_until_cancelled(self.offer.resolve(call, &call.input)).await;
-        fitting.ok_or_else(|| retry::cancelled_error().into())
-    }
-
-    /// Returns whether a decided call may run. An interrupted call may need another approval,
-    /// unless its tool is idempotent; even then the policy and the exposure are checked as they are
-    /// now.
-    async fn may_resume<S: EventSink>(
-        &mut self,
-        call: &ToolCall,
-        tool: &ToolSpec,
-        decision: &Decision,
-        ruling: &Ruling,
-        sink: &mut S,
-    ) -> Result<bool, RunFailure> {
-        match *decision {
-            Decision::Again { .. } if !tool.annotations.idempotent => {
-                self.request_approval(call.clone(), tool, ruling, true, sink).await?;
-                Ok(false)
-            }
-            Decision::Again { approved: false } => self.may_run(call, tool, ruling, true, sink).await,
-            _ => Ok(true),
-        }
-    }
-
     /// Hands the call over to the user's browser. For a tool of the page, what is needed to repeat
     /// the call is recorded first, in case the server dies before the page reports its outcome.
-    async fn hand_over<S: EventSink>(
+    pub(super) async fn hand_over<S: EventSink>(
         &mut self,
         call: &ToolCall,
         tool: &ToolSpec,
@@ -358,41 +251,20 @@ impl Run<'_> {
         }
         Ok(())
     }
-
-    /// Adds results to the tool message after the last assistant message, in call order.
-    fn add_results(&mut self, mut outputs: HashMap<String, (String, ToolOutput)>) {
-        let mut known = match self.messages.last().map(|last| &**last) {
-            Some(Message::Tool(results)) => {
-                let results = results.clone();
-                self.messages.pop();
-                results
-            }
-            _ => Vec::new(),
-        };
-        let Some(Message::Assistant(parts)) = self.messages.last().map(|last| &**last) else { return };
-        let mut ordered = Vec::new();
-        for part in parts {
-            let AssistantPart::ToolCall(call) = part else { continue };
-            if let Some(at) = known.iter().position(|result| result.call_id == call.id) {
-                ordered.push(known.remove(at));
-            } else if let Some((name, output)) = outputs.remove(&call.id) {
-                ordered.push(ToolResult { call_id: call.id.clone(), name, output, metadata: None });
-            }
-        }
-        if !ordered.is_empty() {
-            self.messages.push(Arc::new(Message::Tool(ordered)));
-        }
-    }
 }
 
-async fn emit_grant<S: EventSink>(call: &ToolCall, grant: Option<Grant>, sink: &mut S) -> Result<(), RunFailure> {
+pub(super) async fn emit_grant<S: EventSink>(
+    call: &ToolCall,
+    grant: Option<Grant>,
+    sink: &mut S,
+) -> Result<(), RunFailure> {
     let Some(grant) = grant else { return Ok(()) };
     let (call_id, tool) = (call.id.clone(), call.name.clone());
     Ok(sink.emit(Event::CallGranted { call_id, tool, grant }).await?)
 }
 
 /// Gives a call that is not run its result: the reason.
-async fn emit_failure<S: EventSink>(
+pub(super) async fn emit_failure<S: EventSink>(
     call: &ToolCall,
     error: String,
     dynamic: bool,
@@ -412,7 +284,7 @@ fn tool_result(call: &ToolCall, result: &Result<Value, ToolError>) -> ToolResult
     ToolResult { call_id: call.id.clone(), name: call.name.clone(), output: output(result), metadata: None }
 }
 
-fn output(result: &Result<Value, ToolError>) -> ToolOutput {
+pub(super) fn output(result: &Result<Value, ToolError>) -> ToolOutput {
     match result {
         Ok(value) => ToolOutput::from_url(value.clone()),
         Err(error) => ToolOutput::ErrorText(error.message.clone()),

@@ -5,7 +5,7 @@ use crate::errors::Result;
 use crate::history::export::{ExportedConversation, ExportedMessage, FORMAT};
 use crate::ids::new_id;
 use crate::run::exposure;
-use crate::run::start::settle_texts;
+use crate::run::finish::settle_texts;
 use crate::{Caller, Chat, Inner};
 use std::collections::HashMap;
 use store::{ImportedConversation, ImportedMessage};

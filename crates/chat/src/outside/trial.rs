@@ -93,8 +93,8 @@ impl Inner {
         };
         let cancel = self.stopping.child_token();
         let facts = (subject.user_id.clone(), subject.run_id.clone());
-        let auditor = Auditor::new(subject);
-        let mut seen = TrialSink { auditor, row: None, result: None, replies: Vec::new(), cancel: cancel.clone() };
+        let auditor = Auditor::new(subject, cancel.clone());
+        let mut seen = TrialSink { auditor, row: None, result: None, replies: Vec::new() };
         let turn = |messages, pending| TurnInput {
             messages,
             pending,
@@ -188,7 +188,6 @@ struct TrialSink {
     result: Option<Result<Value, ToolError>>,
     /// The model replies of the tool's own requests, with the agent's id.
     replies: Vec<(String, ReplyUsage)>,
-    cancel: CancellationToken,
 }
 
 impl EventSink for TrialSink {
@@ -199,7 +198,7 @@ impl EventSink for TrialSink {
             }
             return Ok(());
         }
-        let row = self.auditor.record(&event, None, &self.cancel);
+        let row = self.auditor.record(&event, None);
         // For a call that cannot be run, the end is reported after its audit entry.
         self.row = self.row.take().or(row);
         if let Event::ToolFinished { result, .. } = event {

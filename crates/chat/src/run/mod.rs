@@ -1,7 +1,9 @@
 //! A run: the task that drives the agent, from the prompt to the stored end.
 
+pub(crate) mod chunks;
 pub(crate) mod ending;
 pub(crate) mod exposure;
+pub(crate) mod finish;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]

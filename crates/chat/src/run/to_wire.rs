@@ -1,15 +1,14 @@
 //! Converts agent events to stream chunks. No other code converts in this direction.
 
 use crate::Clock;
+use crate::run::chunks::{available, citation, preliminary, standing_approval, suspended};
 use crate::run::exposure;
-use agent::{Decision, Event, Grant, TurnUsage};
-use contract::{Citation, Exposure, Part, Source, ToolCall};
+use agent::{Decision, Event};
+use contract::{Exposure, Part, Source};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use wire::message::{FilePart, SourceDocument, SourceUrl};
-use wire::{
-    ApprovalTerms, CONTEXT_EDITS, Chunk, CutOff, DataChunk, FinishReason, PROVIDER_ITEM, SPENT, STANDING_APPROVAL,
-    SUSPENDED_CALL,
-};
+use wire::{ApprovalTerms, CONTEXT_EDITS, Chunk, CutOff, DataChunk, FinishReason, PROVIDER_ITEM};
 
 /// Converts the events of one run. Providers choose the ids of their parts, and reuse them in the
 /// next step, so each part gets a short id of its own in the stream.
@@ -17,76 +16,10 @@ use wire::{
 pub(crate) struct ToWire {
     open: Vec<(String, String)>,
     named: u32,
+    /// Calls that were suspended in an earlier run and resume in this one.
+    resumed: HashSet<String>,
     /// The clock by which approval requests expire.
     clock: Clock,
-}
-
-/// Converts a citation to the format of the AI SDK's client.
-fn citation(citation: Citation) -> Value {
-    let source = match citation.source {
-        Source::Url { id, url, title, metadata } => {
-            json!({ "type": "source", "sourceType": "url", "id": id, "url": url, "title": title, "providerMetadata": metadata })
-        }
-        Source::Document { id, media_type, title, filename, metadata } => json!({
-            "type": "source",
-            "sourceType": "document",
-            "id": id,
-            "mediaType": media_type,
-            "title": title,
-            "filename": filename,
-            "providerMetadata": metadata,
-        }),
-    };
-    let mut citation = json!({
-        "source": source,
-        "startIndex": citation.start_index,
-        "endIndex": citation.end_index,
-        "citedText": citation.cited_text,
-    });
-    without_nulls(&mut citation);
-    without_nulls(&mut citation["source"]);
-    citation
-}
-
-/// Removes `null` fields, which the client rejects.
-fn without_nulls(value: &mut Value) {
-    if let Value::Object(fields) = value {
-        fields.retain(|_, value| !value.is_null());
-    }
-}
-
-/// Builds the chunk of an interim result.
-fn preliminary(tool_call_id: String, output: Value) -> Chunk {
-    Chunk::ToolOutputAvailable {
-        tool_call_id,
-        output,
-        provider_executed: None,
-        provider_metadata: None,
-        dynamic: None,
-        preliminary: Some(true),
-    }
-}
-
-/// Builds the chunk with the state of a suspended call; `null` once the call is over.
-pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
-    about_call(SUSPENDED_CALL, call_id, state)
-}
-
-/// Builds the chunk with the usage of a turn that waits for the user.
-pub(crate) fn spent(spent: &TurnUsage) -> Chunk {
-    let data = serde_json::to_value(spent).unwrap_or_default();
-    Chunk::Data(DataChunk { kind: SPENT.to_owned(), id: Some("spent".to_owned()), data, transient: None })
-}
-
-/// Builds the chunk about the standing approval that lets a call run.
-fn standing_approval(call_id: String, tool: &str, grant: &Grant) -> Chunk {
-    let scope = if grant.is_for_conversation { "conversation" } else { "always" };
-    about_call(STANDING_APPROVAL, call_id, json!({ "grantId": grant.id, "toolName": tool, "scope": scope }))
-}
-
-/// Builds a data chunk about a call.
-fn about_call(kind: &str, call_id: String, data: Value) -> Chunk {
-    Chunk::Data(DataChunk { kind: kind.to_owned(), id: Some(call_id), data, transient: None })
 }
 
 /// Returns an id that is unique in the message, because providers restart the numbering of sources
@@ -146,22 +79,30 @@ impl ToWire {
                 out.push(preliminary(call_id.clone(), output));
                 out.push(suspended(call_id, state));
             }
-            Event::ToolFinished { call_id, result, dynamic, .. } => out.push(match result {
-                Ok(output) => Chunk::ToolOutputAvailable {
-                    tool_call_id: call_id,
-                    output,
-                    provider_executed: None,
-                    provider_metadata: None,
-                    dynamic: dynamic.then_some(true),
-                    preliminary: None,
-                },
-                Err(error) => Chunk::ToolOutputError {
-                    tool_call_id: call_id,
-                    error_text: error.message,
-                    provider_executed: None,
-                    dynamic: dynamic.then_some(true),
-                },
-            }),
+            Event::ToolStarted { call_id, resumed: true, .. } => {
+                self.resumed.insert(call_id);
+            }
+            Event::ToolFinished { call_id, result, dynamic, .. } => {
+                if self.resumed.contains(&call_id) {
+                    out.push(suspended(call_id.clone(), Value::Null));
+                }
+                out.push(match result {
+                    Ok(output) => Chunk::ToolOutputAvailable {
+                        tool_call_id: call_id,
+                        output,
+                        provider_executed: None,
+                        provider_metadata: None,
+                        dynamic: dynamic.then_some(true),
+                        preliminary: None,
+                    },
+                    Err(error) => Chunk::ToolOutputError {
+                        tool_call_id: call_id,
+                        error_text: error.message,
+                        provider_executed: None,
+                        dynamic: dynamic.then_some(true),
+                    },
+                });
+            }
             Event::ToolDenied { call_id, .. } => out.push(Chunk::ToolOutputDenied { tool_call_id: call_id }),
             // Shows the call as running again, since it had ended for watchers.
             Event::CallDecided {
@@ -290,18 +231,6 @@ impl ToWire {
     }
 }
 
-fn available(call: ToolCall, dynamic: bool) -> Chunk {
-    Chunk::ToolInputAvailable {
-        tool_call_id: call.id,
-        tool_name: call.name,
-        input: call.input,
-        provider_executed: call.provider_executed.then_some(true),
-        provider_metadata: call.metadata,
-        dynamic: dynamic.then_some(true),
-        title: None,
-    }
-}
-
 /// Returns whether the user may rely on the chunk, so that it must be stored before it is sent.
 pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
     match chunk {
@@ -346,7 +275,7 @@ mod tests {
             let source = Source::Url { id, url, title: None, metadata: None };
             to_wire.convert(Event::Part(Part::Source(source)), &mut chunks);
         }
-        let ids: std::collections::HashSet<_> = chunks
+        let ids: HashSet<_> = chunks
             .iter()
             .filter_map(|chunk| match chunk {
                 Chunk::SourceUrl(source) => Some(&source.source_id),

@@ -77,7 +77,7 @@ impl Inner {
                 };
                 let grants = self.grants(caller, &identity.conversation_id);
                 let pending = self.with_grants(&plan.message, plan.pending, &agent.id, &grants).await;
-                let observer = hooks.map(|hooks| HookObserver::new(hooks, plan.history, &agent));
+                let hooks = hooks.map(|hooks| HookObserver::new(hooks, plan.history, &agent));
                 let message_id = plan.message.id.clone();
                 let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());
                 let live = Arc::new(live);
@@ -88,7 +88,7 @@ impl Inner {
                         agent,
                         page_id: request.page_id,
                         token: caller.bearer.clone(),
-                        observer,
+                        hooks,
                         prompt,
                         own_from,
                         pending,

@@ -3,7 +3,7 @@
 
 use crate::ids::new_id;
 use crate::record::audit::{self, RunContext};
-use crate::run::start::{INTERRUPTED, settle_texts};
+use crate::run::finish::{INTERRUPTED, settle_texts};
 use crate::run::{ending, exposure};
 use crate::stream::page_size::PageSize;
 use crate::stream::watch;

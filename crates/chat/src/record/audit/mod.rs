@@ -177,12 +177,14 @@ impl AuditedCall {
 /// Watches the calls of one run and creates their audit entries.
 pub(crate) struct Auditor {
     subject: RunContext,
+    /// The token that stops the run.
+    cancel: CancellationToken,
     calls: HashMap<String, AuditedCall>,
 }
 
 impl Auditor {
-    pub(crate) fn new(subject: RunContext) -> Self {
-        Self { subject, calls: HashMap::new() }
+    pub(crate) fn new(subject: RunContext, cancel: CancellationToken) -> Self {
+        Self { subject, cancel, calls: HashMap::new() }
     }
 
     /// Records a call that the user has decided on.
@@ -208,13 +210,8 @@ impl Auditor {
     }
 
     /// Records an event. Returns the entry of the call that ends with it, if any. `agent_id` is set
-    /// for calls of a sub-agent; `cancel` is the token that stops the run.
-    pub(crate) fn record(
-        &mut self,
-        event: &Event,
-        agent_id: Option<&str>,
-        cancel: &CancellationToken,
-    ) -> Option<AuditEntry> {
+    /// for calls of a sub-agent.
+    pub(crate) fn record(&mut self, event: &Event, agent_id: Option<&str>) -> Option<AuditEntry> {
         let below = || agent_id.map(str::to_owned);
         match event {
             Event::ToolCall { call, .. } => {
@@ -261,7 +258,7 @@ impl Auditor {
             }
             Event::ToolFinished { call_id, result, stopped, .. } => {
                 let call = self.calls.remove(call_id)?;
-                Some(self.finished(call_id, call, result, *stopped || cancel.is_cancelled()))
+                Some(self.finished(call_id, call, result, *stopped || self.cancel.is_cancelled()))
             }
             Event::ToolDenied { call_id, .. } => {
                 let call = self.calls.remove(call_id)?;

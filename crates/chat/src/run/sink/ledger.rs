@@ -1,0 +1,111 @@
+//! Notes the ledger of tool calls: the start of a call before its effect, and its end afterwards,
+//! together with its audit entry.
+
+use crate::run::sink::observer::{EventRows, LedgerRow, RunEvent, RunObserver};
+use crate::stream::live::RunIdentity;
+use agent::{Event, RepeatTerms};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use store::{AuditEntry, SubAgentCall, ToolOutcome};
+
+/// The calls of a run, as the ledger knows them.
+pub(super) struct Ledger {
+    identity: RunIdentity,
+    /// The arguments of calls.
+    inputs: HashMap<String, Value>,
+    /// Calls that are in the ledger and have not ended. Calls that could not be run are never
+    /// there.
+    started: HashSet<String>,
+    /// Calls that were suspended in an earlier run.
+    resumed: HashSet<String>,
+    /// Calls that were interrupted in an earlier run.
+    repeated: HashSet<String>,
+}
+
+impl Ledger {
+    pub(super) fn new(identity: RunIdentity) -> Self {
+        Self {
+            identity,
+            inputs: HashMap::new(),
+            started: HashSet::new(),
+            resumed: HashSet::new(),
+            repeated: HashSet::new(),
+        }
+    }
+
+    /// Returns the call's id in the ledger. Providers reuse call ids in other branches of a
+    /// conversation, so the id is prefixed by the message's. A call that was suspended or
+    /// interrupted gets a new entry in each run that resumes or repeats it, so the run's id is
+    /// appended.
+    fn id(&self, call_id: &str) -> String {
+        let RunIdentity { message_id, run_id, .. } = &self.identity;
+        match self.resumed.contains(call_id) || self.repeated.contains(call_id) {
+            true => format!("{message_id}:{call_id}:{run_id}"),
+            false => format!("{message_id}:{call_id}"),
+        }
+    }
+
+    fn input(&self, call_id: &str) -> Value {
+        self.inputs.get(call_id).cloned().unwrap_or_default()
+    }
+
+    fn started(&self, call_id: &str, name: &str, repeat: Option<&RepeatTerms>) -> LedgerRow {
+        let (id, input) = (self.id(call_id), self.input(call_id));
+        LedgerRow::Started { id, name: name.to_owned(), input, repeat: repeat.cloned() }
+    }
+
+    /// Returns the end of a call. Without an entry in the ledger, only its audit entry is left.
+    fn ended(&mut self, call_id: &str, outcome: ToolOutcome, audit: Option<AuditEntry>) -> Option<LedgerRow> {
+        match self.started.remove(call_id) {
+            true => Some(LedgerRow::Ended { id: self.id(call_id), outcome, audit }),
+            false => audit.map(LedgerRow::Audit),
+        }
+    }
+}
+
+impl RunObserver for Ledger {
+    fn observe(&mut self, event: &RunEvent, rows: &mut EventRows) {
+        match &event.event {
+            Event::ToolCall { call, .. } => drop(self.inputs.insert(call.id.clone(), call.input.clone())),
+            Event::CallDecided { call, cut_off, .. } => {
+                if *cut_off {
+                    self.repeated.insert(call.id.clone());
+                }
+                self.inputs.insert(call.id.clone(), call.input.clone());
+            }
+            Event::ToolStarted { call_id, name, resumed, repeat } => {
+                self.started.insert(call_id.clone());
+                if *resumed {
+                    self.resumed.insert(call_id.clone());
+                }
+                rows.ledger.push(match event.agent_id() {
+                    None => self.started(call_id, name, repeat.as_ref()),
+                    Some(agent_id) => LedgerRow::SubAgentStarted(SubAgentCall {
+                        call_id: self.id(call_id),
+                        name: name.clone(),
+                        input: self.input(call_id),
+                        agent_id: agent_id.to_owned(),
+                        gates: std::mem::take(&mut rows.gates),
+                    }),
+                });
+            }
+            // This entry has no end: the page reports the result, which the message and the audit
+            // log record.
+            Event::PageCallReady { call_id, name, repeat } => {
+                rows.ledger.push(self.started(call_id, name, Some(repeat)));
+            }
+            Event::ToolFinished { call_id, result, .. } => {
+                for entry in rows.cut_off.drain(..) {
+                    let call_id = entry.call_id.clone();
+                    rows.ledger.extend(self.ended(&call_id, ToolOutcome::Error, Some(entry)));
+                }
+                let outcome = if result.is_err() { ToolOutcome::Error } else { ToolOutcome::Ok };
+                rows.ledger.extend(self.ended(call_id, outcome, rows.ended.pop()));
+            }
+            Event::ToolSuspended { call_id, .. } => {
+                rows.ledger.extend(self.ended(call_id, ToolOutcome::Ok, rows.ended.pop()));
+            }
+            _ => rows.ledger.extend(rows.ended.drain(..).map(LedgerRow::Audit)),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Publishes events: converts them to chunks, folds these into the message and encodes them once.
+//! Text is sent at once; what the user may rely on is sent when the journal has stored it.
+
+use crate::Clock;
+use crate::run::ending::SinkEnd;
+use crate::run::to_wire::{ToWire, is_acknowledgement, is_private};
+use crate::stream::journal::Journal;
+use crate::stream::live::LiveRun;
+use agent::Event;
+use faults::Point;
+use std::sync::Arc;
+use wire::Chunk;
+
+/// The maximum size of a turn in bytes of text and arguments.
+const MAX_TURN_BYTES: usize = 16 * 1024 * 1024;
+
+/// Publishes the events of one run.
+pub(super) struct Publisher {
+    run: Arc<LiveRun>,
+    journal: Journal,
+    to_wire: ToWire,
+    /// The chunks of the current event. Kept empty between events, so that most events need no
+    /// allocation.
+    chunks: Vec<Chunk>,
+    /// The size of the turn so far.
+    bytes: usize,
+}
+
+impl Publisher {
+    pub(super) fn new(run: Arc<LiveRun>, journal: Journal, clock: Clock) -> Self {
+        Self { run, journal, to_wire: ToWire::at(clock), chunks: Vec::new(), bytes: 0 }
+    }
+
+    /// Publishes an event. Returns why the sink closes if it cannot continue.
+    pub(super) async fn publish(&mut self, event: Event) -> Result<(), SinkEnd> {
+        // Watchers are notified of the parts of a reply once no more are ready, in `pause`.
+        let is_part = matches!(event, Event::Part(_));
+        self.to_wire.convert(event, &mut self.chunks);
+        let mut acknowledges = false;
+        for chunk in self.chunks.drain(..) {
+            self.bytes += size(&chunk);
+            self.run.fold(&chunk);
+            if is_private(&chunk) {
+                continue;
+            }
+            if is_acknowledgement(&chunk) {
+                self.run.append_held(&chunk);
+                acknowledges = true;
+            } else {
+                self.run.publish(&chunk);
+            }
+        }
+        if !is_part {
+            self.run.announce();
+        }
+        if self.bytes > MAX_TURN_BYTES {
+            return Err(SinkEnd::TooLong);
+        }
+        if acknowledges {
+            if !self.journal.flush().await {
+                return Err(SinkEnd::Storage);
+            }
+            faults::point(Point::EventStored);
+        }
+        Ok(())
+    }
+}
+
+/// Returns what a chunk adds to the size of the turn.
+fn size(chunk: &Chunk) -> usize {
+    match chunk {
+        Chunk::TextDelta { delta, .. } | Chunk::ReasoningDelta { delta, .. } => delta.len(),
+        Chunk::ToolInputDelta { input_text_delta, .. } => input_text_delta.len(),
+        Chunk::File(file) => file.url.len(),
+        _ => 0,
+    }
+}
