@@ -23,6 +23,9 @@ use store::{CapabilityTables, Store};
 use web::admin::Section;
 use web::openapi::ApiRouter;
 
+/// Starts a capability.
+pub type Start = fn(&Host) -> Arc<dyn Capability>;
+
 /// What a capability brings.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
@@ -35,7 +38,7 @@ pub struct Definition {
     /// Entries of the config that it stores in the database.
     pub config_additions: Option<ConfigAdditions>,
     /// Starts the capability. `None` if it does nothing while the server runs.
-    pub start: Option<fn(&Host) -> Arc<dyn Capability>>,
+    pub start: Option<Start>,
 }
 
 impl Definition {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// A running server, which is killed when it is dropped.
 struct Server {
@@ -32,7 +33,8 @@ impl Server {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening on ").unwrap().to_owned();
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { child, url, client: reqwest::Client::new() }
+        let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
+        Self { child, url, client }
     }
 
     async fn get(&self, path: &str) -> String {

@@ -42,7 +42,7 @@ impl RetentionRule {
                 agent_id: agent_id.cloned(),
                 except: match agent_id {
                     Some(_) => Vec::new(),
-                    None => retention.agents.keys().map(|id| id.clone()).collect(),
+                    None => retention.agents.keys().cloned().collect(),
                 },
                 before: before(now, kept),
                 keeps_pinned: retention.keeps_pinned,
