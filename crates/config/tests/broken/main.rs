@@ -10,7 +10,6 @@ mod client_tools;
 mod connections;
 mod embed;
 mod file_system;
-mod includes;
 mod locale;
 mod marks;
 mod mcp;
@@ -20,8 +19,7 @@ mod rights;
 mod sender;
 mod serve_as_remote_agent;
 mod settings;
-mod shape;
-mod yaml;
+mod text;
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Repeated actions of users and strangers leave a bounded number of rows in the audit log.
 
-use crate::accounts::{PASSWORD, config, create_first_account, form_request, session_cookie, sign_in};
 use crate::process::Server;
+use crate::sign_in::accounts::{PASSWORD, config, create_first_account, form_request, session_cookie, sign_in};
 use reqwest::Method;
 use reqwest::header::{COOKIE, RETRY_AFTER};
 use serde_json::{Value, json};

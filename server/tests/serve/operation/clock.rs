@@ -1,8 +1,8 @@
 //! Jumps of the system clock, simulated for the whole server process.
 
-use crate::accounts::{PASSWORD, config, create_first_account, session_cookie, sign_in};
 use crate::http::chunks;
 use crate::process::Server;
+use crate::sign_in::accounts::{PASSWORD, config, create_first_account, session_cookie, sign_in};
 use reqwest::header::COOKIE;
 use reqwest::{Method, Response};
 use serde_json::Value;

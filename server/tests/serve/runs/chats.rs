@@ -2,7 +2,7 @@
 
 use crate::http::chunks;
 use crate::process::Server;
-use crate::turn_operators::start_echo_provider;
+use crate::runs::turn_operators::start_echo_provider;
 use insta::assert_snapshot;
 use reqwest::Method;
 use serde_json::{Value, json};

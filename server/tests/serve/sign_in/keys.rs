@@ -1,7 +1,7 @@
 //! API keys of users who are managed outside of the server.
 
-use crate::callers::{TokenIssuer, config_folder, serve, status, status_and_body};
 use crate::process::Server;
+use crate::sign_in::callers::{TokenIssuer, config_folder, serve, status, status_and_body};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};

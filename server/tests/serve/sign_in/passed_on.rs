@@ -1,10 +1,10 @@
 //! Forwarding of a user's token: to the remote agent whose connection asks for it, and to no other
 //! server.
 
-use crate::callers::TokenIssuer;
 use crate::http::chunks;
 use crate::process::Server;
 use crate::provider::start_provider;
+use crate::sign_in::callers::TokenIssuer;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Json, Router};

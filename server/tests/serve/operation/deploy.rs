@@ -3,10 +3,10 @@
 use crate::process::Server;
 use std::process::Command;
 
-const DOCKERFILE: &str = include_str!("../../../Dockerfile");
-const COMPOSE: &str = include_str!("../../../deploy/compose.yaml");
-const COMPOSE_POSTGRES: &str = include_str!("../../../deploy/compose.postgres.yaml");
-const UNIT: &str = include_str!("../../../deploy/chatwright.service");
+const DOCKERFILE: &str = include_str!("../../../../Dockerfile");
+const COMPOSE: &str = include_str!("../../../../deploy/compose.yaml");
+const COMPOSE_POSTGRES: &str = include_str!("../../../../deploy/compose.postgres.yaml");
+const UNIT: &str = include_str!("../../../../deploy/chatwright.service");
 
 fn run_chatwright(arguments: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_chatwright")).args(arguments).output().unwrap();

@@ -1,7 +1,7 @@
 //! Exported traces, as a collector receives them.
 
 use crate::http::chunks;
-use crate::operations::{CANARY, SECRET, TRACE_ID, config};
+use crate::operation::operations::{CANARY, SECRET, TRACE_ID, config};
 use crate::process::Server;
 use crate::provider::start_provider;
 use axum::Router;

@@ -1,8 +1,8 @@
 //! Two servers on one PostgreSQL database, one of which dies or freezes during a reply; and a
 //! database that is migrated, backed up and restored.
 
-use crate::backup::run_command;
 use crate::http::chunks;
+use crate::operation::backup::run_command;
 use crate::process::Server;
 use reqwest::{Method, StatusCode};
 use rustix::process::Signal;

@@ -1,0 +1,13 @@
+//! Commands, reloads, shutdown, logs and traces.
+
+mod audit;
+pub(crate) mod backup;
+mod clock;
+mod deploy;
+mod doctor;
+mod drain;
+mod memory;
+pub(crate) mod operations;
+mod reload;
+#[cfg(feature = "otlp")]
+mod traces;

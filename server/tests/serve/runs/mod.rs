@@ -1,0 +1,17 @@
+//! Runs of agents: what they do, and how they end.
+
+mod agents;
+mod chats;
+mod circuit;
+mod client;
+mod costly;
+mod ends;
+mod hooks;
+mod limits;
+mod obedient;
+mod poison;
+mod policy;
+mod question;
+mod state;
+mod sub_agents;
+pub(crate) mod turn_operators;

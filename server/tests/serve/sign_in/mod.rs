@@ -1,0 +1,10 @@
+//! Who calls, and what they may do.
+
+mod account_rows;
+pub(crate) mod accounts;
+pub(crate) mod callers;
+mod embed;
+mod keys;
+mod passed_on;
+mod rates;
+mod redefined;

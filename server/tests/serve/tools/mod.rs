@@ -1,0 +1,5 @@
+//! Tools of MCP servers and remote agents, and uploads.
+
+mod files;
+mod mcp;
+mod remote_agent;
