@@ -2,11 +2,12 @@
 
 use crate::{McpSelection, McpServer, McpSettings, McpSource};
 use anyhow::anyhow;
-use capability::{AgentTools, Capability, Definition, Host, ToolServerStatus, annotated_source};
+use capability::{AgentTools, Capability, Definition, Host, Job, LifecycleEvent, ToolServerStatus, annotated_source};
 use config::{Config, McpConnection, McpRef};
 use contract::{ApprovalTerms, ToolSource};
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 /// The capability.
 pub const DEFINITION: Definition = Definition { start: Some(start), ..Definition::new("mcp") };
@@ -17,10 +18,18 @@ fn start(_: &Host) -> Arc<dyn Capability> {
 
 /// The MCP servers that agents use. Agents with the same settings share a server, which keeps its
 /// connections across reloads of the config for as long as its settings stay the same.
-#[derive(Default)]
-struct McpServers(Mutex<Vec<Weak<McpServer>>>);
+#[derive(Clone, Default)]
+struct McpServers(Arc<Mutex<Vec<Weak<McpServer>>>>);
+
+/// How often idle connections are closed.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 impl McpServers {
+    /// Returns the servers that agents use.
+    fn all(&self) -> Vec<Arc<McpServer>> {
+        self.0.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
     /// Returns the server with these settings.
     fn server(&self, settings: McpSettings) -> Arc<McpServer> {
         let mut servers = self.0.lock();
@@ -55,8 +64,22 @@ impl Capability for McpServers {
     }
 
     fn tool_servers(&self) -> Vec<ToolServerStatus> {
-        let servers: Vec<_> = self.0.lock().iter().filter_map(Weak::upgrade).collect();
-        servers.iter().map(|server| server.status()).collect()
+        self.all().iter().map(|server| server.status()).collect()
+    }
+
+    fn observe(&self, event: &LifecycleEvent) {
+        if let LifecycleEvent::UserDeleted { user_id } = event {
+            self.all().iter().for_each(|server| server.forget_user(user_id));
+        }
+    }
+
+    fn jobs(&self) -> Vec<Job> {
+        let servers = self.clone();
+        let sweep = move || {
+            servers.all().iter().for_each(|server| server.close_idle());
+            std::future::ready(Ok(()))
+        };
+        vec![Job::new("close idle MCP connections", SWEEP_INTERVAL, sweep)]
     }
 }
 

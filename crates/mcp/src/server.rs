@@ -11,10 +11,9 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
-use tokio_util::task::AbortOnDropHandle;
 
 /// The maximum number of open connections; beyond that the least recently used one is closed.
 const MAX_OPEN: usize = 64;
@@ -22,8 +21,6 @@ const MAX_OPEN: usize = 64;
 const MAX_USERS: usize = 4096;
 /// How long an unused connection stays open.
 const IDLE: Duration = Duration::from_secs(600);
-/// How often unused connections are closed.
-const SWEEP: Duration = Duration::from_secs(60);
 /// A connection that lasted this long resets the count of failures.
 const STABLE_TIME: Duration = Duration::from_secs(60);
 /// The maximum time between two attempts.
@@ -33,18 +30,13 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// and its processes are ended.
 pub struct McpServer {
     settings: Arc<McpSettings>,
-    seats: UserConnections,
-    _sweeper: AbortOnDropHandle<()>,
+    seats: parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>,
 }
 
-type UserConnections = Arc<parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>>;
-
 impl McpServer {
-    /// Creates a server without connections. Must be called within a runtime.
+    /// Creates a server without connections.
     pub fn new(settings: McpSettings) -> Self {
-        let seats = UserConnections::default();
-        let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::downgrade(&seats))));
-        Self { settings: Arc::new(settings), seats, _sweeper: sweeper }
+        Self { settings: Arc::new(settings), seats: parking_lot::Mutex::default() }
     }
 
     /// Returns the server's name.
@@ -80,6 +72,16 @@ impl McpServer {
         status
     }
 
+    /// Closes the connections that nobody has used for ten minutes, once their calls have ended.
+    pub fn close_idle(&self) {
+        self.seats.lock().values().filter(|seat| seat.used().elapsed() > IDLE).for_each(|seat| seat.give_up());
+    }
+
+    /// Closes a user's own connection, and forgets which tools they have accepted.
+    pub fn forget_user(&self, user_id: &str) {
+        self.seats.lock().remove(user_id);
+    }
+
     /// Returns the connection state of a user.
     pub(crate) fn user_connection(&self, user_id: &str) -> Arc<UserConnection> {
         let key = if self.settings.shared { "" } else { user_id };
@@ -93,16 +95,6 @@ impl McpServer {
         seat.touch();
         give_up_over(&seats, MAX_OPEN);
         seat
-    }
-}
-
-/// Closes unused connections until the server is dropped.
-async fn sweep(seats: Weak<parking_lot::Mutex<HashMap<String, Arc<UserConnection>>>>) {
-    loop {
-        tokio::time::sleep(SWEEP).await;
-        let Some(seats) = seats.upgrade() else { return };
-        let seats = seats.lock();
-        seats.values().filter(|seat| seat.used().elapsed() > IDLE).for_each(|seat| seat.give_up());
     }
 }
 
@@ -355,7 +347,19 @@ fn idle(settings: &McpSettings) -> ToolServerStatus {
 
 #[cfg(test)]
 mod tests {
-    use super::wait;
+    use super::*;
+    use crate::StdioSettings;
+
+    #[test]
+    fn a_user_who_is_deleted_is_forgotten_and_others_are_not() {
+        let program = StdioSettings { command: "none".to_owned(), args: Vec::new(), env: Vec::new(), folder: None };
+        let transport = McpTransport::Stdio(program);
+        let server = McpServer::new(McpSettings { name: "notes".to_owned(), transport, shared: false });
+        let (ada, bob) = (server.user_connection("ada"), server.user_connection("bob"));
+        server.forget_user("ada");
+        assert!(!Arc::ptr_eq(&ada, &server.user_connection("ada")), "ada gets a new one");
+        assert!(Arc::ptr_eq(&bob, &server.user_connection("bob")), "bob keeps the old one");
+    }
 
     #[test]
     fn the_time_between_attempts_doubles() {

@@ -2,7 +2,7 @@
 
 use crate::{RemoteAgent, RemoteAgentSettings, RemoteSelection, RemoteSource, ToolVersions, UserToken};
 use anyhow::{Context, anyhow};
-use capability::{AgentTools, Capability, Definition, Host, annotated_source};
+use capability::{AgentTools, Capability, Definition, Host, LifecycleEvent, annotated_source};
 use config::{Config, ConnectionKind, RemoteAgentRef};
 use contract::{ApprovalTerms, ToolSource};
 use parking_lot::Mutex;
@@ -72,6 +72,12 @@ impl Capability for RemoteAgents {
     fn agent_tools(&self, config: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
         let sources = agent.remote_agents.iter().map(|used| self.source(config, used));
         Ok(AgentTools { sources: sources.collect::<anyhow::Result<_>>()?, ..AgentTools::default() })
+    }
+
+    fn observe(&self, event: &LifecycleEvent) {
+        if let LifecycleEvent::UserDeleted { user_id } = event {
+            self.0.lock().values().for_each(|versions| versions.forget_user(user_id));
+        }
     }
 
     fn needs_user_tokens(&self, config: &Config) -> bool {

@@ -63,6 +63,11 @@ impl ToolVersions {
         }
     }
 
+    /// Forgets what a user has accepted.
+    pub(crate) fn forget_user(&self, user_id: &str) {
+        self.0.lock().accepted.retain(|(user, _)| user != user_id);
+    }
+
     fn accept(&self, key: (String, String)) {
         let accepted = &mut self.0.lock().accepted;
         if accepted.len() >= MAX_ACCEPTED {
@@ -117,9 +122,11 @@ mod tests {
         assert!(!is_known("ada", "Finds, and sends."));
         let Version::Changed(other) = see("ada", "Finds, and sends.", false) else { panic!("it is another one") };
         versions.accept(other.key.unwrap());
-        assert!(is_known("ada", "Finds, and sends."), "she has taken it");
-        assert!(!is_known("bob", "Finds, and sends."), "he has not");
-        assert!(is_known("ada", "Finds."), "it is as it was");
+        assert!(is_known("ada", "Finds, and sends."), "ada has accepted it");
+        assert!(!is_known("bob", "Finds, and sends."), "bob has not");
+        assert!(is_known("ada", "Finds."), "the first version stays accepted");
+        versions.forget_user("ada");
+        assert!(!is_known("ada", "Finds, and sends."), "a deleted user's acceptance is gone");
         // The requirement of an approval cannot be withdrawn.
         assert!(matches!(see("ada", "Finds.", true), Version::Accepted));
         assert!(!is_known("ada", "Finds."));
