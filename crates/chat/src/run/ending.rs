@@ -10,9 +10,16 @@ use wire::{EndReason, ErrorCode, UserError};
 
 /// The cause, for the operator, of a run that a panic ended. The panic's message may contain parts
 /// of the conversation, so it is in the log only.
-pub(crate) const PANIC: &str = "the server panicked while it wrote the answer; the log has the message";
-/// The cause, for the operator, of a run whose server died.
-pub(crate) const SERVER_GONE: &str = "the server ended before the run";
+const PANIC: &str = "the server panicked while it wrote the answer; the log has the message";
+
+/// Returns the cause, for the operator, of a run that recovery closes for this reason.
+pub(crate) fn recovery_cause(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::Panic => PANIC,
+        EndReason::Storage => "the end of the run could not be stored when it ended; the log has the error",
+        _ => "the server ended before the run",
+    }
+}
 
 /// The cause, for the operator, of a run that was ended because memory was almost used up.
 pub(crate) const NO_MEMORY: &str = "memory was almost used up; the log has the figures";
@@ -170,6 +177,14 @@ mod tests {
         let identity =
             RunIdentity { run_id: text(), conversation_id: text(), owner: text(), message_id: text(), epoch: 1 };
         LiveRun::new(identity, UiMessage::new("m", Role::Assistant), false, CancellationToken::new())
+    }
+
+    #[test]
+    fn runs_that_recovery_closes_have_the_cause_of_their_reason() {
+        let check = |reason: EndReason, cause: &str| assert_eq!(recovery_cause(reason), cause, "{reason:?}");
+        check(EndReason::ServerGone, "the server ended before the run");
+        check(EndReason::Panic, "the server panicked while it wrote the answer; the log has the message");
+        check(EndReason::Storage, "the end of the run could not be stored when it ended; the log has the error");
     }
 
     #[test]

@@ -74,7 +74,7 @@ async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), S
     let waits = message.tools().any(pending_calls::is_pending);
     let reason = if waits { EndReason::Waiting } else { why };
     let status = if waits { Outcome::Waiting } else { Outcome::Interrupted };
-    let cause = if why == EndReason::Panic { ending::PANIC } else { ending::SERVER_GONE };
+    let cause = ending::recovery_cause(why);
     tracing::warn!(
         run = run.run_id,
         conversation = run.conversation_id,
