@@ -24,7 +24,7 @@ pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
 
 impl Host for CurrentConfig {
     fn config(&self) -> Arc<Config> {
-        self.config()
+        CurrentConfig::config(self)
     }
 
     fn config_state(&self) -> ConfigState {
@@ -32,11 +32,11 @@ impl Host for CurrentConfig {
     }
 
     fn authentication(&self) -> Arc<Authentication> {
-        self.authentication()
+        CurrentConfig::authentication(self)
     }
 
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
-        self.page_for_agent(caller, agent_id)
+        CurrentConfig::page_for_agent(self, caller, agent_id)
     }
 
     fn tool_servers(&self) -> Vec<ToolServerStatus> {
@@ -46,10 +46,10 @@ impl Host for CurrentConfig {
 
 impl capability::CurrentConfig for CurrentConfig {
     fn config(&self) -> Arc<Config> {
-        self.config()
+        CurrentConfig::config(self)
     }
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
-        Box::pin(self.refresh_additions())
+        Box::pin(CurrentConfig::refresh_additions(self))
     }
 }

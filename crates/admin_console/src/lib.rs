@@ -17,8 +17,9 @@ mod users;
 pub use audit::AuditLine;
 pub use state::{ConfigChange, ConfigState, ConsoleState, Host, Reload};
 
-use axum::Extension;
-use web::admin::{ADMINISTRATION, Menu, MenuEntry, Section};
+use axum::middleware::from_extractor;
+use axum::{Extension, Router};
+use web::admin::{ADMINISTRATION, Admin, Menu, MenuEntry, Section};
 use web::openapi::ApiRouter;
 
 /// The pages of the menu, in its order.
@@ -56,8 +57,12 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: V
     let state = ConsoleState { actions, ..state };
     let own = subjects.into_iter().fold(ApiRouter::new(&ADMINISTRATION), ApiRouter::merge);
     let own = own.map(|router| router.with_state(state));
-    let routes = sections
-        .into_iter()
-        .fold(own, |routes, section| routes.merge(section.routes.map(|router| router.with_state(()))));
+    let routes = sections.into_iter().fold(own, |routes, section| routes.merge(section.routes.map(admins_only)));
     routes.map(|router| router.layer(Extension(menu)))
+}
+
+/// Refuses everybody but administrators. The console's own routes do that with their first extractor;
+/// a capability may have forgotten it.
+fn admins_only<S: Clone + Send + Sync + 'static>(router: Router) -> Router<S> {
+    router.route_layer(from_extractor::<Admin>()).with_state(())
 }

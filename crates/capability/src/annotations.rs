@@ -94,14 +94,15 @@ pub fn annotated_source(
 }
 
 impl AnnotatedSource {
-    /// Combines the annotations of the config with the idempotence that the source declares.
+    /// Combines the annotations of the config with those that the source declares.
     fn annotations_for(&self, tool: &ToolSpec) -> Annotations {
         let name = tool.name.strip_prefix(&self.prefix).unwrap_or(&tool.name);
+        let declared = tool.annotations;
         Annotations {
-            reads_private: self.private.matches(name),
-            returns_untrusted: self.untrusted.matches(name),
-            egress: self.egress.matches(name),
-            idempotent: tool.annotations.idempotent || self.idempotent.matches(name),
+            reads_private: declared.reads_private || self.private.matches(name),
+            returns_untrusted: declared.returns_untrusted || self.untrusted.matches(name),
+            egress: declared.egress || self.egress.matches(name),
+            idempotent: declared.idempotent || self.idempotent.matches(name),
         }
     }
 }
@@ -113,16 +114,17 @@ impl ToolSource for AnnotatedSource {
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         async move {
-            let SourceTools { tools, context, left_out, .. } = self.source.tools(scope).await?;
+            let SourceTools { tools, context, context_annotations: declared, left_out } =
+                self.source.tools(scope).await?;
             let mark = |tool: Arc<dyn Tool>| {
                 let marks = self.annotations_for(tool.spec());
                 annotated(tool, marks)
             };
             // The context of a source is sent to the model whichever tool is called.
             let context_marks = Annotations {
-                reads_private: self.private.can_match(),
-                returns_untrusted: self.untrusted.can_match(),
-                ..Annotations::default()
+                reads_private: declared.reads_private || self.private.can_match(),
+                returns_untrusted: declared.returns_untrusted || self.untrusted.can_match(),
+                ..declared
             };
             Ok(SourceTools {
                 tools: tools.into_iter().map(mark).collect(),

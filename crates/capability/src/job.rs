@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Background work that is repeated as long as the server runs.
+/// Background work that is repeated until the server is told to stop, which cancels it: running
+/// answers are still finished after that.
 ///
 /// Every server of a database does it, and a server may be killed in the middle. So the work is
 /// found by a query over what is due, and doing it twice changes nothing.
@@ -18,7 +19,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Describes work that begins each time `interval` after it ended. The name is for the log.
+    /// Describes work that begins an interval after the server has started, and again an interval
+    /// after it ended. The name is for the log.
     pub fn new<W, F>(name: &'static str, interval: Duration, work: W) -> Self
     where
         W: Fn() -> F + Send + Sync + 'static,

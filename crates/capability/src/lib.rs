@@ -23,8 +23,8 @@ use store::{CapabilityTables, Store};
 use web::admin::Section;
 use web::openapi::ApiRouter;
 
-/// Starts a capability.
-pub type Start = fn(&Host) -> Arc<dyn Capability>;
+/// Starts a capability. The server does not start if that fails.
+pub type Start = fn(&Host) -> anyhow::Result<Arc<dyn Capability>>;
 
 /// What a capability brings.
 #[derive(Clone, Copy, Debug)]
@@ -56,10 +56,11 @@ pub struct Host {
     pub store: Store,
 }
 
-/// A capability of a running server. It lives as long as the server; configs come and go.
+/// A capability of a running server. It lives as long as the server, over all changes of the config.
 pub trait Capability: Send + Sync + 'static {
-    /// Returns the tools of an agent. Called for each agent when a config is built; what equal
-    /// settings opened for the config before stays open if the capability returns it again.
+    /// Returns the tools of an agent. Called for each agent whenever a config is built, even if that
+    /// config is not used in the end. To keep a connection open over changes of the config, return
+    /// the same connection for equal settings.
     ///
     /// # Errors
     /// The config cannot be used, for example because of an invalid pattern. The message is for the
@@ -89,11 +90,11 @@ pub trait Capability: Send + Sync + 'static {
         None
     }
 
-    /// Something has happened to a run, a conversation or a user. Returns quickly; rows in the
+    /// Handles an event of a run, a conversation or a user. It must return quickly. Rows in the
     /// capability's own tables are deleted without it.
     fn observe(&self, _event: &LifecycleEvent) {}
 
-    /// A config is in use now: at start, and after each change.
+    /// Handles a new config, which is in use from now on: at start, and after each change.
     fn config_changed(&self, _config: &Arc<Config>) {}
 
     /// Returns the background work of the capability.

@@ -1,10 +1,11 @@
 //! The capabilities of a running server.
 
 use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus};
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use chat::{LifecycleEvent, LifecycleObserver};
 use config::Config;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use web::admin::Section;
 use web::openapi::ApiRouter;
@@ -15,13 +16,33 @@ pub struct Capabilities(Arc<[(&'static str, Arc<dyn Capability>)]>);
 
 impl Capabilities {
     /// Starts the capabilities.
-    pub fn start(definitions: &[Definition], host: &Host) -> Self {
-        let started = definitions.iter().filter_map(|definition| Some((definition.name, definition.start?(host))));
-        Self(started.collect())
+    ///
+    /// # Errors
+    /// A capability cannot start, or two have the same name.
+    pub fn start(definitions: &[Definition], host: &Host) -> anyhow::Result<Self> {
+        let mut started: Vec<(&'static str, Arc<dyn Capability>)> = Vec::new();
+        for Definition { name, start, .. } in definitions {
+            if started.iter().any(|(known, _)| known == name) {
+                bail!("there are two capabilities with the name `{name}`");
+            }
+            let Some(start) = start else { continue };
+            let capability = start(host).map_err(|error| anyhow!("the capability `{name}` cannot start: {error:#}"))?;
+            started.push((name, capability));
+        }
+        Ok(Self(started.into()))
     }
 
     fn all(&self) -> impl Iterator<Item = &dyn Capability> {
         self.0.iter().map(|(_, capability)| &**capability)
+    }
+
+    /// Notifies all capabilities. One that panics does not affect what was happening, nor the others.
+    fn notify_each(&self, notify: impl Fn(&dyn Capability)) {
+        for (name, capability) in self.0.iter() {
+            if catch_unwind(AssertUnwindSafe(|| notify(&**capability))).is_err() {
+                tracing::error!(capability = name, "a capability panicked on a notification");
+            }
+        }
     }
 
     /// Returns the tools that all capabilities offer to an agent.
@@ -61,7 +82,7 @@ impl Capabilities {
 
     /// Tells all capabilities which config is in use now.
     pub fn config_changed(&self, config: &Arc<Config>) {
-        self.all().for_each(|capability| capability.config_changed(config));
+        self.notify_each(|capability| capability.config_changed(config));
     }
 
     /// Returns the background work.
@@ -72,7 +93,7 @@ impl Capabilities {
 
 impl LifecycleObserver for Capabilities {
     fn observe(&self, event: &LifecycleEvent) {
-        self.all().for_each(|capability| capability.observe(event));
+        self.notify_each(|capability| capability.observe(event));
     }
 }
 
@@ -80,5 +101,32 @@ impl LifecycleObserver for Capabilities {
 impl fmt::Debug for Capabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::Store;
+
+    struct Panics;
+
+    impl Capability for Panics {
+        fn observe(&self, _: &LifecycleEvent) {
+            panic!("on purpose");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_capability_that_panics_on_an_event_affects_nobody_and_names_are_unique() {
+        let host = Host { store: Store::open("sqlite::memory:").await.unwrap() };
+        let panics = Definition { start: Some(|_| Ok(Arc::new(Panics))), ..Definition::new("panics") };
+        let capabilities = Capabilities::start(&[panics], &host).unwrap();
+        capabilities.observe(&LifecycleEvent::UserDeleted { user_id: "ada".to_owned() });
+        let error = Capabilities::start(&[panics, panics], &host).unwrap_err();
+        assert_eq!(error.to_string(), "there are two capabilities with the name `panics`");
+        let fails = Definition { start: Some(|_| bail!("no port is free")), ..Definition::new("fails") };
+        let error = Capabilities::start(&[fails], &host).unwrap_err();
+        assert_eq!(error.to_string(), "the capability `fails` cannot start: no port is free");
     }
 }

@@ -21,7 +21,7 @@ pub const DEFINITION: Definition = Definition {
         version: |store| Box::pin(store::version(store)),
         add: |store, config| Box::pin(async move { Ok(with_custom_agents(config, &store::list(store).await?)) }),
     }),
-    start: Some(|_| Arc::new(Management)),
+    start: Some(|_| Ok(Arc::new(Management))),
     ..Definition::new("custom_agents")
 };
 

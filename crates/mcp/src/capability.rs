@@ -12,8 +12,8 @@ use std::time::Duration;
 /// The capability.
 pub const DEFINITION: Definition = Definition { start: Some(start), ..Definition::new("mcp") };
 
-fn start(_: &Host) -> Arc<dyn Capability> {
-    Arc::new(McpServers::default())
+fn start(_: &Host) -> anyhow::Result<Arc<dyn Capability>> {
+    Ok(Arc::new(McpServers::default()))
 }
 
 /// The MCP servers that agents use. Agents with the same settings share a server, which keeps its

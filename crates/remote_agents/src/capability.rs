@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// The capability.
 pub const DEFINITION: Definition = Definition { start: Some(start), ..Definition::new("remote_agents") };
 
-fn start(_: &Host) -> Arc<dyn Capability> {
-    Arc::new(RemoteAgents::default())
+fn start(_: &Host) -> anyhow::Result<Arc<dyn Capability>> {
+    Ok(Arc::new(RemoteAgents::default()))
 }
 
 /// The known tool versions of remote agents, kept across reloads by connection, URL and prefix.

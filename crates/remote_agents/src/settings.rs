@@ -31,9 +31,8 @@ pub struct RemoteAgentSettings {
 pub enum UserToken {
     /// The same token for everyone.
     Fixed(SecretString),
-    /// The user's own token (see [`RemoteSource::on_behalf`](super::RemoteSource::on_behalf)).
-    /// Without it no request is made for the user. The list of tools is requested without a token,
-    /// since it is the same for all users.
+    /// The user's own token, which a run's scope has. Without it no request is made for the user. The
+    /// list of tools is requested without a token, since it is the same for all users.
     Own,
 }
 

@@ -24,7 +24,7 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(60 * 60);
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<AgentNotes>()],
     tables: Some(store::TABLES),
-    start: Some(|host| Arc::new(Notes { store: host.store.clone() })),
+    start: Some(|host| Ok(Arc::new(Notes { store: host.store.clone() }))),
     ..Definition::new("notes")
 };
 

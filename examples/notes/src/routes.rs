@@ -19,11 +19,8 @@ const MAX_NOTES: u32 = 1_000;
 const MAX_LISTED: u32 = 100;
 
 /// The group in the OpenAPI document.
-const NOTES: Tag = Tag {
-    name: "notes",
-    description: "The caller's notes. Only for signed-in users: API keys cannot use them.",
-    access: Access::Users { scope: None },
-};
+const NOTES: Tag =
+    Tag { name: "notes", description: "The caller's notes. Only for signed-in users.", access: Access::SignedIn };
 
 /// Returns the routes.
 pub(crate) fn routes(context: Context) -> ApiRouter {

@@ -31,12 +31,12 @@ pub(crate) struct Note {
 }
 
 const INSERT: &str = "
-    INSERT INTO notes (id, owner, text, created_at) SELECT $1, $2, $3, $4
-    WHERE (SELECT count(*) FROM notes WHERE owner = $2) < $5";
+    INSERT INTO notes (id, owner, text, folded, created_at) SELECT $1, $2, $3, $4, $5
+    WHERE (SELECT count(*) FROM notes WHERE owner = $2) < $6";
 
 const SEARCH: &str = "
     SELECT id, owner, text, created_at FROM notes
-    WHERE owner = $1 AND lower(text) LIKE $2 ESCAPE '\\' ORDER BY created_at DESC, id DESC LIMIT $3";
+    WHERE owner = $1 AND folded LIKE $2 ESCAPE '\\' ORDER BY created_at DESC, id DESC LIMIT $3";
 
 const ALL: &str = "
     SELECT id, owner, text, created_at FROM notes WHERE id < $1 ORDER BY id DESC LIMIT $2";
@@ -52,7 +52,9 @@ pub(crate) async fn insert(store: &Store, note: Note, most: u32) -> Result<bool,
     store
         .write(move |db| {
             Box::pin(async move {
-                let insert = sql::query(INSERT).bind(id).bind(owner).bind(text).bind(created_at).bind(i64::from(most));
+                let folded = text.to_lowercase();
+                let insert = sql::query(INSERT).bind(id).bind(owner).bind(text).bind(folded);
+                let insert = insert.bind(created_at).bind(i64::from(most));
                 Ok(insert.execute(db).await?.rows_affected() > 0)
             })
         })

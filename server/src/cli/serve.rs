@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// The arguments of `chatwright serve`.
 #[derive(clap::Args)]
@@ -61,9 +62,11 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     }
     let (store, current) = (state.composition.store.clone(), state.composition.current.clone());
     tokio::spawn(reload::watch_additions(store.clone(), current, stop.clone()));
+    let jobs = TaskTracker::new();
     for job in state.composition.current.capabilities().jobs() {
-        tokio::spawn(job.repeat(stop.clone()));
+        jobs.spawn(job.repeat(stop.clone()));
     }
+    jobs.close();
     let failures = state.composition.current.failed_attempts();
     tokio::spawn({
         let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());
@@ -90,6 +93,7 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     listen::serve(listener, router(state), &limits, closed).await;
     let chat = drained.await.map_err(|error| error.to_string())?;
     failures.flush(&store).await;
+    jobs.wait().await;
     chat.close().await;
     if let Some(traces) = traces {
         let _ = tokio::task::spawn_blocking(move || traces.shutdown()).await;

@@ -128,7 +128,7 @@ impl CurrentConfig {
         auth_state: AuthState,
         site: Site,
     ) -> anyhow::Result<Self> {
-        let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone() });
+        let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone() })?;
         let kept = RetainedState { capabilities, ..RetainedState::default() };
         let snapshot = Snapshot::build(Arc::new(config), &auth_state, site, &kept, None).await?;
         kept.capabilities.config_changed(&snapshot.config);

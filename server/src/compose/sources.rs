@@ -25,7 +25,10 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport
         Ok(store) => store,
         Err(error) => return vec![("database".to_owned(), Err(error.to_string()))],
     };
-    let capabilities = Capabilities::start(definitions(), &Host { store });
+    let capabilities = match Capabilities::start(definitions(), &Host { store }) {
+        Ok(capabilities) => capabilities,
+        Err(error) => return vec![("capabilities".to_owned(), Err(error.to_string()))],
+    };
     let mut known = HashSet::new();
     let (mut sources, mut failed) = (Vec::<Arc<dyn ToolSource>>::new(), Vec::new());
     for agent in config.agents.values() {

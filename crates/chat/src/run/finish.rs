@@ -202,19 +202,21 @@ pub(super) async fn finish(chat: &Inner, run: &LiveRun, subject: &RunContext, cl
     faults::point(Point::RunEnding);
     let stored = store_end(chat, subject, &finish, last).await;
     faults::point(Point::RunEnded);
-    if let Err(error) = stored {
+    if let Err(error) = &stored {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");
         chunks = vec![Chunk::Error { error_text: errors::not_saved().message }];
     }
     run.end(&chunks);
-    chat.events.tell(&LifecycleEvent::RunEnded {
-        run_id: finish.run_id,
-        conversation_id: subject.conversation_id.clone(),
-        user_id: subject.user_id.clone(),
-        agent_id: subject.agent_id.clone(),
-        outcome: finish.status,
-        reason: finish.reason,
-    });
+    if stored.is_ok() {
+        chat.events.tell(&LifecycleEvent::RunEnded {
+            run_id: finish.run_id,
+            conversation_id: subject.conversation_id.clone(),
+            user_id: subject.user_id.clone(),
+            agent_id: subject.agent_id.clone(),
+            outcome: finish.status,
+            reason: finish.reason,
+        });
+    }
 }
 
 /// Stores what is left when the run is fenced: the usage in any case, and the audit entries if the

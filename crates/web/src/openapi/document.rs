@@ -103,6 +103,7 @@ fn security(access: Access) -> Value {
     match access {
         Access::Anyone => json!([]),
         Access::Platforms => json!([{ "key": [] }]),
+        Access::SignedIn => json!([{ "bearer": [] }, { "session": [] }]),
         Access::Users { scope: None } => json!([{}, { "bearer": [] }, { "session": [] }]),
         Access::Users { scope: Some(_) } => json!([{}, { "bearer": [] }, { "key": [] }, { "session": [] }]),
     }

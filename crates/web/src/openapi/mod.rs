@@ -12,8 +12,10 @@ pub use describe::{Description, RouteHandler, RouteInput, RouteOutput};
 pub use document::{About, Document};
 pub use responses::{Accepted, Created, PlainText};
 
+use crate::require_signed_in;
 use axum::Router;
 use axum::handler::Handler;
+use axum::middleware::from_fn;
 use axum::routing::{self, MethodRouter};
 use std::borrow::Cow;
 
@@ -34,11 +36,15 @@ pub enum Access {
     /// None are needed.
     Anyone,
     /// Those of a user: a session or a token and, with a scope, an API key. Whether anonymous
-    /// callers are accepted depends on the config.
+    /// callers are accepted depends on the config. The server knows which scope a path needs
+    /// (`auth::KeyScope::for_path`).
     Users {
         /// The scope that an API key needs; `None` if API keys cannot be used.
         scope: Option<&'static str>,
     },
+    /// Those of a signed-in user: a session, or a token of the auth mode. API keys and the tokens of
+    /// embedded chats are refused. [`ApiRouter`] enforces this.
+    SignedIn,
     /// The key that the config sets for other agent platforms.
     Platforms,
 }
@@ -88,6 +94,10 @@ impl<S: Clone + Send + Sync + 'static> ApiRouter<S> {
     methods! { get post put patch delete }
 
     fn mounted(mut self, operation: Operation, route: MethodRouter<S>) -> Self {
+        let route = match self.tag.access {
+            Access::SignedIn => route.layer(from_fn(require_signed_in)),
+            _ => route,
+        };
         self.router = self.router.route(&operation.path, route);
         self.operations.push(operation);
         self
