@@ -1,12 +1,11 @@
 //! HTTP errors of the framework.
 
-pub(crate) use web::HttpError;
-
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use web::HttpError;
 use wire::{ErrorCode, UserError};
 
 /// Converts every error of an API route to JSON with an error code: the framework's own errors

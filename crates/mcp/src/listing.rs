@@ -3,7 +3,7 @@
 use crate::message::TASK_SUPPORT;
 use crate::settings::McpSelection;
 use crate::{MAX_DESCRIPTION, MAX_SCHEMA, clean};
-use config::compile_patterns;
+use ::settings::compile_patterns;
 use contract::{Annotations, OmittedTool, ToolSpec};
 use globset::GlobSet;
 use rmcp::model::{Tool, ToolAnnotations};

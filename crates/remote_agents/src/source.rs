@@ -3,12 +3,12 @@
 use crate::agent::RemoteAgent;
 use crate::tool::RemoteTool;
 use crate::versions::{ChangedTool, ToolVersions, Version};
-use config::compile_patterns;
 use contract::{ApprovalTerms, RunScope, SourceTools, Tool, ToolError, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobSet;
 use settings::ToolSelection;
+use settings::compile_patterns;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod compile;
 mod durations;
 mod forms;
 pub mod mcp;
@@ -10,6 +11,7 @@ mod quota;
 mod retention;
 mod selection;
 
+pub use compile::compile_patterns;
 pub use durations::{DurationValue, days, hours, milliseconds, seconds};
 pub use forms::{OneOrMany, Patterns, from_form};
 pub use names::{EndpointId, Id, Text, ToolName, Variable};

@@ -1,6 +1,5 @@
 //! Accepts only requests that name this server, as protection from DNS rebinding.
 
-use crate::error::HttpError;
 use crate::router::AppState;
 use auth::requested_host;
 use axum::extract::{ConnectInfo, Request, State};
@@ -8,6 +7,7 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::SocketAddr;
+use web::HttpError;
 use wire::{ErrorCode, UserError};
 
 /// Middleware that answers 421 unless the request names this server.

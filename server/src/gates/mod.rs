@@ -11,7 +11,6 @@ pub(crate) use hosts::{check_host, require_loopback};
 pub(crate) use origin::check as check_origin;
 pub(crate) use repeated::reject_repeated_headers;
 
-use crate::error::HttpError;
 use crate::router::AppState;
 use auth::password::KeyScope;
 use auth::rates::is_static_file;
@@ -21,7 +20,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use web::{RequestContext, SIGN_IN_PATH, query_encoded, see_other};
+use web::{HttpError, RequestContext, SIGN_IN_PATH, query_encoded, see_other};
 use wire::{ErrorCode, UserError};
 
 /// Middleware that identifies the caller and stores them in an extension of the request. It also

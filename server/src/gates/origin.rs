@@ -1,12 +1,12 @@
 //! Protection from cross-site request forgery: a request that changes something is refused if the
 //! browser says that it comes from another site. Server functions have no such check of their own.
 
-use crate::error::HttpError;
 use auth::{Authority, requested_host};
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, header::ORIGIN};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use web::HttpError;
 use wire::{ErrorCode, UserError};
 
 /// Middleware that answers 403 to a change from another site's page.

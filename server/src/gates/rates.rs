@@ -1,7 +1,6 @@
 //! The rate limits of the config, applied to requests.
 
 use super::{error_response, is_api_path};
-use crate::error::HttpError;
 use crate::router::AppState;
 use auth::password::Subject;
 use auth::rates::{LimitedClient, count_refusal, rate_limit_message};
@@ -11,6 +10,7 @@ use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use chat::Caller;
+use web::HttpError;
 use web::html::too_many_requests_page;
 use wire::{ErrorCode, UserError};
 

@@ -1,11 +1,11 @@
 //! Rejects requests that repeat a header which decides about them: a proxy and this server could
 //! read different values.
 
-use crate::error::HttpError;
 use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use web::HttpError;
 
 /// The header of an API key. It is the last of the checked headers.
 const KEY_HEADER: &str = "x-api-key";

@@ -3,11 +3,8 @@
 //! The client sends its whole transcript. Only the newest user message counts, and decisions or
 //! outputs for calls that are pending in the server's own record.
 
-pub(crate) use web::json_error;
-
 use super::stream::{self, EventStream, OptionalStream};
 use super::tags::AGENTS;
-use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
@@ -20,6 +17,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::time::Duration;
 use web::openapi::ApiRouter;
+use web::{HttpError, json_error};
 use wire::api::{Answer, SendRequest, Submission};
 use wire::{ErrorCode, Role, ToolPart, ToolState, UiMessage, UserError};
 

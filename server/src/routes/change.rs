@@ -2,13 +2,13 @@
 //! and copying messages.
 
 use super::tags::CONVERSATIONS;
-use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use web::openapi::ApiRouter;
+use web::{HttpError, json_error};
 use wire::change::{ChangeResult, MessageChange};
 
 /// Returns the routes.
@@ -27,6 +27,6 @@ pub(crate) async fn change(
     Path(id): Path<String>,
     change: Result<Json<MessageChange>, JsonRejection>,
 ) -> Result<Json<ChangeResult>, HttpError> {
-    let Json(change) = change.map_err(|rejection| super::agent::json_error(&rejection))?;
+    let Json(change) = change.map_err(|rejection| json_error(&rejection))?;
     Ok(Json(state.composition.chat.revise(&caller, &id, change).await?))
 }

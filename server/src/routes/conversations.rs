@@ -1,7 +1,6 @@
 //! The API for the caller's own conversations.
 
 use super::tags::CONVERSATIONS;
-use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
@@ -11,6 +10,7 @@ use chat::{Caller, ConversationUsage};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use web::openapi::ApiRouter;
+use web::{HttpError, json_error};
 use wire::api::{ConversationList, ConversationView};
 use wire::organize::{ConversationChange, ListFilter};
 
@@ -78,7 +78,7 @@ pub(crate) async fn change(
     Path(id): Path<String>,
     change: Result<Json<ConversationChange>, JsonRejection>,
 ) -> Result<NoContent, HttpError> {
-    let Json(change) = change.map_err(|rejection| super::agent::json_error(&rejection))?;
+    let Json(change) = change.map_err(|rejection| json_error(&rejection))?;
     state.composition.chat.change(&caller, vec![id], change).await?;
     Ok(NoContent)
 }

@@ -1,8 +1,6 @@
 //! Endpoints of the config, for page buttons and other clients.
 
-use super::agent::json_error;
 use super::tags::ENDPOINTS;
-use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
@@ -10,6 +8,7 @@ use axum::{Extension, Json};
 use chat::Caller;
 use serde_json::Value;
 use web::openapi::ApiRouter;
+use web::{HttpError, json_error};
 
 /// Returns the routes.
 pub(crate) fn routes() -> ApiRouter<AppState> {

@@ -2,7 +2,6 @@
 //! and served so that a browser runs nothing in them.
 
 use super::tags::FILES;
-use crate::error::HttpError;
 use crate::router::AppState;
 use app::context::PageSource;
 use axum::Extension;
@@ -14,8 +13,8 @@ use chat::{Caller, FileLimits, NewUpload};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use web::content_disposition;
 use web::openapi::{ApiRouter, Created, Description, RouteOutput};
+use web::{HttpError, content_disposition};
 use wire::file::{StoredFile, is_shown_inline};
 
 /// Keeps a file that a browser displays from running or loading anything.

@@ -1,8 +1,6 @@
 //! The API for the caller's folders of conversations.
 
-use super::agent::json_error;
 use super::tags::CONVERSATIONS;
-use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
@@ -12,6 +10,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use web::openapi::{ApiRouter, Created};
+use web::{HttpError, json_error};
 use wire::organize::{Folder, FolderList};
 
 /// Returns the routes.

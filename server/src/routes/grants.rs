@@ -2,12 +2,12 @@
 //! scope for it.
 
 use super::tags::APPROVALS;
-use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
+use web::HttpError;
 use web::openapi::ApiRouter;
 use wire::api::StandingApprovals;
 

@@ -1,8 +1,6 @@
 //! The API for invocations: single questions to agents.
 
-use super::agent::json_error;
 use super::tags::AGENTS;
-use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
@@ -11,6 +9,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use web::openapi::ApiRouter;
+use web::{HttpError, json_error};
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 
 /// The default number of items in a list.

@@ -1,13 +1,13 @@
 //! The API for searching the caller's conversations.
 
 use super::tags::CONVERSATIONS;
-use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use web::HttpError;
 use web::openapi::ApiRouter;
 use wire::organize::SearchHitList;
 

@@ -1,8 +1,6 @@
 //! Export and import of conversations, and shared links to copies of them.
 
-use super::agent::json_error;
 use super::tags::CONVERSATIONS;
-use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
@@ -15,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::LazyLock;
-use web::conversation_disposition;
 use web::openapi::{ApiRouter, Created, Description, RouteOutput};
+use web::{HttpError, conversation_disposition, json_error};
 use wire::organize::{Share, ShareList};
 use wire::{ErrorCode, ErrorReason, UserError};
 

@@ -1,7 +1,6 @@
 //! Tracing, metrics and log context of each HTTP request.
 
 use super::traces::RequestSpan;
-use crate::error::HttpError;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
@@ -11,6 +10,7 @@ use metrics::{counter, gauge, histogram};
 use std::any::Any;
 use std::time::Instant;
 use tracing::Instrument;
+use web::HttpError;
 use wire::{ErrorCode, UserError};
 
 /// The response header with the trace id.

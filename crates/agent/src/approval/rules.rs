@@ -2,11 +2,11 @@
 
 use crate::Ruling;
 use contract::ToolCall;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use settings::Patterns;
+use settings::{Patterns, compile_patterns};
 use std::collections::BTreeMap;
 
 /// The reason for a denial by a rule without one.
@@ -93,9 +93,10 @@ pub struct RuleSettings {
 impl CompiledRule {
     /// Compiles a rule, or returns the invalid pattern.
     fn new(settings: RuleSettings) -> Result<Self, String> {
-        let arguments = settings.arguments.into_iter().map(|(path, Patterns(texts))| Ok((path, patterns(&texts)?)));
+        let arguments =
+            settings.arguments.into_iter().map(|(path, Patterns(texts))| Ok((path, compile_patterns(&texts)?)));
         Ok(Self {
-            tools: patterns(&settings.tools)?,
+            tools: compile_patterns(&settings.tools)?,
             roles: settings.roles,
             arguments: arguments.collect::<Result<_, String>>()?,
             action: settings.action,
@@ -163,15 +164,6 @@ fn matches_one(value: &Value, patterns: &GlobSet) -> bool {
         Value::String(text) => patterns.is_match(text),
         other => patterns.is_match(other.to_string()),
     }
-}
-
-/// Compiles patterns of which one must match. `*` also matches slashes.
-fn patterns(texts: &[String]) -> Result<GlobSet, String> {
-    let mut set = GlobSetBuilder::new();
-    for text in texts {
-        set.add(Glob::new(text).map_err(|error| format!("`{text}` is not a valid pattern: {}", error.kind()))?);
-    }
-    set.build().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

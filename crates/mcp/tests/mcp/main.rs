@@ -6,5 +6,5 @@ mod oauth;
 mod peers;
 mod reference;
 
-#[path = "../../../tools/tests/support/log.rs"]
+#[path = "../support/log.rs"]
 mod log;

@@ -7,5 +7,5 @@ mod examine;
 mod safety;
 mod server;
 
-#[path = "../../../tools/tests/support/log.rs"]
+#[path = "../../../mcp/tests/support/log.rs"]
 mod log;

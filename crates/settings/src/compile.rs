@@ -1,8 +1,8 @@
-//! Patterns for the names of a server's tools.
+//! Patterns for names of tools and for values of arguments.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-/// Compiles patterns such as `read_*`, of which one must match.
+/// Compiles patterns such as `read_*`, of which one must match. `*` also matches slashes.
 ///
 /// # Errors
 /// The invalid pattern, in one line.
