@@ -8,9 +8,9 @@ use wire::api::Outcome;
 
 /// Something that has happened and is stored.
 ///
-/// Events are told on the server where they happen, once, and not at all if it is killed before. So
-/// work that must not be lost is found by a query over what is stored, and an event only says that
-/// it is due.
+/// An event is delivered once, on the server where it happens, and not at all if that server is
+/// killed before. So work that must not be lost is found by a query over what is stored, and an
+/// event only says that it is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleEvent {
     /// A run has ended.
