@@ -1,7 +1,8 @@
-// Keeps what a reader sends before the page has come to life: on a slow line the composer is there seconds before the code that sends.
-// The app takes over what is kept, see app/src/agent_chat/composer/early_input.rs. Until then Enter must not write a line break.
+// Handles input in the composer before hydration: on a slow connection the composer is visible seconds before the app is loaded. When
+// the user sends a message, the form is marked with `data-waits`, and the app sends the message once it runs
+// (app/src/agent_chat/composer/early_input.rs). The key that sends must not insert a line break until then.
 {
-  /** The composer around an element, unless the app runs it by now. */
+  /** Returns the composer that contains the element, or null if the app has taken it over (`data-alive`). */
   const composer = (target) => {
     const form = target instanceof Element ? target.closest("form.cw-composer") : null;
     return form && !form.hasAttribute("data-alive") ? form : null;
@@ -9,7 +10,8 @@
   const field = (form) => form.querySelector("textarea");
   const isEmpty = (form) => field(form).value.trim() === "";
 
-  const show = (form, waits) => {
+  /** Marks the message as to be sent, or not, and shows that to the user. */
+  const setWaiting = (form, waits) => {
     form.toggleAttribute("data-waits", waits);
     const line = form.querySelector(".cw-composer-early");
     if (line) line.textContent = waits ? line.dataset.words : "";
@@ -25,7 +27,7 @@
       const sends = event.ctrlKey || event.metaKey || event.shiftKey === form.hasAttribute("data-shift-sends");
       if (!sends) return;
       event.preventDefault();
-      if (!isEmpty(form)) show(form, true);
+      if (!isEmpty(form)) setWaiting(form, true);
     },
     true,
   );
@@ -35,16 +37,16 @@
       const form = composer(event.target);
       if (!form) return;
       event.preventDefault();
-      if (!isEmpty(form)) show(form, true);
+      if (!isEmpty(form)) setWaiting(form, true);
     },
     true,
   );
-  // Who goes on writing does not want it sent as it was.
+  // When the user edits the text after sending, the message is no longer to be sent.
   addEventListener(
     "input",
     (event) => {
       const form = composer(event.target);
-      if (form) show(form, false);
+      if (form) setWaiting(form, false);
     },
     true,
   );

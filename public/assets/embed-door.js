@@ -1,87 +1,96 @@
-// The doorkeeper of a chat on another site's page: the outer of two frames, without any data. It hears the site (and only the one that the
-// server has allowed), keeps its token in memory, and opens the page with the chat in the inner frame. See server/src/routes/embed.rs.
+// The outer of the two frames of an embedded chat. It contains no data. It accepts messages only from the host page's origin, which the
+// server has checked, keeps the host's token in memory, and opens the page with the chat in the inner frame. See
+// server/src/routes/embed.rs.
 const { host } = document.currentScript.dataset;
-const KEPT = "chatwright-visitor";
-// A token that ends so soon is renewed before it is used, in seconds.
-const SOON = 15;
-const PATIENCE_MS = 20_000;
+/** The key in local storage of an anonymous visitor's id. */
+const VISITOR_KEY = "chatwright-visitor";
+/** A token that expires within this time is renewed before it is used, in seconds. */
+const RENEW_BEFORE_S = 15;
+/** How long the host page may take to provide a new token, in milliseconds. */
+const RENEW_TIMEOUT_MS = 20_000;
 
 let port;
 let token = "";
 let theme = "";
+/** The promise of the renewal in progress. */
 let renewal;
 let inner;
+/** The visitor's id that the host page has stored. */
 let visitor = "";
-const settled = [];
+/** Callbacks that resolve the renewal in progress. */
+const renewalCallbacks = [];
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync("html, body, iframe { display: block; inline-size: 100%; block-size: 100%; margin: 0; border: 0; background: none }");
 document.adoptedStyleSheets = [sheet];
 
-// Some browsers forbid storage in frames where they forbid cookies, or empty it at once: then the page around keeps who a visitor is.
-function kept() {
+// Some browsers block storage in third-party frames, or clear it soon. The host page then stores the visitor's id.
+function visitorId() {
   try {
-    return localStorage.getItem(KEPT) || visitor;
+    return localStorage.getItem(VISITOR_KEY) || visitor;
   } catch {
     return visitor;
   }
 }
 
-function endsSoon() {
+/** Returns whether the token expires soon; false for a token that is not a JWT. */
+function expiresSoon() {
   try {
     const claims = JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
-    return claims.exp - Date.now() / 1000 < SOON;
+    return claims.exp - Date.now() / 1000 < RENEW_BEFORE_S;
   } catch {
     return false;
   }
 }
 
-// What the inner frame uses: both are of this server, so it may.
+// The interface for the inner frame (embed-frame.js), which has the same origin.
 window.chatwright = {
   tell: (message) => port.postMessage(message),
   theme: () => theme,
   keep(name) {
     visitor = name;
     try {
-      return localStorage.setItem(KEPT, name);
+      return localStorage.setItem(VISITOR_KEY, name);
     } catch {
-      // As above.
+      // Storage is blocked.
     }
     port.postMessage({ type: "keep", visitor: name });
   },
-  /** The token as it is good now; empty without one. */
+  /** Returns a token that does not expire soon; empty if the host page has given none. */
   async token() {
-    if (token && endsSoon()) await this.renew();
+    if (token && expiresSoon()) await this.renew();
     return token;
   },
-  /** Asks the site for another token; whether there is one. */
+  /** Asks the host page for a new token, and returns whether it gave one. */
   renew() {
     if (!token) return Promise.resolve(false);
     renewal ??= new Promise((resolve) => {
-      const timer = setTimeout(() => settle(false), PATIENCE_MS);
+      const timer = setTimeout(() => settle(false), RENEW_TIMEOUT_MS);
       const settle = (renewed) => {
         clearTimeout(timer);
         renewal = undefined;
         resolve(renewed);
       };
-      settled.push(settle);
+      renewalCallbacks.push(settle);
       port.postMessage({ type: "renew" });
     });
     return renewal;
   },
+  /** The current token, without a renewal. */
   now: () => token,
 };
 
+/** Opens the page with the chat in a new inner frame. */
 function enter() {
   inner?.remove();
   inner = document.createElement("iframe");
-  // Into a frame that is new, the form leads without an entry in the history of the page around.
+  // The form targets a frame that was just created, so that it adds no entry to the history of the host page.
   inner.name = `chat-${Math.random().toString(36).slice(2)}`;
   inner.title = "Chat";
   inner.allow = "microphone; clipboard-write";
   const form = document.createElement("form");
   Object.assign(form, { method: "post", action: location.href, target: inner.name, hidden: true });
-  for (const [name, value] of Object.entries({ token, visitor: kept() })) {
+  for (const [name, value] of Object.entries({ token, visitor: visitorId() })) {
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
   }
   document.body.append(inner, form);
@@ -89,7 +98,7 @@ function enter() {
   form.remove();
 }
 
-// Whom a token names, for this page only; the server looks for itself.
+/** Returns the subject of a token, to notice that the user has changed. The server verifies tokens; this frame does not. */
 function subject(of) {
   try {
     return JSON.parse(atob(of.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))).sub;
@@ -98,13 +107,13 @@ function subject(of) {
   }
 }
 
-function heard({ data }) {
+function onHostMessage({ data }) {
   if (data.type === "token") {
     const renewed = typeof data.token === "string" && data.token !== "";
     const before = token;
     if (renewed || data.ended) token = data.token;
-    settled.splice(0).forEach((settle) => settle(renewed));
-    // Somebody else: nothing of who was there before stays.
+    renewalCallbacks.splice(0).forEach((settle) => settle(renewed));
+    // Another user: the chat is opened anew, so that nothing of the previous user remains.
     if (inner && subject(before) !== subject(token)) enter();
     return;
   }
@@ -119,10 +128,10 @@ addEventListener("message", (event) => {
   token = event.data.token ?? "";
   theme = event.data.theme ?? "";
   visitor = event.data.visitor ?? "";
-  port.onmessage = heard;
+  port.onmessage = onHostMessage;
   enter();
 });
 
-// Not before this page has loaded: come upon by the way back, browsers look for what it asks until then in their caches only, and what a
-// form asks is never there.
+// Tells the host page that this frame is ready, but not before it has loaded: when the user navigates back, browsers answer requests made
+// during loading from their cache only, and the response to a POST form is never cached.
 addEventListener("load", () => setTimeout(() => parent.postMessage({ chatwright: "open" }, host)));

@@ -1,18 +1,25 @@
-// <agent-chat page="…" agent="…">: a chat of the server that this script comes from, on any page. See docs/embedding.md.
+// The custom element <agent-chat page="…" agent="…">: a chat of the server that this script is loaded from, on a page of any site. See
+// docs/embedding.md.
 //
-// What is shown is a frame of that server in a shadow root: neither side's style or script reaches the other. They talk through one
-// message channel, which the frame gets only if it is of that server, and only if the server lets this site have one.
+// The element shows an iframe of that server in a shadow root, so styles and scripts of the two sides are isolated from each other. They
+// communicate through a MessageChannel. The iframe gets its port only if it has the server's origin, and the server lets itself be
+// framed only by the sites in its config.
 
 const HOME = new URL(import.meta.url).origin;
-const PATIENCE_MS = 20_000;
-// A frame of the server announces itself as soon as it has loaded. What has loaded and says nothing is the browser's own error page.
-const SILENCE_MS = 3_000;
-const CALL_MS = 30_000;
-const USUAL_WIDTH = 400;
+/** The time limit for loading the iframe, and for a new token, in milliseconds. */
+const LOAD_TIMEOUT_MS = 20_000;
+/** The time limit for the iframe's "open" message after its load event, in milliseconds. Without the message, what has loaded is an error
+ * page of the browser. */
+const OPEN_TIMEOUT_MS = 3_000;
+/** The time limit of a method call, in milliseconds. */
+const CALL_TIMEOUT_MS = 30_000;
+/** The width of the drawer without the attribute `width`, in pixels. */
+const DEFAULT_WIDTH = 400;
+/** The chat's methods that the element has as well. */
 const METHODS = ["sendMessage", "setInput", "focus", "stop", "regenerate", "deleteMessage", "newConversation", "setMessages", "clearError", "scrollToBottom"];
 
 const sheet = new CSSStyleSheet();
-// In pixels: the size of the page's own letters is not ours to depend on.
+// Sizes are in pixels, because `rem` depends on the host page's font size.
 sheet.replaceSync(`
   :host { display: block; block-size: 576px; min-inline-size: 0; }
   :host([hidden]) { display: none; }
@@ -48,19 +55,19 @@ sheet.replaceSync(`
   @media (width < 600px) { .panel, .panel[data-placement="left"] { inline-size: 100vw; border: 0; } }
 `);
 
-// Who nobody in particular is, where the browser lets the frame keep nothing: then this page keeps it.
-const kept = (server) => {
+// The id of an anonymous visitor. It is stored in the host page's local storage if the browser blocks storage in the iframe.
+const loadVisitor = (server) => {
   try {
     return localStorage.getItem(`agent-chat ${server}`) ?? "";
   } catch {
     return "";
   }
 };
-const keep = (server, visitor) => {
+const saveVisitor = (server, visitor) => {
   try {
     localStorage.setItem(`agent-chat ${server}`, visitor);
   } catch {
-    // Nor here: then he is somebody new each time.
+    // Storage is blocked here, too: the visitor is a new one on each page load.
   }
 };
 
@@ -82,15 +89,15 @@ class AgentChatElement extends HTMLElement {
   #getToken;
   #isClosed = false;
   #state = {};
-  // The keys that the page of the chat declares, once they are known.
+  // The keys of the shared state that the chat's page declares, once the iframe has sent them.
   #keys;
   #conversation;
-  #isThere = false;
+  #isConnected = false;
   #isReady = false;
   #entered = false;
   #waiting = [];
   #calls = new Map();
-  // What this page does for the agent, by the names that the chat's page declares.
+  // The handlers of the host page's tools, by name.
   #tools = new Map();
   #count = 0;
   #retried = false;
@@ -104,21 +111,21 @@ class AgentChatElement extends HTMLElement {
 
   connectedCallback() {
     this.#upgrade("getToken", "state", "token");
-    addEventListener("message", this.#opened);
-    this.#isThere = true;
+    addEventListener("message", this.#onOpen);
+    this.#isConnected = true;
     this.#build();
   }
 
   disconnectedCallback() {
-    removeEventListener("message", this.#opened);
-    this.#isThere = false;
+    removeEventListener("message", this.#onOpen);
+    this.#isConnected = false;
     this.#end();
   }
 
   attributeChangedCallback(name, before, now) {
     if (before === now) return;
     if (name === "token") this.token = now;
-    if (!this.#isThere) return;
+    if (!this.#isConnected) return;
     if (["page", "agent", "server", "display", "placement", "width", "label"].includes(name)) this.#build();
     if (name === "theme") this.#showTheme();
     if (name === "conversation" && (now || undefined) !== this.#conversation) {
@@ -126,7 +133,7 @@ class AgentChatElement extends HTMLElement {
     }
   }
 
-  /** What the agent shares with this page: the keys that the page of the chat declares. Set, it is merged into what is there. */
+  /** The state that the host page shares with the agent: the keys that the chat's page declares. Setting it merges the values. */
   get state() {
     return structuredClone(this.#state);
   }
@@ -137,6 +144,7 @@ class AgentChatElement extends HTMLElement {
     this.#post({ type: "state", values: plain });
   }
 
+  /** Returns the values whose keys the chat's page declares, and warns about others. */
   #declared(values) {
     if (!this.#keys) return values;
     const unknown = Object.keys(values).filter((key) => !this.#keys.includes(key));
@@ -144,7 +152,7 @@ class AgentChatElement extends HTMLElement {
     return Object.fromEntries(Object.entries(values).filter(([key]) => this.#keys.includes(key)));
   }
 
-  /** Who the user is, signed by this page's server. */
+  /** Sets the token that identifies the user, signed by the host page's server. */
   set token(token) {
     this.#token = token ?? "";
     this.#tokenWanted?.(this.#token);
@@ -152,7 +160,8 @@ class AgentChatElement extends HTMLElement {
     else this.#post({ type: "token", token: "", ended: true });
   }
 
-  /** Asks this page's server for a token; called at first and whenever one has ended. `({renew}) => string | Promise<string>` */
+  /** The callback that gets a token from the host page's server, called at the start and whenever a token has expired:
+   * `({renew}) => string | Promise<string>`. */
   get getToken() {
     return this.#getToken;
   }
@@ -162,7 +171,7 @@ class AgentChatElement extends HTMLElement {
     if (this.#isClosed) this.#closed({ code: "unauthenticated" });
   }
 
-  /** The conversation that is open; none before the first message of a new one. */
+  /** The id of the open conversation; undefined before the first message of a new one. */
   get conversation() {
     return this.#conversation;
   }
@@ -172,8 +181,8 @@ class AgentChatElement extends HTMLElement {
     else this.removeAttribute("conversation");
   }
 
-  /** What this page does when the agent calls a tool that the chat's page declares with `host: true`: `handler(input)` gives the result, or a
-   * promise of it; what it throws is what the model reads. Without a handler the tool is taken away. */
+  /** Registers the handler of a tool that the chat's page declares with `host: true`. `handler(input)` returns the result or a promise of
+   * it; the model gets the message of an error that it throws. Without a function, the handler is removed. */
   registerTool(name, handler) {
     if (typeof handler === "function") this.#tools.set(name, handler);
     else this.#tools.delete(name);
@@ -194,7 +203,7 @@ class AgentChatElement extends HTMLElement {
     this.#call("focus", []).catch(() => {});
   }
 
-  /** Hides the drawer; the chat goes on. */
+  /** Hides the drawer. A running answer continues. */
   close() {
     if (!this.#panel?.matches(":popover-open")) return;
     this.#panel.hidePopover();
@@ -202,7 +211,7 @@ class AgentChatElement extends HTMLElement {
     this.#button.focus();
   }
 
-  // What a page has set before this script came.
+  // Passes properties to their setters that the host page set before the element was defined.
   #upgrade(...names) {
     for (const name of names) {
       if (!Object.hasOwn(this, name) || this[name] === undefined) continue;
@@ -212,10 +221,12 @@ class AgentChatElement extends HTMLElement {
     }
   }
 
+  /** The origin of the chat's server. */
   get #server() {
     return this.getAttribute("server") ? new URL(this.getAttribute("server"), location.href).origin : HOME;
   }
 
+  /** Creates the content of the element anew from its attributes. */
   #build() {
     this.#end();
     this.#root.replaceChildren();
@@ -232,7 +243,7 @@ class AgentChatElement extends HTMLElement {
     this.#button = make("button", { type: "button", className: "open", textContent: label }, attributes);
     this.#button.onclick = () => this.open();
     this.#panel = make("div", { className: "panel" }, { part: "panel", popover: "manual", role: "dialog", "aria-label": label, "data-placement": placement });
-    this.#panel.style.setProperty("--width", `${Number(this.getAttribute("width")) || USUAL_WIDTH}px`);
+    this.#panel.style.setProperty("--width", `${Number(this.getAttribute("width")) || DEFAULT_WIDTH}px`);
     const close = make("button", { type: "button", textContent: "✕", title: "Close (Escape)" }, { "aria-label": "Close" });
     close.onclick = () => this.close();
     const head = make("div", { className: "head" }, { part: "head" });
@@ -243,7 +254,7 @@ class AgentChatElement extends HTMLElement {
     this.#showTheme();
   }
 
-  /** Loads the frame, once. */
+  /** Creates the iframe unless it exists. */
   #start() {
     if (this.#frame) return;
     const [page, agent] = ["page", "agent"].map((name) => this.getAttribute(name));
@@ -251,12 +262,12 @@ class AgentChatElement extends HTMLElement {
     address.searchParams.set("host", location.origin);
     if (this.getAttribute("conversation")) address.searchParams.set("conversation", this.getAttribute("conversation"));
     this.#frame = make("iframe", { title: this.getAttribute("label") || "Chat", allow: "microphone; clipboard-write", src: address.href });
-    this.#frame.onload = () => this.#expect(SILENCE_MS);
+    this.#frame.onload = () => this.#expect(OPEN_TIMEOUT_MS);
     this.#root.querySelector(".room").append(this.#frame);
-    this.#expect(PATIENCE_MS);
+    this.#expect(LOAD_TIMEOUT_MS);
   }
 
-  /** Reports the chat as missing unless its frame announces itself within this time. */
+  /** Shows an error unless the iframe sends its "open" message within this time. */
   #expect(ms) {
     if (this.#entered) return;
     clearTimeout(this.#timer);
@@ -265,10 +276,11 @@ class AgentChatElement extends HTMLElement {
       console.error(text);
       this.#frame.hidden = true;
       this.#frame.after(make("p", { className: "failed", textContent: "The chat is not available here." }, { part: "message", role: "alert" }));
-      this.#tell("error", { code: "unavailable", message: text });
+      this.#dispatch("error", { code: "unavailable", message: text });
     }, ms);
   }
 
+  /** Removes the iframe, rejects open calls and resets the element. */
   #end() {
     clearTimeout(this.#timer);
     this.#port?.close();
@@ -281,100 +293,101 @@ class AgentChatElement extends HTMLElement {
     this.#waiting = [];
   }
 
-  // The frame is there: it is given its end of the channel, if it is who it should be.
-  #opened = async (event) => {
+  // Handles the iframe's "open" message: sends it a port of the channel if the message is from this element's iframe and the server.
+  #onOpen = async (event) => {
     if (event.source === null || event.source !== this.#frame?.contentWindow || event.origin !== this.#server) return;
     if (event.data?.chatwright !== "open" || this.#entered) return;
     clearTimeout(this.#timer);
     this.#entered = true;
     const frame = this.#frame;
-    // It may have been given up too early.
+    // The timeout may have hidden the frame already.
     frame.hidden = false;
     this.#root.querySelector(".failed")?.remove();
     const token = await this.#askForToken(false);
     if (frame !== this.#frame) return;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    port1.onmessage = ({ data }) => this.#heard(data);
-    const message = { chatwright: "enter", token, theme: this.getAttribute("theme") ?? "", visitor: kept(this.#server) };
+    port1.onmessage = ({ data }) => this.#onMessage(data);
+    const message = { chatwright: "enter", token, theme: this.getAttribute("theme") ?? "", visitor: loadVisitor(this.#server) };
     frame.contentWindow.postMessage(message, this.#server, [port2]);
   };
 
   async #askForToken(renew) {
     if (typeof this.getToken !== "function") {
       if (!renew) return this.#token;
-      // The page hears that it is time for another one.
+      // Without `getToken`, the host page is asked by an event, and sets the property `token`.
       return new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(""), PATIENCE_MS);
+        const timer = setTimeout(() => resolve(""), LOAD_TIMEOUT_MS);
         this.#tokenWanted = (token) => {
           clearTimeout(timer);
           this.#tokenWanted = undefined;
           resolve(token);
         };
-        this.#tell("tokenexpired", {});
+        this.#dispatch("tokenexpired", {});
       });
     }
     try {
       this.#token = (await this.getToken({ renew })) ?? "";
     } catch (error) {
-      this.#tell("error", { code: "token", message: `No token could be had: ${error?.message ?? error}` });
+      this.#dispatch("error", { code: "token", message: `No token could be had: ${error?.message ?? error}` });
       this.#token = "";
     }
     return this.#token;
   }
 
-  async #heard(told) {
-    switch (told.type) {
+  /** Handles a message from the iframe. */
+  async #onMessage(message) {
+    switch (message.type) {
       case "ready":
         this.#isReady = true;
         this.#retried = this.#isClosed = false;
         this.#state = this.#declared(this.#state);
         this.#port.postMessage({ type: "state", values: this.#state });
         for (const message of this.#waiting.splice(0)) this.#port.postMessage(message);
-        return this.#tell("ready", {});
+        return this.#dispatch("ready", {});
       case "event":
-        return this.#tell(told.name.slice(2).toLowerCase(), told.detail);
+        return this.#dispatch(message.name.slice(2).toLowerCase(), message.detail);
       case "ask": {
-        const ok = this.#tell(told.name.slice(2).toLowerCase(), told.detail, true);
-        return this.#port.postMessage({ type: "answer", number: told.number, ok });
+        const ok = this.#dispatch(message.name.slice(2).toLowerCase(), message.detail, true);
+        return this.#port.postMessage({ type: "answer", number: message.number, ok });
       }
       case "state":
         if (!this.#isReady) {
-          this.#keys = Object.keys(told.values);
-          this.#state = { ...told.values, ...this.#state };
+          this.#keys = Object.keys(message.values);
+          this.#state = { ...message.values, ...this.#state };
           return;
         }
-        Object.assign(this.#state, told.values);
-        return this.#tell("statechange", { values: told.values, state: this.state });
+        Object.assign(this.#state, message.values);
+        return this.#dispatch("statechange", { values: message.values, state: this.state });
       case "refused":
-        return console.warn("agent-chat: the state does not fit what the chat's page declares", told.refused);
+        return console.warn("agent-chat: the state does not fit what the chat's page declares", message.refused);
       case "conversation":
-        if (this.#conversation === (told.id ?? undefined)) return;
-        this.#conversation = told.id ?? undefined;
-        return this.#tell("conversationchange", { conversationId: told.id });
+        if (this.#conversation === (message.id ?? undefined)) return;
+        this.#conversation = message.id ?? undefined;
+        return this.#dispatch("conversationchange", { conversationId: message.id });
       case "result": {
-        const call = this.#calls.get(told.number);
-        this.#calls.delete(told.number);
-        if (told.error) call?.reject(new Error(told.error));
+        const call = this.#calls.get(message.number);
+        this.#calls.delete(message.number);
+        if (message.error) call?.reject(new Error(message.error));
         else call?.resolve();
         return;
       }
       case "tool":
-        return this.#run(told);
+        return this.#run(message);
       case "keep":
-        return keep(this.#server, told.visitor);
+        return saveVisitor(this.#server, message.visitor);
       case "renew": {
         const token = await this.#askForToken(true);
         return this.#port?.postMessage({ type: "token", token });
       }
       case "closed":
-        return this.#closed(told);
+        return this.#closed(message);
       case "escape":
         return this.close();
     }
   }
 
-  /** Runs a tool for the agent. The frame sees to it that each call comes once. */
+  /** Runs a tool for the agent. The iframe sends each call only once. */
   async #run({ number, name, input }) {
     const port = this.#port;
     const answer = { type: "toolresult", number };
@@ -385,7 +398,7 @@ class AgentChatElement extends HTMLElement {
       try {
         answer.output = done === undefined ? { ok: true } : JSON.parse(JSON.stringify(done));
       } catch {
-        // It has run: a failure would have the agent do it again.
+        // The handler has succeeded. After an error, the agent could call the tool again.
         answer.output = { ok: true, note: "The result cannot be passed on." };
       }
     } catch (error) {
@@ -394,7 +407,7 @@ class AgentChatElement extends HTMLElement {
     port?.postMessage(answer);
   }
 
-  /** The server has not let the frame in: once more with another token, if there can be one. */
+  /** Handles a refusal by the server: tries once more with a new token if `getToken` returns one; otherwise fires `error`. */
   async #closed({ code, message }) {
     this.#isClosed = code === "unauthenticated";
     if (this.#isClosed && !this.#retried && typeof this.getToken === "function") {
@@ -402,36 +415,38 @@ class AgentChatElement extends HTMLElement {
       const token = await this.#askForToken(true);
       if (token) return this.#renewed(token);
     }
-    this.#tell("error", { code, message });
+    this.#dispatch("error", { code, message });
   }
 
-  /** There is another token: whoever was not let in tries again. */
+  /** Sends a new token to the iframe. If the server had refused the previous one, the chat is opened again. */
   #renewed(token) {
     this.#port?.postMessage({ type: "token", token });
     if (this.#isClosed && token) this.#port?.postMessage({ type: "enter" });
   }
 
-  /** Whether nobody has forbidden it. */
-  #tell(type, detail, cancelable = false) {
+  /** Dispatches an event, and returns false if a listener has prevented its default. */
+  #dispatch(type, detail, cancelable = false) {
     return this.dispatchEvent(new CustomEvent(type, { detail, cancelable }));
   }
 
+  /** Sends a message to the iframe. Before it is ready, calls are queued and other messages are dropped; the state is sent when it is ready. */
   #post(message) {
     if (this.#isReady) this.#port.postMessage(message);
     else if (message.type === "call") this.#waiting.push(message);
   }
 
+  /** Calls a method of the chat in the iframe. */
   #call(method, args) {
     this.#start();
     if (!this.#frame) return Promise.reject(new Error("This chat has no `page`."));
     const number = ++this.#count;
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => {
+      const timer = setTimeout(() => {
         this.#calls.delete(number);
         reject(new Error("The chat did not answer."));
-      }, CALL_MS);
+      }, CALL_TIMEOUT_MS);
       const end = (settle) => (value) => {
-        clearTimeout(late);
+        clearTimeout(timer);
         settle(value);
       };
       this.#calls.set(number, { resolve: end(resolve), reject: end(reject) });

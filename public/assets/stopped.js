@@ -1,28 +1,30 @@
-// Says that the page has stopped, and what can be done: after a panic nothing of the WASM answers any more, so its half of the app cannot.
-// Where it happens again at once in the same conversation, the rest is still within reach: the conversation as a plain page of the server, or
-// a new one. The words come with the document, see app/src/shell.rs.
+// Shows a message when the app has crashed. After a panic the WASM module no longer works, so this is plain JavaScript. The message offers
+// to reload the page. If the same conversation crashes the page again within a minute, it also offers the conversation as an HTML export and
+// a new conversation. The message is a <template> in the document (app/src/shell.rs).
 const KEY = "cw-stopped";
-const AT_ONCE = 60_000;
+/** Two crashes within this time count as repeated, in milliseconds. */
+const REPEAT_MS = 60_000;
 const framed = location.pathname.startsWith("/embed/");
 let shown = false;
 
-/** A panic ends in a trap; a stack that is full is the script's own error, in the WASM: in Firefox an `InternalError`. */
-const isEnd = (error) =>
+/** Returns whether the error has ended the app: a panic traps (`RuntimeError`); a stack overflow in WASM is a `RangeError`, in Firefox an
+ * `InternalError`. */
+const isFatal = (error) =>
   error instanceof WebAssembly.RuntimeError ||
   ((error instanceof RangeError || error?.name === "InternalError") && /wasm/.test(error.stack ?? ""));
 
 const addressed = () => new URLSearchParams(location.search).get("conversation");
-/** Without one in the address, the one that the page itself names. */
+/** The conversation in the URL, or else the one that the page's state selects (`data-conversation`). */
 const conversation = () =>
   addressed() ?? document.querySelector(".cw-chat[data-conversation]")?.dataset.conversation ?? null;
 
-/** Whether this conversation stopped the page a moment ago, too. What cannot be kept is not known. */
+/** Returns whether the page crashed with this conversation a moment ago, too; false if session storage is not available. */
 function isAgain() {
-  const place = conversation();
+  const conversationId = conversation();
   try {
     const last = JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
-    sessionStorage.setItem(KEY, JSON.stringify({ place, at: Date.now() }));
-    return place !== null && last.place === place && Date.now() - last.at < AT_ONCE;
+    sessionStorage.setItem(KEY, JSON.stringify({ conversation: conversationId, at: Date.now() }));
+    return conversationId !== null && last.conversation === conversationId && Date.now() - last.at < REPEAT_MS;
   } catch {
     return false;
   }
@@ -32,7 +34,7 @@ function show() {
   const template = document.getElementById(KEY);
   if (shown || !template) return;
   shown = true;
-  // In a frame a link would come without what tells who asks.
+  // The links do not work in an embedded chat: a navigation does not send the visitor's token or id.
   const when = isAgain() && !framed ? "again" : "once";
   const box = template.content.firstElementChild.cloneNode(true);
   for (const part of box.querySelectorAll("[data-when]")) if (part.dataset.when !== when) part.remove();
@@ -42,20 +44,20 @@ function show() {
     new: location.pathname,
   };
   for (const link of box.querySelectorAll("[data-to]")) link.href = to[link.dataset.to];
-  // A page that names the conversation itself would show the same one again.
+  // Without a conversation in the URL, the page's state selects it, and the link would open the same one again.
   if (addressed() === null) box.querySelector('[data-to="new"]')?.remove();
-  // What is left of the app may still listen, and would take a link as one within the page.
+  // The router's click listener may still be attached, and would handle the link as a navigation within the app.
   box.addEventListener("click", (event) => event.stopPropagation());
-  // What is not in an open modal dialog cannot be reached, above it or not.
+  // Everything outside of an open modal dialog is inert, including this box.
   for (const dialog of document.querySelectorAll("dialog:modal")) dialog.close();
   document.body.append(box);
-  // Above a drawer, which is in the browser's top layer.
+  // A popover, to be above a drawer, which is in the top layer.
   box.popover = "manual";
   box.showPopover?.();
 }
 
-const look = (error) => {
-  if (isEnd(error)) show();
+const check = (error) => {
+  if (isFatal(error)) show();
 };
-addEventListener("error", (event) => look(event.error));
-addEventListener("unhandledrejection", (event) => look(event.reason));
+addEventListener("error", (event) => check(event.error));
+addEventListener("unhandledrejection", (event) => check(event.reason));

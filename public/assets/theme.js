@@ -1,7 +1,7 @@
-// Runs before the first paint: a theme that the reader chose must not flash as the other one. See app/src/theme.rs.
+// Sets the theme that the user has chosen before the first paint, so that the page does not flash in the other one. See app/src/theme.rs.
 try {
   const theme = localStorage.getItem("theme");
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 } catch {
-  // Storage is forbidden: the system's theme stands.
+  // Storage is blocked: the system's theme is used.
 }

@@ -1,4 +1,5 @@
-//! The server as the admin console and the routes of capabilities see it.
+//! Gives the admin console and the routes of capabilities access to the server: their states, and
+//! the traits that they read the config through.
 
 use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;

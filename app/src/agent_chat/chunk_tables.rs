@@ -29,8 +29,8 @@ pub(crate) struct ConversationFunctions {
     pub(in crate::agent_chat) resume: fn(Session),
 }
 
-/// The chunk for acting in a conversation: sending, following answers. It is loaded when the user
-/// turns to the chat, and at once where an answer is being written.
+/// The chunk for acting in a conversation: sending, following answers. It is loaded when the pointer
+/// enters the chat or something in it gets the focus, and at once if an answer is being written.
 pub(crate) static SESSION: Chunk<SessionFunctions> = Chunk::new("session");
 
 /// The functions of the chunk.

@@ -114,7 +114,7 @@ pub(super) fn inline_chat(place: ChatBlock) -> AnyView {
     let (id, frame) = (section_id(&place.block_id), sized_section(&place.block_id, &place.properties));
     let standing = StandingApprovalState::new();
     // The user is likely to write next, so the code is requested early.
-    let turn_to = move || {
+    let request_code = move || {
         CONVERSATION.request();
         SESSION.request();
         standing.activate();
@@ -126,7 +126,7 @@ pub(super) fn inline_chat(place: ChatBlock) -> AnyView {
             session.drag(&event, above);
         }
     };
-    let let_go = move |event: DragEvent| {
+    let drop_files = move |event: DragEvent| {
         if let Some(session) = open.get_value().filter(|session| !session.is_disposed()) {
             session.drop_files(&event);
         }
@@ -150,11 +150,11 @@ pub(super) fn inline_chat(place: ChatBlock) -> AnyView {
             dir=dir
             aria-label=t(Text::ChatWithAgent)
             data-conversation=named
-            on:pointerenter=move |_| turn_to()
-            on:focusin=move |_| turn_to()
+            on:pointerenter=move |_| request_code()
+            on:focusin=move |_| request_code()
             on:dragover=move |event| drag(event, true)
             on:dragleave=move |event| drag(event, false)
-            on:drop=let_go
+            on:drop=drop_files
         >
             {pane}
         </section>

@@ -24,8 +24,8 @@ pub(crate) fn is_reasoning_model(model: &str) -> bool {
 /// Returns whether the model accepts sampling parameters such as the temperature. Reasoning models
 /// do not, except for those whose reasoning can be switched off.
 pub(crate) fn accepts_sampling(model: &str, effort: Option<&str>) -> bool {
-    let can_rest = gpt_version(model).is_some_and(|(major, minor, _)| major == 5 && minor >= 1);
-    !is_reasoning_model(model) || (can_rest && effort == Some("none"))
+    let can_disable_reasoning = gpt_version(model).is_some_and(|(major, minor, _)| major == 5 && minor >= 1);
+    !is_reasoning_model(model) || (can_disable_reasoning && effort == Some("none"))
 }
 
 #[cfg(test)]
@@ -34,13 +34,13 @@ mod tests {
 
     #[test]
     fn model_name_determines_reasoning_and_sampling() {
-        let check = |model: &str, is_thinking, samples_at_rest| {
+        let check = |model: &str, is_reasoning, samples_without_reasoning| {
             assert_eq!(
                 (is_reasoning_model(model), accepts_sampling(model, Some("none"))),
-                (is_thinking, samples_at_rest),
+                (is_reasoning, samples_without_reasoning),
                 "{model}"
             );
-            assert_eq!(accepts_sampling(model, None), !is_thinking, "{model}");
+            assert_eq!(accepts_sampling(model, None), !is_reasoning, "{model}");
         };
         check("gpt-4o", false, true);
         check("gpt-4.1-mini", false, true);

@@ -1,9 +1,10 @@
-// Colours code blocks, and draws those that are diagrams. Loaded with the first code block; see app/src/markdown/code.rs.
+// Syntax highlighting of code blocks, and rendering of diagrams. Loaded with the first code block; see app/src/markdown/code.rs.
 //
-// The colours are ranges over the text (CSS.highlights): the document stays as it was rendered, so that a block may still grow, and
-// nothing has to be taken over. Only what is in view is coloured, so a long conversation costs no more than a short one. A browser
-// that cannot do this shows the code in one colour.
+// It uses the CSS Custom Highlight API, which does not change the DOM: the app can still append to a block that is streamed. Only
+// blocks near the viewport are highlighted, so the cost does not grow with the conversation. Browsers without the API show the code
+// in one colour.
 
+/** The names of highlight.js's grammars, with the other names by which users call them. */
 const GRAMMARS = {
   bash: "sh zsh", c: "h", clojure: "clj edn", cmake: "", cpp: "c++ cc cxx hpp hxx", csharp: "cs c#", css: "", dart: "", diff: "patch",
   dockerfile: "docker", elixir: "ex exs", erlang: "erl", go: "golang", gradle: "", graphql: "gql", groovy: "", haskell: "hs", http: "",
@@ -16,10 +17,10 @@ const GRAMMARS = {
 const GRAMMAR_OF = new Map(
   Object.entries(GRAMMARS).flatMap(([grammar, names]) => [grammar, ...names.split(" ")].map((name) => [name, grammar])),
 );
-/** What stands inside of others. */
-const WITHIN = { xml: ["css", "javascript"], markdown: ["xml"] };
+/** The grammars that other grammars embed. */
+const EMBEDDED = { xml: ["css", "javascript"], markdown: ["xml"] };
 
-/** Which of the colours of style/markdown.css a part of the code has, by the name that its grammar gives it. */
+/** The colours of style/markdown.css, with the highlight.js scopes that have them. */
 const COLOURS = {
   keyword: "keyword literal selector-tag template-tag doctag operator",
   string: "string regexp char symbol link code",
@@ -34,15 +35,16 @@ const COLOURS = {
 };
 const COLOUR_OF = new Map(Object.entries(COLOURS).flatMap(([colour, names]) => names.split(" ").map((name) => [name, colour])));
 
-/** Longer code stays in one colour, in characters; while it grows, from here it is coloured when it rests. */
-const LONGEST = 60_000;
-const LONG = 6_000;
-/** Code that grows is coloured this seldom, in milliseconds: each time the browser looks at all colours. */
-const SOON = 250;
-/** So long a colour waits for a frame that is drawn anyway, in milliseconds: one more costs as much as the colour. */
-const LATEST = 100;
-/** Milliseconds without a change after which the last line counts as complete. */
-const REST = 300;
+/** Longer code is not highlighted, in characters. */
+const MAX_LENGTH = 60_000;
+/** Longer code is not highlighted while it is streamed, only after a pause, in characters. */
+const MAX_STREAMED_LENGTH = 6_000;
+/** The minimum interval between two highlightings of code that is streamed, in milliseconds. The browser processes all highlights each time. */
+const MIN_INTERVAL_MS = 250;
+/** How long a highlighting waits for a DOM change that repaints anyway, in milliseconds. A repaint of its own costs as much again. */
+const MAX_DELAY_MS = 100;
+/** After this time without a change, the last line counts as complete, in milliseconds. */
+const SETTLE_MS = 300;
 
 const canColour = Boolean(globalThis.CSS?.highlights && globalThis.Highlight && globalThis.StaticRange);
 const highlights = new Map();
@@ -57,7 +59,7 @@ if (canColour) {
 const grammars = new Map();
 let core;
 
-/** The highlighter with what it needs for a language. */
+/** Loads highlight.js with the grammars that a language needs. */
 function highlighter(grammar) {
   const load = (name) => {
     if (!grammars.has(name)) {
@@ -70,11 +72,12 @@ function highlighter(grammar) {
     }
     return grammars.get(name);
   };
-  return Promise.all([grammar, ...(WITHIN[grammar] ?? [])].map(load)).then(() => core).then((core) => core.default);
+  return Promise.all([grammar, ...(EMBEDDED[grammar] ?? [])].map(load)).then(() => core).then((core) => core.default);
 }
 
-/** `[colour, from, to]` for each coloured part of the text. */
+/** Returns `[colour, from, to]` for each coloured part of the text. */
 function parts(highlighter, text, grammar) {
+  // A template's content is inert: no scripts run, and no images are loaded.
   const inert = document.createElement("template");
   inert.innerHTML = highlighter.highlight(text, { language: grammar, ignoreIllegals: true }).value;
   const found = [];
@@ -93,9 +96,10 @@ function parts(highlighter, text, grammar) {
   return found;
 }
 
-/** What is known of each `<code>` that is in view. */
+/** The state of each `<code>` that is near the viewport. */
 const shown = new Map();
 
+/** Highlights the code: all of it, or, while it is streamed, all but the last line, which may be incomplete. */
 async function paint(code, whole) {
   const known = shown.get(code);
   const grammar = GRAMMAR_OF.get(code.closest(".cw-md-code")?.dataset.language?.toLowerCase());
@@ -104,7 +108,7 @@ async function paint(code, whole) {
   const text = code.firstChild;
   if (!highlighter_ || !shown.has(code) || text?.nodeType !== Node.TEXT_NODE) return;
   const end = whole ? text.length : text.data.lastIndexOf("\n") + 1;
-  if (end > LONGEST || (text === known.text && end === known.end)) return;
+  if (end > MAX_LENGTH || (text === known.text && end === known.end)) return;
   const begun = performance.now();
   const found = parts(highlighter_, text.data.slice(0, end), grammar);
   clear(known);
@@ -116,47 +120,50 @@ async function paint(code, whole) {
   Object.assign(known, { text, end, cost: performance.now() - begun });
 }
 
-/** What is to be coloured with the next change of the document, and how: whole, without its last line, or not any more. */
+/** What to do with each `<code>` at the next DOM change: highlight all of it ("whole") or "but its last line", or remove it ("gone"). */
 const due = new Map();
-let late;
-function soon(code, how) {
+/** The timer for the case that no DOM change comes. */
+let dueTimer;
+function schedule(code, how) {
   if (due.get(code) !== "gone") due.set(code, how);
-  late ??= setTimeout(colour, LATEST);
+  dueTimer ??= setTimeout(colour, MAX_DELAY_MS);
 }
 
 function colour() {
-  clearTimeout(late);
-  late = undefined;
+  clearTimeout(dueTimer);
+  dueTimer = undefined;
   const now = [...due];
   due.clear();
   for (const [code, how] of now) how === "gone" ? forget(code) : paint(code, how === "whole");
 }
 
+/** Removes the highlights of a `<code>`. */
 function clear(known) {
   for (const [colour, range] of known.ranges) highlights.get(colour).delete(range);
   Object.assign(known, { ranges: [], text: undefined });
 }
 
-/** The code has grown, or is another one. */
+/** Schedules the highlighting of code that has changed. */
 function changed(code) {
   const known = shown.get(code);
   if (!known) return;
-  // Wrapping is offered where a line is longer than the block.
+  // A button for line wrapping is shown if a line is wider than the block.
   measure(code);
   if (!canColour) return;
   clearTimeout(known.rest);
   known.rest = setTimeout(() => {
     clearTimeout(known.soon);
     known.soon = undefined;
-    soon(code, "whole");
-  }, REST);
-  if (code.textContent.length > LONG) return;
+    schedule(code, "whole");
+  }, SETTLE_MS);
+  if (code.textContent.length > MAX_STREAMED_LENGTH) return;
   known.soon ??= setTimeout(() => {
     known.soon = undefined;
-    if (due.get(code) !== "whole") soon(code, "but its last line");
-  }, Math.max(SOON, known.cost * 20));
+    if (due.get(code) !== "whole") schedule(code, "but its last line");
+  }, Math.max(MIN_INTERVAL_MS, known.cost * 20));
 }
 
+/** The code whose width is measured in the next frame, all at once, to force only one layout. */
 const measuring = new Set();
 function measure(code) {
   if (measuring.size === 0) {
@@ -177,9 +184,9 @@ const view = new IntersectionObserver(
       if (isIntersecting && !known) {
         shown.set(target, { ranges: [], text: undefined, end: 0, cost: 0, rest: undefined, soon: undefined });
         measure(target);
-        if (canColour) soon(target, "whole");
+        if (canColour) schedule(target, "whole");
       } else if (!isIntersecting && known) {
-        soon(target, "gone");
+        schedule(target, "gone");
       } else if (isIntersecting && due.get(target) === "gone") {
         due.set(target, "whole");
       }
@@ -215,13 +222,13 @@ const isCode = (node) => node?.nodeName === "CODE" && node.parentNode?.nodeName 
 
 new MutationObserver((records) => {
   const again = new Set();
-  let isLess = false;
+  let hasRemovals = false;
   for (const { type, target, addedNodes, removedNodes } of records) {
     if (type === "attributes") found(target);
     else if (type === "characterData") isCode(target.parentNode) && again.add(target.parentNode);
     else {
       if (isCode(target)) again.add(target);
-      isLess ||= removedNodes.length > 0;
+      hasRemovals ||= removedNodes.length > 0;
       for (const node of addedNodes) {
         if (node.nodeType !== Node.ELEMENT_NODE) continue;
         if (node.matches(".cw-md-code")) found(node);
@@ -230,8 +237,8 @@ new MutationObserver((records) => {
     }
   }
   again.forEach(changed);
-  // Their colours would keep them in memory.
-  if (isLess) [...shown.keys()].filter((code) => !code.isConnected).forEach(forget);
+  // Highlights would keep removed elements in memory.
+  if (hasRemovals) [...shown.keys()].filter((code) => !code.isConnected).forEach(forget);
   if (due.size > 0) colour();
 }).observe(document.body, {
   childList: true,

@@ -1,17 +1,18 @@
-// Draws diagrams (Mermaid), one after the other, with a frame that can do nothing but that: it has no origin, its own policy lets it
-// load nothing but the drawer, and what it answers with is shown as an image, in which nothing runs and nothing leads anywhere.
+// Renders Mermaid diagrams, one at a time, in a sandboxed iframe. The iframe has an opaque origin, and its content security policy lets
+// it load only the renderer. The SVG that it returns is shown as an image, so no scripts or links in it work.
 
-const DRAWER = "/assets/lazy/mermaid/frame.html";
-/** Longer descriptions stay code, in characters. */
-const LONGEST = 20_000;
-/** How long one drawing may take, and starting the drawer, in milliseconds. */
-const PATIENCE = 10_000;
-const START_PATIENCE = 60_000;
+const RENDERER_URL = "/assets/lazy/mermaid/frame.html";
+/** A longer diagram source is shown as code, in characters. */
+const MAX_LENGTH = 20_000;
+/** The time limit for one diagram, in milliseconds. */
+const RENDER_TIMEOUT_MS = 10_000;
+/** The time limit for starting the iframe, in milliseconds. */
+const START_TIMEOUT_MS = 60_000;
 
-let drawer;
+let renderer;
 let queue = Promise.resolve();
 
-/** The frame, once it can draw. */
+/** Creates the iframe, and resolves with it when it is ready to render. */
 function start() {
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", "allow-scripts");
@@ -19,46 +20,47 @@ function start() {
   frame.setAttribute("tabindex", "-1");
   frame.className = "cw-diagram-drawer";
   frame.title = "Drawer of diagrams";
-  frame.src = DRAWER;
-  const ready = answer(frame, (message) => message.ready, START_PATIENCE).then(() => frame);
+  frame.src = RENDERER_URL;
+  const ready = nextMessage(frame, (message) => message.ready, START_TIMEOUT_MS).then(() => frame);
   document.body.append(frame);
   return ready.catch((error) => {
     frame.remove();
-    drawer = undefined;
+    renderer = undefined;
     throw error;
   });
 }
 
-/** What the frame says next that is meant. */
-function answer(frame, isMeant, patience) {
+/** Resolves with the iframe's next message for which `accepts` returns true; rejects after `timeout` milliseconds. */
+function nextMessage(frame, accepts, timeout) {
   return new Promise((resolve, reject) => {
     const done = (settle, value) => {
-      removeEventListener("message", hear);
+      removeEventListener("message", onMessage);
       clearTimeout(timer);
       settle(value);
     };
-    const hear = ({ source, data }) => {
-      if (source === frame.contentWindow && data && isMeant(data)) done(resolve, data);
+    const onMessage = ({ source, data }) => {
+      if (source === frame.contentWindow && data && accepts(data)) done(resolve, data);
     };
-    const timer = setTimeout(() => done(reject, new Error("the drawer does not answer")), patience);
-    addEventListener("message", hear);
+    const timer = setTimeout(() => done(reject, new Error("the renderer does not answer")), timeout);
+    addEventListener("message", onMessage);
   });
 }
 
 let number = 0;
 
-async function drawing(text, dark) {
-  const frame = await (drawer ??= start());
+/** Renders one diagram in the iframe. */
+async function render(text, dark) {
+  const frame = await (renderer ??= start());
   number += 1;
-  const mine = number;
-  const answered = answer(frame, (message) => message.number === mine, PATIENCE);
-  frame.contentWindow.postMessage({ number: mine, text, dark }, "*");
+  const id = number;
+  const rendered = nextMessage(frame, (message) => message.number === id, RENDER_TIMEOUT_MS);
+  frame.contentWindow.postMessage({ number: id, text, dark }, "*");
   try {
-    return await answered;
+    return await rendered;
   } catch (error) {
-    // It hangs: the next diagram gets another.
+    // The iframe hangs: the next diagram gets a new one.
     frame.remove();
-    drawer = undefined;
+    renderer = undefined;
     throw error;
   }
 }
@@ -66,9 +68,10 @@ async function drawing(text, dark) {
 const isDark = () => getComputedStyle(document.documentElement).colorScheme === "dark" ||
   (!document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
 
+/** The code blocks with diagrams that were in view. */
 const shown = new Set();
 
-/** Draws the code block once it is in view; where that cannot be done, the code stays what is seen. */
+/** Renders the diagram of a code block once it is in view. If rendering fails, the code stays visible. */
 export function draw(block) {
   new IntersectionObserver((entries, observer) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
@@ -84,8 +87,8 @@ function redraw(block) {
 
 async function show(block) {
   const text = block.querySelector("code")?.textContent ?? "";
-  if (!block.isConnected || text.length > LONGEST) return;
-  const { svg, width, height } = await drawing(text, isDark());
+  if (!block.isConnected || text.length > MAX_LENGTH) return;
+  const { svg, width, height } = await render(text, isDark());
   if (!svg) {
     block.setAttribute("data-undrawn", "");
     return;
@@ -95,7 +98,7 @@ async function show(block) {
     image = Object.assign(document.createElement("img"), { className: "cw-diagram" });
     block.append(image);
   }
-  // Read aloud, a diagram is what it was described with.
+  // The source is the text alternative of the diagram.
   image.alt = `Diagram: ${text.trim()}`;
   image.width = width;
   image.height = height;
@@ -104,12 +107,12 @@ async function show(block) {
   block.setAttribute("data-drawn", "");
 }
 
-/** Colours are part of a drawing: another theme needs another. */
-function again() {
+/** Renders all diagrams again when the theme changes: their colours are part of the image. */
+function redrawAll() {
   for (const block of shown) {
     if (!block.isConnected) shown.delete(block);
     else if (block.hasAttribute("data-drawn")) redraw(block);
   }
 }
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+new MutationObserver(redrawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });

@@ -1,20 +1,21 @@
-// Highlights the words of a search in the message that was found. The colours are ranges over the text (CSS.highlights), so that the
-// document stays as it was rendered. Loaded with the first search result that is opened; see app/src/agent_conversations/highlight.rs.
+// Highlights the words of a search in the message that was found, with the CSS Custom Highlight API, which does not change the DOM.
+// Loaded when the first search result is opened; see app/src/agent_conversations/highlight.rs.
 
 const NAME = "cw-found";
-const MOST = 200;
+/** The maximum number of highlighted places. */
+const MAX_RANGES = 200;
 
-/** Ranges over every place of a word, without regard to case. */
-function places(root, words) {
+/** Returns a range for each occurrence of a word, ignoring case. */
+function findRanges(root, words) {
   const ranges = [];
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode() && ranges.length < MOST) {
+  while (walker.nextNode() && ranges.length < MAX_RANGES) {
     const node = walker.currentNode;
-    // Letters whose lower case is longer would move what follows: there nothing is marked.
+    // If the lower-case text has another length, its offsets do not match the node's, so the node is skipped.
     const text = node.data.toLowerCase();
     if (text.length !== node.data.length) continue;
     for (const word of words) {
-      for (let at = text.indexOf(word); at >= 0 && ranges.length < MOST; at = text.indexOf(word, at + word.length)) {
+      for (let at = text.indexOf(word); at >= 0 && ranges.length < MAX_RANGES; at = text.indexOf(word, at + word.length)) {
         ranges.push(new StaticRange({ startContainer: node, startOffset: at, endContainer: node, endOffset: at + word.length }));
       }
     }

@@ -42,7 +42,7 @@ impl Run<'_> {
         verdict: LoopVerdict,
         sink: &mut S,
     ) -> Result<CallsOutcome, RunFailure> {
-        let ModelReply { said, calls, has_sources, reason, usage } = reply;
+        let ModelReply { said: parts, calls, has_sources, reason, usage } = reply;
         // The calls of a reply that was truncated or refused may be incomplete, so none of them
         // runs.
         let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause);
@@ -50,11 +50,11 @@ impl Run<'_> {
         // The provider has run these calls already, without approval.
         let by_provider =
             |part: &&AssistantPart| matches!(part, AssistantPart::ToolCall(call) if call.provider_executed);
-        self.caller.meter.count_tool_calls(said.iter().filter(by_provider).count());
+        self.caller.meter.count_tool_calls(parts.iter().filter(by_provider).count());
         // The calls of this reply may already follow what the provider's tools returned.
-        self.expose_reply(&said, has_sources, sink).await?;
+        self.expose_reply(&parts, has_sources, sink).await?;
         let (results, accepted) = self.run_calls(calls, run, verdict, sink).await?;
-        self.append(said, &order, &results);
+        self.append(parts, &order, &results);
         let cost_usd = self.cost(usage);
         sink.emit(Event::StepFinish { number: self.steps, finish_reason: reason, usage, cost_usd }).await?;
         if !run {
@@ -152,12 +152,12 @@ impl Run<'_> {
         sink: &mut S,
     ) -> Result<(), RunFailure> {
         let exposed = self.caller.exposure.reason_to_ask(tool);
-        let asked = Some(exposure::fingerprint(tool, exposed.is_some()));
+        let fingerprint = Some(exposure::fingerprint(tool, exposed.is_some()));
         let terms = grants::approval_terms(tool, ruling, exposed);
         let terms = if cut_off { grants::repeat_approval_terms(terms) } else { terms };
-        let (call_id, told) = (call.id.clone(), terms.clone());
-        sink.emit(Event::ApprovalRequest { call_id, asked: asked.clone(), terms: told }).await?;
-        self.waiting.push(WaitingCall { call, state: None, tool_fingerprint: asked, terms });
+        let call_id = call.id.clone();
+        sink.emit(Event::ApprovalRequest { call_id, asked: fingerprint.clone(), terms: terms.clone() }).await?;
+        self.waiting.push(WaitingCall { call, state: None, tool_fingerprint: fingerprint, terms });
         Ok(())
     }
 
@@ -166,24 +166,24 @@ impl Run<'_> {
         if self.caller.policies.is_empty() {
             return HashMap::new();
         }
-        let fitting = calls.iter().filter(|checked| checked.tool.is_ok());
-        let asked = fitting.map(async |CheckedCall { call, .. }| (call.id.clone(), self.ruling(call).await));
-        futures::future::join_all(asked).await.into_iter().collect()
+        let valid = calls.iter().filter(|checked| checked.tool.is_ok());
+        let rulings = valid.map(async |CheckedCall { call, .. }| (call.id.clone(), self.ruling(call).await));
+        futures::future::join_all(rulings).await.into_iter().collect()
     }
 
     /// Returns the strictest ruling of the agent's own policy and of those of all calling agents,
     /// which could otherwise be evaded by delegating a task. If the run is stopped meanwhile, the
     /// call is denied.
     pub(super) async fn ruling(&self, call: &ToolCall) -> Ruling {
-        let asked = PolicyQuery {
+        let query = PolicyQuery {
             call,
             agent_id: &self.agent.id,
             user_id: &self.caller.scope.user_id,
             conversation_id: &self.caller.scope.conversation_id,
             is_sub_agent: self.caller.is_sub_agent,
         };
-        let asked = self.caller.policies.iter().map(|policy| policy.decide(asked.clone()));
-        match self.caller.cancel.run_until_cancelled(futures::future::join_all(asked)).await {
+        let rulings = self.caller.policies.iter().map(|policy| policy.decide(query.clone()));
+        match self.caller.cancel.run_until_cancelled(futures::future::join_all(rulings)).await {
             Some(rulings) => rulings.into_iter().fold(Ruling::Allow, Ruling::stricter),
             None => Ruling::Deny("the answer was stopped.".to_owned()),
         }
@@ -198,13 +198,13 @@ impl Run<'_> {
         let calls: Vec<_> = ready.iter().map(|ready| ready.call.clone()).collect();
         let waits_below = ready.iter().any(|ready| matches!(ready.runner, CallTarget::Agent(_)));
         let running = execution::run_all(ready, &self.caller, self.agent.settings.max_parallel_tools, sink);
-        let mut came = match waits_below {
+        let mut outcomes = match waits_below {
             true => self.caller.permit.release_during(&self.caller.cancel, running).await?,
             false => running.await?,
         };
         let mut results = HashMap::new();
         for call in calls {
-            match came.remove(&call.id) {
+            match outcomes.remove(&call.id) {
                 Some(CallOutcome::Result(result)) => drop(results.insert(call.id, result)),
                 Some(CallOutcome::Suspended { state, terms, .. }) => {
                     self.waiting.push(WaitingCall { call, state: Some(state), tool_fingerprint: None, terms })
@@ -221,14 +221,16 @@ impl Run<'_> {
         if verdict == LoopVerdict::Stop {
             return Some(loop_detection::STOPPED.to_owned());
         }
-        let (left, most) = self.caller.meter.remaining_calls()?;
-        (ready >= left as usize).then(|| format!("Not run: the limit of {most} tool calls in one turn is reached."))
+        let (remaining, limit) = self.caller.meter.remaining_calls()?;
+        (ready >= remaining as usize)
+            .then(|| format!("Not run: the limit of {limit} tool calls in one turn is reached."))
     }
 
-    fn append(&mut self, said: Vec<AssistantPart>, order: &[ToolCall], results: &Results) {
-        let said: Vec<_> = said.into_iter().filter(|part| !is_empty(part)).collect();
-        if !said.is_empty() {
-            self.messages.push(Arc::new(Message::Assistant(said)));
+    /// Appends the reply and the results of its calls to the history.
+    fn append(&mut self, parts: Vec<AssistantPart>, order: &[ToolCall], results: &Results) {
+        let parts: Vec<_> = parts.into_iter().filter(|part| !is_empty(part)).collect();
+        if !parts.is_empty() {
+            self.messages.push(Arc::new(Message::Assistant(parts)));
         }
         let results: Vec<_> = order.iter().filter_map(|call| Some(tool_result(call, results.get(&call.id)?))).collect();
         if !results.is_empty() {

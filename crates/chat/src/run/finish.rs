@@ -1,4 +1,4 @@
-//! The end of a run: what it means for the message, storing it, and telling the last chunks.
+//! The end of a run: what it means for the message, storing it, and sending the last chunks.
 
 use crate::events::LifecycleEvent;
 use crate::record::audit::{self, RunContext};
@@ -28,7 +28,7 @@ pub(crate) const INTERRUPTED: &str = "Interrupted before it finished. It may or 
 const CLOSE_ATTEMPTS: u32 = 4;
 
 /// Notifies the hooks that the run ends, and returns the parts that they add to the message.
-async fn tell_end(run: &LiveRun, outcome: &RunOutcome, sink: &mut RunSink) -> Vec<DataChunk> {
+async fn notify_hooks(run: &LiveRun, outcome: &RunOutcome, sink: &mut RunSink) -> Vec<DataChunk> {
     match sink.hooks.take() {
         Some(hooks) => hooks.finish(outcome, &run.message(), run.cancel.clone()).await,
         None => Vec::new(),
@@ -51,7 +51,7 @@ impl RunClose {
     /// Determines how a run is closed whose loop has ended, after the hooks have added their parts.
     pub(super) async fn after(outcome: &RunOutcome, settings: &RunSettings, sink: &mut RunSink) -> Self {
         let run = sink.run.clone();
-        let parts = Box::pin(tell_end(&run, outcome, sink)).await;
+        let parts = Box::pin(notify_hooks(&run, outcome, sink)).await;
         let mut close = Self { parts, ..Self::from_outcome(outcome, settings, sink) };
         // Only the agent's own steps: sub-agents have contexts of their own.
         let newest = sink.writer.newest_step();

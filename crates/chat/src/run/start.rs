@@ -42,14 +42,15 @@ pub(crate) struct RunStart {
     pub(crate) trace: Option<Trace>,
 }
 
-/// Sends the start and spawns the run's task, which holds the permit `place` until its end. The
-/// task belongs to the chat's tracker, not to the request.
-pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, place: RunPermit) {
-    tell_start(&run, &start.agent);
+/// Sends the start and spawns the run's task, which holds `permit` until its end. The task belongs
+/// to the chat's tracker, so it does not end with the request.
+pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, permit: RunPermit) {
+    publish_start(&run, &start.agent);
     chat.registry.insert(run.clone());
     let tasks = chat.tasks.clone();
     let chat = chat.clone();
-    let (house, left) = (chat.clone(), run.clone());
+    // `abandon` needs them after a panic, which drops those of the task.
+    let (chat_after_panic, run_after_panic) = (chat.clone(), run.clone());
     // At error level, so that the run's fields appear in its log lines under any filter.
     let span = tracing::error_span!(
         "run",
@@ -77,13 +78,13 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, p
         chat.registry.remove(&run);
         chat.memory.end_turn(&run);
     };
-    let kept = async move {
+    let guarded = async move {
         if AssertUnwindSafe(task).catch_unwind().await.is_err() {
-            abandon(&house, &left).await;
+            abandon(&chat_after_panic, &run_after_panic).await;
         }
-        drop(place);
+        drop(permit);
     };
-    tasks.spawn(kept.instrument(span));
+    tasks.spawn(guarded.instrument(span));
 }
 
 /// Closes a run as after a crash, so that its conversation can continue. A panic outside of the
@@ -95,7 +96,8 @@ async fn abandon(chat: &Inner, run: &LiveRun) {
     chat.registry.remove(run);
 }
 
-fn tell_start(run: &LiveRun, agent: &Agent) {
+/// Publishes the first chunk, which has the message's id and metadata.
+fn publish_start(run: &LiveRun, agent: &Agent) {
     let known = run.message().metadata.and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());
     let metadata = MessageMetadata {
         created_at: Some(known.and_then(|known| known.created_at).unwrap_or_else(crate::now)),

@@ -62,8 +62,9 @@ impl SubmissionPlan {
         Self { continues: true, update: vec![message.clone()], ..Self::new(key, message, history) }
     }
 
-    /// Adds that the submission leaves the open calls of this message behind. The user may return
-    /// to its branch, so the calls are closed.
+    /// Adds the newest message with its open calls closed, for a submission that does not answer
+    /// them, and the calls' audit entries. They are closed because the user may return to the
+    /// message's branch.
     pub(crate) fn leaving(mut self, left: Option<UiMessage>, audit: Vec<AuditEntry>) -> Self {
         let is_new = |left: &UiMessage| self.update.iter().all(|message| message.id != left.id);
         let left = left.filter(is_new);

@@ -1,5 +1,5 @@
-// In the frame that draws diagrams; see ../diagram.js. It is asked with {number, text, dark} and answers with {number, svg, width, height},
-// without `svg` when the text is no diagram.
+// Renders diagrams in the sandboxed iframe of ../diagram.js. A request is the message {number, text, dark}; the response is
+// {number, svg, width, height}, without `svg` if the text is not a valid diagram.
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif';
 
@@ -13,7 +13,7 @@ function configure(dark) {
     fontFamily: FONT,
     maxTextSize: 20_000,
     maxEdges: 300,
-    // Words as text of the drawing: HTML in it would not be shown in an image.
+    // Labels are SVG text: browsers do not show HTML labels of an SVG in an <img>.
     htmlLabels: false,
     flowchart: { htmlLabels: false, useMaxWidth: false },
     class: { htmlLabels: false },
