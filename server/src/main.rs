@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// The built site: WASM, JavaScript, styles and the public folder. A release embeds the files in
 /// the binary, precompressed.
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../target/site"]
+#[folder = "$CHATWRIGHT_SITE"]
 #[allow_missing = true]
 struct SiteFiles;
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 /// The site of the product, as `cargo xtask` builds it.
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../target/site"]
+#[folder = "$CHATWRIGHT_SITE"]
 #[allow_missing = true]
 struct SiteFiles;
 

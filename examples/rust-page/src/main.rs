@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 /// The site with this crate's WASM, as `cargo xtask` builds it.
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../target/rust-page/site"]
+#[folder = "$CHATWRIGHT_RUST_PAGE_SITE"]
 #[allow_missing = true]
 struct Files;
 
