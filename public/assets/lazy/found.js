@@ -28,7 +28,7 @@ function show() {
   const body = message?.querySelector(".cw-message-body");
   if (!body) return void CSS.highlights.delete(NAME);
   const words = JSON.parse(message.dataset.found).map((word) => word.toLowerCase()).filter(Boolean);
-  const found = new Highlight(...places(body, words));
+  const found = new Highlight(...findRanges(body, words));
   CSS.highlights.set(NAME, found);
 }
 
