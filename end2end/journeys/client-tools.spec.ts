@@ -154,7 +154,10 @@ test("a call that waits for the page runs when the page is back", async ({ page,
   const chat = new Chat(page);
   await chat.ask("hello");
   const address = page.url();
+  // The stop button is shown before the server has the message.
+  const accepted = page.waitForResponse((response) => response.url().endsWith("/ui/send"));
   await chat.send('later book {"seats":4}');
+  await accepted;
   await expect(chat.stopButton).toBeVisible();
   await page.goto("about:blank");
   gate.go();
