@@ -51,6 +51,11 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     tools::ensure_postgres(shell)?;
     tools::ensure_npm_packages(shell)?;
     tools::ensure_python_packages(shell)?;
+    // The programs of the journeys are compiled with the tests, before the sites are built. Where the
+    // path has a symbolic link, they find only a folder that exists by then.
+    for site in ["target/site", "target/rust-page/site"] {
+        shell.create_dir(site)?;
+    }
     step("check the formatting", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
     step("lint the server", || lint(shell, SERVER_ARGUMENTS, &["--all-targets"]))?;
     step("lint xtask", || lint(shell, XTASK_ARGUMENTS, &["--all-targets"]))?;
