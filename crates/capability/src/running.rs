@@ -21,8 +21,8 @@ impl Capabilities {
     /// A capability cannot start, or two have the same name.
     pub fn start(definitions: &[Definition], host: &Host) -> anyhow::Result<Self> {
         let mut started: Vec<(&'static str, Arc<dyn Capability>)> = Vec::new();
-        for Definition { name, start, .. } in definitions {
-            if started.iter().any(|(known, _)| known == name) {
+        for (index, Definition { name, start, .. }) in definitions.iter().enumerate() {
+            if definitions[..index].iter().any(|earlier| earlier.name == *name) {
                 bail!("there are two capabilities with the name `{name}`");
             }
             let Some(start) = start else { continue };
@@ -124,6 +124,8 @@ mod tests {
         let capabilities = Capabilities::start(&[panics], &host).unwrap();
         capabilities.observe(&LifecycleEvent::UserDeleted { user_id: "ada".to_owned() });
         let error = Capabilities::start(&[panics, panics], &host).unwrap_err();
+        assert_eq!(error.to_string(), "there are two capabilities with the name `panics`");
+        let error = Capabilities::start(&[Definition::new("panics"), panics], &host).unwrap_err();
         assert_eq!(error.to_string(), "there are two capabilities with the name `panics`");
         let fails = Definition { start: Some(|_| bail!("no port is free")), ..Definition::new("fails") };
         let error = Capabilities::start(&[fails], &host).unwrap_err();
