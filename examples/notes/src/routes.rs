@@ -1,5 +1,6 @@
 //! The routes for programs.
 
+use crate::section::DEFAULT_MAX_NOTES as MAX_NOTES;
 use crate::store::{self, Note};
 use crate::tools::MAX_TEXT;
 use axum::extract::rejection::JsonRejection;
@@ -13,8 +14,6 @@ use web::openapi::{Access, ApiRouter, Created, Tag};
 use web::{HttpError, json_error};
 use wire::UserError;
 
-/// The most notes of a user that are added over the API.
-const MAX_NOTES: u32 = 1_000;
 /// The most notes in a response.
 const MAX_LISTED: u32 = 100;
 
@@ -72,8 +71,7 @@ async fn add(
     if text.is_empty() || text.chars().count() > MAX_TEXT {
         return Err(UserError::invalid("/text", format!("A note has 1 to {MAX_TEXT} characters.")).into());
     }
-    let created_at = web::times::now_millis();
-    let note = Note { id: uuid::Uuid::now_v7().to_string(), owner: caller.user_id, text, created_at };
+    let note = Note::new(caller.user_id, text);
     match store::insert(&context.store, note.clone(), MAX_NOTES).await? {
         true => Ok(Created(note)),
         false => Err(UserError::invalid("/text", format!("You have {MAX_NOTES} notes, which is the limit.")).into()),

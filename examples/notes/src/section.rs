@@ -15,8 +15,11 @@ pub(crate) struct AgentNotes {
     pub(crate) max_notes: u32,
 }
 
+/// The most notes of one user, unless an agent says otherwise.
+pub(crate) const DEFAULT_MAX_NOTES: u32 = 1_000;
+
 fn default_max_notes() -> u32 {
-    1_000
+    DEFAULT_MAX_NOTES
 }
 
 impl Section for AgentNotes {

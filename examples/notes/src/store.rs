@@ -30,6 +30,13 @@ pub(crate) struct Note {
     pub(crate) created_at: i64,
 }
 
+impl Note {
+    /// Creates a note as of now.
+    pub(crate) fn new(owner: String, text: String) -> Self {
+        Self { id: uuid::Uuid::now_v7().to_string(), owner, text, created_at: web::times::now_millis() }
+    }
+}
+
 const INSERT: &str = "
     INSERT INTO notes (id, owner, text, folded, created_at) SELECT $1, $2, $3, $4, $5
     WHERE (SELECT count(*) FROM notes WHERE owner = $2) < $6";

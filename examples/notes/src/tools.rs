@@ -44,12 +44,7 @@ impl Tool for AddNote {
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
-            let note = Note {
-                id: uuid::Uuid::now_v7().to_string(),
-                owner: context.scope.user_id.clone(),
-                text: text(&input, "text"),
-                created_at: web::times::now_millis(),
-            };
+            let note = Note::new(context.scope.user_id.clone(), text(&input, "text"));
             match store::insert(&self.store, note, self.max_notes).await.map_err(failed)? {
                 true => Ok("The note is stored.".into()),
                 false => Err(ToolError::new(format!("The user has {} notes, which is the limit.", self.max_notes))),
