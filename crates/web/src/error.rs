@@ -1,6 +1,5 @@
 //! HTTP errors: `{"error": {"code", "message", "traceId"}}` with a matching status.
 
-use crate::admin::from_store_error;
 use crate::openapi::{Description, RouteOutput};
 use axum::Json;
 use axum::extract::Query;
@@ -60,6 +59,25 @@ impl RouteOutput for HttpError {
     fn describe(description: &mut Description<'_>) {
         description.json_error::<ErrorBody>("The request failed; `error.message` says what to do next.");
     }
+}
+
+/// Converts an error of the store to the message for the user.
+pub fn from_store_error(error: StoreError) -> UserError {
+    match error {
+        StoreError::NotFound => UserError::not_found(),
+        StoreError::InvalidCursor => invalid_cursor(),
+        error => {
+            if !error.is_reported() {
+                tracing::error!(%error, "a request failed in the database");
+            }
+            UserError::new(ErrorCode::Unavailable, "The database is not available right now. Try again in a moment.")
+        }
+    }
+}
+
+/// Returns the error for a cursor that no list has returned.
+pub(crate) fn invalid_cursor() -> UserError {
+    UserError::new(ErrorCode::Malformed, "The cursor in `after` is not valid. Use `next` of the previous page.")
 }
 
 /// Converts the rejection of a JSON body, without details of the parser.

@@ -12,7 +12,8 @@ mod paging;
 mod section;
 mod user_names;
 
-pub use errors::{PageError, from_store_error};
+pub use crate::error::from_store_error;
+pub use errors::PageError;
 pub use extract::{Admin, is_admin};
 pub use layout::{Menu, MenuEntry, page};
 pub use section::Section;

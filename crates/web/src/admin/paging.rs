@@ -1,6 +1,6 @@
 //! Pages of a list, and the cursors between them.
 
-use super::errors::invalid_cursor;
+use crate::error::invalid_cursor;
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::{ListCursor, MAX_LISTED};
