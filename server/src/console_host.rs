@@ -24,10 +24,6 @@ pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
 }
 
 impl Host for CurrentConfig {
-    fn config(&self) -> Arc<Config> {
-        CurrentConfig::config(self)
-    }
-
     fn config_state(&self) -> ConfigState {
         self.state()
     }

@@ -90,7 +90,7 @@ async fn show(
     let range = format!("from={}&to={}", iso_day(seen.first_day * DAY_MS), iso_day(seen.last_day * DAY_MS));
     let values =
         |value: fn(&UsageTotals) -> f64| seen.days.iter().map(|day| Some(value(&day.totals))).collect::<Vec<_>>();
-    let replies: Vec<_> = seen.days.iter().map(|day| reply_time(&day.totals)).collect();
+    let replies: Vec<_> = seen.days.iter().map(|day| reply_ms(&day.totals)).collect();
     let charts = view! {
         {chart::bars("Messages", &values(|used| used.messages as f64), number)}
         {chart::bars("Users", &values(|used| used.users as f64), number)}
@@ -141,7 +141,7 @@ fn tokens(used: &UsageTotals) -> f64 {
 }
 
 /// Returns the average reply time in milliseconds; none without model requests.
-fn reply_time(used: &UsageTotals) -> Option<f64> {
+pub(crate) fn reply_ms(used: &UsageTotals) -> Option<f64> {
     (used.steps > 0).then(|| used.whole_ms / used.steps as f64)
 }
 
@@ -165,7 +165,7 @@ fn totals(used: &UsageTotals, range: &str) -> impl IntoView + use<> {
         ("Cost", dollars(used.cost_usd), of("&sort=cost")),
         ("Errors", number(used.failures as f64), of("&errors=1")),
         ("Time to first word", time(first_part_time(used)), of("")),
-        ("Reply time", time(reply_time(used)), of("")),
+        ("Reply time", time(reply_ms(used)), of("")),
     ];
     let figure = |(name, value, path): (&'static str, String, String)| {
         view! { <div><dt>{name}</dt><dd><a href=path>{value}</a></dd></div> }
@@ -183,7 +183,7 @@ fn usage_row(name: String, query: &str, used: &UsageTotals) -> [AnyView; 7] {
         link(of(""), number(tokens(used))),
         link(of("&sort=cost"), dollars(used.cost_usd)),
         link(of("&errors=1"), number(used.failures as f64)),
-        reply_time(used).map_or_else(|| text(""), |reply| link(of(""), seconds(reply))),
+        reply_ms(used).map_or_else(|| text(""), |reply| link(of(""), seconds(reply))),
     ]
 }
 
@@ -207,9 +207,9 @@ mod tests {
     #[test]
     fn times_without_a_reply_are_dashes() {
         let none = UsageTotals::default();
-        assert_eq!((time(reply_time(&none)), time(first_part_time(&none))), ("–".to_owned(), "–".to_owned()));
+        assert_eq!((time(reply_ms(&none)), time(first_part_time(&none))), ("–".to_owned(), "–".to_owned()));
         let used = UsageTotals { steps: 2, whole_ms: 3_000.0, first_part_ms: 400.0, ..UsageTotals::default() };
-        assert_eq!((time(reply_time(&used)), time(first_part_time(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
+        assert_eq!((time(reply_ms(&used)), time(first_part_time(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
         let html = usage_row("2026-11-23".to_owned(), "", &none).map(|cell| cell.to_html()).join("|");
         assert!(html.ends_with("|–") && !html.contains("0.0 s"), "{html}");
     }

@@ -1,9 +1,8 @@
 //! What the console needs of the server.
 
 use auth::Authentication;
-use capability::ToolServerStatus;
+use capability::{CurrentConfig, ToolServerStatus};
 use chat::{AgentSource, Caller, Chat};
-use config::Config;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -32,10 +31,7 @@ impl ConsoleState {
 
 /// The server, as the console sees it. Everything may change when the config is reloaded, so each
 /// request asks again.
-pub trait Host: AgentSource {
-    /// Returns the config in use. It contains secrets and must not be shown.
-    fn config(&self) -> Arc<Config>;
-
+pub trait Host: AgentSource + CurrentConfig {
     /// Returns the status of the config and its reloads.
     fn config_state(&self) -> ConfigState;
 

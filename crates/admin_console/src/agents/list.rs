@@ -1,6 +1,7 @@
 //! The list of the agents of the config.
 
 use super::{AgentRow, agent_row, usage_by_agent};
+use crate::overview::reply_ms;
 use crate::state::ConsoleState;
 use leptos::prelude::*;
 use schemars::JsonSchema;
@@ -136,11 +137,6 @@ impl List for AgentList {
         }
         .into_any())
     }
-}
-
-/// Returns the average reply time in milliseconds; none without model requests.
-fn reply_ms(used: &UsageTotals) -> Option<f64> {
-    (used.steps > 0).then(|| used.whole_ms / used.steps as f64)
 }
 
 /// Formats the average reply time.
