@@ -38,6 +38,7 @@ pub use limits::Limits;
 pub use outline::{ChangeKind, ConfigChange, Outline};
 pub use rate_limit::{RateLimit, RateLimitKey, RateLimitTarget};
 pub use rule::{AccessRule, OWNER_ROLES};
+pub use section::RESERVED_PARAMETERS;
 pub use section::value::Id;
 pub use section_type::{PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections};
 pub use served::{ServedAgent, ServedTool};

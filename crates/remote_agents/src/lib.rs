@@ -17,8 +17,8 @@ mod versions;
 
 pub use self::capability::DEFINITION;
 pub use agent::{Discovery, RemoteAgent};
+pub use config::RESERVED_PARAMETERS;
 pub use examine::{Examination, ExaminedTool, Finding, Verdict, examine};
-pub use schema::RESERVED_PARAMETERS;
 pub use settings::{RemoteAgentSettings, UserToken};
 pub use source::{RemoteSelection, RemoteSource};
 pub use tool::RemoteTool;

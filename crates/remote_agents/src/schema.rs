@@ -3,12 +3,10 @@
 //! The schema is built from what the contract defines: nothing else from the server, such as an
 //! expensive pattern or a reference to another address, reaches the validator or a provider.
 
+use config::RESERVED_PARAMETERS;
 use serde_json::{Map, Value, json};
 use tools::text::is_visible;
 
-/// The names that the contract reserves for platforms; no tool may have a parameter with such a
-/// name.
-pub const RESERVED_PARAMETERS: [&str; 4] = ["executionId", "chatId", "userId", "toolName"];
 /// The types of the contract, and `integer`, which servers send.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
 /// The maximum nesting of lists and objects.

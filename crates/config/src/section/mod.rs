@@ -25,6 +25,7 @@ mod settings;
 pub(crate) mod value;
 
 pub(crate) use agents::entry::AgentEntry;
+pub use agents::remote_parameters::RESERVED_PARAMETERS;
 pub(crate) use pages::define_page_parts;
 
 use crate::config::Config;

@@ -6,8 +6,9 @@
 use crate::source::{MapEntry, Node, NodeKind, Report, Span};
 use serde_json::{Map, Value, json};
 
-/// Names of parameters that the protocol reserves.
-const RESERVED: [&str; 4] = ["executionId", "chatId", "userId", "toolName"];
+/// The names that the protocol of remote agents reserves for platforms; no tool may have a parameter
+/// with such a name.
+pub const RESERVED_PARAMETERS: [&str; 4] = ["executionId", "chatId", "userId", "toolName"];
 /// The types of parameters. The protocol has no integers: they become numbers with a note in the
 /// description.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
@@ -20,7 +21,7 @@ const MAX_NAME: usize = 64;
 pub(crate) fn read(schema: &Node, endpoint_id: &str, report: &mut Report) -> Value {
     let mut reader = ParameterReader { endpoint_id, report };
     for MapEntry { key, key_at, .. } in properties(schema) {
-        if RESERVED.contains(&key.as_str()) {
+        if RESERVED_PARAMETERS.contains(&key.as_str()) {
             let help = format!("give it a prefix, for example `my{}{}`", key[..1].to_uppercase(), &key[1..]);
             let message = format!("remote agents must not have a parameter `{key}`: the name is the platform's own");
             reader.report.error(*key_at, message, Some(help));
