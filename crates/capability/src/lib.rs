@@ -98,7 +98,7 @@ pub trait Capability: Send + Sync + 'static {
     fn config_changed(&self, _config: &Arc<Config>) {}
 
     /// Returns the background work of the capability.
-    fn jobs(&self) -> Vec<Job> {
+    fn jobs(&self, _context: &Context) -> Vec<Job> {
         Vec::new()
     }
 }

@@ -86,8 +86,8 @@ impl Capabilities {
     }
 
     /// Returns the background work.
-    pub fn jobs(&self) -> Vec<Job> {
-        self.all().flat_map(Capability::jobs).collect()
+    pub fn jobs(&self, context: &Context) -> Vec<Job> {
+        self.all().flat_map(|capability| capability.jobs(context)).collect()
     }
 }
 
