@@ -3,7 +3,8 @@
 use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus};
 use anyhow::{anyhow, bail};
 use chat::{LifecycleEvent, LifecycleObserver};
-use config::Config;
+use config::{Config, Connection};
+use contract::Model;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -58,6 +59,11 @@ impl Capabilities {
             all.sources.extend(sources);
         }
         Ok(all)
+    }
+
+    /// Returns a model of a connection whose type a capability brings.
+    pub fn model(&self, connection: &Connection, model: &str) -> Option<Arc<dyn Model>> {
+        self.all().find_map(|capability| capability.model(connection, model))
     }
 
     /// Returns whether any tool needs the user's own token.
