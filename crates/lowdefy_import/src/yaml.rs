@@ -9,9 +9,9 @@ const FLOW_WIDTH: usize = 80;
 /// Returns the name of the file that a value is written to, if it has one of its own.
 pub(crate) type FileOf<'f> = dyn FnMut(&Tree) -> Option<String> + 'f;
 
-/// Writes a document.
-pub(crate) fn document(tree: &Tree, file_of: &mut FileOf<'_>) -> String {
-    let mut writer = Writer { out: String::new(), file_of };
+/// Writes a document. With `spaced`, there are empty lines between its sections and their entries.
+pub(crate) fn document(tree: &Tree, spaced: bool, file_of: &mut FileOf<'_>) -> String {
+    let mut writer = Writer { out: String::new(), spaced, file_of };
     match &tree.value {
         Value::Map(entries) if !entries.is_empty() => writer.map(tree, 0, false),
         Value::List(items) if !items.is_empty() => writer.list(items, 0),
@@ -25,6 +25,7 @@ pub(crate) fn document(tree: &Tree, file_of: &mut FileOf<'_>) -> String {
 
 struct Writer<'w, 'f> {
     out: String,
+    spaced: bool,
     file_of: &'w mut FileOf<'f>,
 }
 
@@ -37,7 +38,7 @@ impl Writer<'_, '_> {
     fn map(&mut self, tree: &Tree, width: usize, is_item: bool) {
         for (index, entry) in tree.entries().iter().enumerate() {
             if index > 0 || !is_item {
-                if width == 0 && index > 0 {
+                if self.spaced && width == 0 && index > 0 {
                     self.out.push('\n');
                 }
                 self.indent(width);
@@ -73,7 +74,7 @@ impl Writer<'_, '_> {
 
     fn list(&mut self, items: &[Tree], width: usize) {
         for (index, item) in items.iter().enumerate() {
-            if width == 2 && index > 0 && item.is_map() {
+            if self.spaced && width == 2 && index > 0 && item.is_map() && item.file.is_none() {
                 self.out.push('\n');
             }
             let before = self.out.len();
@@ -219,7 +220,8 @@ fn in_flow(text: &str) -> String {
 
 /// Whether a text needs no quotes in a block.
 fn is_plain(text: &str) -> bool {
-    let starts = text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '$' | '('));
+    let starts =
+        text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '$' | '(')) || text.starts_with("./");
     starts
         && is_plain_text(text)
         && text.chars().all(is_printable)

@@ -756,11 +756,8 @@ properties:
     You help.
     --- agents/support.yaml
     id: support
-
     type: ClaudeAgent
-
     connectionId: anthropic
-
     properties:
       model: claude-haiku-4-5
       instructions: { _ref: agents/support.md }
@@ -927,8 +924,7 @@ pages:
             type: Button
             properties:
               title: Go
-            events:
-              onClick: []
+            events: {}
     --- .env.example
     # The secrets that the config reads. In Lowdefy their names began with LOWDEFY_SECRET_.
     KEY=

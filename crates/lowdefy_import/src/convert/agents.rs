@@ -1,7 +1,8 @@
 //! The section `agents`. Most of it is the same in both languages.
 
-use super::{Notes, leave_out_keys, make_list};
+use super::{Notes, leave_out_keys, make_list, operators};
 use crate::tree::Tree;
+use std::collections::HashMap;
 
 /// Converts the section.
 pub(super) fn convert(section: &mut Tree, notes: &mut Notes<'_>) {
@@ -13,6 +14,7 @@ pub(super) fn convert(section: &mut Tree, notes: &mut Notes<'_>) {
         if let Some(properties) = agent.get_mut("properties") {
             let title = "add an endpoint with `GenerateText` to `hooks.onFinish` that returns a part `data-chat-title`";
             leave_out_keys(properties, &[("generateTitle", title)], notes);
+            operators::convert(properties, &operators::Place::Routine(&HashMap::new()));
         }
     }
 }

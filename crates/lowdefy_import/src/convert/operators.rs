@@ -44,6 +44,12 @@ pub(super) fn convert(tree: &mut Tree, place: &Place<'_>) {
                     tree.value = Tree::map_at(at, vec![("_template", Tree::text_at(at, template))]).value;
                 }
             }
+            "_nunjucks" => {
+                if let Some(template) = nunjucks(argument) {
+                    let at = tree.at;
+                    tree.value = Tree::map_at(at, vec![("_template", Tree::text_at(at, template))]).value;
+                }
+            }
             _ => {
                 if let Some((name, path)) = argument.text().and_then(|path| renamed(name, path, place)) {
                     let at = argument.at;
@@ -152,24 +158,38 @@ pub(super) fn template(pieces: &Tree) -> Option<String> {
                 text.push_str(literal);
             }
             (Value::Number(number), _) => text.push_str(&number.to_string()),
-            (_, Some((name, argument))) => {
-                let scope = match name {
-                    "_payload" => "payload",
-                    "_step" => "step",
-                    "_state" => "state",
-                    "_user" => "user",
-                    "_item" => "item",
-                    "_url_query" => "url_query",
-                    "_event" => "event",
-                    _ => return None,
-                };
-                let path = argument.text().filter(|path| path.split('.').all(is_name))?;
-                text.push_str(&format!("{{{{ {scope}.{path} }}}}"));
-            }
-            _ => return None,
+            _ => text.push_str(&format!("{{{{ {} }}}}", expression(piece)?)),
         }
     }
     (!text.is_empty()).then_some(text)
+}
+
+/// Converts `{ template, on }`, whose template has the same form, if what `on` names is only read.
+fn nunjucks(argument: &Tree) -> Option<String> {
+    let mut text = String::new();
+    for entry in argument.get("on")?.entries() {
+        let name = Some(entry.key.as_str()).filter(|name| is_name(name))?;
+        text.push_str(&format!("{{% set {name} = {} %}}", expression(&entry.value)?));
+    }
+    text.push_str(argument.text_of("template")?);
+    Some(text)
+}
+
+/// Returns the expression that reads the same value as an operator.
+fn expression(tree: &Tree) -> Option<String> {
+    let (name, argument) = tree.operator()?;
+    let scope = match name {
+        "_payload" => "payload",
+        "_step" => "step",
+        "_state" => "state",
+        "_user" => "user",
+        "_item" => "item",
+        "_url_query" => "url_query",
+        "_event" => "event",
+        _ => return None,
+    };
+    let path = argument.text().filter(|path| path.split('.').all(is_name))?;
+    Some(format!("{scope}.{path}"))
 }
 
 /// Whether an expression can read a key with a dot before it.

@@ -113,11 +113,18 @@ fn action(root: &Tree, path: &[Step], owner: usize, event: &str, index: usize) -
     let item = &path[..owner + 3];
     let described = describe(root, item, "action");
     let kind = look(root, item).and_then(|action| action.text_of("type")).unwrap_or_default();
+    let list = path[..owner + 2].to_vec();
+    let length = look(root, &list).map_or(0, |list| list.items().len());
+    // An event without actions is none.
+    if index == 0 && (length == 1 || !HARMLESS.contains(&kind)) {
+        let what =
+            if length == 1 { described } else { format!("{described} of `{event}`, and the {} after it", length - 1) };
+        return Unit { path: list, action: Action::Remove, kind: "action", what };
+    }
     if HARMLESS.contains(&kind) {
         return Unit { path: item.to_vec(), action: Action::Remove, kind: "action", what: described };
     }
-    let list = path[..owner + 2].to_vec();
-    let following = look(root, &list).map_or(0, |list| list.items().len().saturating_sub(index + 1));
+    let following = length.saturating_sub(index + 1);
     let what = match following {
         0 => format!("{described} of `{event}`"),
         _ => format!("{described} of `{event}`, and the {following} after it"),
