@@ -4,7 +4,7 @@ use crate::convert::{Notes, Secrets};
 use crate::tree::{Tree, Value};
 use crate::yaml;
 use config::SourceReader;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(crate) struct Output {
 
 /// Writes the tree as files, and the list of variables.
 pub(crate) fn output(root: &Tree, secrets: &Secrets, notes: &Notes<'_>) -> Output {
-    let mut parts = Parts { files: BTreeMap::new() };
+    let mut parts = Parts { files: BTreeMap::new(), named: HashMap::new() };
     let (left_out, _) = notes.counts();
     let mut text = String::from("# Imported from a Lowdefy app by `chatwright import lowdefy`.\n");
     if left_out > 0 {
@@ -53,6 +53,9 @@ pub(crate) fn output(root: &Tree, secrets: &Secrets, notes: &Notes<'_>) -> Outpu
 /// The files that the app included as they are.
 struct Parts {
     files: BTreeMap<String, String>,
+    /// The names of the values so far, by their address: a value is rendered once, also if it is
+    /// asked for on each level of what includes it.
+    named: HashMap<usize, Option<String>>,
 }
 
 impl Parts {
@@ -60,6 +63,16 @@ impl Parts {
     /// places is written once; the others are written where they are used.
     fn name(&mut self, tree: &Tree) -> Option<String> {
         let name = tree.file.as_deref()?;
+        let address = std::ptr::from_ref(tree).addr();
+        if let Some(known) = self.named.get(&address) {
+            return known.clone();
+        }
+        let found = self.add(tree, name);
+        self.named.insert(address, found.clone());
+        found
+    }
+
+    fn add(&mut self, tree: &Tree, name: &str) -> Option<String> {
         if [config::MAIN_FILE, ENV_FILE].contains(&name) || matches!(tree.value, Value::Null | Value::Removed) {
             return None;
         }

@@ -243,9 +243,8 @@ fn is_literal(text: &str) -> bool {
 
 /// Whether YAML shows a character as it is.
 fn is_printable(c: char) -> bool {
-    !c.is_control()
-        && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
-        && !(c.is_whitespace() && c != ' ')
+    let is_hidden = c.is_control() || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+    c == ' ' || !(is_hidden || c.is_whitespace())
 }
 
 /// Writes a text in double quotes.

@@ -154,10 +154,10 @@ fn chat(block: &mut Tree, context: &EventContext<'_>) {
         properties.set("actions", message_actions(actions.value));
     }
     for key in ["renderMermaid", "codeHighlighter"] {
-        if let Some(entry) = properties.remove(key) {
-            if let Some(display) = properties.map_of("messageDisplay") {
-                display.set(key, entry.value);
-            }
+        if let Some(entry) = properties.remove(key)
+            && let Some(display) = properties.map_of("messageDisplay")
+        {
+            display.set(key, entry.value);
         }
     }
     let Some(sender) = properties.get_mut("sender") else { return };
