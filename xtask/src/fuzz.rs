@@ -8,8 +8,20 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 11] =
-    ["sse", "codecs", "wire", "config", "operators", "markdown", "uploads", "paths", "addresses", "mcp", "schemas"];
+const TARGETS: [&str; 12] = [
+    "sse",
+    "codecs",
+    "wire",
+    "config",
+    "lowdefy_import",
+    "operators",
+    "markdown",
+    "uploads",
+    "paths",
+    "addresses",
+    "mcp",
+    "schemas",
+];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
 /// The maximum size of an input in bytes.
@@ -125,6 +137,7 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
             inputs.extend(lines.map(|line| line.as_bytes().to_vec()));
         }
         "config" => read_files(&mut inputs, Path::new("examples"), &["yaml", "yml"])?,
+        "lowdefy_import" => read_files(&mut inputs, Path::new("crates/lowdefy_import/tests/apps"), &["yaml"])?,
         "operators" => inputs.extend(
             [
                 r#"{"_state":"a.b.0"}"#,
