@@ -1,5 +1,5 @@
-use super::{evaluate_briefly, evaluate_encoded, evaluate_fully, evaluate_source};
-use crate::{ExpressionLanguage, OperatorError, Scope};
+use super::{evaluate_encoded, evaluate_source};
+use crate::{ExpressionLanguage, OperatorError, Scope, evaluate_briefly, evaluate_fully};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::cell::Cell;
