@@ -70,7 +70,7 @@ pub type SecretLookup = dyn Fn(&str) -> Option<String>;
 pub type Evaluator = fn(ExpressionLanguage, &str, &Scope<'_>) -> Result<Value, String>;
 
 /// What operators read that is different in each evaluation.
-pub trait Ambient {
+pub trait Ambient: fmt::Debug {
     /// Returns the time in milliseconds since 1970 UTC.
     fn unix_ms(&self) -> i64;
 

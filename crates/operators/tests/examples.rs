@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The time and the random numbers of all examples.
+#[derive(Debug)]
 struct Fixed;
 
 impl Ambient for Fixed {

@@ -24,7 +24,9 @@ pub(super) fn check(definition: &Definition, operator: FoundOperator<'_>, report
         _ if is_computed => {}
         Parameters::Pair(kind) => match value.items() {
             [_, _] => value.items().iter().for_each(|item| check_kind(kind, item, false, report)),
-            _ => report.error(value.at, format!("`{name}` takes a list of two values, found {}", value.describe()), None),
+            _ => {
+                report.error(value.at, format!("`{name}` takes a list of two values, found {}", value.describe()), None)
+            }
         },
         Parameters::Values(kind) => match &value.kind {
             NodeKind::List(items) => items.iter().for_each(|item| check_kind(kind, item, false, report)),
@@ -52,7 +54,8 @@ fn check_named(name: &str, parameters: &[Parameter], operator: FoundOperator<'_>
         NodeKind::List(items) if items.len() <= parameters.len() => {}
         _ => {
             let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
-            let help = suggest::list(&names).map(|names| format!("it takes {names}, as a mapping or as a list in this order"));
+            let help =
+                suggest::list(&names).map(|names| format!("it takes {names}, as a mapping or as a list in this order"));
             return report.error(value.at, format!("`{name}` cannot take {}", value.describe()), help);
         }
     }

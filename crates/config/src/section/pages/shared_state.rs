@@ -32,9 +32,14 @@ pub(crate) fn read(
             let help = "write `key: { _state: id }`".to_owned();
             context.report.error(*key_at, format!("`{key}` cannot be the name of a shared value"), Some(help));
         }
-        operator::for_each_operator(value, dynamic::place(ValueContext::Property), context.report, &mut |operator, report| {
-            check(operator, survey, is_embedded, report);
-        });
+        operator::for_each_operator(
+            value,
+            dynamic::place(ValueContext::Property),
+            context.report,
+            &mut |operator, report| {
+                check(operator, survey, is_embedded, report);
+            },
+        );
     }
     match value {
         Some(Value::Object(values)) => values,
