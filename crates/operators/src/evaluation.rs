@@ -105,7 +105,7 @@ impl Evaluation<'_> {
             other => {
                 return match self.scope.operators {
                     Some(operators) => (operators.apply)(operators, self, other, argument),
-                    None => Err(self.error(format!("there is no operator `{other}`"))),
+                    None => Err(self.error(format!("`{other}` cannot be evaluated here"))),
                 };
             }
         };

@@ -8,6 +8,8 @@ mod function;
 mod limits;
 mod meter;
 mod parameters;
+#[cfg(feature = "reference")]
+mod reference;
 mod registry;
 mod unsupported;
 mod values;
@@ -18,6 +20,8 @@ pub use expression::{Encoder, check_source, evaluate_encoded, evaluate_source};
 pub use families::FAMILIES;
 pub use limits::{evaluate_briefly, evaluate_fully};
 pub use parameters::{Arguments, Kind, Parameter, Parameters};
+#[cfg(feature = "reference")]
+pub use reference::reference;
 #[cfg(feature = "reference")]
 pub use registry::Docs;
 pub use registry::{CustomFunction, CustomOperator, Definition, Operators, Usage, definition, definitions};

@@ -14,7 +14,7 @@ pub fn instead_of(name: &str) -> Option<&'static str> {
     }
 }
 
-const UNSUPPORTED: &[(&str, &str)] = &[
+pub(crate) const UNSUPPORTED: &[(&str, &str)] = &[
     ("_actions", "use `_step` with the action's id"),
     ("_agent", "an agent is asked by an `AgentChat`, or through the API"),
     ("_api", "give the action `CallEndpoint` an id and read `_step`, or keep its result with `SetState`"),

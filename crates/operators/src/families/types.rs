@@ -21,7 +21,7 @@ pub(super) const OPERATORS: &[Definition] = &[
     operator!("_type", Named(&[required("type", Text), optional("on", Any), optional("key", Key)]), Calling(is_of_type),
         "Whether a value, or the key of the state, is a `string`, `array`, `object`, `boolean`, `number`, `integer`, `date`, `null`, `undefined`, `none` or `primitive`.",
         [r#"{"type": "number", "on": {"_state": "seats"}}"# => "true", r#"{"type": "string", "key": "name"}"# => "true",
-         r#"{"type": "none", "on": {"_state": "nothing"}}"# => "true", r#"{"type": "integer", "on": 1.5}"# => "false",
+         r#"{"type": "none", "on": null}"# => "true", r#"{"type": "integer", "on": 1.5}"# => "false",
          r#"{"type": "primitive", "on": []}"# => "false", r#"{"type": "date", "on": "2021-01-28"}"# => "true"]),
 ];
 
