@@ -1,4 +1,4 @@
-//! The evaluator. It knows the operators that read values of the scope, `_if`, `_eq`, `_expr` and
+//! The evaluator. It knows the operators that read what pages have, `_if`, `_eq`, `_expr` and
 //! `_template`; all others are in [`Scope::operators`], because the browser loads them only with
 //! the pages whose config uses them.
 
@@ -89,26 +89,22 @@ impl Evaluation<'_> {
         if let Some(language) = ExpressionLanguage::from_operator(name) {
             return self.evaluate_expression(language, name, argument);
         }
-        let source = match name {
-            "_state" => self.scope.state,
-            "_user" => self.scope.user,
-            "_payload" => self.scope.payload,
-            "_step" => self.scope.step,
-            "_url_query" => self.scope.url_query,
-            "_shared_state" => self.scope.shared_state,
-            "_item" => self.scope.item,
-            "_event" => self.scope.event,
-            "_error" => self.scope.error,
-            "_secret" => return self.read_secret(argument),
-            "_if" => return self.evaluate_if(argument),
-            "_eq" => return self.evaluate_eq(argument),
-            other => {
-                return match self.scope.operators {
-                    Some(operators) => (operators.apply)(operators, self, other, argument),
-                    None => Err(self.error(format!("`{other}` cannot be evaluated here"))),
-                };
-            }
-        };
+        match name {
+            "_state" => self.read(name, self.scope.state, argument),
+            "_url_query" => self.read(name, self.scope.url_query, argument),
+            "_event" => self.read(name, self.scope.event, argument),
+            "_step" => self.read(name, self.scope.step, argument),
+            "_if" => self.evaluate_if(argument),
+            "_eq" => self.evaluate_eq(argument),
+            other => match self.scope.operators {
+                Some(operators) => (operators.apply)(operators, self, other, argument),
+                None => Err(self.error(format!("`{other}` cannot be evaluated here"))),
+            },
+        }
+    }
+
+    /// Reads a key of a value of the scope, or all of it.
+    pub(crate) fn read(&self, name: &str, source: Option<&Value>, argument: &Value) -> Result<Value, OperatorError> {
         match argument {
             Value::Bool(true) => self.copy(source),
             Value::String(key) => self.look_up(source, key),
@@ -137,19 +133,6 @@ impl Evaluation<'_> {
             };
         }
         self.copy(found)
-    }
-
-    fn read_secret(&self, argument: &Value) -> Result<Value, OperatorError> {
-        let Some(resolve) = self.scope.secret else {
-            return Err(
-                self.error("secrets are available on the server only, in connections and in requests of routines")
-            );
-        };
-        let Some(name) = argument.as_str() else {
-            return Err(self.error("`_secret` takes the name of an environment variable"));
-        };
-        let value = resolve(name).map(Value::String);
-        value.ok_or_else(|| self.error(format!("the environment variable `{name}` is not set")))
     }
 
     fn evaluate_if(&mut self, argument: &Value) -> Result<Value, OperatorError> {
@@ -193,8 +176,8 @@ impl Evaluation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets_used;
     use crate::values::BASE;
+    use crate::{Operators, secrets_used};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -202,7 +185,9 @@ mod tests {
         let state = json!({ "name": "Ada", "cart": { "items": [1, 2] } });
         let payload = json!({ "q": "refunds" });
         let known = |name: &str| (name == "KEY").then(|| "s3cret".to_owned());
-        let scope = Scope { state: Some(&state), payload: Some(&payload), secret: Some(&known), ..Scope::default() };
+        let operators = Some(Operators::standard());
+        let scope =
+            Scope { state: Some(&state), payload: Some(&payload), secret: Some(&known), operators, ..Scope::default() };
         let seen = evaluate(&value, &scope).map_or_else(|error| error.to_string(), |value| value.to_string());
         assert_eq!(seen, expected, "{value}");
     }
@@ -228,7 +213,8 @@ mod tests {
 
     #[test]
     fn secrets_are_unavailable_without_a_lookup() {
-        let refused = evaluate(&json!({ "_secret": "KEY" }), &Scope::default()).unwrap_err();
+        let scope = Scope { operators: Some(Operators::standard()), ..Scope::default() };
+        let refused = evaluate(&json!({ "_secret": "KEY" }), &scope).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "/_secret: secrets are available on the server only, in connections and in requests of routines"

@@ -11,6 +11,7 @@ mod parameters;
 #[cfg(feature = "reference")]
 mod reference;
 mod registry;
+#[cfg(feature = "reference")]
 mod unsupported;
 mod values;
 
@@ -25,6 +26,7 @@ pub use reference::reference;
 #[cfg(feature = "reference")]
 pub use registry::Docs;
 pub use registry::{CustomFunction, CustomOperator, Definition, Operators, Usage, definition, definitions};
+#[cfg(feature = "reference")]
 pub use unsupported::instead_of;
 pub use values::{
     has_expressions, has_further_operators, is_costly, is_dynamic, is_prototype_key, is_truthy, name_outside_functions,
@@ -60,7 +62,7 @@ pub struct Scope<'a> {
     pub secret: Option<&'a SecretLookup>,
     /// The evaluator of `_expr` and `_template`: `evaluate_source`, where its code is loaded.
     pub expressions: Option<Evaluator>,
-    /// All operators outside of the base set, where their code is loaded.
+    /// All operators outside of the base set, where their code is loaded. The server always has it.
     pub operators: Option<&'a Operators>,
     /// The clock and the random numbers; without them, operators that need them are an error.
     pub ambient: Option<&'a dyn Ambient>,

@@ -189,9 +189,16 @@ fn apply(
     })
 }
 
+#[cfg(feature = "reference")]
 fn unknown(name: &str) -> String {
     match crate::instead_of(name) {
         Some(instead) => format!("the operator `{name}` is not supported: {instead}"),
         None => format!("there is no operator `{name}`"),
     }
+}
+
+/// Without what to use instead, which the check of the config has said.
+#[cfg(not(feature = "reference"))]
+fn unknown(name: &str) -> String {
+    format!("there is no operator `{name}`")
 }

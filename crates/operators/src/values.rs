@@ -1,6 +1,6 @@
 //! What can be said about a value without evaluating it.
 
-use crate::ExpressionLanguage;
+use crate::{ExpressionLanguage, Usage, definition};
 use serde_json::Value;
 
 /// Returns the name and the argument, if a value is an operator.
@@ -28,29 +28,17 @@ pub fn has_further_operators(value: &Value) -> bool {
     contains(value, |name| !BASE.contains(&name))
 }
 
-/// Returns whether the evaluation of a value may be expensive, so that it needs a budget.
+/// Returns whether the evaluation of a value may be expensive, so that it needs a budget. The work of
+/// operators that read values is proportional to the size of the config and of the values.
 pub fn is_costly(value: &Value) -> bool {
-    has_further_operators(value) || has_expressions(value)
+    let is_computed = |name: &str| {
+        !BASE.contains(&name) && definition(name).is_none_or(|definition| definition.usage != Usage::Value)
+    };
+    contains(value, is_computed) || has_expressions(value)
 }
 
 /// The operators that the evaluator knows without [`Scope::operators`](crate::Scope::operators).
-/// Their work is proportional to the size of the config and of the values that they read.
-pub(crate) const BASE: &[&str] = &[
-    "_state",
-    "_user",
-    "_payload",
-    "_step",
-    "_url_query",
-    "_shared_state",
-    "_item",
-    "_event",
-    "_error",
-    "_secret",
-    "_if",
-    "_eq",
-    "_expr",
-    "_template",
-];
+pub(crate) const BASE: &[&str] = &["_state", "_step", "_url_query", "_event", "_if", "_eq", "_expr", "_template"];
 
 /// Returns the name of an operator as it is written outside of functions: with one underscore.
 pub fn name_outside_functions(name: &str) -> &str {

@@ -90,7 +90,7 @@ fn functions_are_evaluated_when_they_are_made_and_when_they_are_called() {
     );
     check(map(json!({ "__oops": 0 })), "/_array.map/callback/_function/_oops: there is no operator `_oops`");
     check(json!({ "__args": 0 }), "/__args: there is no operator `__args`");
-    check(json!({ "_function": 1 }), "/_function: `_function` has no value here");
+    check(json!({ "_function": 1 }), "/_function: a function has no value here");
     check(json!({ "_array.map": [[1], 2] }), "/_array.map/1: expected a function: `_function: …`");
     check(
         json!({ "_array.map": { "_if": { "test": true, "then": [[1], 2] } } }),

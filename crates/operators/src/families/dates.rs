@@ -9,9 +9,9 @@ use crate::parameters::required;
 use crate::registry::Run::{Calling, Plain};
 use crate::registry::{Definition, operator};
 use crate::{Arguments, OperatorError};
-use jiff::civil::{DateTime, date};
-use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
+use jiff::Timestamp;
+use jiff::civil::{Date as Day, DateTime, Time};
+use jiff::tz::Offset;
 use serde_json::Value;
 
 /// Declares an operator that returns a part of a date.
@@ -69,7 +69,7 @@ pub(crate) fn milliseconds(value: &Value) -> Option<i64> {
         }
         // The longest date is far shorter.
         Value::String(text) if text.len() <= 100 => {
-            let civil = || TimeZone::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok();
+            let civil = || Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok();
             text.parse::<Timestamp>().ok().or_else(civil).map(Timestamp::as_millisecond)
         }
         _ => None,
@@ -80,7 +80,7 @@ pub(crate) fn milliseconds(value: &Value) -> Option<i64> {
 pub(super) fn parts(arguments: &Arguments) -> Result<DateTime, String> {
     let milliseconds = arguments.get(0).and_then(milliseconds);
     let timestamp = milliseconds.and_then(|milliseconds| Timestamp::from_millisecond(milliseconds).ok());
-    timestamp.map(|timestamp| TimeZone::UTC.to_datetime(timestamp)).ok_or_else(|| "it is not a date".to_owned())
+    timestamp.map(|timestamp| Offset::UTC.to_datetime(timestamp)).ok_or_else(|| "it is not a date".to_owned())
 }
 
 fn format(date: DateTime) -> String {
@@ -110,7 +110,7 @@ fn iso(evaluation: &mut Evaluation<'_>, arguments: Arguments) -> Result<Value, O
 fn in_range(evaluation: &Evaluation<'_>, milliseconds: i64) -> Result<Value, OperatorError> {
     let timestamp = Timestamp::from_millisecond(milliseconds);
     let timestamp = timestamp.map_err(|_| evaluation.error("the date is out of range"))?;
-    Ok(format(TimeZone::UTC.to_datetime(timestamp)).into())
+    Ok(format(Offset::UTC.to_datetime(timestamp)).into())
 }
 
 fn time(arguments: Arguments) -> Result<Value, String> {
@@ -158,12 +158,12 @@ fn set(arguments: &Arguments, index: usize) -> Result<Value, String> {
 }
 
 fn compose([year, month, day, hours, minutes, seconds, milliseconds]: [i64; 7]) -> Option<i64> {
-    let year =
-        i16::try_from(year.checked_add(month.div_euclid(12))?).ok().filter(|year| (-9_999..=9_999).contains(year))?;
-    let first = date(year, i8::try_from(month.rem_euclid(12)).ok()? + 1, 1);
-    let day = first.checked_add(Span::new().try_days(day.checked_sub(1)?).ok()?).ok()?;
-    let midnight = TimeZone::UTC.to_timestamp(day.to_datetime(jiff::civil::Time::midnight())).ok()?.as_millisecond();
+    let year = i16::try_from(year.checked_add(month.div_euclid(12))?).ok()?;
+    let first = Day::new(year, i8::try_from(month.rem_euclid(12)).ok()? + 1, 1).ok()?;
+    let first = Offset::UTC.to_timestamp(first.to_datetime(Time::midnight())).ok()?.as_millisecond();
+    // Days of UTC have the same length.
+    let hours = day.checked_sub(1)?.checked_mul(24)?.checked_add(hours)?;
     let time =
         hours.checked_mul(60)?.checked_add(minutes)?.checked_mul(60)?.checked_add(seconds)?.checked_mul(1_000)?;
-    midnight.checked_add(time)?.checked_add(milliseconds)
+    first.checked_add(time)?.checked_add(milliseconds)
 }

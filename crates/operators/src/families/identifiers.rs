@@ -55,7 +55,7 @@ fn random(evaluation: &mut Evaluation<'_>, mut arguments: Arguments) -> Result<V
         }
         "float" => {
             let least = bound("min", 0.0);
-            Ok(number(least + fraction * (bound("max", 1.0) - least)))
+            Ok(number(fraction.mul_add(bound("max", 1.0) - least, least)))
         }
         _ => Err(evaluation.error("the types are `string`, `integer` and `float`")),
     }
