@@ -11,6 +11,12 @@ async function wrong(page: Page): Promise<string[]> {
   return all.slice(1).map((title) => title.trim()).filter((title) => title !== "ok");
 }
 
+/** Opens the page and waits until the browser has taken it over. */
+async function open(page: Page): Promise<void> {
+  await page.goto("/");
+  await expect(page.getByText("started", { exact: true })).toBeVisible();
+}
+
 test("every example has its documented result on the server", async ({ browser, baseURL }) => {
   const unscripted = await browser.newContext({ javaScriptEnabled: false });
   const rendered = await unscripted.newPage();
@@ -20,7 +26,7 @@ test("every example has its documented result on the server", async ({ browser, 
 });
 
 test("every example has its documented result in the browser", async ({ page }) => {
-  await page.goto("/");
+  await open(page);
   await expect(page.getByText("waiting").first()).toBeVisible();
   await page.getByRole("textbox", { name: "Go" }).fill("yes");
   await expect(page.getByText("waiting")).toHaveCount(0);
@@ -28,7 +34,7 @@ test("every example has its documented result in the browser", async ({ page }) 
 });
 
 test("actions have a clock and random values", async ({ page }) => {
-  await page.goto("/");
+  await open(page);
   await page.getByRole("button", { name: "Draw" }).click();
   await expect(page.getByRole("heading", { name: "drawn", exact: true })).toBeVisible();
 });

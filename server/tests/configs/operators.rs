@@ -10,7 +10,11 @@ const HEAD: &str = r#"# The examples of all operators, made of their definitions
 # To renew it: `INSTA_UPDATE=always cargo nextest run --package server --features server/full --test configs operators`.
 pages:
   - id: operators
+    events:
+      onInit:
+        - { type: SetState, params: { started: true } }
     blocks:
+      - { id: begun, type: Alert, visible: { _state: started }, properties: { content: started } }
       - { id: go, type: TextInput, properties: { label: Go, initial: { _url_query: go } } }
       - { id: name, type: TextInput, properties: { label: Name, initial: Ada } }
       - { id: seats, type: NumberInput, properties: { label: Seats, initial: 3 } }
