@@ -1,6 +1,7 @@
 //! `sharedState` of a chat: the values of the page that its agent sees.
 
 use crate::section::dynamic::{self, ValueContext};
+use crate::section::operator::FoundOperator;
 use crate::section::pages::PageIndex;
 use crate::section::{Context, operator, refuse_prototype_key};
 use crate::shape::suggest;
@@ -25,16 +26,20 @@ pub(crate) fn read(
         return survey.inputs.iter().map(|input| ((*input).to_owned(), json!({ "_state": input }))).collect();
     }
     let is_embedded = context.is_embedded;
-    let allowed = dynamic::allowed_operators(ValueContext::Property);
     for MapEntry { key, key_at, value } in node.entries() {
         refuse_prototype_key(key, *key_at, context.report);
         if key.starts_with('_') {
             let help = "write `key: { _state: id }`".to_owned();
             context.report.error(*key_at, format!("`{key}` cannot be the name of a shared value"), Some(help));
         }
-        operator::for_each_operator(value, &allowed, context.report, &mut |operator, report| {
-            check(operator, survey, is_embedded, report);
-        });
+        operator::for_each_operator(
+            value,
+            dynamic::place(ValueContext::Property),
+            context.report,
+            &mut |operator, report| {
+                check(operator, survey, is_embedded, report);
+            },
+        );
     }
     match value {
         Some(Value::Object(values)) => values,
@@ -44,8 +49,8 @@ pub(crate) fn read(
 
 /// Warns of a key that no input of the page has. If other sites may embed the chat, they may set
 /// such keys, so only a key that looks like a misspelt input is reported.
-fn check(operator: &MapEntry, survey: &PageIndex<'_>, is_embedded: bool, report: &mut Report) {
-    let value = &operator.value;
+fn check(operator: FoundOperator<'_>, survey: &PageIndex<'_>, is_embedded: bool, report: &mut Report) {
+    let value = operator.value;
     if operator.key != "_state" {
         return;
     }
