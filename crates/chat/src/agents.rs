@@ -3,6 +3,7 @@
 use crate::{Caller, Hooks, Quota, Retention};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
+use settings::InvocationTiers;
 use std::sync::Arc;
 use wire::UserError;
 use wire::api::SendRequest;
@@ -29,6 +30,11 @@ pub trait AgentSource: Send + Sync + 'static {
     /// Returns the caller's limits.
     fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {
         SubmissionLimits::default()
+    }
+
+    /// Returns the time limits of invocations.
+    fn invocation_tiers(&self) -> InvocationTiers {
+        InvocationTiers::default()
     }
 
     /// Returns the retention settings.

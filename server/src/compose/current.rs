@@ -19,7 +19,9 @@ use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
 use capability::{Capabilities, Host, StoredAdditions};
-use chat::{AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, Retention, RoutineMeters, SubmissionLimits};
+use chat::{
+    AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SubmissionLimits,
+};
 use config::Config;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -331,6 +333,10 @@ impl AgentSource for CurrentConfig {
     fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {
         let config = self.config();
         SubmissionLimits { runs: runs_per_user(&config), text_bytes: config.limits.text_bytes }
+    }
+
+    fn invocation_tiers(&self) -> InvocationTiers {
+        self.config().limits.invocation_tiers
     }
 
     fn retention(&self) -> Retention {
