@@ -22,6 +22,12 @@ pub trait AgentSource: Send + Sync + 'static {
         None
     }
 
+    /// Returns the agent that names a new conversation, if it is to be named by a model. `agent` is
+    /// the one that answers.
+    fn title_agent(&self, _request: &AgentRequest<'_>, _agent: &agent::Agent) -> Option<agent::Agent> {
+        None
+    }
+
     /// Returns the caller's quotas, all of which apply.
     fn quotas(&self, _caller: &Caller) -> Vec<Quota> {
         Vec::new()

@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use settings::mcp::McpTransport;
 use settings::{Quota, Retention};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
@@ -253,4 +254,6 @@ pub struct Endpoint {
     pub auth: AccessRule,
     /// Where the endpoint is declared.
     pub at: Location,
+    /// Where its steps are declared, by their ids.
+    pub step_positions: HashMap<String, Location>,
 }

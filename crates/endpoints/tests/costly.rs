@@ -13,7 +13,7 @@ const COSTLY: &str = "{% for a in payload.items %}{% if -1 in payload.items %}{%
 
 fn endpoints(time: Duration, template: &str) -> Endpoints {
     let routine = vec![json!({ ":return": { "_template": template } })];
-    let endpoint = Endpoint { id: "e".to_owned(), description: None, payload_schema: None, routine };
+    let endpoint = Endpoint { id: "e".to_owned(), routine, ..Endpoint::default() };
     Endpoints::new(vec![endpoint], HashMap::new(), time).unwrap()
 }
 

@@ -323,6 +323,10 @@ impl AgentSource for CurrentConfig {
         self.snapshot.load().agents.hooks(request)
     }
 
+    fn title_agent(&self, request: &AgentRequest<'_>, agent: &agent::Agent) -> Option<agent::Agent> {
+        self.snapshot.load().agents.title_agent(request, agent)
+    }
+
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
         // Callers who are not signed in have no roles.
         let roles = if caller.is_authenticated { caller.roles.as_slice() } else { &[] };

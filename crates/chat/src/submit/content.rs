@@ -59,10 +59,15 @@ pub(crate) fn title_from(message: &UiMessage) -> String {
     if line.is_empty() {
         return "New conversation".to_owned();
     }
-    if line.chars().count() <= MAX_TITLE {
-        return line;
+    shortened(&line, MAX_TITLE)
+}
+
+/// Shortens a line to this number of characters, at the end of a word if there is one.
+pub(crate) fn shortened(line: &str, most: usize) -> String {
+    if line.chars().count() <= most {
+        return line.to_owned();
     }
-    let cut: String = line.chars().take(MAX_TITLE).collect();
+    let cut: String = line.chars().take(most).collect();
     let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
     format!("{words}…")
 }

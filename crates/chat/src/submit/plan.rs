@@ -26,6 +26,8 @@ pub(crate) struct SubmissionPlan {
     pub(crate) history: Vec<UiMessage>,
     /// Whether the model must be asked to continue.
     pub(crate) go_on: bool,
+    /// Whether the conversation is new.
+    pub(crate) is_new: bool,
     /// The title of a new conversation.
     pub(crate) title: String,
     /// The audit entries of calls that end with the submission.
@@ -49,6 +51,7 @@ impl SubmissionPlan {
             continues: false,
             history,
             go_on: false,
+            is_new: false,
             title: String::new(),
             audit: Vec::new(),
             pending: Vec::new(),

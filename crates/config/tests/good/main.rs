@@ -3,8 +3,8 @@
 mod agents;
 
 use config::{
-    AgentType, AuthMode, Config, ConnectionKind, Env, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,
-    load_embedded, load_path, render,
+    AgentType, AuthMode, Config, ConnectionKind, Env, ModelRef, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,
+    TitleModel, load_embedded, load_path, render,
 };
 use contract::{Annotations, Confirm, ToolChoice};
 use insta::assert_debug_snapshot;
@@ -174,6 +174,11 @@ fn limits_have_defaults() {
         tool: 60s,
         parallel_tools: 2,
         parallel_agents: 3,
+        invocation_tiers: InvocationTiers {
+            simple: 30s,
+            complex: 300s,
+            batch: 1800s,
+        },
     }
     ");
 }
