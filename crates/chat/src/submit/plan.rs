@@ -3,7 +3,7 @@
 
 use crate::ids::new_id;
 use crate::record::audit;
-use crate::submit::content::{created_now, import_history, sanitized, title_from};
+use crate::submit::content::{created_now, sanitized, title_from};
 use crate::submit::{pending_calls, standing_approvals};
 use agent::{PendingCall, TurnUsage};
 use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
@@ -92,14 +92,18 @@ impl SubmissionPlan {
 }
 
 /// Plans a new message of the user at the end of the branch. A new conversation starts with the
-/// imported messages.
+/// messages that the client brought.
 pub(crate) fn plan_message(
     mut branch: Vec<StoredMessage>,
     message: &UiMessage,
-    imported: &[UiMessage],
+    preset: Vec<UiMessage>,
 ) -> SubmissionPlan {
     let (mut insert, mut update) = (Vec::new(), Vec::new());
-    import_history(imported, &mut branch, &mut insert);
+    for message in preset {
+        let (id, parent_id) = (message.id.clone(), branch.last().map(|last| last.id.clone()));
+        insert.push(NewMessage { parent_id: parent_id.clone(), message: message.clone() });
+        branch.push(StoredMessage { id, parent_id, created_at: crate::now(), message });
+    }
     if let Some(last) = branch.last_mut()
         && last.message.role == Role::Assistant
         && pending_calls::supersede(&mut last.message)

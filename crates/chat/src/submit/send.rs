@@ -9,6 +9,7 @@ use crate::record::audit::{self, RunContext};
 use crate::submit::begin::AcceptedSubmission;
 use crate::submit::check::check;
 use crate::submit::plan::{self, SubmissionPlan};
+use crate::submit::preset;
 use crate::upkeep::recover;
 use crate::{AgentRequest, Caller, Inner, SendResponse, errors};
 use agent::Agent;
@@ -122,7 +123,11 @@ impl Inner {
                     // The message may be a repeated one: the store returns the run that it started.
                     None => branch.into_iter().take_while(|known| known.id != message.id).collect(),
                 };
-                let plan = plan::plan_message(branch, message, if is_new { history } else { &[] });
+                let preset = match is_new {
+                    true => preset::preset_messages(&self.store, &caller.user_id, history, &message.id).await?,
+                    false => Vec::new(),
+                };
+                let plan = plan::plan_message(branch, message, preset);
                 SubmissionPlan { is_new, ..plan }
             }
             Submission::Regenerate { message_id } => plan::plan_regenerate(branch, message_id.as_deref())?,
