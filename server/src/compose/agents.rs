@@ -7,12 +7,12 @@ use super::agent_settings::settings;
 use super::current::RetainedState;
 use super::hooks::{self, HookRunner};
 use super::mentions;
-use super::models;
+use super::models::ModelBuilder;
 use super::page_tools::PageTools;
 use super::pages::{ChatOrigin, PageChat, Pages};
 use super::policy::AgentPolicy;
 use super::titles::TitleSource;
-use agent::{Agent, Circuits, SubAgent};
+use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
 use auth::rights::Rights;
 use capability::{Capabilities, annotated};
@@ -89,14 +89,14 @@ impl ConfiguredAgents {
                 .map(|policy| AgentPolicy::build(policy, endpoints, &rights, &kept.meters))
                 .transpose();
             let policy = policy.map_err(|error| anyhow!("{}: {error}", agent.at))?;
-            let title = TitleSource::for_agent(config, agent, &kept.circuits);
+            let title = TitleSource::for_agent(config, agent, &kept.models);
             let title = title.map_err(|error| anyhow!("{}: {error}", agent.at))?;
             let configured = ConfiguredAgent {
                 title,
                 agent: built,
                 page_context,
                 endpoints: endpoint_tools,
-                operators: AgentOperators::for_agent(config, agent, &kept.circuits),
+                operators: AgentOperators::for_agent(config, agent, &kept.models),
                 hooks,
                 policy,
                 sub_agents: below,
@@ -264,9 +264,9 @@ fn ambiguous_chat_error(chats: &[&PageChat]) -> UserError {
 pub(super) fn models_for(
     config: &Config,
     agent: &config::Agent,
-    circuits: &Circuits,
+    models: &ModelBuilder,
 ) -> Result<Option<ModelChain>, String> {
-    let model = |named: &ModelRef| model_named(config, named, agent.openai_api, circuits);
+    let model = |named: &ModelRef| model_named(config, named, agent.openai_api, models);
     let fallbacks = agent.fallback_models.iter().map(model);
     let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     let first = ModelRef { connection_id: agent.connection_id.clone(), model: agent.model.clone() };
@@ -281,10 +281,10 @@ pub(super) fn model_named(
     config: &Config,
     named: &ModelRef,
     api: OpenAiApi,
-    circuits: &Circuits,
+    models: &ModelBuilder,
 ) -> Result<Option<Arc<dyn Model>>, String> {
     match config.connections.get(&named.connection_id) {
-        Some(connection) => Ok(models::build(connection, &named.model, api, circuits)),
+        Some(connection) => Ok(models.build(connection, &named.model, api)),
         None => Err(format!("there is no connection `{}`", named.connection_id)),
     }
 }
@@ -296,7 +296,7 @@ fn build(
     capabilities: &Capabilities,
     kept: &RetainedState,
 ) -> anyhow::Result<Option<Arc<Agent>>> {
-    let models = models_for(config, agent, &kept.circuits).map_err(|error| anyhow!("{}: {error}", agent.at))?;
+    let models = models_for(config, agent, &kept.models).map_err(|error| anyhow!("{}: {error}", agent.at))?;
     let Some((model, fallbacks)) = models else {
         tracing::warn!(
             agent = agent.id,

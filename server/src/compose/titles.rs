@@ -1,7 +1,8 @@
 //! The agents that name new conversations.
 
 use super::agents::model_named;
-use agent::{Agent, Circuits, RunSettings};
+use super::models::ModelBuilder;
+use agent::{Agent, RunSettings};
 use config::{Config, TitleModel};
 use contract::{Model, Price, Sampling};
 use serde_json::Map;
@@ -30,12 +31,12 @@ impl TitleSource {
     pub(super) fn for_agent(
         config: &Config,
         agent: &config::Agent,
-        circuits: &Circuits,
+        models: &ModelBuilder,
     ) -> Result<Option<Self>, String> {
         let Some(TitleModel::Other(named)) = &agent.title_model else {
             return Ok(agent.title_model.is_some().then_some(Self::Own));
         };
-        let model = model_named(config, named, agent.openai_api, circuits)?;
+        let model = model_named(config, named, agent.openai_api, models)?;
         Ok(model.map(|model| Self::Other(model, config.price_of(&named.model))))
     }
 

@@ -131,6 +131,6 @@ async fn failing_step_is_logged_with_its_position() {
     let (server, _folder) = start(Some(File::create(&log).unwrap())).await;
     let answer = chunks(server.message_to("desk/helper", "c1", "breaks {}").send().await.unwrap()).await;
     let text = std::fs::read_to_string(&log).unwrap();
-    assert!(text.contains("chatwright.yaml:33:9"), "{text}");
+    assert!(text.contains("chatwright.yaml:29:9"), "{text}");
     assert!(!format!("{answer:?}").contains("chatwright.yaml"));
 }
