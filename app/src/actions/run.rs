@@ -86,7 +86,9 @@ impl Actions {
         }
         match action.kind {
             ActionType::SetState => {
-                params.into_iter().for_each(|(key, value)| self.state.set(&key, value));
+                for (key, value) in self.state.resolve_writes(params) {
+                    self.state.set(&key, value);
+                }
             }
             ActionType::Reset => self.state.reset(InputsParams::read(&params).ids.as_deref()),
             ActionType::Validate => {

@@ -49,7 +49,10 @@ pub use property::{Keys, Property, as_text};
 pub use sender::{
     Attachments, SenderCommand, SenderMention, SenderProperties, SenderSwitch, SubmitType, UploadStorage, WhileRunning,
 };
-pub use shared::{FieldType, PageStateUpdate, SharedField, apply_updates, is_date, parse_number, shared_fields};
+pub use shared::{
+    FieldType, PageStateUpdate, ReadOnlyKeys, SharedField, apply_updates, is_date, object_fields, parse_number,
+    shared_fields, shared_object,
+};
 pub use welcome::{Prompt, PromptGroup, Welcome, WelcomeVariant, prompts};
 
 use crate::read::read_struct;

@@ -109,7 +109,7 @@ fn unknown_shared_state_is_reported() {
       - { id: a, type: AgentChat, properties: { agentId: helper, sharedState: { _state: true } } }
 ")), @"
     accepted
-    chatwright.yaml:7:66: warning: the agent sees and may write every input of this page
+    chatwright.yaml:7:66: warning: the agent sees and may write every input of this page, and every key that an action sets
        |
      7 |       - { id: a, type: AgentChat, properties: { agentId: helper, sharedState: { _state: true } } }
        |                                                                  ^^^^^^^^^^^

@@ -118,6 +118,7 @@ texts! {
     ChangesByAgent = "Changes by the agent",
     EntriesStillThere = "Your entries are still in the form.",
     ClearEntries = "Clear them",
+    OneChangeByAgent = "1 change by the agent",
     CountChangesByAgent = " changes by the agent",
     UndoAll = "Undo all",
     UndoChangeOf = "Undo the agent's change of {1}",
