@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use std::time::Duration;
 use wire::page::{
     Action, ActionType, CallEndpointParams, CallMethodParams, ClientTool, InputsParams, LinkParams, MessageParams,
+    ThrowParams,
 };
 
 /// Why a list of actions ended early.
@@ -111,6 +112,12 @@ impl Actions {
             ActionType::Link => {
                 let params = LinkParams::read(&params);
                 link::follow(&params, self.scope.address()).map_err(ActionError::Message)?;
+            }
+            ActionType::Throw => {
+                let ThrowParams { message, throw } = ThrowParams::read(&params);
+                if throw {
+                    return Err(ActionError::Message(message));
+                }
             }
             ActionType::Message => {
                 let MessageParams { content, status, duration } = MessageParams::read(&params);

@@ -8,6 +8,7 @@ texts! {
     // Shared
     TryAgain = "Try again",
     Close = "Close",
+    CloseNamed = "Close {1}",
     Cancel = "Cancel",
     Send = "Send",
     Undo = "Undo",
@@ -30,6 +31,7 @@ texts! {
     ChooseOption = "Choose…",
     Loading = "Loading…",
     Thinking = "Thinking…",
+    AskingAgain = "The model did not answer. Asking again…",
     NothingYet = "Nothing to show yet.",
     NewConversation = "New conversation",
     Conversation = "Conversation",

@@ -22,7 +22,7 @@ const fn control(name: &'static str, values: &'static [&'static str], branches: 
 }
 
 /// The controls.
-const CONTROLS: [Control; 10] = [
+const CONTROLS: [Control; 11] = [
     control(":return", &[], &[]),
     control(":if", &[], &[":then", ":else"]),
     control(":switch", &[], &[":default"]),
@@ -33,6 +33,7 @@ const CONTROLS: [Control; 10] = [
     control(":throw", &[], &[]),
     control(":set_state", &[], &[]),
     control(":log", &[], &[]),
+    control(":status", &[], &[]),
 ];
 /// The types of requests.
 const REQUESTS: [&str; 6] = ["SqlQuery", "SqlExecute", "Http", "GenerateText", "GenerateObject", "CallEndpoint"];

@@ -1,6 +1,7 @@
 //! The section `pages`.
 
 pub(super) mod client_tools;
+pub(super) mod conversations;
 pub(super) mod events;
 pub(super) mod inputs;
 pub(super) mod sender;
@@ -164,6 +165,9 @@ fn block(
     };
     let kind = kind?;
     inputs::check(kind, &properties, node, context);
+    if kind == BlockType::AgentConversations {
+        conversations::check(node, context);
+    }
     if kind == BlockType::AgentChat {
         check_agent(&properties, node, context);
         sender::check(&properties, node, context);
