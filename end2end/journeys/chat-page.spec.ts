@@ -59,7 +59,7 @@ pages:
       - { id: quiet, type: Switch, properties: { label: Quiet } }
       - id: file
         type: Button
-        properties: { title: Send a file }
+        properties: { title: Give a file }
         events:
           onClick:
             - type: CallMethod
@@ -184,7 +184,7 @@ test("an object can be the shared state as a whole", async ({ page, told }) => {
 test("a page sends files, sends while an answer is written, and sees the messages in events", async ({ page, told }) => {
   await open(page, "/methods");
   const chat = new Chat(page);
-  await page.getByRole("button", { name: "Send a file" }).click();
+  await page.getByRole("button", { name: "Give a file" }).click();
   await expect(chat.log.getByText("note.txt")).toBeVisible();
   await expect(chat.answers).toHaveCount(1);
   await chat.idle();
