@@ -84,7 +84,8 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
             let events = events.clone();
             let danger = if entry.danger { "cw-danger" } else { "" };
             let label = entry.label.unwrap_or_else(|| entry.key.clone());
-            let icon = entry.icon.filter(|icon| !icon.is_empty());
+            // Without an icon, its place keeps the labels aligned.
+            let icon = entry.icon.unwrap_or_default();
             let clicked = move |_| {
                 if let Some(menu) = menu.get_untracked() {
                     // Fails only if the menu is closed.
@@ -96,7 +97,7 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
             };
             view! {
                 <button type="button" role="menuitem" class=danger on:click=clicked>
-                    {icon.map(|icon| reactive_nodes(move || emblem(&icon, "cw-item-icon")))}
+                    {reactive_nodes(move || emblem(&icon, "cw-item-icon"))}
                     {label}
                 </button>
             }

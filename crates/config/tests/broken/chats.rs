@@ -268,7 +268,7 @@ fn agents_write_what_the_page_itself_writes() {
         ))
     };
     let said = check(&chat(""));
-    assert!(said.contains("no input on this page has the id `plan`") && !said.contains("cart"), "{said}");
+    assert!(said.contains("no input on this page has the id `plan`") && !said.contains("id `cart"), "{said}");
     let said = check(&chat(", sharedStateReadOnly: [nam]"));
     assert!(said.contains("this chat does not share `nam`") && said.contains("did you mean `name`?"), "{said}");
     let config = |read_only: &str, embed: &str| {
