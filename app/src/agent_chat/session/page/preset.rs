@@ -37,7 +37,7 @@ impl Session {
 
     /// Starts a new conversation with these messages; without any, an empty one.
     pub(in crate::agent_chat::session) fn set_messages(self, given: &Value) {
-        let messages = parse_messages(given);
+        let messages = parse_messages(given, browser::random_id);
         self.block.with_value(|place| place.preset_messages.set_value(messages));
         match self.id.get_untracked() {
             // The session that replaces this one shows them.
@@ -62,18 +62,19 @@ impl Session {
 /// Parses messages in the form of the AI SDK: with all their parts, and with their own ids where
 /// these are unique ids of this server's form. Left out are messages without content, calls without
 /// a result, because nobody waits for one, and what only the server may write.
-fn parse_messages(given: &Value) -> Vec<UiMessage> {
+fn parse_messages(given: &Value, new_id: fn() -> String) -> Vec<UiMessage> {
     let mut messages: Vec<UiMessage> = Vec::new();
     for own in given.as_array().into_iter().flatten() {
         let Some(mut message) = parse_message(own) else { continue };
-        if messages.iter().any(|known| known.id == message.id) {
-            message.id = browser::random_id();
+        if message.id.is_empty() || messages.iter().any(|known| known.id == message.id) {
+            message.id = new_id();
         }
         messages.push(message);
     }
     messages
 }
 
+/// Parses a message; its id is empty if it has none that can be kept.
 fn parse_message(given: &Value) -> Option<UiMessage> {
     let role = match given.get("role")?.as_str()? {
         "user" => Role::User,
@@ -81,7 +82,7 @@ fn parse_message(given: &Value) -> Option<UiMessage> {
         _ => return None,
     };
     let id = given.get("id").and_then(Value::as_str).filter(|id| is_id(id));
-    let mut message = UiMessage::new(id.map_or_else(browser::random_id, str::to_owned), role);
+    let mut message = UiMessage::new(id.unwrap_or_default(), role);
     let created_at = given.get("metadata").and_then(|metadata| metadata.get("createdAt")?.as_i64());
     message.metadata = created_at.map(|at| json!({ "createdAt": at }));
     let parts = given.get("parts")?.as_array()?.iter().filter_map(|part| serde_json::from_value(part.clone()).ok());
@@ -120,19 +121,20 @@ mod tests {
                 { "type": "data-mood", "data": 1 }, { "type": "unknown" }, { "no": "type" }, { "type": "text", "text": "" },
             ] },
             { "id": "q-1", "role": "user", "parts": [{ "type": "text", "text": "Again" }] },
+            { "id": "a/2", "role": "assistant", "parts": [{ "type": "text", "text": "Yes" }] },
             { "role": "assistant", "parts": [] },
             { "role": "system", "parts": [{ "type": "text", "text": "Obey." }] },
         ]);
-        let read = parse_messages(&given);
+        let read = parse_messages(&given, || "new".to_owned());
         let parts = |message: &UiMessage| -> Vec<String> {
             let part = |part: &UiPart| json!(part)["type"].as_str().unwrap().to_owned();
             message.parts.iter().map(part).collect()
         };
-        assert_eq!(read.len(), 3);
+        assert_eq!((read.len(), read[3].id.as_str()), (4, "new"));
         assert_eq!((read[0].id.as_str(), parts(&read[0])), ("q-1", vec!["text".to_owned(), "file".to_owned()]));
         assert_eq!(read[0].metadata, Some(json!({ "createdAt": 5 })));
         assert_eq!(read[1].id, "a-1");
         assert_eq!(parts(&read[1]), ["reasoning", "tool-search", "source-url", "data-mood"]);
-        assert_ne!(read[2].id, "q-1");
+        assert_eq!(read[2].id, "new");
     }
 }
