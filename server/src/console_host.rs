@@ -5,7 +5,7 @@ use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleState, Host};
 use auth::Authentication;
-use capability::{Context, ToolServerStatus};
+use capability::ToolServerStatus;
 use chat::Caller;
 use config::Config;
 use futures::future::BoxFuture;
@@ -15,8 +15,7 @@ use web::openapi::ApiRouter;
 /// Returns the routes of the admin console and of all capabilities.
 pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
     let Composition { chat, current, store, .. } = composition;
-    let context = Context { store: store.clone(), current: current.clone() };
-    let capabilities = current.capabilities();
+    let (context, capabilities) = (composition.context(), current.capabilities());
     let state = ConsoleState::new(chat.clone(), store.clone(), current.clone());
     let console = admin_console::routes(state, capabilities.console(&context));
     let routes = capabilities.routes(&context).into_iter().map(|routes| routes.map(|router| router.with_state(())));

@@ -1,5 +1,6 @@
 //! HTTP errors of the framework.
 
+use axum::Json;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -9,10 +10,17 @@ use web::HttpError;
 use wire::{ErrorCode, UserError};
 
 /// Converts every error of an API route to JSON with an error code: the framework's own errors
-/// (invalid query, unsupported method, body too large) are plain text.
+/// (invalid query, unsupported method, body too large) are plain text. A body of a server function
+/// that is too large gets an error that the page can show.
 pub(crate) async fn format_api_errors(request: Request, next: Next) -> Response {
-    let is_for_programs = request.uri().path().starts_with("/api/");
+    let path = request.uri().path();
+    let (is_for_programs, is_server_function) = (path.starts_with("/api/"), path.starts_with("/ui/"));
     let answer = next.run(request).await;
+    if is_server_function && answer.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        let error =
+            UserError::new(ErrorCode::TooLarge, "This is too large to be sent. Shorten it, or attach it as a file.");
+        return (StatusCode::PAYLOAD_TOO_LARGE, Json(error)).into_response();
+    }
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_error = answer.status().is_client_error() || answer.status().is_server_error();
     if !is_for_programs || !is_error || kind.starts_with("application/json") {

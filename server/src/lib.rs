@@ -43,10 +43,14 @@ pub struct Site {
 /// Runs the whole program: parses the command line and executes the command.
 pub fn run(site: Site) -> ExitCode {
     capabilities::add(site.capabilities);
-    let workers = std::thread::available_parallelism().map_or(MIN_WORKERS, |cores| cores.get().max(MIN_WORKERS));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build();
     match runtime {
         Ok(runtime) => runtime.block_on(cli::run(site)),
         Err(error) => cli::fail(&format!("the runtime could not be started: {error}")),
     }
+}
+
+/// Returns the number of worker threads.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(MIN_WORKERS, |cores| cores.get().max(MIN_WORKERS))
 }

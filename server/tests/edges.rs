@@ -26,6 +26,7 @@ custom_agents ► capability config store web wire
 dialect ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas
+extended ► capability config contract server
 faults ►
 frontend ► app
 mcp ► capability config contract egress schemas settings sse tools

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use store::{AccessFilter, AccessKind, AccessSort, AdminAccess, Store};
-use web::admin::filters::{Choice, field, non_empty, row_button, select_field};
+use web::admin::filters::{Choice, field, row_button, select_field, user_id};
 use web::admin::list::{self, Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{Admin, PageError, from_store_error};
 use web::html::{link, text};
@@ -141,14 +141,15 @@ impl List for AccessList {
         query: &AccessQuery,
         page: &PageRequest,
     ) -> Result<ListPage<AdminAccess>, UserError> {
-        let filter = AccessFilter { user_id: non_empty(query.user.as_deref()), kind: query.kind.kind(), id: None };
+        let user_id = user_id(&state.store, query.user.as_deref()).await?;
+        let filter = AccessFilter { user_id, kind: query.kind.kind(), id: None };
         let found = state.store.all_access(filter, query.sort.sort(), page.limit(), page.cursor()?).await;
         Ok(page.page(found.map_err(from_store_error)?))
     }
 
     fn filters(_: &ConsoleState, query: &AccessQuery) -> AnyView {
         view! {
-            {field("user", "User (id)", "text", query.user.as_deref())}
+            {field("user", "User (name or id)", "text", query.user.as_deref())}
             {select_field("kind", "Type", query.kind)}
             {select_field("sort", "Order", query.sort)}
         }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use store::{AdminGrant, GrantFilter, GrantSort, Store};
-use web::admin::filters::{Choice, field, non_empty, row_button, select_field};
+use web::admin::filters::{Choice, field, non_empty, row_button, select_field, user_id};
 use web::admin::list::{self, Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{Admin, PageError, from_store_error};
 use web::html::{link, text};
@@ -108,7 +108,7 @@ impl List for ApprovalList {
         page: &PageRequest,
     ) -> Result<ListPage<AdminGrant>, UserError> {
         let filter = GrantFilter {
-            owner: non_empty(query.user.as_deref()),
+            owner: user_id(&state.store, query.user.as_deref()).await?,
             agent_id: non_empty(query.agent.as_deref()),
             tool: non_empty(query.tool.as_deref()),
             id: None,
@@ -119,7 +119,7 @@ impl List for ApprovalList {
 
     fn filters(_: &ConsoleState, query: &ApprovalQuery) -> AnyView {
         view! {
-            {field("user", "User (id)", "text", query.user.as_deref())}
+            {field("user", "User (name or id)", "text", query.user.as_deref())}
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("tool", "Tool", "text", query.tool.as_deref())}
             {select_field("sort", "Order", query.sort)}

@@ -6,6 +6,7 @@ use crate::calls::handling::CallsOutcome;
 use crate::calls::sources;
 use crate::calls::validation::{ConversationCallIds, OfferedTools};
 use crate::limits::UsageMeter;
+use crate::limits::estimate::estimated_usage;
 use crate::limits::loop_detection::{self, LoopDetector, LoopVerdict};
 use crate::limits::stop;
 use crate::limits::turn_usage::TurnUsage;
@@ -280,13 +281,16 @@ impl<'a> Run<'a> {
             sink.emit(Event::StepStart { number: self.steps }).await?;
             reply::read(&self.agent, &self.offer, &mut self.ids, begun, &cancel, sink).await
         };
-        let reply = match self.agent.settings.timeouts.step {
+        let mut reply = match self.agent.settings.timeouts.step {
             None => ask.await?,
             Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| {
                 Err(ModelError::new(ModelErrorKind::Timeout, format!("no complete reply within {limit:?} (step)"))
                     .into())
             })?,
         };
+        if reply.usage == Usage::default() {
+            reply.usage = estimated_usage(&request, &reply.said);
+        }
         self.finish_reason = reply.reason;
         let cost_usd = self.cost(reply.usage);
         self.caller.meter.count_reply(reply.usage, cost_usd);

@@ -1,15 +1,18 @@
-//! What the server gives to the routes of a capability.
+//! What the server gives to the routes and the background work of a capability.
 
+use chat::Chat;
 use config::Config;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use store::Store;
 
-/// The state of a capability's routes.
+/// The state of a capability's routes, and what its background work uses.
 #[derive(Clone)]
 pub struct Context {
     /// The database.
     pub store: Store,
+    /// The conversations and runs, for example to start a run.
+    pub chat: Chat,
     /// The config in use.
     pub current: Arc<dyn CurrentConfig>,
 }

@@ -16,8 +16,8 @@ pub use status::ToolServerStatus;
 
 pub use chat::LifecycleEvent;
 
-use config::{Config, Language, SectionType};
-use contract::{Tool, ToolSource};
+use config::{Config, Connection, ConnectionType, Language, SectionType};
+use contract::{Model, Tool, ToolSource};
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
 use web::admin::Section;
@@ -33,6 +33,8 @@ pub struct Definition {
     pub name: &'static str,
     /// The parts of the config that it reads.
     pub sections: &'static [SectionType],
+    /// The types of connections that it brings.
+    pub connections: &'static [ConnectionType],
     /// The tables that it stores its data in.
     pub tables: Option<CapabilityTables>,
     /// Entries of the config that it stores in the database.
@@ -45,7 +47,7 @@ impl Definition {
     /// A capability that brings nothing: `..Definition::new("notes")` stands for the parts that a
     /// capability does not have.
     pub const fn new(name: &'static str) -> Self {
-        Self { name, sections: &[], tables: None, config_additions: None, start: None }
+        Self { name, sections: &[], connections: &[], tables: None, config_additions: None, start: None }
     }
 }
 
@@ -67,6 +69,12 @@ pub trait Capability: Send + Sync + 'static {
     /// operator.
     fn agent_tools(&self, _config: &Config, _agent: &config::Agent) -> anyhow::Result<AgentTools> {
         Ok(AgentTools::default())
+    }
+
+    /// Returns a model of a connection whose type the capability brings; `None` for other types. Called
+    /// for each agent and each step of a routine that uses a model of the connection.
+    fn model(&self, _connection: &Connection, _model: &str) -> Option<Arc<dyn Model>> {
+        None
     }
 
     /// Returns whether tools need the user's own token with this config, so that the server keeps
@@ -98,7 +106,7 @@ pub trait Capability: Send + Sync + 'static {
     fn config_changed(&self, _config: &Arc<Config>) {}
 
     /// Returns the background work of the capability.
-    fn jobs(&self) -> Vec<Job> {
+    fn jobs(&self, _context: &Context) -> Vec<Job> {
         Vec::new()
     }
 }
@@ -112,10 +120,11 @@ pub struct AgentTools {
     pub sources: Vec<Arc<dyn ToolSource>>,
 }
 
-/// Returns the config language with the sections of these capabilities.
+/// Returns the config language with the sections and types of connections of these capabilities.
 pub fn language(capabilities: &[Definition]) -> Language {
     let sections: Vec<_> = capabilities.iter().flat_map(|capability| capability.sections).copied().collect();
-    Language::new(&sections)
+    let connections: Vec<_> = capabilities.iter().flat_map(|capability| capability.connections).copied().collect();
+    Language::new(&sections, &connections)
 }
 
 /// Returns the tables of these capabilities.

@@ -3,7 +3,8 @@
 use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus};
 use anyhow::{anyhow, bail};
 use chat::{LifecycleEvent, LifecycleObserver};
-use config::Config;
+use config::{Config, Connection};
+use contract::Model;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -60,6 +61,11 @@ impl Capabilities {
         Ok(all)
     }
 
+    /// Returns a model of a connection whose type a capability brings.
+    pub fn model(&self, connection: &Connection, model: &str) -> Option<Arc<dyn Model>> {
+        self.all().find_map(|capability| capability.model(connection, model))
+    }
+
     /// Returns whether any tool needs the user's own token.
     pub fn need_user_tokens(&self, config: &Config) -> bool {
         self.all().any(|capability| capability.needs_user_tokens(config))
@@ -86,8 +92,8 @@ impl Capabilities {
     }
 
     /// Returns the background work.
-    pub fn jobs(&self) -> Vec<Job> {
-        self.all().flat_map(Capability::jobs).collect()
+    pub fn jobs(&self, context: &Context) -> Vec<Job> {
+        self.all().flat_map(|capability| capability.jobs(context)).collect()
     }
 }
 

@@ -18,7 +18,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use settings::mcp::McpTransport;
 use settings::{Quota, Retention};
+use std::any::Any;
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 use wire::locale::Locale;
@@ -101,6 +104,23 @@ pub enum ConnectionKind {
     Mcp(McpConnection),
     /// A remote agent: a server that offers tools.
     RemoteAgent(RemoteAgentConnection),
+    /// A type that a capability brings.
+    Added(AddedConnection),
+}
+
+/// A connection whose type a capability brings. [`Connection::properties`] returns its properties.
+#[derive(Clone)]
+pub struct AddedConnection {
+    pub(crate) type_name: &'static str,
+    pub(crate) has_models: bool,
+    pub(crate) properties: Arc<dyn Any + Send + Sync>,
+}
+
+/// Formats the type: the properties may hold secrets.
+impl fmt::Debug for AddedConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AddedConnection").field(&self.type_name).finish()
+    }
 }
 
 /// The types of connections that have models.
@@ -120,12 +140,16 @@ impl ConnectionKind {
             Self::Http(_) => "Http",
             Self::Mcp(_) => "Mcp",
             Self::RemoteAgent(_) => "RemoteAgent",
+            Self::Added(added) => added.type_name,
         }
     }
 
     /// Whether the connection has models.
     pub fn is_model(&self) -> bool {
-        MODEL_TYPES.contains(&self.name())
+        match self {
+            Self::Added(added) => added.has_models,
+            kind => MODEL_TYPES.contains(&kind.name()),
+        }
     }
 }
 

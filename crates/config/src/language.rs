@@ -1,9 +1,14 @@
-//! The language of a config: the sections of this crate and those that capabilities bring.
+//! The language of a config: the sections and types of connections of this crate and those that
+//! capabilities bring.
 
+use crate::config::MODEL_TYPES;
+use crate::connection_type::ConnectionType;
 use crate::diagnostic::Diagnostic;
 use crate::env::Env;
 use crate::outline::Outline;
+use crate::section::ConnectionEntry;
 use crate::section_type::SectionType;
+use crate::shape::Shape;
 use crate::source::{self, ConfigFiles, Report};
 use crate::{Config, MAIN_FILE, reference, section, shape};
 use serde_json::Value;
@@ -32,14 +37,28 @@ pub struct LoadAttempt {
 #[derive(Clone, Debug)]
 pub struct Language {
     pub(crate) sections: Vec<SectionType>,
+    pub(crate) connections: Vec<ConnectionType>,
     /// The JSON Schema with internal keywords.
     pub(crate) schema: Value,
 }
 
 impl Language {
-    /// The language with the sections that capabilities bring.
-    pub fn new(sections: &[SectionType]) -> Self {
-        Self { sections: sections.to_owned(), schema: shape::schema_with(sections) }
+    /// The language with the sections and the types of connections that capabilities bring.
+    pub fn new(sections: &[SectionType], connections: &[ConnectionType]) -> Self {
+        let schema = shape::schema_with(sections, connections);
+        Self { sections: sections.to_owned(), connections: connections.to_owned(), schema }
+    }
+
+    /// Returns the names of all types of connections.
+    pub(crate) fn connection_types(&self) -> impl Iterator<Item = &str> {
+        let shape = Shape::of_entry::<ConnectionEntry>(&self.schema);
+        shape.into_iter().flat_map(|shape| shape.tagged_alternatives("type")).map(|(name, _)| name)
+    }
+
+    /// Whether connections of this type have models.
+    pub(crate) fn has_models(&self, connection_type: &str) -> bool {
+        let added = self.connections.iter().find(|added| added.name == connection_type);
+        added.map_or(MODEL_TYPES.contains(&connection_type), |added| added.has_models)
     }
 
     /// Reads a config file, or [`MAIN_FILE`] in a folder. Environment variables are read from
@@ -73,7 +92,7 @@ impl Language {
 
     /// Returns the JSON Schema of a config with descriptions and defaults, for editors.
     pub fn schema(&self) -> Value {
-        shape::published(&self.sections)
+        shape::published(&self.sections, &self.connections)
     }
 
     /// Returns the reference of the config in Markdown: every key with its type, default and
@@ -86,6 +105,6 @@ impl Language {
 /// The language without capabilities.
 impl Default for Language {
     fn default() -> Self {
-        Self::new(&[])
+        Self::new(&[], &[])
     }
 }

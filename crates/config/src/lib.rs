@@ -3,6 +3,7 @@
 mod agent;
 mod auth;
 mod config;
+mod connection_type;
 mod diagnostic;
 mod embed;
 mod env;
@@ -27,9 +28,10 @@ pub use agent::{
 };
 pub use auth::{AuditAddresses, Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{
-    ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, McpConnection,
-    ModelConnection, Page, RemoteAgentConnection, SqlConnection,
+    AddedConnection, ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection,
+    McpConnection, ModelConnection, Page, RemoteAgentConnection, SqlConnection,
 };
+pub use connection_type::{ConnectionProperties, ConnectionType, SecretText};
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use embed::Embed;
 pub use env::{Env, ProcessEnv};

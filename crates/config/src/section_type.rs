@@ -3,8 +3,9 @@
 
 use crate::agent::Agent;
 use crate::config::Config;
+use crate::connection_type::ConnectionProperties;
 use crate::rule::AccessRule;
-use crate::section::{Context, rule_entry};
+use crate::section::{Context, rule_entry, type_of};
 use crate::shape::{Shape, decode};
 use crate::source::{Node, NodeKind};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -85,7 +86,7 @@ fn read<S: Section>(node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>
     for rule in section.access_rules() {
         rule_entry::check(rule, node, context.report);
     }
-    section.check(&mut SectionProblems { node, context });
+    section.check(&mut SectionProblems::new(node, context));
     Some(Arc::new(section))
 }
 
@@ -106,10 +107,17 @@ impl<S: Section> ReadValue for S {
     }
 }
 
-/// Reports problems of a section at their positions in the file. Paths start at the section.
+/// Reports problems of a section, or of the properties of a connection, at their positions in the
+/// file. Paths start at the section or the properties.
 pub struct SectionProblems<'a, 'n, 'r> {
     node: &'a Node,
     context: &'a mut Context<'n, 'r>,
+}
+
+impl<'a, 'n, 'r> SectionProblems<'a, 'n, 'r> {
+    pub(crate) fn new(node: &'a Node, context: &'a mut Context<'n, 'r>) -> Self {
+        Self { node, context }
+    }
 }
 
 impl SectionProblems<'_, '_, '_> {
@@ -121,6 +129,16 @@ impl SectionProblems<'_, '_, '_> {
     /// Reports a warning. `help` tells the author what to write instead.
     pub fn warning(&mut self, path: &[PathStep<'_>], message: impl Into<String>, help: Option<String>) {
         self.context.report.warning(self.node.span_at(path), message, help);
+    }
+
+    /// Checks that the config declares this connection, with the type of these properties.
+    pub fn check_connection<P: ConnectionProperties>(&mut self, path: &[PathStep<'_>], id: &str) {
+        let at = self.node.span_at(path);
+        let found = self.context.connection(id, at).and_then(type_of);
+        if let Some(found) = found.filter(|found| *found != P::TYPE) {
+            let message = format!("this needs a connection of the type {}; `{id}` is of the type {found}", P::TYPE);
+            self.context.report.error(at, message, None);
+        }
     }
 
     /// Checks that the config declares this agent.

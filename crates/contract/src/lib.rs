@@ -3,6 +3,7 @@
 mod bearer;
 mod call_reports;
 pub mod error;
+mod function_tool;
 pub mod message;
 pub mod model;
 mod model_use;
@@ -16,6 +17,7 @@ pub mod usage;
 pub use bearer::Bearer;
 pub use call_reports::{CallReport, CallReports};
 pub use error::{ModelError, ModelErrorKind, ToolError};
+pub use function_tool::FunctionTool;
 pub use message::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};
 pub use model::{Model, ModelId, PartStream};
 pub use model_use::{ModelMeter, ModelUse, ReplyUsage};

@@ -20,6 +20,32 @@ pub enum Message {
     Tool(Vec<ToolResult>),
 }
 
+impl Message {
+    /// Returns the length of all texts, arguments and results in bytes. Files and reasoning, which is
+    /// usually not sent back, are not counted.
+    pub fn text_length(&self) -> usize {
+        match self {
+            Self::System(text) => text.len(),
+            Self::User(parts) => {
+                parts.iter().map(|part| if let UserPart::Text { text } = part { text.len() } else { 0 }).sum()
+            }
+            Self::Assistant(parts) => parts.iter().map(AssistantPart::text_length).sum(),
+            Self::Tool(results) => results.iter().map(|result| result.output.to_text().len()).sum(),
+        }
+    }
+}
+
+impl AssistantPart {
+    /// Returns the length of a text or of a tool call in bytes, 0 for other parts.
+    pub fn text_length(&self) -> usize {
+        match self {
+            Self::Text { text, .. } => text.len(),
+            Self::ToolCall(ToolCall { name, input, .. }) => name.len() + input.to_string().len(),
+            Self::Reasoning { .. } | Self::File { .. } | Self::ToolResult(_) | Self::ProviderItem { .. } => 0,
+        }
+    }
+}
+
 /// A part of a user's message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]

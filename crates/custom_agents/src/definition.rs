@@ -125,7 +125,7 @@ pages: [{ id: p }]
 ";
 
     fn load(text: &str) -> Config {
-        let language = Language::new(&[SectionType::of::<CustomAgents>()]);
+        let language = Language::new(&[SectionType::of::<CustomAgents>()], &[]);
         language.read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outcome.unwrap().0
     }
 

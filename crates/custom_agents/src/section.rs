@@ -44,7 +44,7 @@ agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: dem
 ";
 
     fn check(text: &str) -> String {
-        let language = Language::new(&[SectionType::of::<CustomAgents>()]);
+        let language = Language::new(&[SectionType::of::<CustomAgents>()], &[]);
         match language.read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outcome {
             Ok((config, _)) => format!("{:?}", config.section::<CustomAgents>()),
             Err(problems) => config::render(&problems),

@@ -2,7 +2,9 @@
 
 use crate::{McpSelection, McpServer, McpSettings, McpSource};
 use anyhow::anyhow;
-use capability::{AgentTools, Capability, Definition, Host, Job, LifecycleEvent, ToolServerStatus, annotated_source};
+use capability::{
+    AgentTools, Capability, Context, Definition, Host, Job, LifecycleEvent, ToolServerStatus, annotated_source,
+};
 use config::{Config, McpConnection, McpRef};
 use contract::{ApprovalTerms, ToolSource};
 use parking_lot::Mutex;
@@ -73,7 +75,7 @@ impl Capability for McpServers {
         }
     }
 
-    fn jobs(&self) -> Vec<Job> {
+    fn jobs(&self, _: &Context) -> Vec<Job> {
         let servers = self.clone();
         let sweep = move || {
             servers.all().iter().for_each(|server| server.close_idle());

@@ -12,4 +12,4 @@ pub mod times;
 pub use download::{content_disposition, conversation_disposition};
 pub use error::{HttpError, json_error, valid_query};
 pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_retry_after};
-pub use request::{RequestContext, require_signed_in};
+pub use request::{API_KEYS_REFUSED, RequestContext, require_signed_in};

@@ -1,6 +1,7 @@
 //! What the server's gates tell the routes about a request.
 
 use crate::error::HttpError;
+use auth::password::KeyScope;
 use auth::{AuthMethod, Credentials};
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -8,6 +9,9 @@ use axum::response::{IntoResponse, Response};
 use chat::Caller;
 use std::net::IpAddr;
 use wire::{ErrorCode, UserError};
+
+/// The error message for requests that no API key can be used for.
+pub const API_KEYS_REFUSED: &str = "API keys cannot be used for this request.";
 
 /// How the caller of a request was identified and where the request came from: an extension of the
 /// request, beside its [`chat::Caller`].
@@ -41,4 +45,19 @@ pub async fn require_signed_in(request: Request, next: Next) -> Response {
         }
         _ => HttpError(UserError::unauthenticated()).into_response(),
     }
+}
+
+/// Middleware: refuses requests with an API key that does not have the scope, and all API keys if
+/// there is no scope for them.
+pub(crate) async fn require_key_scope(scope: Option<KeyScope>, request: Request, next: Next) -> Response {
+    let context = request.extensions().get::<RequestContext>();
+    let Some(AuthMethod::Key(granted)) = context.map(|context| &context.auth_method) else {
+        return next.run(request).await;
+    };
+    let message = match scope {
+        Some(needed) if granted.contains(&needed) => return next.run(request).await,
+        Some(needed) => format!("This API key does not have the scope `{}`, which this request needs.", needed.name()),
+        None => API_KEYS_REFUSED.to_owned(),
+    };
+    HttpError(UserError::new(ErrorCode::Forbidden, message)).into_response()
 }

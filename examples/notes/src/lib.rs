@@ -47,8 +47,8 @@ impl Capability for Notes {
         Some(Section::list::<console::NoteList>(context.clone()))
     }
 
-    fn jobs(&self) -> Vec<Job> {
-        let store = self.store.clone();
+    fn jobs(&self, context: &Context) -> Vec<Job> {
+        let store = context.store.clone();
         let sweep = move || {
             let store = store.clone();
             async move { Ok(store::delete_before(&store, web::times::now_millis() - RETENTION.as_millis() as i64).await?) }

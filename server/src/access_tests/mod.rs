@@ -19,6 +19,7 @@ use crate::capabilities::config_language;
 use crate::compose::{Composition, LoadSummary};
 use crate::router::{AppState, caller_routes};
 use crate::routes::files::upload_routes;
+use auth::password::KeyScope;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, header};
@@ -50,6 +51,17 @@ const KEY: &str = "k3y";
 
 /// A kind and an id that nothing has.
 const UNKNOWN_ID: &str = "nowhere";
+
+/// Returns the scope that an API key needs for a path; `None` if API keys cannot be used for it.
+pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
+    match path.strip_prefix("/api/")?.split('/').next()? {
+        "agent" | "runs" => Some(KeyScope::Agents),
+        "conversations" | "folders" | "search" | "shares" => Some(KeyScope::Conversations),
+        "endpoints" => Some(KeyScope::Endpoints),
+        "admin" => Some(KeyScope::Admin),
+        _ => None,
+    }
+}
 
 static MESSAGES: AtomicUsize = AtomicUsize::new(0);
 

@@ -63,7 +63,8 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     let (store, current) = (state.composition.store.clone(), state.composition.current.clone());
     tokio::spawn(reload::watch_additions(store.clone(), current, stop.clone()));
     let jobs = TaskTracker::new();
-    for job in state.composition.current.capabilities().jobs() {
+    let context = state.composition.context();
+    for job in state.composition.current.capabilities().jobs(&context) {
         jobs.spawn(job.repeat(stop.clone()));
     }
     jobs.close();

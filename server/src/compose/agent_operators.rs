@@ -2,7 +2,8 @@
 
 use super::agent_settings::settings;
 use super::agents::models_for;
-use agent::{Agent, Circuits};
+use super::models::ModelBuilder;
+use agent::Agent;
 use config::Config;
 use endpoints::{OwnedScope, Secrets};
 use operators::OperatorError;
@@ -23,19 +24,19 @@ pub(super) struct AgentOperators {
     agent: config::Agent,
     instructions: Option<Value>,
     secrets: Secrets,
-    circuits: Arc<Circuits>,
+    models: ModelBuilder,
 }
 
 impl AgentOperators {
     /// Returns `None` for an agent without operators.
-    pub(super) fn for_agent(config: &Arc<Config>, agent: &config::Agent, circuits: &Arc<Circuits>) -> Option<Self> {
+    pub(super) fn for_agent(config: &Arc<Config>, agent: &config::Agent, models: &ModelBuilder) -> Option<Self> {
         let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
         if instructions.is_none() && agent.dynamic_properties.is_none() {
             return None;
         }
         let secrets = agent.secrets.iter().cloned().collect();
-        let (config, circuits) = (config.clone(), circuits.clone());
-        Some(Self { config, agent: agent.clone(), instructions, secrets, circuits })
+        let (config, models) = (config.clone(), models.clone());
+        Some(Self { config, agent: agent.clone(), instructions, secrets, models })
     }
 
     /// Evaluates the properties for this turn and applies them to the agent. `user` is the value of
@@ -84,7 +85,7 @@ impl AgentOperators {
         }
         let settled = self.agent.with_dynamic_values(values)?;
         let (model, fallbacks) =
-            models_for(&self.config, &settled, &self.circuits)?.ok_or("its connection has no models")?;
+            models_for(&self.config, &settled, &self.models)?.ok_or("its connection has no models")?;
         (agent.model, agent.fallbacks, agent.settings) = (model, fallbacks, settings(&self.config, &settled));
         Ok(())
     }

@@ -7,11 +7,11 @@ use super::agent_settings::settings;
 use super::current::RetainedState;
 use super::hooks::{self, HookRunner};
 use super::mentions;
-use super::models;
+use super::models::ModelBuilder;
 use super::page_tools::PageTools;
 use super::pages::{ChatOrigin, PageChat, Pages};
 use super::policy::AgentPolicy;
-use agent::{Agent, Circuits, SubAgent};
+use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
 use auth::rights::Rights;
 use capability::{Capabilities, annotated};
@@ -90,7 +90,7 @@ impl ConfiguredAgents {
                 agent: built,
                 page_context,
                 endpoints: endpoint_tools,
-                operators: AgentOperators::for_agent(config, agent, &kept.circuits),
+                operators: AgentOperators::for_agent(config, agent, &kept.models),
                 hooks,
                 policy,
                 sub_agents: below,
@@ -252,10 +252,10 @@ fn ambiguous_chat_error(chats: &[&PageChat]) -> UserError {
 pub(super) fn models_for(
     config: &Config,
     agent: &config::Agent,
-    circuits: &Circuits,
+    models: &ModelBuilder,
 ) -> Result<Option<ModelChain>, String> {
     let model = |connection: &str, name: &str| match config.connections.get(connection) {
-        Some(connection) => Ok(models::build(connection, name, agent.openai_api, circuits)),
+        Some(connection) => Ok(models.build(connection, name, agent.openai_api)),
         None => Err(format!("there is no connection `{connection}`")),
     };
     let fallbacks = agent.fallback_models.iter().map(|fallback| model(&fallback.connection_id, &fallback.model));
@@ -270,7 +270,7 @@ fn build(
     capabilities: &Capabilities,
     kept: &RetainedState,
 ) -> anyhow::Result<Option<Arc<Agent>>> {
-    let models = models_for(config, agent, &kept.circuits).map_err(|error| anyhow!("{}: {error}", agent.at))?;
+    let models = models_for(config, agent, &kept.models).map_err(|error| anyhow!("{}: {error}", agent.at))?;
     let Some((model, fallbacks)) = models else {
         tracing::warn!(
             agent = agent.id,

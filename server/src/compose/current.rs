@@ -4,13 +4,14 @@
 use super::agents::ConfiguredAgents;
 use super::endpoints::{self, Databases};
 use super::history::{ConfigHistory, ConfigStatus, LoadSummary};
+use super::models::ModelBuilder;
 use super::page_tools::PageTools;
 use super::pages::Pages;
 use super::served_agent::ServedTools;
 use crate::Site;
 use crate::capabilities::definitions;
 use ::endpoints::Endpoints;
-use agent::{CircuitStatus, Circuits};
+use agent::CircuitStatus;
 use app::context::PageSource;
 use app::texts::Texts;
 use arc_swap::ArcSwap;
@@ -41,10 +42,8 @@ pub(crate) struct CurrentConfig {
 }
 
 /// State of external services that is kept across reloads of the config.
-#[derive(Default)]
 pub(super) struct RetainedState {
-    /// The circuit breakers of models.
-    pub(super) circuits: Arc<Circuits>,
+    pub(super) models: ModelBuilder,
     pub(super) capabilities: Capabilities,
     /// Meters the model requests of routines outside of runs.
     pub(super) meters: RoutineMeters,
@@ -86,7 +85,7 @@ impl Snapshot {
         let no_databases = Databases::new();
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(&config, databases).await?;
-        let endpoints = Arc::new(endpoints::build(&config, &databases, &kept.circuits)?);
+        let endpoints = Arc::new(endpoints::build(&config, &databases, &kept.models)?);
         let rights = Rights::new(&config);
         let pages = Arc::new(Pages::new(&config, rights.clone()));
         let tools = PageTools::new(&config.pages, site.pages)?;
@@ -129,7 +128,8 @@ impl CurrentConfig {
         site: Site,
     ) -> anyhow::Result<Self> {
         let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone() })?;
-        let kept = RetainedState { capabilities, ..RetainedState::default() };
+        let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };
+        let kept = RetainedState { models, capabilities, meters: RoutineMeters::default() };
         let snapshot = Snapshot::build(Arc::new(config), &auth_state, site, &kept, None).await?;
         kept.capabilities.config_changed(&snapshot.config);
         let (snapshot, history) = (ArcSwap::from_pointee(snapshot), Mutex::new(ConfigHistory::new(read)));
@@ -153,7 +153,7 @@ impl CurrentConfig {
             Snapshot::build(Arc::new(config), &self.auth_state, self.site, &self.retained, Some(&before)).await?;
         self.use_snapshot(snapshot);
         // The new config may reach a failed model in another way.
-        self.retained.circuits.close();
+        self.retained.models.circuits.close();
         self.history.lock().record_replaced(read);
         Ok(())
     }
@@ -228,7 +228,7 @@ impl CurrentConfig {
 
     /// Returns the state of the models' circuit breakers.
     pub(crate) fn circuits(&self) -> Vec<CircuitStatus> {
-        self.retained.circuits.statuses()
+        self.retained.models.circuits.statuses()
     }
 
     /// Returns the capabilities of this server.

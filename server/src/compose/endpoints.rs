@@ -1,7 +1,7 @@
 //! Endpoints and their connections.
 
+use super::models::ModelBuilder;
 use super::text_models::RoutineModels;
-use agent::Circuits;
 use anyhow::anyhow;
 use auth::rights::CallerGate;
 use chat::Caller;
@@ -40,13 +40,9 @@ pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyho
 }
 
 /// Builds the endpoints with their connections.
-pub(super) fn build(
-    config: &Arc<Config>,
-    databases: &Databases,
-    circuits: &Arc<Circuits>,
-) -> anyhow::Result<Endpoints> {
+pub(super) fn build(config: &Arc<Config>, databases: &Databases, models: &ModelBuilder) -> anyhow::Result<Endpoints> {
     let connections = config.connections.values().filter_map(|connection| {
-        let built = build_connection(config, connection, databases, circuits).transpose()?;
+        let built = build_connection(config, connection, databases, models).transpose()?;
         Some(built.map(|built| (connection.id.clone(), built)))
     });
     let connections = connections.collect::<anyhow::Result<_>>()?;
@@ -66,7 +62,7 @@ fn build_connection(
     config: &Arc<Config>,
     connection: &config::Connection,
     databases: &Databases,
-    circuits: &Arc<Circuits>,
+    models: &ModelBuilder,
 ) -> anyhow::Result<Option<Connection>> {
     Ok(match &connection.kind {
         ConnectionKind::Sql(_) => databases.get(&connection.id).map(|(_, opened)| Connection::Sql(opened.clone())),
@@ -83,8 +79,8 @@ fn build_connection(
         }
         kind if kind.is_model() => {
             let (config, time) = (config.clone(), config.limits.turn);
-            let (connection, circuits) = (connection.clone(), circuits.clone());
-            Some(Connection::Models(Arc::new(RoutineModels { config, connection, time, circuits })))
+            let (connection, models) = (connection.clone(), models.clone());
+            Some(Connection::Models(Arc::new(RoutineModels { config, connection, time, models })))
         }
         _ => None,
     })

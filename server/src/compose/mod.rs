@@ -27,6 +27,7 @@ use crate::Site;
 use crate::capabilities::{config_language, database_schema};
 use auth::password::SignInState;
 use auth::{AuthState, auth_state};
+use capability::Context;
 use chat::Chat;
 use config::{Config, Limits, LoadAttempt};
 use secrecy::ExposeSecret;
@@ -86,5 +87,10 @@ impl Composition {
         current.meter_with(&chat);
         chat.set_observer(Arc::new(current.capabilities().clone()));
         Ok(Self { chat, current, limits, store })
+    }
+
+    /// Returns what the routes and the background work of capabilities use.
+    pub(crate) fn context(&self) -> Context {
+        Context { store: self.store.clone(), chat: self.chat.clone(), current: self.current.clone() }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::telemetry::measured;
 use agent::Circuits;
+use capability::Capabilities;
 use config::{Connection, ConnectionKind, ModelConnection, OpenAiApi};
 use contract::Model;
 use providers::ModelSettings;
@@ -13,16 +14,24 @@ use providers::openai_chat::OpenAiChat;
 use providers::openai_responses::OpenAiResponses;
 use std::sync::Arc;
 
-/// Returns the model with this name; `None` if the connection has no models. `api` selects one of
-/// OpenAI's APIs.
-pub(super) fn build(
-    connection: &Connection,
-    name: &str,
-    api: OpenAiApi,
-    circuits: &Circuits,
-) -> Option<Arc<dyn Model>> {
-    let model = build_unguarded(&connection.kind, name, api)?;
-    Some(circuits.guard(&connection.id, measured(model)))
+/// Builds models: those of this crate and those of capabilities.
+#[derive(Clone)]
+pub(super) struct ModelBuilder {
+    /// The circuit breakers of all models, kept over changes of the config.
+    pub(super) circuits: Arc<Circuits>,
+    pub(super) capabilities: Capabilities,
+}
+
+impl ModelBuilder {
+    /// Returns the model with this name; `None` if the connection has no models. `api` selects one
+    /// of OpenAI's APIs.
+    pub(super) fn build(&self, connection: &Connection, name: &str, api: OpenAiApi) -> Option<Arc<dyn Model>> {
+        let model = match &connection.kind {
+            ConnectionKind::Added(_) => self.capabilities.model(connection, name),
+            kind => build_unguarded(kind, name, api),
+        };
+        Some(self.circuits.guard(&connection.id, measured(model?)))
+    }
 }
 
 fn build_unguarded(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> Option<Arc<dyn Model>> {
@@ -35,9 +44,11 @@ fn build_unguarded(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> O
         ConnectionKind::Demo(demo) => Arc::new(Demo::new(name, demo.delay)),
         ConnectionKind::Google(model) => Arc::new(Google::new(settings(model))),
         ConnectionKind::AiGateway(model) => Arc::new(AiGateway::new(settings(model))),
-        ConnectionKind::Sql(_) | ConnectionKind::Http(_) | ConnectionKind::Mcp(_) | ConnectionKind::RemoteAgent(_) => {
-            return None;
-        }
+        ConnectionKind::Sql(_)
+        | ConnectionKind::Http(_)
+        | ConnectionKind::Mcp(_)
+        | ConnectionKind::RemoteAgent(_)
+        | ConnectionKind::Added(_) => return None,
     })
 }
 

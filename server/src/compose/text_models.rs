@@ -1,7 +1,7 @@
 //! Models for the routines of endpoints.
 
-use super::models;
-use agent::{Agent, AnswerForm, Circuits, InvocationRequest, InvokeError, RunSettings, invoke};
+use super::models::ModelBuilder;
+use agent::{Agent, AnswerForm, InvocationRequest, InvokeError, RunSettings, invoke};
 use config::{Config, Connection, OpenAiApi};
 use contract::{ModelUse, ResponseFormat, RunScope, Sampling};
 use endpoints::{GenerateRequest, TextModels};
@@ -20,8 +20,7 @@ pub(super) struct RoutineModels {
     pub(super) connection: Connection,
     /// Timeout for one answer.
     pub(super) time: Duration,
-    /// The circuit breakers of models.
-    pub(super) circuits: Arc<Circuits>,
+    pub(super) models: ModelBuilder,
 }
 
 impl TextModels for RoutineModels {
@@ -55,7 +54,7 @@ impl TextModels for RoutineModels {
 impl RoutineModels {
     /// Returns an agent without tools for this request.
     fn agent(&self, question: &GenerateRequest) -> Result<Agent, String> {
-        let model = models::build(&self.connection, &question.model, OpenAiApi::default(), &self.circuits);
+        let model = self.models.build(&self.connection, &question.model, OpenAiApi::default());
         let model = model.ok_or("the connection has no models")?;
         let sampling = Sampling {
             max_output_tokens: question.max_output_tokens,

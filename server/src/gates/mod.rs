@@ -12,7 +12,6 @@ pub(crate) use origin::check as check_origin;
 pub(crate) use repeated::reject_repeated_headers;
 
 use crate::router::AppState;
-use auth::password::KeyScope;
 use auth::rates::is_static_file;
 use auth::{AuthMethod, Credentials, audit_address};
 use axum::Json;
@@ -20,7 +19,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use web::{HttpError, RequestContext, SIGN_IN_PATH, query_encoded, see_other};
+use web::{API_KEYS_REFUSED, HttpError, RequestContext, SIGN_IN_PATH, query_encoded, see_other};
 use wire::{ErrorCode, UserError};
 
 /// Middleware that identifies the caller and stores them in an extension of the request. It also
@@ -45,7 +44,7 @@ pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: 
         return error_response(ended, &path);
     }
     if let Some(refused) =
-        key_scope_error(&known.auth_method, &path).or_else(|| embed_token_error(&known.auth_method, &path))
+        api_key_error(&known.auth_method, &path).or_else(|| embed_token_error(&known.auth_method, &path))
     {
         return error_response(refused, &path);
     }
@@ -83,18 +82,11 @@ pub(crate) async fn identify_caller(State(state): State<AppState>, mut request: 
     }
 }
 
-/// Returns an error unless the scopes of the API key allow the path.
-fn key_scope_error(via: &AuthMethod, path: &str) -> Option<UserError> {
-    let AuthMethod::Key(scopes) = via else { return None };
-    let needed = KeyScope::for_path(path);
-    if needed.is_some_and(|needed| scopes.contains(&needed)) {
-        return None;
-    }
-    let message = match needed {
-        Some(needed) => format!("This API key does not have the scope `{}`, which this request needs.", needed.name()),
-        None => "API keys cannot be used for this request.".to_owned(),
-    };
-    Some(UserError::new(ErrorCode::Forbidden, message))
+/// Returns an error for API keys outside of the API. A route of the API checks itself whether the
+/// key has its scope.
+fn api_key_error(via: &AuthMethod, path: &str) -> Option<UserError> {
+    let is_refused = matches!(via, AuthMethod::Key(_)) && !path.starts_with("/api/");
+    is_refused.then(|| UserError::new(ErrorCode::Forbidden, API_KEYS_REFUSED))
 }
 
 /// Returns an error for paths that embed tokens must not reach: the user's account and the admin

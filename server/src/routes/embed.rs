@@ -6,7 +6,7 @@
 //! lists it.
 
 use super::pages::{context_provider, options};
-use super::site;
+use super::{rendering, site};
 use crate::router::AppState;
 use app::context::{EmbedContext, PageSource};
 use auth::{Credentials, EmbedCredentials};
@@ -114,7 +114,8 @@ pub(crate) async fn chat_frame(
     let render = leptos_axum::render_app_async_with_context(contexts, move || {
         app::embedded_shell(options.clone(), rust_pages, shown.clone())
     });
-    let mut response = render(Request::from_parts(parts, axum::body::Body::empty())).await.into_response();
+    let request = Request::from_parts(parts, axum::body::Body::empty());
+    let mut response = rendering::render(render(request)).await;
     response.extensions_mut().insert(AllowsFraming);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

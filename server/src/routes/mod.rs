@@ -13,6 +13,7 @@ pub(crate) mod health;
 pub(crate) mod openapi;
 pub(crate) mod pages;
 pub(crate) mod remote_agent;
+mod rendering;
 pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod sharing;

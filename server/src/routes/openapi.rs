@@ -50,8 +50,8 @@ pub(crate) async fn show(Extension(document): Extension<Arc<Document>>) -> Docum
 
 #[cfg(test)]
 mod tests {
+    use crate::access_tests::expected_scope;
     use crate::access_tests::inventory::{document, inventory};
-    use auth::password::KeyScope;
     use serde_json::Value;
     use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ mod tests {
         operations.collect()
     }
 
-    /// The scopes in the document are those that the server enforces.
+    /// The document says with which scope an API key is accepted.
     #[tokio::test]
     async fn every_tag_names_the_scope_of_its_routes() {
         inventory().await;
@@ -86,7 +86,7 @@ mod tests {
             let tag = document()["tags"].as_array().unwrap().iter().find(|tag| tag["name"] == entry["tags"][0]);
             let description = tag.unwrap()["description"].as_str().unwrap();
             let accepts_keys = entry["security"].as_array().unwrap().iter().any(|way| way["key"].is_array());
-            match KeyScope::for_path(&path) {
+            match expected_scope(&path) {
                 Some(scope) => {
                     let is_named = description.contains(&format!("Scope `{}`", scope.name()));
                     assert!(is_named && accepts_keys, "{path}: {description}");

@@ -1,6 +1,6 @@
 //! Server-rendered pages, and the server functions that they call.
 
-use super::site;
+use super::{rendering, site};
 use crate::router::AppState;
 use accounts::{ACCOUNT_PATH, SIGN_OUT_PATH};
 use app::AccountLink;
@@ -50,7 +50,7 @@ pub(crate) async fn page(
         }
     };
     let render = leptos_axum::render_app_async_with_context(contexts, move || app::shell(options.clone(), pages));
-    let mut response = render(request).await.into_response();
+    let mut response = rendering::render(render(request)).await;
     // A page contains its user's data, so no shared cache may store it.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -1,12 +1,13 @@
 //! The groups of routes in the OpenAPI document.
 
+use auth::password::KeyScope;
 use web::openapi::{Access, Tag};
 
 /// Chats and invocations.
 pub(super) const AGENTS: Tag = Tag {
     name: "agents",
     description: "Chat with agents, as streams of AI SDK UI messages, or invoke them with a single question. Scope `agents`.",
-    access: Access::Users { scope: Some("agents") },
+    access: Access::Users { scope: Some(KeyScope::Agents) },
 };
 
 /// Standing approvals.
@@ -20,7 +21,7 @@ pub(super) const APPROVALS: Tag = Tag {
 pub(super) const CONVERSATIONS: Tag = Tag {
     name: "conversations",
     description: "The caller's conversations, folders and shared links. Scope `conversations`.",
-    access: Access::Users { scope: Some("conversations") },
+    access: Access::Users { scope: Some(KeyScope::Conversations) },
 };
 
 /// Uploaded files.
@@ -34,7 +35,7 @@ pub(super) const FILES: Tag = Tag {
 pub(super) const ENDPOINTS: Tag = Tag {
     name: "endpoints",
     description: "The config's endpoints. Scope `endpoints`.",
-    access: Access::Users { scope: Some("endpoints") },
+    access: Access::Users { scope: Some(KeyScope::Endpoints) },
 };
 
 /// The remote agent that other platforms use.

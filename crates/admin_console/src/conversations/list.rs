@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{AdminConversation, ConversationFilter, ConversationSort, RatingFilter, Store};
-use web::admin::filters::{Choice, check_field, day_end, day_start, field, non_empty, select_field};
+use web::admin::filters::{Choice, check_field, day_end, day_start, field, non_empty, select_field, user_id};
 use web::admin::from_store_error;
 use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
 use web::html::{dollars, link, text};
@@ -134,7 +134,7 @@ impl List for ConversationsList {
     ) -> Result<ListPage<AdminConversation>, UserError> {
         let filter = ConversationFilter {
             text: query.text.clone().unwrap_or_default(),
-            owner: non_empty(query.owner.as_deref()),
+            owner: user_id(&state.store, query.owner.as_deref()).await?,
             agent_id: non_empty(query.agent.as_deref()),
             from: day_start(query.from.as_deref())?,
             to: day_end(query.to.as_deref())?,
@@ -149,7 +149,7 @@ impl List for ConversationsList {
     fn filters(_: &ConsoleState, query: &ConversationQuery) -> AnyView {
         view! {
             {field("text", "Search text", "search", query.text.as_deref())}
-            {field("owner", "User (id)", "text", query.owner.as_deref())}
+            {field("owner", "User (name or id)", "text", query.owner.as_deref())}
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("from", "From", "date", query.from.as_deref())}
             {field("to", "To", "date", query.to.as_deref())}

@@ -1,5 +1,6 @@
 //! The limits of a turn, and the meter that enforces them.
 
+pub(crate) mod estimate;
 pub(crate) mod loop_detection;
 pub(crate) mod stop;
 pub(crate) mod turn_usage;

@@ -12,7 +12,7 @@ use contract::testing::{Cue, RecordingTool, ScriptedModel, finish_cue, model_err
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Price, RunScope, Sampling, Source,
     SourceTools, Tool, ToolCall, ToolChoice, ToolContext, ToolError, ToolOutput, ToolResult, ToolSource, ToolSpec,
-    UserPart,
+    Usage, UserPart,
 };
 use futures::future::BoxFuture;
 use insta::assert_snapshot;
@@ -310,6 +310,14 @@ async fn limits_end_a_turn() {
     let price = Price { input: 10.0, output: 20.0, cache_read: Some(1.0), cache_write: Some(12.5) };
     case.settings.prices.insert("test".to_owned(), price);
     assert!(case.run().await.0.ends_with("Limit(Cost)"));
+    // A provider that reports no usage: it is estimated.
+    let mut silent = n(1);
+    silent.pop();
+    let (reason, usage) = (FinishReason::ToolCalls, Usage::default());
+    silent.push(Cue::Part(Part::Finish { reason, raw_reason: None, usage, metadata: None }));
+    let mut case = Case::of(vec![silent, n(2)]);
+    case.settings.limits.total_tokens = Some(1);
+    assert!(case.run().await.0.ends_with("Limit(TotalTokens)"));
     // One of two concurrent calls runs; the model reads in the next turn why the other did not.
     let mut case = Case::of(vec![tool_call_reply(&[("a", "slow", r#"{"n":1}"#), ("b", "slow", r#"{"n":2}"#)])]);
     case.settings.limits.tool_calls = Some(1);

@@ -45,18 +45,6 @@ impl KeyScope {
             Self::Admin => "admin",
         }
     }
-
-    /// Returns the scope that a path requires; `None` if API keys cannot be used for it.
-    pub fn for_path(path: &str) -> Option<Self> {
-        let mut parts = path.strip_prefix("/api/")?.split('/');
-        match parts.next()? {
-            "agent" | "runs" => Some(Self::Agents),
-            "conversations" | "folders" | "search" | "shares" => Some(Self::Conversations),
-            "endpoints" => Some(Self::Endpoints),
-            "admin" => Some(Self::Admin),
-            _ => None,
-        }
-    }
 }
 
 /// A new key. It is shown only once.
@@ -140,30 +128,4 @@ pub fn is_key(text: &str) -> bool {
 /// Parses stored scope names; unknown ones are ignored.
 pub fn parse_scopes(names: &[String]) -> Vec<KeyScope> {
     KeyScope::ALL.into_iter().filter(|scope| names.iter().any(|name| name == scope.name())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_require_their_scope() {
-        let check = |path: &str, expected: Option<KeyScope>| assert_eq!(KeyScope::for_path(path), expected, "{path}");
-        check("/api/agent/p/a", Some(KeyScope::Agents));
-        check("/api/runs", Some(KeyScope::Agents));
-        check("/api/runs/invoke", Some(KeyScope::Agents));
-        check("/api/conversations/c", Some(KeyScope::Conversations));
-        check("/api/search", Some(KeyScope::Conversations));
-        check("/api/folders/f", Some(KeyScope::Conversations));
-        check("/api/shares/s", Some(KeyScope::Conversations));
-        check("/api/grants", None);
-        check("/api/endpoints/p/e", Some(KeyScope::Endpoints));
-        check("/api/admin/users", Some(KeyScope::Admin));
-        check("/admin/users", None);
-        check("/api/keys", None);
-        check("/api/conversationsx", None);
-        check("/ui/send", None);
-        check("/auth/account", None);
-        check("/", None);
-    }
 }

@@ -1,13 +1,14 @@
 //! The section `connections`.
 
-use super::Context;
 use super::agents::mcp;
 use super::agents::mcp::McpProperties;
 use super::agents::remote_agents;
 use super::agents::remote_agents::RemoteProperties;
 use super::value::{Id, Setting, Text};
+use super::{Context, type_of};
 use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
-use crate::shape::{Shape, decode, list_items};
+use crate::connection_type::ConnectionType;
+use crate::shape::{Shape, check_value, decode, list_items};
 use crate::source::{Node, PathStep};
 use dialect::Dialect;
 use indexmap::IndexMap;
@@ -103,12 +104,32 @@ struct HttpProperties {
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Connection> {
     let items = list_items(section, context.report);
     let connections = items.iter().filter_map(|node| {
-        let entry: ConnectionEntry = decode(node, Shape::for_type::<ConnectionEntry>()?, context.report)?;
-        let (id, at) = (entry.id.0, context.report.location(node.at));
-        let kind = kind(&id, entry.kind, node, context)?;
-        Some((id.clone(), Connection { id, kind, at }))
+        let language = context.language;
+        let added = type_of(node).and_then(|name| language.connections.iter().find(|added| added.name == name));
+        let (id, kind) = match added {
+            Some(added) => read_added(added, node, context)?,
+            None => read_built_in(node, context)?,
+        };
+        Some((id.clone(), Connection { id, kind, at: context.report.location(node.at) }))
     });
     connections.collect()
+}
+
+fn read_built_in(node: &Node, context: &mut Context<'_, '_>) -> Option<(String, ConnectionKind)> {
+    let shape = Shape::of_entry::<ConnectionEntry>(&context.language.schema)?;
+    let ConnectionEntry { id: Id(id), kind: entry } = decode(node, shape, context.report)?;
+    let kind = kind(&id, entry, node, context)?;
+    Some((id, kind))
+}
+
+/// Reads a connection whose type a capability brings.
+fn read_added(added: &ConnectionType, node: &Node, context: &mut Context<'_, '_>) -> Option<(String, ConnectionKind)> {
+    let language = context.language;
+    let shape = Shape::of_entry::<ConnectionEntry>(&language.schema)?;
+    let checked = check_value(node, shape, context.report)?;
+    let (_, branch) = shape.tagged_alternatives("type").find(|(name, _)| *name == added.name)?;
+    let kind = added.read(node, branch.property("properties")?, context)?;
+    Some((checked["id"].as_str()?.to_owned(), kind))
 }
 
 fn kind(id: &str, entry: ConnectionTypeEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<ConnectionKind> {

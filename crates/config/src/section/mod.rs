@@ -26,6 +26,7 @@ pub(crate) mod value;
 
 pub(crate) use agents::entry::AgentEntry;
 pub use agents::remote_parameters::RESERVED_PARAMETERS;
+pub(crate) use connections::ConnectionEntry;
 pub(crate) use pages::define_page_parts;
 
 use crate::config::Config;
@@ -48,7 +49,7 @@ pub(crate) struct RootEntry {
     /// The version of the config language. Default: the newest.
     config_version: Option<u32>,
     /// Connections to external services, such as model providers and databases.
-    connections: Vec<connections::ConnectionEntry>,
+    connections: Vec<ConnectionEntry>,
     /// The agents.
     agents: Vec<AgentEntry>,
     /// Endpoints: routines that pages, agents and other clients can call.
@@ -99,7 +100,7 @@ pub(crate) type DeclaredIds<'n> = IndexMap<&'n str, &'n Node>;
 
 impl<'n> Context<'n, '_> {
     /// Returns the connection with an id, or reports that it does not exist.
-    fn connection(&mut self, id: &str, at: Span) -> Option<&'n Node> {
+    pub(crate) fn connection(&mut self, id: &str, at: Span) -> Option<&'n Node> {
         find(&self.connections, id, ("connection", "connections"), at, self.report)
     }
 
@@ -241,6 +242,6 @@ fn step_connection<'n>(
 }
 
 /// Returns the `type` of an entry, if it has one.
-fn type_of(node: &Node) -> Option<&str> {
+pub(crate) fn type_of(node: &Node) -> Option<&str> {
     node.get("type")?.value.text()
 }

@@ -110,8 +110,7 @@ impl Decoder<'_> {
 
     /// Returns the alternative that the value of the mapping's tag selects.
     fn branch<'s>(&mut self, node: &Node, shape: Shape<'s>, tag: &str) -> Option<Shape<'s>> {
-        let named = |branch: Shape<'s>| Some((branch.property(tag)?.text("const")?, branch));
-        let branches: Vec<(&str, Shape<'s>)> = shape.alternatives().filter_map(named).collect();
+        let branches: Vec<(&str, Shape<'s>)> = shape.tagged_alternatives(tag).collect();
         let names: Vec<&str> = branches.iter().map(|(name, _)| *name).collect();
         let Some(entry) = node.get(tag) else {
             self.error(node.at, format!("`{tag}` is missing here"), suggest::one_of(&names));

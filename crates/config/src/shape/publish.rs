@@ -1,13 +1,15 @@
 //! The schema that is published for editors.
 
 use super::schema::{Shape, schema_with};
+use crate::connection_type::ConnectionType;
 use crate::section_type::SectionType;
 use serde_json::{Value, json};
 
 /// Returns the schema without internal keywords, closed against unknown keys, and with `{_ref:
-/// PATH}` allowed in every place. `sections` are those that capabilities bring.
-pub(crate) fn published(sections: &[SectionType]) -> Value {
-    let internal = schema_with(sections);
+/// PATH}` allowed in every place. `sections` and `connections` are those
+/// that capabilities bring.
+pub(crate) fn published(sections: &[SectionType], connections: &[ConnectionType]) -> Value {
+    let internal = schema_with(sections, connections);
     let mut schema = internal.clone();
     publish(&mut schema, true, &internal);
     schema["title"] = "Chatwright config".into();

@@ -6,7 +6,8 @@
 //! `x-checked-apart` marks a value that is decoded separately, so that an error in it does not hide
 //! others.
 
-use crate::section::{AgentEntry, RootEntry, define_page_parts};
+use crate::connection_type::ConnectionType;
+use crate::section::{AgentEntry, ConnectionEntry, RootEntry, define_page_parts};
 use crate::section_type::{SectionPlace, SectionType};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -14,15 +15,17 @@ use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
 /// The schema of the sections that this crate reads.
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_with(&[]));
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_with(&[], &[]));
 
-/// Returns the schema of a config with internal keywords. `sections` are those that capabilities
-/// bring.
-pub(crate) fn schema_with(sections: &[SectionType]) -> Value {
+/// Returns the schema of a config with internal keywords. `sections` and `connections`
+/// are those that capabilities bring.
+pub(crate) fn schema_with(sections: &[SectionType], connections: &[ConnectionType]) -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     define_page_parts(&mut generator);
     let added: Vec<_> = sections.iter().map(|section| (section, section.schema(&mut generator))).collect();
+    let connections: Vec<_> = connections.iter().map(|added| added.schema(&mut generator)).collect();
     let mut schema = generator.into_root_schema_for::<RootEntry>().to_value();
+    add_connection_types(&mut schema, connections);
     for (SectionType { key, place, .. }, mut section) in added {
         let definition = section["$ref"].as_str().and_then(|path| schema.pointer(path.strip_prefix('#')?));
         if let Some(about) = definition.and_then(description) {
@@ -37,6 +40,18 @@ pub(crate) fn schema_with(sections: &[SectionType]) -> Value {
         }
     }
     schema
+}
+
+/// Adds alternatives to the types of connections. Their descriptions are those of their properties.
+fn add_connection_types(schema: &mut Value, added: Vec<Value>) {
+    for mut alternative in added {
+        let path = alternative["properties"]["properties"]["$ref"].as_str().and_then(|path| path.strip_prefix('#'));
+        if let Some(about) = path.and_then(|path| schema.pointer(path)).and_then(description) {
+            alternative["description"] = about.into();
+        }
+        let types = schema["$defs"][&*ConnectionEntry::schema_name()]["oneOf"].as_array_mut();
+        types.into_iter().for_each(|types| types.push(alternative.clone()));
+    }
 }
 
 /// A subschema with its references resolved.
@@ -134,6 +149,11 @@ impl<'s> Shape<'s> {
     /// Returns the alternatives (`oneOf`, `anyOf`).
     pub(super) fn alternatives(self) -> impl Iterator<Item = Self> {
         self.list("oneOf").chain(self.list("anyOf")).map(move |schema| self.at(schema))
+    }
+
+    /// Returns the alternatives by the value of their tag, the key that selects one.
+    pub(crate) fn tagged_alternatives(self, tag: &str) -> impl Iterator<Item = (&'s str, Self)> {
+        self.alternatives().filter_map(move |shape| Some((shape.property(tag)?.text("const")?, shape)))
     }
 
     /// Returns the allowed texts if the value is a choice of texts.

@@ -12,7 +12,7 @@ pub use tree::PathStep;
 pub(crate) use tree::{MapEntry, Node, NodeKind};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};
-use crate::mask::mask_passwords;
+use crate::mask::{mask_passwords, mask_secrets};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,6 +25,10 @@ pub(crate) const MAX_TOTAL_BYTES: usize = 10 << 20;
 pub(crate) const MAX_DEPTH: usize = 64;
 /// The number of values in the whole tree, with aliases and includes expanded.
 pub(crate) const MAX_VALUES: usize = 500_000;
+
+/// The least length in bytes of a secret that is replaced in messages; a shorter one may be a part of a
+/// word.
+const MIN_SECRET: usize = 4;
 
 /// The number of diagnostics that are kept; further ones are only counted.
 const MAX_DIAGNOSTICS: usize = 100;
@@ -135,14 +139,18 @@ impl Report {
             span = Span { line: to_u32(number + 1), column: to_u32(column), ..span };
             line = Some(last);
         }
+        let file = file.map(|file| file.name.to_string()).unwrap_or_default();
+        let (line, secrets) = line.map(mask_secrets).unzip();
+        let secrets = secrets.into_iter().flatten().filter(|secret: &String| secret.len() >= MIN_SECRET);
+        let message = secrets.fold(mask_passwords(&message), |text, secret| text.replace(&secret, "***"));
         self.diagnostics.push(Diagnostic {
             severity,
-            file: file.map(|file| file.name.to_string()).unwrap_or_default(),
+            file,
             line: span.line,
             column: span.column,
-            message: mask_passwords(&message),
+            message,
             help,
-            excerpt: line.map(|line| Excerpt::new(&mask_passwords(line), span.column, span.width)),
+            excerpt: line.map(|line: String| Excerpt::new(&line, span.column, span.width)),
         });
     }
 

@@ -76,13 +76,13 @@ fn invalid_keys_and_base_urls_are_reported() {
 
     chatwright.yaml:6:55: error: there is no key `secret` here
        |
-     6 |   - { id: e, type: Anthropic, properties: { apiKey: { secret: KEY } } }
+     6 |   - { id: e, type: Anthropic, properties: { apiKey: { secret: *** } } }
        |                                                       ^^^^^^
        = help: did you mean `_secret`?
 
     chatwright.yaml:7:53: warning: a key stands in the config, where others may read it
        |
-     7 |   - { id: f, type: Anthropic, properties: { apiKey: sk-plain } }
+     7 |   - { id: f, type: Anthropic, properties: { apiKey: ******** } }
        |                                                     ^^^^^^^^
        = help: write `apiKey: { _secret: NAME }` and set the environment variable NAME
 

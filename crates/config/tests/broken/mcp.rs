@@ -71,7 +71,7 @@ fn invalid_mcp_connections_are_rejected() {
     refused
     chatwright.yaml:1:90: error: this is not a web address
        |
-     1 | …'https://x.org', oauth: { tokenUrl: nowhere, clientId: a, clientSecret: b } } }]
+     1 | …'https://x.org', oauth: { tokenUrl: nowhere, clientId: a, clientSecret: * } } }]
        |                                      ^^^^^^^
        = help: for example `https://mcp.example.com/mcp`
     "#);
@@ -84,7 +84,7 @@ fn oauth_secret_over_plain_http_is_rejected() {
     refused
     chatwright.yaml:1:90: error: the secret would be sent over `http://`, where others can read it
        |
-     1 | …'https://x.org', oauth: { tokenUrl: 'http://id.org/token', clientId: a, clientSecret: b } } }]
+     1 | …'https://x.org', oauth: { tokenUrl: 'http://id.org/token', clientId: a, clientSecret: * } } }]
        |                                      ^^^^^^^^^^^^^^^^^^^^^
        = help: write `https://`, or `allowPrivate: true` for a server of your own network
     ");
@@ -217,7 +217,7 @@ agents:
     refused
     chatwright.yaml:3:95: warning: a key stands in the config, where others may read it
        |
-     3 |   - { id: far, type: RemoteAgent, properties: { baseURL: 'https://tools.example.com', apiKey: plain } }
+     3 |   - { id: far, type: RemoteAgent, properties: { baseURL: 'https://tools.example.com', apiKey: ***** } }
        |                                                                                               ^^^^^
        = help: write `apiKey: { _secret: NAME }` and set the environment variable NAME
 

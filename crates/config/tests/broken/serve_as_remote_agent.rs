@@ -48,12 +48,12 @@ fn missing_keys_are_reported() {
     refused
     chatwright.yaml:6:34: error: expected a list of at least 1, found 0
        |
-     6 | serveAsRemoteAgent: { endpoints: [], apiKey: secret }
+     6 | serveAsRemoteAgent: { endpoints: [], apiKey: ****** }
        |                                  ^
 
-    chatwright.yaml:6:46: error: expected a mapping, found the text `secret`
+    chatwright.yaml:6:46: error: expected a mapping, found the text `***`
        |
-     6 | serveAsRemoteAgent: { endpoints: [], apiKey: secret }
+     6 | serveAsRemoteAgent: { endpoints: [], apiKey: ****** }
        |                                              ^^^^^^
        = help: its keys are `_secret`
     ");

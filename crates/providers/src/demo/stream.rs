@@ -1,7 +1,7 @@
 //! Converts the model's actions to a stream of parts, word by word.
 
 use super::plan::DemoAction;
-use contract::{AssistantPart, FinishReason, Message, ModelError, Part, Request, ToolCall, Usage, UserPart};
+use contract::{FinishReason, ModelError, Part, Request, Usage};
 use futures::Stream;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -18,35 +18,12 @@ pub(crate) fn usage(request: &Request, actions: &[DemoAction]) -> Usage {
         DemoAction::Say(text) => text.len(),
         DemoAction::Call { tool, input } => tool.len() + input.to_string().len(),
     });
-    let read = request.messages.iter().map(|message| message_length(message)).sum::<usize>();
+    let read = request.messages.iter().map(|message| message.text_length()).sum::<usize>();
     Usage {
         input_tokens: tokens(request.system.as_ref().map_or(0, String::len) + read),
         output_tokens: tokens(thought) + tokens(lengths.sum()),
         reasoning_tokens: tokens(thought),
         ..Usage::default()
-    }
-}
-
-fn message_length(message: &Message) -> usize {
-    match message {
-        Message::System(text) => text.len(),
-        Message::User(parts) => {
-            parts.iter().map(|part| if let UserPart::Text { text } = part { text.len() } else { 0 }).sum()
-        }
-        Message::Assistant(parts) => parts.iter().map(part_length).sum(),
-        Message::Tool(results) => results.iter().map(|result| result.output.to_text().len()).sum(),
-    }
-}
-
-fn part_length(part: &AssistantPart) -> usize {
-    match part {
-        AssistantPart::Text { text, .. } => text.len(),
-        AssistantPart::ToolCall(ToolCall { name, input, .. }) => name.len() + input.to_string().len(),
-        // Like with real models, reasoning is not sent back.
-        AssistantPart::Reasoning { .. }
-        | AssistantPart::File { .. }
-        | AssistantPart::ToolResult(_)
-        | AssistantPart::ProviderItem { .. } => 0,
     }
 }
 

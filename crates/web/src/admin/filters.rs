@@ -1,8 +1,11 @@
 //! The fields of a list's form, and the values that they send.
 
+use super::from_store_error;
+use auth::password::credential_rules::name_key;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use leptos::prelude::*;
+use store::Store;
 use wire::{ErrorCode, UserError};
 
 /// The milliseconds of a day.
@@ -11,6 +14,16 @@ pub const DAY_MS: i64 = 86_400_000;
 /// Returns the text of a field; none for an empty one.
 pub fn non_empty(text: Option<&str>) -> Option<String> {
     text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Returns the id of the user whom a field names, by name or id; none for an empty field.
+///
+/// # Errors
+/// The database is not available.
+pub async fn user_id(store: &Store, text: Option<&str>) -> Result<Option<String>, UserError> {
+    let Some(text) = non_empty(text) else { return Ok(None) };
+    let named = store.user_by_name(&name_key(&text)).await.map_err(from_store_error)?;
+    Ok(Some(named.map_or(text, |(user, _)| user.id)))
 }
 
 /// Returns the start of a day in UTC as Unix time in milliseconds.
@@ -117,5 +130,27 @@ mod tests {
         check("yesterday", None);
         check("2026-02-30", None);
         assert_eq!(day_end(Some("1970-01-01")).unwrap(), Some(DAY_MS));
+    }
+
+    #[tokio::test]
+    async fn users_are_found_by_name_and_by_id() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let user = store::NewUser {
+            id: "u1".to_owned(),
+            name: "Ada".to_owned(),
+            name_key: name_key("Ada"),
+            password: String::new(),
+            roles: Vec::new(),
+            now: 0,
+        };
+        store.add_user(user, false, None).await.unwrap();
+        let check = async |text: Option<&str>, expected: Option<&str>| {
+            assert_eq!(user_id(&store, text).await.unwrap().as_deref(), expected, "{text:?}");
+        };
+        check(Some(" ada "), Some("u1")).await;
+        check(Some("u1"), Some("u1")).await;
+        check(Some("somebody else's id"), Some("somebody else's id")).await;
+        check(Some(""), None).await;
+        check(None, None).await;
     }
 }

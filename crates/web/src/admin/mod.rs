@@ -20,10 +20,11 @@ pub use section::Section;
 pub use user_names::{UserNames, user_view};
 
 use crate::openapi::{Access, Tag};
+use auth::password::KeyScope;
 
 /// The group of the console's routes in the OpenAPI document.
 pub const ADMINISTRATION: Tag = Tag {
     name: "administration",
     description: "The admin console. Scope `admin`, and the role `admin`.",
-    access: Access::Users { scope: Some("admin") },
+    access: Access::Users { scope: Some(KeyScope::Admin) },
 };

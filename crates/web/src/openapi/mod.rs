@@ -12,7 +12,8 @@ pub use describe::{Description, RouteHandler, RouteInput, RouteOutput};
 pub use document::{About, Document};
 pub use responses::{Accepted, Created, PlainText};
 
-use crate::require_signed_in;
+use crate::request::{require_key_scope, require_signed_in};
+use auth::password::KeyScope;
 use axum::Router;
 use axum::handler::Handler;
 use axum::middleware::from_fn;
@@ -30,20 +31,20 @@ pub struct Tag {
     pub access: Access,
 }
 
-/// The credentials that routes accept.
+/// The credentials that routes accept. [`ApiRouter`] refuses API keys and callers who are not signed
+/// in; the server's gates do the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// None are needed.
     Anyone,
     /// Those of a user: a session or a token and, with a scope, an API key. Whether anonymous
-    /// callers are accepted depends on the config. The server knows which scope a path needs
-    /// (`auth::KeyScope::for_path`).
+    /// callers are accepted depends on the config.
     Users {
         /// The scope that an API key needs; `None` if API keys cannot be used.
-        scope: Option<&'static str>,
+        scope: Option<KeyScope>,
     },
     /// Those of a signed-in user: a session, or a token of the auth mode. API keys and the tokens of
-    /// embedded chats are refused. [`ApiRouter`] enforces this.
+    /// embedded chats are refused.
     SignedIn,
     /// The key that the config sets for other agent platforms.
     Platforms,
@@ -96,7 +97,10 @@ impl<S: Clone + Send + Sync + 'static> ApiRouter<S> {
     fn mounted(mut self, operation: Operation, route: MethodRouter<S>) -> Self {
         let route = match self.tag.access {
             Access::SignedIn => route.layer(from_fn(require_signed_in)),
-            _ => route,
+            Access::Users { scope } => {
+                route.layer(from_fn(move |request, next| require_key_scope(scope, request, next)))
+            }
+            Access::Anyone | Access::Platforms => route,
         };
         self.router = self.router.route(&operation.path, route);
         self.operations.push(operation);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 const NOTES: Tag =
-    Tag { name: "notes", description: "The caller's notes.", access: Access::Users { scope: Some("notes") } };
+    Tag { name: "notes", description: "The caller's notes.", access: Access::Users { scope: Some(KeyScope::Agents) } };
 const ABOUT: About = About { title: "Test", version: "1", description: "A test.", session_cookie: "s" };
 
 /// A note.

@@ -107,11 +107,13 @@ pub(super) fn arguments(route: &Route, id: &str) -> Map<String, Value> {
     arguments.as_object().cloned().unwrap_or_default()
 }
 
-/// Returns the names of all columns, in snake case and in camel case.
+/// Returns the names of all columns that the migrations of any crate add, in snake case and in camel
+/// case.
 pub(super) fn columns() -> BTreeSet<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/store/migrations/sqlite");
+    let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates")).unwrap();
+    let folders = crates.map(|entry| entry.unwrap().path().join("migrations/sqlite")).filter(|folder| folder.is_dir());
     let mut columns = BTreeSet::new();
-    for file in std::fs::read_dir(folder).unwrap() {
+    for file in folders.flat_map(|folder| std::fs::read_dir(folder).unwrap()) {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         for line in text.lines() {
             let line = line.split_once("ADD COLUMN ").map_or(line, |(_, rest)| rest);
@@ -124,7 +126,11 @@ pub(super) fn columns() -> BTreeSet<String> {
             }
         }
     }
-    assert!(["owner", "lease_until", "leaseUntil", "password", "roles"].iter().all(|name| columns.contains(*name)));
+    assert!(
+        ["owner", "lease_until", "leaseUntil", "password", "roles", "definition"]
+            .iter()
+            .all(|name| columns.contains(*name))
+    );
     columns
 }
 

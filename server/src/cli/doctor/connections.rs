@@ -26,7 +26,7 @@ pub(super) async fn check_connections(config: &Config) -> Vec<CheckResult> {
             ConnectionKind::Demo(_) => Some(CheckResult::ok(check, "the demo model is built in")),
             ConnectionKind::Sql(sql) => Some(check_sql(check, sql).await),
             ConnectionKind::Http(http) => Some(check_http(check, http).await),
-            ConnectionKind::Mcp(_) | ConnectionKind::RemoteAgent(_) => None,
+            ConnectionKind::Mcp(_) | ConnectionKind::RemoteAgent(_) | ConnectionKind::Added(_) => None,
             ConnectionKind::Anthropic(of) => {
                 let version = [("anthropic-version", "2023-06-01")];
                 Some(check_models(check, of, "https://api.anthropic.com/v1", ("x-api-key", ""), &version).await)

@@ -1,7 +1,6 @@
 //! An agent's `fallbackModels`: models to try if the one before fails before its reply begins.
 
 use crate::agent::{AgentType, ModelRef};
-use crate::config::MODEL_TYPES;
 use crate::section::value::Text;
 use crate::section::{Context, type_of};
 use crate::source::{Node, PathStep};
@@ -25,7 +24,7 @@ pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
         let Some(id) = item.get("connectionId").and_then(|entry| entry.value.text()) else { continue };
         let at = item.span_at(&[PathStep::Key("connectionId")]);
         let found = context.connection(id, at).and_then(type_of);
-        if let Some(found) = found.filter(|found| !MODEL_TYPES.contains(found)) {
+        if let Some(found) = found.filter(|found| !context.language.has_models(found)) {
             let message = format!("the connection `{id}` is of the type {found}, which has no model");
             context.report.error(at, message, None);
         }

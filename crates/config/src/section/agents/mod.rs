@@ -169,7 +169,8 @@ fn check_connection(node: &Node, agent_type: AgentType, context: &mut Context<'_
         AgentType::GeminiAgent => "Google",
         AgentType::AIGatewayAgent => "AIGateway",
         AgentType::Agent | AgentType::AISDKAgent => {
-            if matches!(found, "Sql" | "Http" | "Mcp" | "RemoteAgent") {
+            let is_known = context.language.connection_types().any(|known| known == found);
+            if is_known && !context.language.has_models(found) {
                 context.report.error(
                     at,
                     format!("the connection `{id}` is of the type {found}, which has no model"),

@@ -1,7 +1,6 @@
 //! The requests `GenerateText` and `GenerateObject`.
 
 use super::payload_schema;
-use crate::config::MODEL_TYPES;
 use crate::section::value::{Id, Text};
 use crate::section::{Context, step_connection};
 use crate::shape::{Shape, decode};
@@ -113,5 +112,6 @@ pub(crate) fn check_object(step: &Node, context: &mut Context<'_, '_>) {
 }
 
 fn check_connection(id: &Id, request_type: &str, step: &Node, context: &mut Context<'_, '_>) {
-    step_connection(&id.0, request_type, "a model provider", |found| MODEL_TYPES.contains(&found), step, context);
+    let language = context.language;
+    step_connection(&id.0, request_type, "a model provider", |found| language.has_models(found), step, context);
 }

@@ -1,0 +1,84 @@
+//! The program with what it adds, as its users see it.
+
+use serde_json::json;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A running server, which is killed when it is dropped.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_extended"));
+    command.args(arguments).env("WAREHOUSE_KEY", "k3y-of-the-warehouse");
+    command
+}
+
+/// Starts the program with the example's config and returns its URL.
+fn start(folder: &Path) -> (Server, String) {
+    let database = format!("sqlite://{}", folder.join("extended.db").display());
+    let arguments = ["serve", "--addr", "127.0.0.1:0", "--config", env!("CARGO_MANIFEST_DIR"), "--database", &database];
+    let mut child = command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let url = line.trim().strip_prefix("listening on ").unwrap().to_owned();
+    (Server(child), url)
+}
+
+/// Asks an agent and checks that the streamed answer contains a text.
+async fn check_answer(url: &str, agent: &str, question: &str, expected: &str) {
+    let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
+    let message = json!({ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": question }] });
+    let body = json!({ "id": question.replace(' ', "-"), "messages": [message] });
+    let response = client.post(format!("{url}/api/agent/{agent}")).json(&body).send().await.unwrap();
+    let (status, answer) = (response.status(), response.text().await.unwrap());
+    assert!(status.is_success() && answer.contains(expected), "{status}: {answer}");
+}
+
+#[tokio::test]
+async fn agents_use_the_added_provider_and_the_added_tool() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, url) = start(folder.path());
+    check_answer(&url, "parrot/parrot", "Hello", "\"delta\":\"Hello \"").await;
+    check_answer(&url, "home/storekeeper", "Look up bolt", "\"count\":120").await;
+    check_answer(&url, "home/storekeeper", "Look up washer", "The parts are: bolt, nut.").await;
+}
+
+/// Runs `check` on a config and returns what it prints.
+fn check(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), text).unwrap();
+    let output = command(&["check", "--config", "."]).current_dir(folder.path()).output().unwrap();
+    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+}
+
+#[test]
+fn mistakes_in_added_parts_are_reported_with_their_position() {
+    let check = |text: &str, expected: &str| {
+        let printed = check(text);
+        assert!(printed.contains(expected), "{expected} is not in:\n{printed}");
+    };
+    check("connections: [{ id: a, type: Warehous }]", "did you mean `Warehouse`?");
+    check("connections: [{ id: a, type: Echo, properties: { times: 11 } }]", "chatwright.yaml:1:57: error");
+    let warehouse = |key: &str| {
+        format!(
+            "connections:\n  - id: w\n    type: Warehouse\n    properties:\n      stock: {{}}\n      apiKey: {key}\n"
+        )
+    };
+    check(&warehouse("{ _secret: NOT_SET }"), "the environment variable `NOT_SET` is not set");
+    check(&warehouse("abc"), "chatwright.yaml:6:15: error: a key of the warehouse has at least 4 characters");
+    let agent =
+        "agents: [{ id: a, type: Agent, connectionId: w, properties: { model: m }, stock: { connectionId: e } }]\n";
+    let echo = "connections: [{ id: e, type: Echo }, { id: w, type: Warehouse, properties: { apiKey: { _secret: WAREHOUSE_KEY }, stock: {} } }]\n";
+    check(&format!("{echo}{agent}"), "the connection `w` is of the type Warehouse, which has no model");
+    check(&format!("{echo}{agent}"), "this needs a connection of the type Warehouse; `e` is of the type Echo");
+}
