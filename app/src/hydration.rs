@@ -6,7 +6,7 @@ use crate::agent_conversations::ORGANIZING;
 use crate::blocks::chunk_tables::{BLOCKS, INPUTS};
 use crate::chunks::{ChunkState, load_all};
 use crate::markdown::{MARKDOWN, MATH};
-use crate::scope::EXPRESSIONS;
+use crate::scope::{EXPRESSIONS, OPERATORS};
 
 /// Hydrates the page once the chunks that it was rendered with are loaded.
 pub fn when_loaded(start: fn()) {
@@ -14,7 +14,7 @@ pub fn when_loaded(start: fn()) {
 }
 
 /// Returns the state of every chunk.
-fn all_chunks() -> [&'static ChunkState; 12] {
+fn all_chunks() -> [&'static ChunkState; 13] {
     [
         CONVERSATION.state(),
         EXTRAS.state(),
@@ -28,5 +28,6 @@ fn all_chunks() -> [&'static ChunkState; 12] {
         BLOCKS.state(),
         ACTIONS.state(),
         EXPRESSIONS.state(),
+        OPERATORS.state(),
     ]
 }

@@ -5,7 +5,7 @@ use crate::address::Address;
 use crate::chunks::{Chunk, ChunkError, ChunkFuture, ChunkTable};
 use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;
-use operators::{Evaluator, ExpressionLanguage, OperatorError};
+use operators::{Ambient, Evaluator, OperatorError, Operators, Scope};
 use serde_json::Value;
 use wasm_split_helpers::wasm_split;
 use wire::page::{Block, Events, Page};
@@ -22,6 +22,50 @@ impl ChunkTable for Evaluator {
 #[wasm_split(expressions, fallible)]
 fn evaluator() -> Result<Evaluator, ChunkError> {
     Ok(operators::evaluate_source)
+}
+
+/// The operators outside of the base set. Only pages whose config uses them load them.
+pub(crate) static OPERATORS: Chunk<FurtherOperators> = Chunk::new("operators");
+
+/// The functions of the chunk.
+pub(crate) struct FurtherOperators {
+    operators: &'static Operators,
+    /// The browser's clock and randomness. The server evaluates only what is rendered, which must
+    /// not depend on them.
+    ambient: Option<&'static (dyn Ambient + Sync)>,
+}
+
+impl ChunkTable for FurtherOperators {
+    fn load() -> ChunkFuture {
+        Box::pin(async { OPERATORS.set_functions(further_operators().await?) })
+    }
+}
+
+#[wasm_split(operators, fallible)]
+fn further_operators() -> Result<FurtherOperators, ChunkError> {
+    #[cfg(not(feature = "ssr"))]
+    let ambient: Option<&(dyn Ambient + Sync)> = Some(&Browser);
+    #[cfg(feature = "ssr")]
+    let ambient = None;
+    Ok(FurtherOperators { operators: Operators::standard(), ambient })
+}
+
+/// The browser's clock and randomness.
+#[cfg(not(feature = "ssr"))]
+#[derive(Debug)]
+struct Browser;
+
+#[cfg(not(feature = "ssr"))]
+impl Ambient for Browser {
+    fn unix_ms(&self) -> i64 {
+        js_sys::Date::now() as i64
+    }
+
+    fn random(&self) -> u64 {
+        // Each number has fewer random bits than an `f64` has digits.
+        let half = || (js_sys::Math::random() * 4_294_967_296.0) as u64;
+        half() << 32 | half()
+    }
 }
 
 /// The values that operators read; a cheap handle.
@@ -81,48 +125,54 @@ impl OperatorScope {
         step: Option<&Value>,
     ) -> Result<Value, OperatorError> {
         let url_query = self.address.map(|address| address.parameters());
-        let scope = operators::Scope {
-            expressions: evaluator_for(value),
-            state: Some(state),
-            url_query: url_query.as_ref(),
-            event,
-            step,
-            ..operators::Scope::default()
-        };
+        let scope = Scope { state: Some(state), url_query: url_query.as_ref(), event, step, ..scope_for(value) };
         operators::evaluate(value, &scope)
     }
 }
 
-/// Returns whether a page uses `_expr` or `_template` anywhere.
-pub(crate) fn uses_expressions(page: &Page) -> bool {
-    events_use_expressions(&page.events) || page.blocks.iter().any(block_uses_expressions)
+/// Returns whether any value of a page fits: a property, a condition or a parameter of an action.
+pub(crate) fn any_value(page: &Page, fits: fn(&Value) -> bool) -> bool {
+    any_in_events(&page.events, fits) || page.blocks.iter().any(|block| any_in_block(block, fits))
 }
 
-fn block_uses_expressions(block: &Block) -> bool {
-    let own = has_expression(&block.visible)
-        || block.properties.values().any(has_expression)
-        || events_use_expressions(&block.events);
-    own || block.blocks.iter().any(block_uses_expressions)
+fn any_in_block(block: &Block, fits: fn(&Value) -> bool) -> bool {
+    let own = fits(&block.visible) || block.properties.values().any(fits) || any_in_events(&block.events, fits);
+    own || block.blocks.iter().any(|block| any_in_block(block, fits))
 }
 
-fn events_use_expressions(events: &Events) -> bool {
+fn any_in_events(events: &Events, fits: fn(&Value) -> bool) -> bool {
     let mut actions = events.iter().flat_map(|(_, actions)| actions);
-    actions.any(|action| has_expression(&action.skip) || action.params.values().any(has_expression))
+    actions.any(|action| fits(&action.skip) || action.params.values().any(fits))
 }
 
-/// Returns the evaluator if a value contains `_expr` or `_template`, and the evaluator is loaded.
-pub(crate) fn evaluator_for(value: &Value) -> Option<Evaluator> {
-    if has_expression(value) { EXPRESSIONS.get().copied() } else { None }
+/// Requests the code of the operators that a page uses, and that are not in the main module.
+pub(crate) fn request_operators(page: &Page) {
+    if any_value(page, operators::has_expressions) {
+        EXPRESSIONS.request();
+    }
+    if any_value(page, operators::has_further_operators) {
+        OPERATORS.request();
+    }
 }
 
-/// Returns whether a value contains `_expr` or `_template`.
-fn has_expression(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.iter().any(has_expression),
-        Value::Object(own) => {
-            operators::operator(value).is_some_and(|(name, _)| ExpressionLanguage::from_operator(name).is_some())
-                || own.values().any(has_expression)
-        }
-        _ => false,
+/// Loads the code of the operators that a page uses. If it fails, everything on the page that does
+/// not need them still works.
+pub(crate) async fn load_operators(page: &Page) {
+    if any_value(page, operators::has_expressions) {
+        let _ = EXPRESSIONS.load().await;
+    }
+    if any_value(page, operators::has_further_operators) {
+        let _ = OPERATORS.load().await;
+    }
+}
+
+/// Returns a scope with the code that a value needs, as far as it is loaded.
+pub(crate) fn scope_for(value: &Value) -> Scope<'static> {
+    let further = if operators::has_further_operators(value) { OPERATORS.get() } else { None };
+    Scope {
+        expressions: if operators::has_expressions(value) { EXPRESSIONS.get().copied() } else { None },
+        operators: further.map(|further| further.operators),
+        ambient: further.and_then(|further| further.ambient).map(|ambient| ambient as &dyn Ambient),
+        ..Scope::default()
     }
 }

@@ -29,6 +29,7 @@ endpoints ► contract dialect egress offload operators schemas
 extended ► capability config contract server
 faults ►
 frontend ► app
+lowdefy_import ► config operators
 mcp ► capability config contract egress schemas settings sse tools
 notes ► capability chat config contract server store web wire
 offload ►
@@ -37,7 +38,7 @@ providers ► contract sse
 remote_agents ► capability config contract egress settings tools
 rust-page ► app server wire
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults mcp offload operators providers remote_agents store tools web wire
+server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults lowdefy_import mcp offload operators providers remote_agents store tools web wire
 settings ►
 sse ►
 store ► faults wire

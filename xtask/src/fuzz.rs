@@ -8,8 +8,20 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 11] =
-    ["sse", "codecs", "wire", "config", "operators", "markdown", "uploads", "paths", "addresses", "mcp", "schemas"];
+const TARGETS: [&str; 12] = [
+    "sse",
+    "codecs",
+    "wire",
+    "config",
+    "lowdefy_import",
+    "operators",
+    "markdown",
+    "uploads",
+    "paths",
+    "addresses",
+    "mcp",
+    "schemas",
+];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
 /// The maximum size of an input in bytes.
@@ -125,6 +137,7 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
             inputs.extend(lines.map(|line| line.as_bytes().to_vec()));
         }
         "config" => read_files(&mut inputs, Path::new("examples"), &["yaml", "yml"])?,
+        "lowdefy_import" => read_files(&mut inputs, Path::new("crates/lowdefy_import/tests/apps"), &["yaml"])?,
         "operators" => inputs.extend(
             [
                 r#"{"_state":"a.b.0"}"#,
@@ -132,6 +145,12 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"_expr":"state.n * 2 + (payload.n ** 3)"}"#,
                 r#"{"_template":"{% for x in state.a.b %}{{ x }}{% endfor %}"}"#,
                 r#""{{ state.text | upper }}""#,
+                r#"{"_array.map":[{"_state":"a.b"},{"_function":{"__string.concat":[{"__args":0},{"_sum":[1,2.5]}]}}]}"#,
+                r#"{"_array.reduce":{"on":[1,2],"callback":{"_function":{"__sum":[{"__args":0},{"__args":1}]}},"initialValue":0}}"#,
+                r#"{"_string.replace":{"on":"a-b","regex":"(\\w)-","newSubstr":"$1","regexFlags":"gi"}}"#,
+                r#"{"_dayjs.format":{"on":{"_date":"2021-01-28T12:00:00+02:00"},"format":"ddd D MMM"}}"#,
+                r#"{"_json.stringify":[{"_object.fromEntries":[["a",{"_math.pow":[2,70]}]]},{"space":1}]}"#,
+                r#"{"_switch":{"branches":[{"if":{"_lt":["a","b"]},"then":{"_number.toFixed":[2.5]}}],"default":1}}"#,
             ]
             .map(|text| text.as_bytes().to_vec()),
         ),

@@ -20,7 +20,7 @@ use crate::chat_context::ChatContext;
 use crate::chunks::LoadFailure;
 use crate::page_state::{PageState, label_from_id};
 use crate::prelude::*;
-use crate::scope::{EXPRESSIONS, evaluator_for, uses_expressions};
+use crate::scope::{load_operators, request_operators, scope_for};
 use crate::texts::{Text, error_text, fill, t};
 use crate::title::DocumentTitle;
 use serde_json::Value;
@@ -39,17 +39,12 @@ pub fn PageRoute(
 ) -> AnyView {
     let load = |id| async move {
         let page = load_page(id).await?;
-        if uses_expressions(&page) {
-            // If it fails, everything on the page that needs no expression still works.
-            let _ = EXPRESSIONS.load().await;
-        }
+        load_operators(&page).await;
         Ok(page)
     };
     ServerData::new(move || (0, id.get()), load, false).view(move |page| match page {
         Ok(page) => {
-            if uses_expressions(&page) {
-                EXPRESSIONS.request();
-            }
+            request_operators(&page);
             match embedded.clone() {
                 Some(agent) => FRAMES.view(move |code| (code.embedded)(page.clone(), agent.as_deref())),
                 None => view! { <PageView page /> }.into_any(),
@@ -119,8 +114,7 @@ pub fn provide_page(page: Page) {
     let address = expect_context::<Address>();
     let url_query = untrack(|| address.parameters());
     let evaluate = |value: &Value| {
-        let expressions = untrack(|| evaluator_for(value));
-        let scope = operators::Scope { url_query: Some(&url_query), expressions, ..operators::Scope::default() };
+        let scope = operators::Scope { url_query: Some(&url_query), ..untrack(|| scope_for(value)) };
         operators::evaluate(value, &scope).unwrap_or_default()
     };
     provide_context(PageState::new(&page, evaluate));

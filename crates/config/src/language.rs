@@ -9,13 +9,16 @@ use crate::outline::Outline;
 use crate::section::ConnectionEntry;
 use crate::section_type::SectionType;
 use crate::shape::Shape;
-use crate::source::{self, ConfigFiles, Report};
+use crate::source::{self, ConfigFiles, Node, Report};
 use crate::{Config, MAIN_FILE, reference, section, shape};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The result of loading a config: the config with warnings, or all diagnostics.
 pub type LoadResult = Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>>;
+
+/// The number of diagnostics about a tree that are kept.
+const KEPT_OF_TREE: usize = 5_000;
 
 /// An attempt to load a config: the result, and which files were read, so that the caller can watch
 /// them.
@@ -75,6 +78,15 @@ impl Language {
     pub fn read_embedded(&self, files: &[(&str, &str)], env: &dyn Env) -> LoadAttempt {
         let main = files.first().map_or(MAIN_FILE, |(name, _)| *name);
         self.read(&ConfigFiles::Embedded(files), main, env)
+    }
+
+    /// Returns what is wrong with a config that a program has made, in place of a text. The
+    /// diagnostics have the positions of the nodes, which need not be those of a text, and no
+    /// excerpts. Paths of files are looked up in `folder`.
+    pub fn check_tree(&self, root: &Node, folder: &Path, env: &dyn Env) -> Vec<Diagnostic> {
+        let mut report = Report::keeping(KEPT_OF_TREE);
+        section::read(root, self, Some(folder), &mut report, env);
+        report.into_diagnostics()
     }
 
     fn read(&self, files: &ConfigFiles<'_>, main: &str, env: &dyn Env) -> LoadAttempt {

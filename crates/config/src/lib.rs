@@ -45,7 +45,7 @@ pub use section::value::Id;
 pub use section_type::{PathStep, Section, SectionPlace, SectionProblems, SectionType, Sections};
 pub use served::{ServedAgent, ServedTool};
 pub use settings::compile_patterns;
-pub use source::Location;
+pub use source::{Location, MapEntry, Node, NodeKind, SourceReader, Span, is_plain_text};
 
 use std::path::Path;
 use std::sync::LazyLock;

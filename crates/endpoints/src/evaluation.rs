@@ -3,7 +3,8 @@
 use crate::Secrets;
 use offload::{Abandoned, Pool};
 use operators::{
-    Evaluator, OperatorError, Scope, evaluate, evaluate_briefly, evaluate_fully, evaluate_source, has_expressions,
+    Ambient, Evaluator, OperatorError, Operators, Scope, evaluate, evaluate_briefly, evaluate_fully, evaluate_source,
+    is_costly,
 };
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
@@ -34,6 +35,26 @@ pub struct OwnedScope {
     pub secrets: Option<Secrets>,
     /// Evaluates expressions and templates; [`evaluate_source`] by default.
     pub evaluator: Option<Evaluator>,
+    /// The operators; [`Operators::standard`] by default.
+    pub operators: Option<Arc<Operators>>,
+    /// The clock and the randomness; those of the system by default.
+    pub ambient: Option<Arc<dyn Ambient + Send + Sync>>,
+}
+
+/// The clock and the randomness of the system.
+#[derive(Debug)]
+struct System;
+
+impl Ambient for System {
+    fn unix_ms(&self) -> i64 {
+        jiff::Timestamp::now().as_millisecond()
+    }
+
+    fn random(&self) -> u64 {
+        // Both halves of a UUID have fixed bits, at different positions.
+        let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
+        high ^ low.rotate_left(32)
+    }
 }
 
 impl OwnedScope {
@@ -49,19 +70,20 @@ impl OwnedScope {
             error: self.error.as_deref(),
             secret: self.secrets.is_some().then_some(&secret),
             expressions: Some(self.evaluator.unwrap_or(evaluate_source)),
+            operators: Some(self.operators.as_deref().unwrap_or_else(|| Operators::standard())),
+            ambient: Some(self.ambient.as_deref().map_or(&System as &dyn Ambient, |ambient| ambient)),
             ..Scope::default()
         })
     }
 
-    /// Evaluates every operator in a value. Expressions and templates block the async worker for a
+    /// Evaluates every operator in a value. This blocks the async worker for a
     /// few milliseconds at most, whatever the values are. Dropping the future cancels the
     /// evaluation.
     ///
     /// # Errors
-    /// The errors of [`operators::evaluate`], and an expression or a template that exceeds its
-    /// budget.
+    /// The errors of [`operators::evaluate`], and an evaluation that exceeds its budget.
     pub async fn evaluate(&self, value: &Value) -> Result<Value, OperatorError> {
-        if !has_expressions(value) {
+        if !is_costly(value) {
             return self.with_scope(|scope| evaluate(value, scope));
         }
         if let Some(done) = self.with_scope(|scope| evaluate_briefly(value, scope)) {

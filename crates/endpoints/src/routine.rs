@@ -311,6 +311,8 @@ impl<'a> Routine<'a> {
             step: Some(self.variables.results.clone()),
             item: Some(self.variables.items.clone()),
             error: self.variables.error.clone(),
+            operators: None,
+            ambient: None,
         };
         let evaluated = facts.evaluate(value).await;
         evaluated.map_err(|error| EndpointError::Step { step: step.to_owned(), message: error.to_string() })

@@ -1,4 +1,4 @@
-//! Templates whose evaluation is expensive because of the caller's values.
+//! Templates and operators whose evaluation is expensive because of the caller's values.
 
 use contract::ModelUse;
 use endpoints::{CallContext, Endpoint, EndpointError, Endpoints, OwnedScope};
@@ -12,7 +12,11 @@ use tokio_util::sync::CancellationToken;
 const COSTLY: &str = "{% for a in payload.items %}{% if -1 in payload.items %}{% endif %}{% endfor %}";
 
 fn endpoints(time: Duration, template: &str) -> Endpoints {
-    let routine = vec![json!({ ":return": { "_template": template } })];
+    returning(time, &json!({ "_template": template }))
+}
+
+fn returning(time: Duration, value: &Value) -> Endpoints {
+    let routine = vec![json!({ ":return": value })];
     let endpoint = Endpoint { id: "e".to_owned(), description: None, payload_schema: None, routine };
     Endpoints::new(vec![endpoint], HashMap::new(), time).unwrap()
 }
@@ -74,4 +78,50 @@ async fn secrets_are_read_beside_costly_templates() {
     let facts = OwnedScope { payload: Some(Arc::new(payload(3_000))), secrets: Some(secrets), ..OwnedScope::default() };
     let value = json!([{ "_secret": "KEY" }, { "_expr": "payload.items | length" }]);
     assert_eq!(facts.evaluate(&value).await, Ok(json!(["s3cret", 3_000])));
+}
+
+/// Visits each item of a list once for each item.
+fn nested_maps() -> Value {
+    let items = json!({ "_payload": "items" });
+    json!({ "_array.map": [items, { "_function": { "__array.map": [items, { "__function": { "___args": 0 } }] } }] })
+}
+
+#[tokio::test]
+async fn costly_operators_leave_the_runtime_responsive_and_end_with_stop() {
+    let (endpoints, context) = (returning(Duration::from_secs(60), &nested_maps()), context());
+    let stop = async {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        context.cancel.cancel();
+    };
+    let (ended, ()) = tokio::join!(endpoints.call("e", payload(9_000), &context), stop);
+    assert_eq!(ended, Err(EndpointError::Cancelled));
+}
+
+#[tokio::test]
+async fn costly_operators_end_with_their_budget() {
+    let ended = returning(Duration::from_secs(60), &nested_maps()).call("e", payload(9_000), &context()).await;
+    let message = ended.unwrap_err().to_string();
+    assert!(message.ends_with("the evaluation takes too much work"), "{message}");
+}
+
+#[tokio::test]
+async fn operators_have_the_clock_and_the_randomness_of_their_scope() {
+    #[derive(Debug)]
+    struct Fixed;
+    impl operators::Ambient for Fixed {
+        fn unix_ms(&self) -> i64 {
+            1_000
+        }
+        fn random(&self) -> u64 {
+            u64::MAX
+        }
+    }
+    let value = json!([{ "_date.now": null }, { "_uuid": true }, { "_random": "integer" }]);
+    let fixed = OwnedScope { ambient: Some(Arc::new(Fixed)), ..OwnedScope::default() };
+    let expected = json!(["1970-01-01T00:00:01.000Z", "ffffffff-ffff-4fff-bfff-ffffffffffff", 100]);
+    assert_eq!(fixed.evaluate(&value).await, Ok(expected.clone()));
+    let (one, other) = (OwnedScope::default().evaluate(&value).await, OwnedScope::default().evaluate(&value).await);
+    assert_ne!(one.unwrap()[1], other.unwrap()[1]);
 }

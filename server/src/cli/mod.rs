@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod check_agent;
 mod doctor;
+mod import;
 mod migrate;
 mod probe;
 mod schema;
@@ -37,6 +38,8 @@ enum Command {
     Check(check::CheckArguments),
     /// Check that a server follows the contract of remote agents; calls no tool.
     CheckAgent(check_agent::CheckAgentArguments),
+    /// Import the config of an app that was made with another product.
+    Import(import::ImportArguments),
     /// Print the JSON Schema of the config, for completion and validation in editors.
     Schema(schema::SchemaArguments),
     /// Verify or export the audit log.
@@ -95,6 +98,7 @@ pub(crate) async fn run(site: Site) -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments, site).await,
         Command::Check(arguments) => check::run(&arguments),
         Command::CheckAgent(arguments) => check_agent::run(arguments).await,
+        Command::Import(arguments) => import::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Audit(arguments) => audit::run(arguments).await,
         Command::Backup(arguments) => backup::backup(arguments).await,

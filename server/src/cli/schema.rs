@@ -1,4 +1,4 @@
-//! `chatwright schema`: prints the JSON Schema of the config.
+//! `chatwright schema`: prints the JSON Schema of the config, or the pages that are made from the code.
 
 use crate::capabilities::config_language;
 use std::io::{Write, stdout};
@@ -9,12 +9,19 @@ pub(super) struct SchemaArguments {
     /// Print a reference of all keys in Markdown instead of the JSON Schema.
     #[arg(long)]
     markdown: bool,
+    /// Print a reference of all operators in Markdown instead of the JSON Schema.
+    #[arg(long, conflicts_with = "markdown")]
+    operators: bool,
 }
 
-/// Prints the JSON Schema of the config, or the reference that is made from it.
+/// Prints the JSON Schema of the config, the reference that is made from it, or that of operators.
 pub(super) fn run(arguments: &SchemaArguments) -> ExitCode {
     let language = config_language();
-    let text = if arguments.markdown { language.reference() } else { format!("{:#}\n", language.schema()) };
+    let text = match arguments {
+        SchemaArguments { operators: true, .. } => operators::reference(),
+        SchemaArguments { markdown: true, .. } => language.reference(),
+        _ => format!("{:#}\n", language.schema()),
+    };
     // The reader of a pipe may have closed it early, which is no error.
     let _ = stdout().write_all(text.as_bytes());
     ExitCode::SUCCESS

@@ -3,4 +3,5 @@
 
 mod docs;
 mod examples;
+mod operators;
 mod reference;

@@ -1,13 +1,23 @@
-//! `docs/reference.md` names every key as the code defines it.
+//! `docs/reference.md` names every key, and `docs/operators.md` every operator, as the code defines
+//! it.
 
-/// Renew the page with `cargo run --package server -- schema --markdown > docs/reference.md`.
+use std::fs;
+
+fn check(page: &str, generated: &str, option: &str) {
+    let text = fs::read_to_string(format!("{}/../docs/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let mut lines = text.lines().zip(generated.lines());
+    let first_difference = lines.find(|(old, new)| old != new).map(|(old, new)| format!("- {old}\n+ {new}"));
+    let renew = format!("run `cargo run --package server -- schema --{option} > docs/{page}`");
+    assert_eq!(first_difference, None, "{renew}");
+    assert_eq!(text, generated, "{renew}");
+}
+
 #[test]
-fn reference_page_is_up_to_date() -> std::io::Result<()> {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference.md"))?;
-    let reference = server::config_language().reference();
-    let first_difference =
-        page.lines().zip(reference.lines()).find(|(old, new)| old != new).map(|(old, new)| format!("- {old}\n+ {new}"));
-    assert_eq!(first_difference, None, "run `cargo run --package server -- schema --markdown > docs/reference.md`");
-    assert_eq!(page, reference);
-    Ok(())
+fn reference_page_is_up_to_date() {
+    check("reference.md", &server::config_language().reference(), "markdown");
+}
+
+#[test]
+fn page_of_operators_is_up_to_date() {
+    check("operators.md", &operators::reference(), "operators");
 }

@@ -185,7 +185,7 @@ async fn the_history_is_pruned() {
 async fn a_paused_reply_continues_without_the_user() {
     let pauses = || {
         let item = Part::ProviderItem { provider: "p".to_owned(), item: json!({ "search": 1 }) };
-        let (reason, usage) = (FinishReason::Pause, contract::Usage::default());
+        let (reason, usage) = (FinishReason::Pause, Usage::default());
         let finish = Part::Finish { reason, raw_reason: None, usage, metadata: None };
         vec![Cue::Part(item), Cue::Part(finish)]
     };

@@ -4,6 +4,7 @@
 
 mod phrase;
 
+use operators::Usage;
 use phrase::Phrases;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -54,10 +55,22 @@ pub(crate) fn markdown(schema: &Value) -> String {
     for (name, title) in OPERATORS {
         if let Some(definition) = schema.pointer(&format!("/$defs/{name}")).and_then(Value::as_object) {
             write_heading(&mut page, title, &slug(title), definition);
-            write_keys(&mut page, definition, &phrases);
+            write_keys(&mut page, &without_computing_operators(definition), &phrases);
+            page.push_str("\nThe operators that only compute, and those of lists: [operators.md](operators.md).\n");
         }
     }
     page
+}
+
+/// Returns the schema of operators with those only that read a value of their place. The others have
+/// a page of their own.
+fn without_computing_operators(schema: &Map<String, Value>) -> Map<String, Value> {
+    let mut schema = schema.clone();
+    let reads = |name: &str| operators::definition(name).is_none_or(|operator| operator.usage == Usage::Value);
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|name, _| reads(name));
+    }
+    schema
 }
 
 /// Collects the sections in the order in which a reader meets them. A definition that is used in

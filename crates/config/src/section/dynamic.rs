@@ -1,8 +1,8 @@
 //! Values of a page that may be operators, which are evaluated when the page is rendered.
 
-use super::operator;
+use super::operator::{self, EvaluationPlace};
 use crate::shape::suggest;
-use crate::source::{MapEntry, Node, Report};
+use crate::source::{Node, Report};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ impl JsonSchema for Operator {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let described = allowed_operators(ValueContext::Action).into_iter().map(|name| (name, describe(name)));
+        let described = place(ValueContext::Action).names().into_iter().map(|name| (name, describe(name)));
         operator_schema("An operator, which is evaluated when the page is rendered.", described)
     }
 }
@@ -45,7 +45,7 @@ fn describe(name: &str) -> &'static str {
             "An expression over `state`, `url_query` and, in actions, `event` and `step`: `state.seats * 2 > 10`."
         }
         "_template" => "A template: `Hello {{ state.name }}` or `{% if state.plan %}…{% endif %}`.",
-        _ => "Computes a value.",
+        other => operators::definition(other).map_or("Computes a value.", |definition| definition.docs.summary),
     }
 }
 
@@ -58,32 +58,32 @@ pub(super) enum ValueContext {
     Action,
 }
 
-/// Operators whose values exist only on the server or only in a routine.
-const SERVER_OPERATORS: [&str; 6] = ["_secret", "_user", "_payload", "_shared_state", "_item", "_error"];
-/// Operators whose values exist only in actions.
-const ACTION_OPERATORS: [&str; 2] = ["_event", "_step"];
+/// The operators that read a value when a page is rendered.
+const RENDERED: [&str; 4] = ["_state", "_url_query", "_expr", "_template"];
+/// The operators that read a value in an action.
+const IN_ACTIONS: [&str; 6] = ["_state", "_step", "_url_query", "_event", "_expr", "_template"];
 
-/// Returns the operators that are allowed in a context.
-pub(super) fn allowed_operators(place: ValueContext) -> Vec<&'static str> {
-    let fits = |name: &&str| {
-        !SERVER_OPERATORS.contains(name) && (place == ValueContext::Action || !ACTION_OPERATORS.contains(name))
-    };
-    operators::operator_names().iter().copied().filter(fits).collect()
+/// Returns what is allowed in a context.
+pub(super) fn place(context: ValueContext) -> EvaluationPlace<'static> {
+    match context {
+        ValueContext::Property => EvaluationPlace { values: &RENDERED, is_rendered: true },
+        ValueContext::Action => EvaluationPlace { values: &IN_ACTIONS, is_rendered: false },
+    }
 }
 
 /// Checks the operators in a value of a page. `state` has the keys of the page state, `steps` the
 /// ids of earlier actions.
 pub(super) fn check<'n>(
     value: &'n Node,
-    place: ValueContext,
+    context: ValueContext,
     state: &[&'n str],
     steps: &[&'n str],
     report: &mut Report,
 ) {
-    operator::for_each_operator(value, &allowed_operators(place), report, &mut |operator: &MapEntry, report| {
+    operator::for_each_operator(value, place(context), report, &mut |operator, report| {
         let Some(path) = operator.value.text() else { return };
         let first = path.split('.').next().unwrap_or(path);
-        match operator.key.as_str() {
+        match operator.key {
             "_state" if !state.contains(&first) => {
                 let help = suggest::help(first, state.iter().copied());
                 report.warning(operator.value.at, format!("nothing on this page writes the state `{first}`"), help);

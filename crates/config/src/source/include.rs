@@ -89,7 +89,7 @@ impl Loader<'_> {
 }
 
 /// Whether a file is parsed. Any other file is included as text.
-fn is_parsed(name: &str) -> bool {
+pub(super) fn is_parsed(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     matches!(extension.as_deref(), Some("yaml" | "yml" | "json"))
 }

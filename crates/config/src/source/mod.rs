@@ -3,13 +3,15 @@
 mod files;
 mod include;
 mod parse;
+mod reader;
 mod scalar;
 mod tree;
 
 pub(crate) use files::ConfigFiles;
 pub(crate) use parse::load;
-pub use tree::PathStep;
-pub(crate) use tree::{MapEntry, Node, NodeKind};
+pub use reader::SourceReader;
+pub use scalar::is_plain_text;
+pub use tree::{MapEntry, Node, NodeKind, PathStep};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};
 use crate::mask::{mask_passwords, mask_secrets};
@@ -35,15 +37,15 @@ const MAX_DIAGNOSTICS: usize = 100;
 
 /// The position of a value or a key: its start, and its length within that line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Span {
-    /// The index of the file in [`Report`].
-    pub(crate) file: u32,
+pub struct Span {
+    /// The index of the file among those that were read.
+    pub file: u32,
     /// The line, counted from 1. 0 stands for the whole file.
-    pub(crate) line: u32,
+    pub line: u32,
     /// The column in characters, counted from 1.
-    pub(crate) column: u32,
+    pub column: u32,
     /// The number of characters, at least 1.
-    pub(crate) width: u32,
+    pub width: u32,
 }
 
 /// The position of an entry, for messages. `Display` renders `file:line:column`.
@@ -81,9 +83,16 @@ pub(crate) struct Report {
     /// The number of errors, including those that are not kept.
     errors: usize,
     warnings: usize,
+    /// The number of diagnostics that are kept. Default: [`MAX_DIAGNOSTICS`].
+    keep: Option<usize>,
 }
 
 impl Report {
+    /// A report that keeps more diagnostics than others.
+    pub(crate) fn keeping(diagnostics: usize) -> Self {
+        Self { keep: Some(diagnostics), ..Self::default() }
+    }
+
     /// Adds a file, so that spans can refer to it.
     fn add_file(&mut self, name: &str, text: Option<Arc<str>>) -> u32 {
         self.files.push(SourceFile { name: name.into(), text });
@@ -125,7 +134,7 @@ impl Report {
     }
 
     fn add(&mut self, severity: Severity, span: Span, message: String, help: Option<String>) {
-        if self.diagnostics.len() == MAX_DIAGNOSTICS {
+        if self.diagnostics.len() >= self.keep.unwrap_or(MAX_DIAGNOSTICS) {
             return;
         }
         let file = self.files.get(span.file as usize);
@@ -159,6 +168,11 @@ impl Report {
         self.errors
     }
 
+    /// Returns the number of warnings so far.
+    fn warning_count(&self) -> usize {
+        self.warnings
+    }
+
     /// Whether there are errors so far.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
@@ -168,7 +182,7 @@ impl Report {
     /// line.
     pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         let order = |name: &str| self.files.iter().position(|file| &*file.name == name);
-        self.diagnostics.sort_by_key(|diagnostic| (order(&diagnostic.file), diagnostic.line, diagnostic.column));
+        self.diagnostics.sort_by_cached_key(|diagnostic| (order(&diagnostic.file), diagnostic.line, diagnostic.column));
         let hidden = self.errors + self.warnings - self.diagnostics.len();
         if let Some(last) = self.diagnostics.last().filter(|_| hidden > 0) {
             self.diagnostics.push(Diagnostic {

@@ -17,6 +17,7 @@ pub(crate) fn load(files: &ConfigFiles<'_>, main: &str, report: &mut Report) -> 
         values: 0,
         include_stack: Vec::new(),
         limit_exceeded: false,
+        resolves_refs: true,
     };
     let (file, text) = loader.open_file(main, None)?;
     loader.include_stack.push(main.to_owned());
@@ -35,11 +36,13 @@ pub(super) struct Loader<'a> {
     /// The bytes so far, counted against `MAX_TOTAL_BYTES`.
     pub(super) bytes: usize,
     /// The values so far, counted against [`MAX_VALUES`].
-    values: usize,
+    pub(super) values: usize,
     /// The stack of files that are being read, each included by the one before it.
     pub(super) include_stack: Vec<String>,
     /// Whether a limit was exceeded, so that everything stops.
-    limit_exceeded: bool,
+    pub(super) limit_exceeded: bool,
+    /// Whether `_ref` includes files. Otherwise it is a key like any other.
+    pub(super) resolves_refs: bool,
 }
 
 /// A file that is being parsed.
@@ -213,7 +216,7 @@ impl Loader<'_> {
             .map(|entry| entry.key_at)
             .filter(|key| key.line == at.line && key.column == at.column)
             .unwrap_or(at);
-        if entries.iter().any(|entry| entry.key == "_ref") {
+        if self.resolves_refs && entries.iter().any(|entry| entry.key == "_ref") {
             return Ok(self.include(&entries, at, depth));
         }
         Ok(Node { at, kind: NodeKind::Map(entries) })

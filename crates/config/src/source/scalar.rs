@@ -17,6 +17,11 @@ pub(super) fn plain(text: &str) -> Result<NodeKind, &'static str> {
     })
 }
 
+/// Whether an unquoted scalar is text, not a number, `true` or the like.
+pub fn is_plain_text(text: &str) -> bool {
+    matches!(plain(text), Ok(NodeKind::Text(_)))
+}
+
 /// Converts a scalar with one of YAML's own tags (`!!str`, `!!int`, …).
 pub(super) fn tagged(text: &str, suffix: &str) -> Result<NodeKind, &'static str> {
     match suffix {

@@ -5,19 +5,27 @@ use serde_json::{Map, Number, Value};
 
 /// A value with its position.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) at: Span,
-    pub(crate) kind: NodeKind,
+pub struct Node {
+    /// Where the value is written.
+    pub at: Span,
+    /// The value.
+    pub kind: NodeKind,
 }
 
 /// A value.
 #[derive(Clone, Debug)]
-pub(crate) enum NodeKind {
+pub enum NodeKind {
+    /// No value.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// A number.
     Number(Number),
+    /// A text.
     Text(String),
+    /// A list.
     List(Vec<Node>),
+    /// A mapping, in the order of the text. Its keys are unique.
     Map(Vec<MapEntry>),
     /// Replaces a value with an error that has been reported already. It satisfies every
     /// expectation.
@@ -26,10 +34,13 @@ pub(crate) enum NodeKind {
 
 /// A key of a mapping with its value.
 #[derive(Clone, Debug)]
-pub(crate) struct MapEntry {
-    pub(crate) key: String,
-    pub(crate) key_at: Span,
-    pub(crate) value: Node,
+pub struct MapEntry {
+    /// The key.
+    pub key: String,
+    /// Where the key is written.
+    pub key_at: Span,
+    /// The value.
+    pub value: Node,
 }
 
 /// A step of a path into the tree.

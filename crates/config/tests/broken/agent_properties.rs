@@ -185,7 +185,7 @@ fn misplaced_operators_in_properties_are_rejected() {
         |
      11 | …perature: { _secret: KEY }, topK: { _state: k }, fileSystem: { basePath: { _user: folder } } }
         |                                      ^^^^^^
-        = help: what can stand here: `_user`, `_payload`, `_if`, `_eq`, `_expr` and `_template`
+        = help: what can be read here: `_user`, `_payload`, `_expr` and `_template`; operators that only compute are allowed, too
 
     chatwright.yaml:11:105: error: expected text, found a mapping
         |

@@ -81,7 +81,7 @@ fn unknown_shared_state_is_reported() {
         |
      14 |             user: { _user: id }
         |                     ^^^^^
-        = help: what can stand here: `_state`, `_url_query`, `_if`, `_eq`, `_expr` and `_template`
+        = help: what can be read here: `_state`, `_url_query`, `_expr` and `_template`; operators that only compute are allowed, too
 
     chatwright.yaml:15:20: error: there is no operator `_stat`
         |

@@ -110,7 +110,7 @@ fn invalid_schemas_and_actions_are_rejected() {
               inputSchema: { type: object }
               actions: [{ id: one, type: SetState, params: { name: { _payload: n } } }]
               result: { _step: two }
-")), @r#"
+")), @"
     refused
     chatwright.yaml:17:55: error: this input schema is not the schema of an object
         |
@@ -140,12 +140,12 @@ fn invalid_schemas_and_actions_are_rejected() {
         |
      24 |               actions: [{ id: one, type: SetState, params: { name: { _payload: n } } }]
         |                                                                      ^^^^^^^^
-        = help: what can stand here: `_state`, `_step`, `_url_query`, `_event`, `_if`, `_eq`, `_expr` and `_template`
+        = help: what can be read here: `_state`, `_step`, `_url_query`, `_event`, `_expr` and `_template`; operators that only compute are allowed, too
 
     chatwright.yaml:25:32: error: no action before this one has the id `two`
         |
      25 |               result: { _step: two }
         |                                ^^^
         = help: the only one is `one`
-    "#);
+    ");
 }

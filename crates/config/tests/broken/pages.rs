@@ -296,7 +296,7 @@ fn misplaced_operators_are_rejected() {
        |
      8 |       - { id: d, type: Title, properties: { title: { _event: value } } }
        |                                                      ^^^^^^
-       = help: what can stand here: `_state`, `_url_query`, `_if`, `_eq`, `_expr` and `_template`
+       = help: what can be read here: `_state`, `_url_query`, `_expr` and `_template`; operators that only compute are allowed, too
 
     chatwright.yaml:9:54: error: there is no operator `_sate`
        |
@@ -308,6 +308,6 @@ fn misplaced_operators_are_rejected() {
         |
      10 |       - { id: f, type: Title, visible: { _payload: x }, properties: { title: F } }
         |                                          ^^^^^^^^
-        = help: what can stand here: `_state`, `_url_query`, `_if`, `_eq`, `_expr` and `_template`
+        = help: what can be read here: `_state`, `_url_query`, `_expr` and `_template`; operators that only compute are allowed, too
     ");
 }

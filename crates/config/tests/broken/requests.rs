@@ -257,7 +257,7 @@ pages:
         |
      16 |     properties: { model: demo, instructions: { _state: x } }
         |                                                ^^^^^^
-        = help: what can stand here: `_user`, `_payload`, `_if`, `_eq`, `_expr` and `_template`
+        = help: what can be read here: `_user`, `_payload`, `_expr` and `_template`; operators that only compute are allowed, too
 
     chatwright.yaml:19:70: error: syntax error: unexpected end of input, expected end of variable block
         |

@@ -1,9 +1,9 @@
 //! The filters, tests and functions of the language. Each is charged for its arguments, and its
 //! result is metered.
 
-use super::meter::{charge, text_units};
 use super::metered::{has_items, is_metered, item_cost, metered};
-use super::{MAX_BYTES, too_large};
+use super::too_large;
+use crate::meter::{MAX_BYTES, charge, text_units};
 use minijinja::value::{Kwargs, Rest, Value as EngineValue, ValueOrKwargs};
 use minijinja::{Environment, Error, State, filters, functions, tests};
 use std::borrow::Cow;
@@ -150,7 +150,7 @@ fn with_charge(
 
 fn charge_argument(argument: &EngineValue, weight: CostClass) -> Result<(), Error> {
     if let Some(text) = argument.as_str() {
-        return charge(text_units(text));
+        return Ok(charge(text_units(text))?);
     }
     if !argument.as_object().is_some_and(has_items) {
         return Ok(());
@@ -161,11 +161,11 @@ fn charge_argument(argument: &EngineValue, weight: CostClass) -> Result<(), Erro
         CostClass::Linear | CostClass::Product => charge_items(argument).map(drop),
         CostClass::Sorting => {
             let ItemTotals { number, units, .. } = charge_items(argument)?;
-            charge(units.saturating_mul(u64::from(number.max(1).ilog2())))
+            Ok(charge(units.saturating_mul(u64::from(number.max(1).ilog2())))?)
         }
         CostClass::Adding => {
             let ItemTotals { texts_and_lists, units, .. } = charge_items(argument)?;
-            charge(units.saturating_mul(texts_and_lists) / 64)
+            Ok(charge(units.saturating_mul(texts_and_lists) / 64)?)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Values that charge for each item that is read.
 
-use super::meter::{EvaluationLimits, charge, current_limits, is_exhausted, text_units};
+use crate::meter::{EvaluationLimits, charge, current_limits, is_exhausted, text_units};
 use minijinja::Error;
 use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Serde, Value as EngineValue};
 use serde_json::Value;
@@ -60,7 +60,7 @@ fn charge_item(item: EngineValue) -> EngineValue {
     if is_exhausted() {
         return EngineValue::UNDEFINED;
     }
-    charge(item_cost(&item)).map_or_else(EngineValue::from, |()| metered(item))
+    charge(item_cost(&item)).map_or_else(|exhausted| EngineValue::from(Error::from(exhausted)), |()| metered(item))
 }
 
 /// Meters a value if it has items.

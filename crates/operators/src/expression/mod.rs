@@ -3,29 +3,24 @@
 //! size.
 //!
 //! Templates read untrusted values, so every evaluation has a budget: the engine counts steps, and
-//! [`meter`] counts the items and texts that the steps process ([`metered`], [`functions`]). The
-//! server first evaluates with a small budget on the calling thread ([`evaluate_briefly`]), and
-//! what exceeds it on a separate thread ([`evaluate_fully`]).
+//! [`crate::meter`] counts the items and texts that the steps process ([`metered`], [`functions`]).
 
 mod functions;
-mod meter;
 mod metered;
 #[cfg(test)]
 mod tests;
 
-use crate::{ExpressionLanguage, OperatorError, Scope, evaluate};
-use meter::{BRIEF_LIMITS, FULL_LIMITS, charge};
+use crate::families::json::BoundedWriter;
+use crate::meter::{self, Exhausted, MAX_BYTES, charge};
+use crate::{ExpressionLanguage, Scope};
 use minijinja::value::Value as EngineValue;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, escape_formatter};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::sync::LazyLock;
 
-/// The maximum size in bytes of a template's text, and of an expression's value.
-const MAX_BYTES: usize = 1 << 20;
 /// The units of work for parsing a text, in addition to its length.
 const PARSE_UNITS: u64 = 50;
 
@@ -42,26 +37,6 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     functions::add_all(&mut environment);
     environment
 });
-
-/// Evaluates like [`evaluate`](crate::evaluate) with a small budget, in a few milliseconds at most.
-/// Returns `None` if the budget is not enough.
-pub fn evaluate_briefly(value: &Value, scope: &Scope<'_>) -> Option<Result<Value, OperatorError>> {
-    let (result, is_exhausted) = meter::with_limits(BRIEF_LIMITS, None, || evaluate(value, scope));
-    (!is_exhausted).then_some(result)
-}
-
-/// Evaluates like [`evaluate`](crate::evaluate) with the largest budget, in a few seconds at most.
-/// Ends early if `is_abandoned` returns true.
-///
-/// # Errors
-/// The errors of [`evaluate`](crate::evaluate), and an exceeded budget.
-pub fn evaluate_fully(
-    value: &Value,
-    scope: &Scope<'_>,
-    is_abandoned: impl Fn() -> bool + 'static,
-) -> Result<Value, OperatorError> {
-    meter::with_limits(FULL_LIMITS, Some(Box::new(is_abandoned)), || evaluate(value, scope)).0
-}
 
 /// Encodes a value, or returns why it cannot be encoded.
 pub type Encoder = fn(&str) -> Result<String, String>;
@@ -85,6 +60,12 @@ fn write_counted(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Engine
         _ if written > MAX_BYTES => Err(too_large()),
         Some(encoded) => out.write_str(&encoded).map_err(Error::from),
         None => escape_formatter(out, state, value),
+    }
+}
+
+impl From<Exhausted> for Error {
+    fn from(_: Exhausted) -> Self {
+        ErrorKind::OutOfFuel.into()
     }
 }
 
@@ -153,14 +134,14 @@ fn run(language: ExpressionLanguage, source: &str, scope: &Scope<'_>) -> Result<
         ExpressionLanguage::Template => template_text(&environment, source, names),
     };
     // The engine may have continued without the items that were refused.
-    if meter::is_exhausted() { Err(error_message(&meter::exhaust())) } else { result }
+    if meter::is_exhausted() { Err(error_message(&meter::exhaust().into())) } else { result }
 }
 
 /// Returns the environment with the step limit for the values, and the variables of a text.
 fn prepare(source: &str, scope: &Scope<'_>) -> Result<(Environment<'static>, EngineValue), Error> {
     charge(PARSE_UNITS + meter::text_units(source))?;
     if !meter::current_limits().may_multiply && source.contains('*') {
-        return Err(meter::exhaust());
+        return Err(meter::exhaust().into());
     }
     let (names, longest) = visible_variables(source, scope)?;
     let mut environment = ENVIRONMENT.clone();
@@ -205,7 +186,7 @@ fn template_text(environment: &Environment<'_>, source: &str, names: EngineValue
     let rendered = environment.template_from_str(source).and_then(|template| {
         let rendered = template.render_captured_to(names, &mut text)?;
         // If a value contains several templates, the steps of all of them count.
-        charge(rendered.state().fuel_levels().map_or(0, |(steps, _)| steps))
+        charge(rendered.state().fuel_levels().map_or(0, |(steps, _)| steps)).map_err(Error::from)
     });
     rendered.map_err(|error| error_message(&error))?;
     String::from_utf8(text.0).map(Value::String).map_err(|error| error.to_string())
@@ -220,22 +201,5 @@ fn error_message(error: &Error) -> String {
     match error.line() {
         Some(line) if line > 1 => format!("{text} (line {line})"),
         _ => text,
-    }
-}
-
-/// A writer with a maximum size.
-struct BoundedWriter(Vec<u8>);
-
-impl Write for BoundedWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > MAX_BYTES {
-            return Err(io::Error::other(format!("more than {MAX_BYTES} bytes")));
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

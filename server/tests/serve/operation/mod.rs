@@ -6,6 +6,7 @@ mod clock;
 mod deploy;
 mod doctor;
 mod drain;
+mod import;
 mod memory;
 pub(crate) mod operations;
 mod reload;

@@ -4,15 +4,25 @@
 use super::entry::{AgentEntry, AgentProperties};
 use crate::agent::DynamicProperty;
 use crate::section::dynamic::operator_schema;
+use crate::section::operator::EvaluationPlace;
 use crate::section::{Context, operator};
 use crate::shape::{Shape, check_value, deserialize};
-use crate::source::{MapEntry, Node, Report, Span};
+use crate::source::{Node, Report, Span};
+use operators::definition;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The operators that can be evaluated for a turn.
-const TURN_OPERATORS: [&str; 6] = ["_user", "_payload", "_if", "_eq", "_expr", "_template"];
+/// The operators that read a value for a turn.
+const TURN_OPERATORS: [&str; 4] = ["_user", "_payload", "_expr", "_template"];
+/// Those in options that are sent to the provider unchanged.
+const REQUEST_OPERATORS: [&str; 5] = ["_user", "_payload", "_expr", "_template", "_secret"];
+
+/// Returns what is allowed in the values of a property.
+fn place(property: &str) -> EvaluationPlace<'static> {
+    let values = if REQUEST_PROPERTIES.contains(&property) { &REQUEST_OPERATORS[..] } else { &TURN_OPERATORS };
+    EvaluationPlace { values, is_rendered: false }
+}
 
 /// An operator that is evaluated for each turn. The type only provides the schema.
 pub(crate) struct TurnOperator;
@@ -32,9 +42,10 @@ impl JsonSchema for TurnOperator {
             "_eq" => "Whether the two values in a list are equal.",
             "_expr" => "An expression over `user` and `payload`: `payload.sharedState.seats * 2 > 10`.",
             "_template" => "A template: `Hello {{ user.id }}` or `{% if payload.urlQuery.short %}…{% endif %}`.",
-            _ => "The value of an environment variable, in options that are sent to the provider unchanged.",
+            "_secret" => "The value of an environment variable, in options that are sent to the provider unchanged.",
+            other => definition(other).map_or("Computes a value.", |definition| definition.docs.summary),
         };
-        let names = TURN_OPERATORS.into_iter().chain(["_secret"]);
+        let names = EvaluationPlace { values: &REQUEST_OPERATORS, is_rendered: false }.names().into_iter();
         operator_schema("An operator, which is evaluated for each turn.", names.map(|name| (name, describe(name))))
     }
 }
@@ -65,14 +76,12 @@ pub(crate) fn allow_operators(schema: &mut Schema) {
 /// Reports operators that are not allowed where they are used, and secrets that are not set.
 pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
     let env = context.env;
-    let of_requests: Vec<_> = TURN_OPERATORS.into_iter().chain(["_secret"]).collect();
     for entry in properties.entries() {
         let name = entry.key.as_str();
-        let allowed = if REQUEST_PROPERTIES.contains(&name) { &of_requests[..] } else { &TURN_OPERATORS };
         if STATIC_PROPERTIES.contains(&name) {
             continue;
         }
-        operator::for_each_operator(&entry.value, allowed, context.report, &mut |operator: &MapEntry, report| {
+        operator::for_each_operator(&entry.value, place(name), context.report, &mut |operator, report| {
             operator::check_secret(operator, env, "each request of this agent sends it", report);
         });
     }

@@ -1,7 +1,7 @@
 //! The request `CallEndpoint`.
 
 use crate::section::Context;
-use crate::section::value::Id;
+use crate::section::value::{EndpointId, Id};
 use crate::shape::{Shape, decode};
 use crate::source::{Node, PathStep};
 use schemars::JsonSchema;
@@ -35,7 +35,7 @@ enum CallRequestType {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallRequestProperties {
     /// The id of the endpoint.
-    endpoint_id: Id,
+    endpoint_id: EndpointId,
     /// The payload. Operators are allowed.
     #[serde(default, rename = "payload")]
     _payload: Map<String, Value>,

@@ -3,6 +3,7 @@
 use super::call_request::{self, CallRequest};
 use super::sql_request::{self, SqlRequest};
 use super::{http_request, text_request};
+use crate::section::operator::{EvaluationPlace, FoundOperator};
 use crate::section::{Context, operator, refuse_prototype_key, type_of};
 use crate::shape::suggest;
 use crate::source::{MapEntry, Node, NodeKind, Report, Span};
@@ -37,9 +38,9 @@ const CONTROLS: [Control; 11] = [
 ];
 /// The types of requests.
 const REQUESTS: [&str; 6] = ["SqlQuery", "SqlExecute", "Http", "GenerateText", "GenerateObject", "CallEndpoint"];
-/// The operators that are allowed in a routine.
-const OPERATORS: [&str; 10] =
-    ["_payload", "_step", "_state", "_user", "_item", "_error", "_if", "_eq", "_expr", "_template"];
+/// The operators that read a value in a routine, and `_secret`, which is allowed in some requests.
+const OPERATORS: [&str; 9] =
+    ["_payload", "_step", "_state", "_user", "_item", "_error", "_expr", "_template", "_secret"];
 /// The most branches of `:parallel`.
 const MAX_BRANCHES: usize = 16;
 
@@ -313,8 +314,9 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
     fn operators(&mut self, value: &'n Node, with_secrets: bool) {
         let (endpoint, done, items, in_catch) = (self.endpoint, &self.step_ids, &self.loop_items, self.in_catch);
         let env = self.context.env;
-        let allowed: Vec<_> = OPERATORS.into_iter().chain(with_secrets.then_some("_secret")).collect();
-        operator::for_each_operator(value, &allowed, self.context.report, &mut |operator, report| {
+        let values = if with_secrets { &OPERATORS[..] } else { &OPERATORS[..OPERATORS.len() - 1] };
+        let place = EvaluationPlace { values, is_rendered: false };
+        operator::for_each_operator(value, place, self.context.report, &mut |operator, report| {
             if operator.key == "_error" && !in_catch {
                 let help = Some("only the steps under `:catch` know why something failed".to_owned());
                 return report.error(operator.key_at, "`_error` has no meaning here", help);
@@ -322,7 +324,7 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
             operator::check_secret(operator, env, "a request of this routine sends it", report);
             let Some(path) = operator.value.text() else { return };
             let first = path.split('.').next().unwrap_or(path);
-            match operator.key.as_str() {
+            match operator.key {
                 "_step" if !done.contains(first) => {
                     let help = suggest::help(first, done.iter().copied());
                     let help = help.or_else(|| Some("a step sees the results of the steps before it".to_owned()));
@@ -341,7 +343,7 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
 }
 
 /// Warns of a key that is not in the payload schema, which is probably misspelt.
-fn check_payload_key(key: &str, operator: &MapEntry, endpoint: &Node, report: &mut Report) {
+fn check_payload_key(key: &str, operator: FoundOperator<'_>, endpoint: &Node, report: &mut Report) {
     let Some(schema) = endpoint.get("payloadSchema").map(|entry| &entry.value) else { return };
     let Some(properties) = schema.get("properties").map(|entry| entry.value.entries()) else { return };
     let open =

@@ -1,6 +1,7 @@
 //! `sharedState` of a chat: the values of the page that its agent sees.
 
 use crate::section::dynamic::{self, ValueContext};
+use crate::section::operator::FoundOperator;
 use crate::section::pages::PageIndex;
 use crate::section::{Context, operator, refuse_prototype_key};
 use crate::shape::suggest;
@@ -38,7 +39,7 @@ fn values(
     survey: &PageIndex<'_>,
     context: &mut Context<'_, '_>,
 ) -> Map<String, Value> {
-    let allowed = dynamic::allowed_operators(ValueContext::Property);
+    let allowed = dynamic::place(ValueContext::Property).names();
     let whole = match node.entries() {
         [MapEntry { key, value, .. }] if allowed.contains(&key.as_str()) => Some((key.as_str(), value)),
         _ => None,
@@ -57,15 +58,11 @@ fn values(
             context.report.error(*key_at, format!("`{key}` cannot be the name of a shared value"), Some(help));
         }
         if whole.is_none() {
-            operator::for_each_operator(value, &allowed, context.report, &mut |operator, report| {
-                check(operator, survey, is_embedded, report);
-            });
+            check_operators(value, survey, is_embedded, context.report);
         }
     }
     if whole.is_some() {
-        operator::for_each_operator(node, &allowed, context.report, &mut |operator, report| {
-            check(operator, survey, is_embedded, report);
-        });
+        check_operators(node, survey, is_embedded, context.report);
     }
     match given {
         Some(Value::Object(values)) => values,
@@ -73,10 +70,16 @@ fn values(
     }
 }
 
+fn check_operators(value: &Node, survey: &PageIndex<'_>, is_embedded: bool, report: &mut Report) {
+    operator::for_each_operator(value, dynamic::place(ValueContext::Property), report, &mut |operator, report| {
+        check(operator, survey, is_embedded, report);
+    });
+}
+
 /// Warns of a key that nothing on the page writes. If other sites may embed the chat, they may set
 /// such keys, so only a key that looks like a misspelt input is reported.
-fn check(operator: &MapEntry, survey: &PageIndex<'_>, is_embedded: bool, report: &mut Report) {
-    let value = &operator.value;
+fn check(operator: FoundOperator<'_>, survey: &PageIndex<'_>, is_embedded: bool, report: &mut Report) {
+    let value = operator.value;
     if operator.key != "_state" {
         return;
     }

@@ -1,17 +1,21 @@
-//! Limits of evaluations. The engine's fuel counts steps, but one step (`in`, `==`, `sort`) may
-//! iterate over a whole list, so items and texts are counted here as well.
+//! Limits of evaluations. Everything that one evaluation processes is counted here: the values that
+//! operators read and make, and what the engine of expressions iterates over.
 
-use minijinja::{Error, ErrorKind};
+use serde_json::Value;
 use std::cell::RefCell;
+
+/// The maximum size in bytes of a text that an operator makes, of a template's text, and of an
+/// expression's value.
+pub(crate) const MAX_BYTES: usize = 1 << 20;
 
 /// The number of bytes of a text that cost as much as an item.
 const BYTES_PER_UNIT: usize = 32;
 
 /// The limits of one evaluation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EvaluationLimits {
+pub(crate) struct EvaluationLimits {
     /// The maximum units of work: items and texts that are processed.
-    pub(super) work: u64,
+    pub(crate) work: u64,
     /// The maximum number of steps of one template or expression.
     steps: u64,
     /// The maximum of the number of steps times the bytes of the longest text, because processing a
@@ -20,13 +24,13 @@ pub(super) struct EvaluationLimits {
     /// The minimum number of steps, whatever the length of the texts.
     min_steps: u64,
     /// The maximum size of a text in bytes.
-    pub(super) text: usize,
+    pub(crate) text: usize,
     /// Whether `*` may be used: one step of it can create a text of up to 100 MB.
-    pub(super) may_multiply: bool,
+    pub(crate) may_multiply: bool,
 }
 
 /// The limits on the calling thread: a few milliseconds.
-pub(super) const BRIEF_LIMITS: EvaluationLimits = EvaluationLimits {
+pub(crate) const BRIEF_LIMITS: EvaluationLimits = EvaluationLimits {
     work: 20_000,
     steps: 2_000,
     step_bytes: u64::MAX,
@@ -36,7 +40,7 @@ pub(super) const BRIEF_LIMITS: EvaluationLimits = EvaluationLimits {
 };
 
 /// The limits in the browser, and on a thread that blocks nothing else: a few seconds.
-pub(super) const FULL_LIMITS: EvaluationLimits = EvaluationLimits {
+pub(crate) const FULL_LIMITS: EvaluationLimits = EvaluationLimits {
     work: 4_000_000,
     steps: 100_000,
     step_bytes: 6_000_000_000,
@@ -55,14 +59,14 @@ const DEFAULT_LIMITS: EvaluationLimits = FULL_LIMITS;
 
 impl EvaluationLimits {
     /// Returns the maximum number of steps for values with this longest text in bytes.
-    pub(super) fn steps(&self, longest: usize) -> u64 {
+    pub(crate) fn steps(&self, longest: usize) -> u64 {
         let steps = self.step_bytes / u64::try_from(longest).unwrap_or(u64::MAX).max(1);
         steps.clamp(self.min_steps, self.steps)
     }
 }
 
 /// Returns whether the caller has abandoned the evaluation.
-pub(super) type IsAbandoned = Box<dyn Fn() -> bool>;
+pub(crate) type IsAbandoned = Box<dyn Fn() -> bool>;
 
 struct EvaluationMeter {
     limits: EvaluationLimits,
@@ -86,7 +90,7 @@ impl Drop for RestoreMeter {
 }
 
 /// Runs an evaluation within limits. Also returns whether it exceeded them.
-pub(super) fn with_limits<T>(
+pub(crate) fn with_limits<T>(
     limits: EvaluationLimits,
     is_abandoned: Option<IsAbandoned>,
     work: impl FnOnce() -> T,
@@ -100,31 +104,42 @@ pub(super) fn with_limits<T>(
 }
 
 /// Runs an evaluation within the current limits, or within the default ones if there are none.
-pub(super) fn with_current_limits<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_current_limits<T>(work: impl FnOnce() -> T) -> T {
     if METER.with_borrow(Option::is_some) { work() } else { with_limits(DEFAULT_LIMITS, None, work).0 }
 }
 
 /// Returns the current limits.
-pub(super) fn current_limits() -> EvaluationLimits {
+pub(crate) fn current_limits() -> EvaluationLimits {
     METER.with_borrow(|meter| meter.as_ref().map_or(DEFAULT_LIMITS, |meter| meter.limits))
 }
 
 /// Returns whether the limits were exceeded.
-pub(super) fn is_exhausted() -> bool {
+pub(crate) fn is_exhausted() -> bool {
     METER.with_borrow(|meter| meter.as_ref().is_some_and(|meter| meter.is_exhausted))
 }
 
+/// The error that the budget of an evaluation is used up, or that its caller has abandoned it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exhausted;
+
+impl From<Exhausted> for String {
+    fn from(_: Exhausted) -> Self {
+        "the evaluation takes too much work".to_owned()
+    }
+}
+
 /// Ends the evaluation: all further charges fail.
-pub(super) fn exhaust() -> Error {
+#[cfg(feature = "expressions")]
+pub(crate) fn exhaust() -> Exhausted {
     METER.with_borrow_mut(|meter| meter.iter_mut().for_each(|meter| meter.is_exhausted = true));
-    out_of_fuel()
+    Exhausted
 }
 
 /// Charges units of work.
 ///
 /// # Errors
 /// The budget is used up, or the caller has abandoned the evaluation.
-pub(super) fn charge(units: u64) -> Result<(), Error> {
+pub(crate) fn charge(units: u64) -> Result<(), Exhausted> {
     METER.with_borrow_mut(|meter| {
         let Some(meter) = meter else { return Ok(()) };
         let is_abandoned = || meter.is_abandoned.as_ref().is_some_and(|is_abandoned| is_abandoned());
@@ -135,18 +150,67 @@ pub(super) fn charge(units: u64) -> Result<(), Error> {
             }
             _ => {
                 meter.is_exhausted = true;
-                Err(out_of_fuel())
+                Err(Exhausted)
             }
         }
     })
 }
 
-/// Returns the engine's error for an exceeded limit.
-fn out_of_fuel() -> Error {
-    Error::from(ErrorKind::OutOfFuel)
+/// Returns the units of a text.
+pub(crate) fn text_units(text: &str) -> u64 {
+    u64::try_from(text.len() / BYTES_PER_UNIT).unwrap_or(u64::MAX)
 }
 
-/// Returns the units of a text.
-pub(super) fn text_units(text: &str) -> u64 {
-    u64::try_from(text.len() / BYTES_PER_UNIT).unwrap_or(u64::MAX)
+/// Returns the units of a count.
+pub(crate) fn units(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// Charges for a value: one unit for each part, and those of its texts.
+///
+/// # Errors
+/// The budget is used up.
+pub(crate) fn charge_value(value: &Value) -> Result<(), Exhausted> {
+    match value {
+        Value::Array(items) => items.iter().try_fold((), |(), item| charge_value(item))?,
+        Value::Object(fields) => fields.iter().try_fold((), |(), (key, value)| {
+            charge(text_units(key))?;
+            charge_value(value)
+        })?,
+        Value::String(text) => charge(text_units(text))?,
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+    charge(1)
+}
+
+/// Charges for a text of this length that is about to be made.
+///
+/// # Errors
+/// The text is too long, or the budget is used up.
+pub(crate) fn charge_text(bytes: usize) -> Result<(), String> {
+    if bytes > MAX_BYTES {
+        return Err(format!("the text is longer than {MAX_BYTES} bytes"));
+    }
+    charge(1 + units(bytes / BYTES_PER_UNIT))?;
+    Ok(())
+}
+
+/// Charges for one step, or for a copy of a value.
+///
+/// # Errors
+/// The budget is used up.
+pub(crate) fn charge_copy(copied: Option<&Value>) -> Result<(), String> {
+    match copied {
+        Some(value) => charge_value(value)?,
+        None => charge(1)?,
+    }
+    Ok(())
+}
+
+/// Charges for one step.
+///
+/// # Errors
+/// The budget is used up.
+pub(crate) fn charge_node() -> Result<(), String> {
+    charge_copy(None)
 }
