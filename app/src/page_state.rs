@@ -5,6 +5,7 @@
 
 mod field;
 mod form;
+mod path;
 #[cfg(test)]
 mod tests;
 
@@ -65,8 +66,7 @@ impl PageState {
     /// Declares a key for an input of a page written in Rust. A key that already exists stays as it
     /// is.
     pub fn declare(&self, key: &str, label: Option<String>, initial: Value) {
-        let is_new = self.fields.with_value(|fields| !fields.contains_key(key));
-        if is_new {
+        if !self.has(key) {
             let field = FieldState::new(label.unwrap_or_else(|| label_from_id(key)), initial);
             self.fields.update_value(|fields| drop(fields.insert(key.to_owned(), field)));
             self.count_write();
@@ -246,7 +246,17 @@ impl PageState {
             let written = fields.iter().filter(|(_, field)| field.agent_write.with(Option::is_some));
             written.map(|(key, _)| key.clone()).collect()
         };
+        self.writes.track();
         self.fields.with_value(written)
+    }
+
+    /// Returns whether an agent wrote a key that no input shows. Tracked.
+    pub(crate) fn has_agent_write_without_input(&self) -> bool {
+        // The key may be new.
+        self.writes.track();
+        self.fields.with_value(|fields| {
+            fields.values().any(|field| !field.is_input && field.agent_write.with(Option::is_some))
+        })
     }
 
     /// Restores the value that the agent's last write replaced.
@@ -286,13 +296,23 @@ impl PageState {
         self.announcement.get()
     }
 
+    /// Returns whether the key belongs to an input.
+    pub(crate) fn is_input(&self, key: &str) -> bool {
+        self.fields.with_value(|fields| fields.get(key).is_some_and(|field| field.is_input))
+    }
+
+    /// Returns whether the state has a key.
+    fn has(&self, key: &str) -> bool {
+        self.fields.with_value(|fields| fields.contains_key(key))
+    }
+
     /// Returns the field of a key. The field of an undeclared key is created on first use, so that
     /// an agent may write before a block reads.
     fn field(&self, key: &str) -> FieldState {
         if let Some(field) = self.fields.with_value(|fields| fields.get(key).cloned()) {
             return field;
         }
-        let field = FieldState::new(label_from_id(key), Value::Null);
+        let field = FieldState { is_input: false, ..FieldState::new(label_from_id(key), Value::Null) };
         self.fields.update_value(|fields| {
             fields.insert(key.to_owned(), field.clone());
         });

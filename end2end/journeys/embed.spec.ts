@@ -149,7 +149,7 @@ test("the embedding page shares the state that the chat's page declares", async 
   await alive(frame);
   const chat = new Chat(frame);
   await chat.ask("what do you see?");
-  await expect(chat.answers.last()).toContainText('company (text): "Acme"; - seats (number): null; - cart (any value, read only): {"items":3}');
+  await expect(chat.answers.last()).toContainText('company (text): "Acme"; - seats (number): null; - cart (object, read only): {"items":3}');
   await chat.ask('write {"company":"Engines","seats":4,"cart":1,"secret":2}');
   await expect(chat.answers.last()).toContainText('"written":["company","seats"]');
   await expect(chat.answers.last()).toContainText('"ignored":["cart","secret"]');

@@ -41,7 +41,8 @@ test("buttons of a page ask, stop and start a new conversation", async ({ page }
   await page.getByRole("button", { name: "Count" }).click();
   await expect.poll(() => chat.counted(), { timeout: 20_000 }).toBeGreaterThan(3);
   await page.getByRole("button", { name: "Ask" }).click();
-  await expect(page.getByRole("list", { name: "Messages" })).toContainText("An answer is being written.");
+  // It waits for the answer, like what the user sends.
+  await expect(page.locator(".cw-queue")).toContainText("search for nothing");
   await page.getByRole("button", { name: "Enough" }).click();
   await chat.idle();
   await expect(page.getByRole("status").filter({ hasText: "stopped" }).first()).toBeVisible();

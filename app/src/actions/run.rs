@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use std::time::Duration;
 use wire::page::{
     Action, ActionType, CallEndpointParams, CallMethodParams, ClientTool, InputsParams, LinkParams, MessageParams,
+    ThrowParams,
 };
 
 /// Why a list of actions ended early.
@@ -86,7 +87,9 @@ impl Actions {
         }
         match action.kind {
             ActionType::SetState => {
-                params.into_iter().for_each(|(key, value)| self.state.set(&key, value));
+                for (key, value) in self.state.resolve_writes(params) {
+                    self.state.set(&key, value);
+                }
             }
             ActionType::Reset => self.state.reset(InputsParams::read(&params).ids.as_deref()),
             ActionType::Validate => {
@@ -109,6 +112,12 @@ impl Actions {
             ActionType::Link => {
                 let params = LinkParams::read(&params);
                 link::follow(&params, self.scope.address()).map_err(ActionError::Message)?;
+            }
+            ActionType::Throw => {
+                let ThrowParams { message, throw } = ThrowParams::read(&params);
+                if throw {
+                    return Err(ActionError::Message(message));
+                }
             }
             ActionType::Message => {
                 let MessageParams { content, status, duration } = MessageParams::read(&params);

@@ -8,6 +8,7 @@ use crate::chunks::Chunk;
 use crate::prelude::*;
 use leptos::html;
 use leptos::web_sys::File;
+use serde_json::Value;
 use wire::ToolPart;
 use wire::api::ConversationView;
 use wire::page::Page;
@@ -77,6 +78,8 @@ pub(crate) struct ExtraFunctions {
     pub(in crate::agent_chat) dictate: fn(Session),
     pub(in crate::agent_chat) edit: fn() -> AnyView,
     pub(in crate::agent_chat) feedback: fn(MessageState, RwSignal<bool>) -> AnyView,
+    /// The line or panel above the composer.
+    pub(in crate::agent_chat) header: fn(Session, &Value) -> AnyView,
     /// The items of a message's menu, given the popover that contains them.
     pub(in crate::agent_chat) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
     pub(in crate::agent_chat) queue: fn() -> AnyView,

@@ -219,7 +219,9 @@ impl HostPage {
             if let Some((key, _)) = key {
                 self.known_state.update_value(|told| drop(told.insert(key, value.clone())));
             }
-            self.state.set(&target, value);
+            for (target, value) in self.state.resolve_writes([(target, value)]) {
+                self.state.set(&target, value);
+            }
         }
         let refused = &applied.output["refused"];
         if !refused.is_null() {
@@ -231,7 +233,7 @@ impl HostPage {
     fn send_state(self) {
         let mut news = Map::new();
         for (key, target) in self.keys.get_value() {
-            let value = self.state.get(&target);
+            let value = self.state.get_at(&target);
             if self.known_state.with_value(|told| told.get(&key) != Some(&value)) {
                 news.insert(key, value);
             }

@@ -5,7 +5,7 @@ use super::chunk_tables::{
     CONVERSATION, ConversationFunctions, EXTRAS, ExtraFunctions, FRAMES, FrameFunctions, SESSION, SessionFunctions,
     TOOLS, ToolFunctions,
 };
-use super::composer::{attachments, context_meter, edit_form, queue, undo};
+use super::composer::{attachments, context_meter, edit_form, header, queue, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
 use super::message::{feedback, menu, sources, versions};
@@ -49,6 +49,7 @@ fn extras() -> Result<ExtraFunctions, ChunkError> {
         dictate: Session::dictate,
         edit: || view! { <edit_form::EditForm /> }.into_any(),
         feedback: |message, asks_why| view! { <feedback::FeedbackForm message asks_why /> }.into_any(),
+        header: header::header,
         menu: menu::items,
         queue: || view! { <queue::Queue /> }.into_any(),
         sources: sources::sources_view,

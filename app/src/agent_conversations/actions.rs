@@ -2,18 +2,23 @@
 //! sheet anchors to the button that opened it.
 
 use super::chunk_table::ORGANIZING;
+use super::events::ListEvents;
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_move_dialog;
 use super::share_dialog::open_share_dialog;
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::ui::emblem::emblem;
 use crate::ui::icons::{Icon, Shape};
+use crate::ui::node::reactive_nodes;
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
+use serde_json::{Value, json};
 use wire::api::ConversationSummary;
 use wire::organize::ConversationChange;
+use wire::page::{ItemListProperties, MenuItem};
 
 /// The menu with the actions of a conversation: rename, pin, archive, move, select, delete and
 /// more. The popover is always in the document, so that a button can open it; its items are loaded
@@ -73,6 +78,33 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
             Some(format!("/api/conversations/{id}/export?format={format}"))
         }
     };
+    let ListEvents(events, own) = expect_context();
+    let of_page = own.map(|own| {
+        let entry = move |entry: MenuItem| {
+            let events = events.clone();
+            let danger = if entry.danger { "cw-danger" } else { "" };
+            let label = entry.label.unwrap_or_else(|| entry.key.clone());
+            // Without an icon, its place keeps the labels aligned.
+            let icon = entry.icon.unwrap_or_default();
+            let clicked = move |_| {
+                if let Some(menu) = menu.get_untracked() {
+                    // Fails only if the menu is closed.
+                    let _ = menu.hide_popover();
+                }
+                if let Some(subject) = list.subject.get_untracked() {
+                    events.emit("onMenuClick", menu_click(&entry.key, &subject));
+                }
+            };
+            view! {
+                <button type="button" role="menuitem" class=danger on:click=clicked>
+                    {reactive_nodes(move || emblem(&icon, "cw-item-icon"))}
+                    {label}
+                </button>
+            }
+            .into_any()
+        };
+        (move || own.get::<ItemListProperties>().menu.into_iter().map(entry.clone()).collect_view()).into_any()
+    });
     view! {
             <button type="button" role="menuitem" autofocus=true node_ref=first on:click=item(|list, subject| list.renaming.set(Some(subject.id)))>
                 <Icon of=Shape::Pencil />
@@ -118,8 +150,25 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
                 <Icon of=Shape::Bin />
                 {t(Text::Delete)}
             </button>
+            {of_page}
     }
     .into_any()
+}
+
+/// Returns the payload of `onMenuClick`. `key`, `label` and `timestamp` are those of an item of a
+/// list of the page.
+fn menu_click(action: &str, subject: &ConversationSummary) -> Value {
+    let conversation = json!({
+        "key": subject.id,
+        "label": subject.title,
+        "timestamp": subject.updated_at,
+        "agentId": subject.agent_id,
+        "pageId": subject.page_id,
+        "folderId": subject.folder_id,
+        "pinned": subject.pinned,
+        "archived": subject.archived,
+    });
+    json!({ "action": action, "conversationKey": subject.id, "conversation": conversation })
 }
 
 fn pin_change(pinned: bool) -> ConversationChange {

@@ -20,6 +20,9 @@ pub(crate) struct OrganizingFunctions {
     pub(super) dialogs: fn() -> AnyView,
     /// The items of a conversation's menu, given the popover around them.
     pub(super) menu: fn(NodeRef<html::Div>) -> AnyView,
+    /// The button above the stored conversations, if the page changes it, given the list's element
+    /// and the button's id and label.
+    pub(super) list_head: fn(Properties, NodeRef<html::Div>, String, String) -> AnyView,
     pub(super) search_results: fn() -> AnyView,
     pub(super) delete: fn(ConversationListState, Vec<String>),
     pub(super) search: fn(ConversationSearch, ConversationListState, Option<String>),

@@ -75,7 +75,7 @@ fn ConversationLink(item: ConversationEntry, menu: String) -> AnyView {
     let chat = use_chat_context();
     let list = use_conversations();
     let ConversationEntry { id, summary } = item;
-    let ListEvents(events) = expect_context();
+    let ListEvents(events, _) = expect_context();
     let select = {
         let id = id.clone();
         move |event: MouseEvent| {
@@ -84,7 +84,8 @@ fn ConversationLink(item: ConversationEntry, menu: String) -> AnyView {
                 return list.toggle_selected(&id);
             }
             close_drawers();
-            events.emit("onSelect", serde_json::json!({ "id": id }));
+            let previous = chat.conversation.get_untracked();
+            events.emit("onSelect", serde_json::json!({ "id": id, "key": id, "previousKey": previous }));
         }
     };
     let href = summary.with_untracked(conversation_href);

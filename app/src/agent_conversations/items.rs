@@ -1,7 +1,9 @@
 //! A conversation list that the page provides itself: the entries come from the block's properties,
 //! and what the user does with them is reported as events of the block.
 
+use super::events::ListEvents;
 use crate::actions::BlockEvents;
+use crate::chat_context::use_chat_context;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::properties::Properties;
@@ -29,12 +31,7 @@ pub fn ItemList(
     events: BlockEvents,
 ) -> AnyView {
     let root = NodeRef::<html::Div>::new();
-    Effect::new(move |_| {
-        if let (Some(root), Some(width)) = (root.get(), properties.get::<ItemListProperties>().width) {
-            // Fails only for an unknown property.
-            let _ = HtmlElement::style(&root).set_property("max-inline-size", &css_pixels(width));
-        }
-    });
+    limit_width(root, properties, Some(ItemListProperties::ITEMS_WIDTH));
     let clicked = {
         let events = events.clone();
         move |event: MouseEvent| handle_click(&event, properties, &events)
@@ -43,28 +40,63 @@ pub fn ItemList(
         close_drawers();
         events.emit("onNew", json!({}));
     };
-    let creation = move || properties.get::<ItemListProperties>().creation;
-    let label = move || creation().label.unwrap_or_else(|| t(Text::NewConversation).to_owned());
-    let class = move || {
-        let align = match creation().align {
-            Alignment::Start => "",
-            align => align.name(),
-        };
-        Some(format!("cw-button cw-new {align}"))
-    };
     view! {
         <div class="cw-conversations" node_ref=root>
-            <button type="button" class=class on:click=new>
-                {reactive_nodes(move || {
-                    let own = creation().icon.filter(|icon| !icon.is_empty());
-                    own.map_or_else(|| vec![icon(Shape::Plus)], |own| emblem(&own, "cw-item-icon"))
-                })}
-                {label}
+            <button type="button" class=move || Some(creation_class(properties)) on:click=new>
+                {creation_content(properties, t(Text::NewConversation).to_owned())}
             </button>
             <div class="cw-items" on:click=clicked>
                 {reactive_nodes(move || groups(properties))}
             </div>
         </div>
+    }
+    .into_any()
+}
+
+/// Renders the link for a new conversation above the stored ones, and limits the width of the list.
+pub(super) fn list_head(properties: Properties, root: NodeRef<html::Div>, id: String, label: String) -> AnyView {
+    let (chat, ListEvents(events, _)) = (use_chat_context(), expect_context());
+    limit_width(root, properties, None);
+    let new = move |_| {
+        close_drawers();
+        events.emit("onNew", json!({}));
+    };
+    view! {
+        <a id=id class=move || Some(creation_class(properties)) href=move || Some(chat.href(None)) on:click=new>
+            {creation_content(properties, label)}
+        </a>
+    }
+    .into_any()
+}
+
+/// Sets the maximum width of the list.
+fn limit_width(root: NodeRef<html::Div>, properties: Properties, default: Option<f64>) {
+    Effect::new(move |_| {
+        let width = properties.get::<ItemListProperties>().width.or(default);
+        if let (Some(root), Some(width)) = (root.get(), width) {
+            // Fails only for an unknown property.
+            let _ = HtmlElement::style(&root).set_property("max-inline-size", &css_pixels(width));
+        }
+    });
+}
+
+fn creation_class(properties: Properties) -> String {
+    let align = match properties.get::<ItemListProperties>().creation.align {
+        Alignment::Start => "",
+        align => align.name(),
+    };
+    format!("cw-button cw-new {align}")
+}
+
+/// Renders the icon and the label of the button for a new conversation.
+fn creation_content(properties: Properties, default: String) -> AnyView {
+    let creation = move || properties.get::<ItemListProperties>().creation;
+    view! {
+        {reactive_nodes(move || {
+            let own = creation().icon.filter(|icon| !icon.is_empty());
+            own.map_or_else(|| vec![icon(Shape::Plus)], |own| emblem(&own, "cw-item-icon"))
+        })}
+        {move || creation().label.unwrap_or_else(|| default.clone())}
     }
     .into_any()
 }

@@ -26,6 +26,7 @@ use crate::api::{ApiError, ServerData, list_conversations};
 use crate::chat_context::use_chat_context;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
+use crate::properties::Properties;
 use crate::texts::{Text, block_language, error_text, t, with_locale};
 use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
@@ -33,6 +34,7 @@ pub(crate) use chunk_table::ORGANIZING;
 use events::ListEvents;
 use item::ConversationItem;
 use leptos::ev::KeyboardEvent;
+use leptos::html;
 use list::{ConversationEntry, ConversationListState};
 use row_window::RowWindow;
 use scope::ListScope;
@@ -51,33 +53,50 @@ pub fn AgentConversations(
     id: String,
     /// The block's properties.
     properties: AgentConversationsProperties,
-    /// `onSelect` with the conversation's `id`, and `onNew`.
+    /// `onSelect` with `{id, key, previousKey}`, `onNew`, and `onMenuClick` with
+    /// `{action, conversationKey, conversation}`.
     #[prop(optional)]
     events: BlockEvents,
+    /// `menu`, `creation` and `width` of [`ItemListProperties`](wire::page::ItemListProperties).
+    #[prop(optional_no_strip)]
+    own: Option<Properties>,
 ) -> AnyView {
     let locale = properties.locale.clone();
-    with_locale(locale.as_ref(), move || block(id, properties, events))
+    with_locale(locale.as_ref(), move || block(id, properties, ListEvents(events, own)))
 }
 
-fn block(id: String, properties: AgentConversationsProperties, events: BlockEvents) -> AnyView {
+fn block(id: String, properties: AgentConversationsProperties, events: ListEvents) -> AnyView {
     let chat = use_chat_context();
     let (lang, dir) = block_language();
-    let news = events.clone();
-    let new = move |_| {
-        close_drawers();
-        news.emit("onNew", Value::Null);
-    };
-    provide_context(ListEvents(events));
+    let root = NodeRef::<html::Div>::new();
+    provide_context(events.clone());
     let first = ServerData::new(|| (0, None), |cursor| list_conversations(ListFilter::default(), cursor), false);
     let new_label = properties.new_label.unwrap_or_else(|| t(Text::NewConversation).to_owned());
     let new_id = format!("list-{id}-new");
+    let ListEvents(events, own) = events;
+    let new = match own {
+        Some(own) => {
+            let new_id = new_id.clone();
+            ORGANIZING.view(move |code| (code.list_head)(own, root, new_id.clone(), new_label.clone()))
+        }
+        None => {
+            let new = move |_| {
+                close_drawers();
+                events.emit("onNew", Value::Null);
+            };
+            view! {
+                <a id=new_id class="cw-button cw-new" href=move || Some(chat.href(None)) on:click=new>
+                    <Icon of=Shape::Plus />
+                    {new_label}
+                </a>
+            }
+            .into_any()
+        }
+    };
     let list = first.view(move |first| view! { <LoadedList id=id.clone() first /> }.into_any());
     view! {
-        <div class="cw-conversations" lang=lang dir=dir>
-            <a id=new_id class="cw-button cw-new" href=move || Some(chat.href(None)) on:click=new>
-                <Icon of=Shape::Plus />
-                {new_label}
-            </a>
+        <div class="cw-conversations" lang=lang dir=dir node_ref=root>
+            {new}
             {list}
         </div>
     }

@@ -4,7 +4,7 @@
 use super::actions::menu_items;
 use super::chunk_table::{ORGANIZING, OrganizingFunctions};
 use super::import::import_file;
-use super::items::ItemList;
+use super::items::{ItemList, list_head};
 use super::list::ConversationListState;
 use super::move_dialog::MoveDialog;
 use super::rename::RenameField;
@@ -33,6 +33,7 @@ fn functions() -> Result<OrganizingFunctions, ChunkError> {
             .into_any()
         },
         menu: menu_items,
+        list_head,
         search_results: || view! { <SearchResults /> }.into_any(),
         delete: ConversationListState::delete,
         search: ConversationSearch::request,

@@ -162,7 +162,12 @@ fn more_button(search: ConversationSearch, list: ConversationListState, next: St
     .into_any()
 }
 
-fn result_item(search: ConversationSearch, key: String, found: SearchHit, ListEvents(events): ListEvents) -> AnyView {
+fn result_item(
+    search: ConversationSearch,
+    key: String,
+    found: SearchHit,
+    ListEvents(events, _): ListEvents,
+) -> AnyView {
     let href = conversation_href(&found.conversation);
     let chat = use_chat_context();
     let SearchHit { conversation, message_id, outcome, passage } = found;
@@ -174,7 +179,9 @@ fn result_item(search: ConversationSearch, key: String, found: SearchHit, ListEv
     };
     let open = move |_| {
         close_drawers();
-        events.emit("onSelect", serde_json::json!({ "id": conversation.id }));
+        let previous = chat.conversation.get_untracked();
+        let id = &conversation.id;
+        events.emit("onSelect", serde_json::json!({ "id": id, "key": id, "previousKey": previous }));
         chat.target_message.set(message_id.clone());
         search.opened.set(Some(key.clone()));
         highlight::clear_highlight();

@@ -47,8 +47,8 @@ use crate::scope::OperatorScope;
 use crate::texts::{Locale, with_locale};
 use serde_json::Value;
 use wire::page::{
-    self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, MarkdownProperties,
-    shared_fields,
+    self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, ItemListProperties,
+    MarkdownProperties, shared_fields,
 };
 
 /// Renders blocks in order.
@@ -98,8 +98,10 @@ fn component(own: page::Block) -> AnyView {
             });
         }
         BlockType::AgentConversations => {
+            let of_page = ItemListProperties::OF_STORED.iter().any(|key| properties.contains_key(*key));
+            let own = of_page.then(|| Properties::from_config(properties.clone()));
             let properties = AgentConversationsProperties::read(&properties);
-            return view! { <AgentConversations id properties events /> }.into_any();
+            return view! { <AgentConversations id properties events own /> }.into_any();
         }
         BlockType::AgentChat => {
             let mut properties = AgentChatProperties::read(&properties);

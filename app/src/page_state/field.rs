@@ -10,6 +10,8 @@ use wire::page::Block;
 #[derive(Clone)]
 pub(super) struct FieldState {
     pub(super) label: String,
+    /// Whether an input shows the value, with its agent's change.
+    pub(super) is_input: bool,
     pub(super) initial: Value,
     pub(super) value: ArcRwSignal<Value>,
     pub(super) agent_write: ArcRwSignal<Option<AgentWrite>>,
@@ -31,6 +33,7 @@ impl FieldState {
     pub(super) fn new(label: String, value: Value) -> Self {
         Self {
             label,
+            is_input: true,
             initial: value.clone(),
             value: ArcRwSignal::new(value),
             agent_write: ArcRwSignal::new(None),

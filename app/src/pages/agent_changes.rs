@@ -8,8 +8,8 @@ use crate::page_state::{PageState, use_page_state};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 
-/// The number of changes from which the bar is shown; for fewer, the notices at the fields are
-/// enough.
+/// The number of changes from which the bar is shown; for fewer, the notices at the inputs are
+/// enough, unless a change is in no input.
 const MIN_CHANGES_FOR_BAR: usize = 2;
 
 /// Shows the bar at the lower edge of the form. It overlays the content, so that the layout does
@@ -18,7 +18,7 @@ const MIN_CHANGES_FOR_BAR: usize = 2;
 pub fn AgentChanges() -> AnyView {
     let state = use_page_state();
     let count = Memo::new(move |_| state.agent_writes().len());
-    let is_worth_it = Memo::new(move |_| count.get() >= MIN_CHANGES_FOR_BAR);
+    let is_worth_it = Memo::new(move |_| count.get() >= MIN_CHANGES_FOR_BAR || state.has_agent_write_without_input());
     let bar = move || is_worth_it.get().then(|| TOOLS.view(|code| (code.changes)()));
     let is_left_over = Memo::new(move |_| !state.leftover_entries().is_empty());
     let entries = move || is_left_over.get().then(|| TOOLS.view(|code| (code.left_over)()));
@@ -39,10 +39,13 @@ pub(crate) fn changes_bar() -> AnyView {
         change(&state);
         focus(CONTENT_DRAWER);
     };
-    let number = move || state.agent_writes().len().to_string();
+    let number = move || match state.agent_writes().len() {
+        1 => t(Text::OneChangeByAgent).to_owned(),
+        number => format!("{number}{}", t(Text::CountChangesByAgent)),
+    };
     view! {
         <div class="cw-agent-changes-bar" role="group" aria-label=t(Text::ChangesByAgent)>
-            <span>{number} {t(Text::CountChangesByAgent)}</span>
+            <span>{number}</span>
             <button type="button" class="cw-link" on:click=move |_| end(PageState::undo_all)>
                 {t(Text::UndoAll)}
             </button>

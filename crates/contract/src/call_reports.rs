@@ -54,6 +54,14 @@ impl CallReports {
         self.send(CallReport::Data { name: name.into(), id, data }).await;
     }
 
+    /// Shows what the call is doing, in the user's words, until the agent writes or the call says
+    /// something else. It is the data part `data-status` of the message.
+    pub async fn status(&self, text: &str) {
+        if let Some((call_id, _)) = &self.0 {
+            self.add_data("status", Some(call_id.clone()), serde_json::json!({ "message": text })).await;
+        }
+    }
+
     /// Lets the run ask its tool sources again before its next step.
     pub async fn tools_changed(&self) {
         self.send(CallReport::ToolsChanged).await;

@@ -3,7 +3,7 @@
 use crate::routine::{self, RoutineContext, StepBudget};
 use crate::step::{DialectLookup, RoutineStep};
 use crate::{Connection, EndpointError, EndpointGate, EndpointTool, Secrets};
-use contract::{ApprovalTerms, ModelUse, ToolSpec};
+use contract::{ApprovalTerms, CallReports, ModelUse, ToolSpec};
 use dialect::Dialect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -46,6 +46,9 @@ pub struct CallContext {
     pub models: ModelUse,
     /// Cancels the call.
     pub cancel: CancellationToken,
+    /// Shows the user what the routine says with `:status`. Nobody sees it unless an agent called
+    /// the endpoint.
+    pub reports: CallReports,
 }
 
 /// All endpoints and their connections.
@@ -131,6 +134,7 @@ impl Endpoints {
             payload: &Arc::new(payload),
             user: &Arc::new(context.gate.user(&context.user_id)),
             models: &context.models,
+            reports: &context.reports,
             budget: &StepBudget::default(),
             depth: 0,
         };

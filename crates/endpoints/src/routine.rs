@@ -4,7 +4,7 @@ use crate::endpoint::Endpoints;
 use crate::step::{CallStep, RequestKind, RequestStep, RoutineStep};
 use crate::text_models::GenerateRequest;
 use crate::{Connection, EndpointError, EndpointGate, OwnedScope, Secrets};
-use contract::ModelUse;
+use contract::{CallReports, ModelUse};
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
 use operators::{Evaluator, ExpressionLanguage, Scope, evaluate_encoded, is_truthy};
@@ -20,16 +20,29 @@ const MAX_STEPS: u32 = 1_000;
 /// The maximum depth of endpoints that call each other.
 const MAX_DEPTH: u32 = 8;
 
+/// The maximum number of `:status` steps of one call that have an effect; later ones are ignored.
+const MAX_STATUSES: u32 = 100;
+
+/// The maximum length of a status in characters; a longer one is cut.
+const MAX_STATUS: usize = 300;
+
 /// The number of steps that one call has run so far, over all its routines.
 #[derive(Default)]
-pub(crate) struct StepBudget(AtomicU32);
+pub(crate) struct StepBudget {
+    steps: AtomicU32,
+    statuses: AtomicU32,
+}
 
 impl StepBudget {
     fn count_step(&self) -> Result<(), EndpointError> {
-        match self.0.fetch_add(1, Ordering::Relaxed) {
+        match self.steps.fetch_add(1, Ordering::Relaxed) {
             ..MAX_STEPS => Ok(()),
             _ => Err(EndpointError::TooManySteps(MAX_STEPS)),
         }
+    }
+
+    fn allows_status(&self) -> bool {
+        self.statuses.fetch_add(1, Ordering::Relaxed) < MAX_STATUSES
     }
 }
 
@@ -50,6 +63,8 @@ pub(crate) struct RoutineContext<'a> {
     pub(crate) user: &'a Arc<Value>,
     /// Counts the model requests.
     pub(crate) models: &'a ModelUse,
+    /// Shows `:status` to the user.
+    pub(crate) reports: &'a CallReports,
     pub(crate) budget: &'a StepBudget,
     /// The number of endpoints that wait for this one.
     pub(crate) depth: u32,
@@ -134,6 +149,13 @@ impl<'a> Routine<'a> {
             RoutineStep::Log(message) => {
                 let message = into_text(self.evaluate(":log", message).await?);
                 tracing::info!(target: "chatwright", endpoint = self.context.endpoint_id, message, "a routine logged a message");
+            }
+            RoutineStep::Status(text) => {
+                let text = into_text(self.evaluate(":status", text).await?);
+                if self.context.budget.allows_status() {
+                    let text: String = text.chars().take(MAX_STATUS).collect();
+                    self.context.reports.status(&text).await;
+                }
             }
             RoutineStep::Reject(message) => {
                 return Err(EndpointError::Rejected(into_text(self.evaluate(":reject", message).await?)));

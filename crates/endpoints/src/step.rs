@@ -27,6 +27,8 @@ pub(crate) enum RoutineStep {
     SetState(Map<String, Value>),
     /// `:log`
     Log(Value),
+    /// `:status`: shows the user what the routine is doing.
+    Status(Value),
     /// `:reject`: ends the routine with an error of the caller.
     Reject(Value),
     /// `:throw`: ends the routine with an error.
@@ -124,6 +126,7 @@ impl RoutineStep {
                 Ok(Self::SetState(values.clone()))
             }
             ":log" => Ok(Self::Log(argument.clone())),
+            ":status" => Ok(Self::Status(argument.clone())),
             ":reject" => Ok(Self::Reject(argument.clone())),
             ":throw" => Ok(Self::Throw(argument.clone())),
             unknown => Err(format!("there is no control `{unknown}`")),

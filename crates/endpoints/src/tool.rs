@@ -38,8 +38,8 @@ impl Tool for CallerEndpointTool {
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        let ToolContext { scope, cancel, models, .. } = context;
-        let caller = CallContext { user_id: scope.user_id.clone(), gate: self.gate.clone(), models, cancel };
+        let ToolContext { scope, cancel, models, reports, .. } = context;
+        let caller = CallContext { user_id: scope.user_id.clone(), gate: self.gate.clone(), models, cancel, reports };
         Box::pin(async move {
             let called = self.tool.endpoints.call(&self.tool.endpoint_id, input, &caller).await;
             called.map_err(|error| {

@@ -27,6 +27,7 @@ fn context() -> CallContext {
         gate: Arc::new(|_: &str| Ok(())),
         models: ModelUse::default(),
         cancel: CancellationToken::new(),
+        reports: contract::CallReports::default(),
     }
 }
 

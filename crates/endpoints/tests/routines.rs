@@ -1,6 +1,6 @@
 //! Routines with a real database.
 
-use contract::{ApprovalTerms, Tool, ToolContext};
+use contract::{ApprovalTerms, CallReport, CallReports, Tool, ToolContext};
 use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, SqlConnection, SqlSettings};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -36,6 +36,7 @@ fn context() -> CallContext {
         gate: Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),
         cancel: CancellationToken::new(),
+        reports: CallReports::default(),
     }
 }
 
@@ -292,6 +293,26 @@ async fn call_ends_when_cancelled_or_timed_out() {
 }
 
 #[tokio::test]
+async fn statuses_of_a_call_are_reported_up_to_a_limit() {
+    let say = json!({ ":status": { "_template": "Reading {{ item.page }} {{ payload.q }}" } });
+    let nested = json!({ "id": "c", "type": "CallEndpoint", "properties": { "endpointId": "inner", "payload": { "q": "deep" } } });
+    let pages: Vec<u32> = (0..200).collect();
+    let outer = json!([nested, { ":for": "page", ":in": pages, ":do": say }]);
+    let inner = json!([{ ":status": { "_payload": "q" } }]);
+    let endpoints = endpoints(false, Duration::from_secs(20), &[("outer", outer), ("inner", inner)]).await;
+    let (sender, mut received) = tokio::sync::mpsc::channel(500);
+    let context = CallContext { reports: CallReports::new("call", sender), ..context() };
+    endpoints.call("outer", json!({ "q": "x".repeat(1_000) }), &context).await.unwrap();
+    let mut said = Vec::new();
+    while let Ok((call, CallReport::Data { name, id, data })) = received.try_recv() {
+        assert_eq!((call.as_str(), name.as_str(), id.as_deref()), ("call", "status", Some("call")));
+        said.push(data["message"].as_str().unwrap().to_owned());
+    }
+    assert_eq!((said.len(), said[0].as_str(), said[1].chars().count()), (100, "deep", 300));
+    assert!(said[1].starts_with("Reading 0 xxx"), "{}", said[1]);
+}
+
+#[tokio::test]
 async fn endpoint_can_be_called_as_a_tool() {
     let routine = json!([{ ":if": { "_eq": [{ "_payload": "q" }, ""] }, ":then": { ":reject": "Say what." } }, { ":return": "found" }]);
     let endpoints = Arc::new(endpoints(false, Duration::from_secs(20), &[("search", routine)]).await);
@@ -310,7 +331,7 @@ async fn endpoint_can_be_called_as_a_tool() {
             ..contract::RunScope::default()
         }),
         cancel: CancellationToken::new(),
-        reports: contract::CallReports::default(),
+        reports: CallReports::default(),
         may_repeat: false,
         models: contract::ModelUse::default(),
     };

@@ -77,6 +77,7 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
         gate: Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),
         cancel: CancellationToken::new(),
+        reports: contract::CallReports::default(),
     };
     endpoints.call("e", payload, &context).await.map_or_else(|error| error.to_string(), |value| value.to_string())
 }

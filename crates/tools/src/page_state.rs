@@ -34,6 +34,10 @@ pub enum StateFieldKind {
     Choices(Vec<String>),
     /// `YYYY-MM-DD`.
     Date,
+    /// A list.
+    List,
+    /// An object.
+    Object,
     /// Any value.
     Any,
 }
@@ -49,6 +53,8 @@ impl StateFieldKind {
             Self::Choices(options) if options.is_empty() => "list of texts".to_owned(),
             Self::Choices(options) => format!("list of any of: {}", options.join(", ")),
             Self::Date => "date as YYYY-MM-DD".to_owned(),
+            Self::List => "list".to_owned(),
+            Self::Object => "object".to_owned(),
             Self::Any => "any value".to_owned(),
         }
     }

@@ -25,6 +25,7 @@ mod welcome;
 
 pub use action::{
     Action, ActionType, CallEndpointParams, CallMethodParams, InputsParams, LinkParams, MessageParams, MessageStatus,
+    ThrowParams,
 };
 pub use block_type::BlockType;
 pub use chat::{AgentChatProperties, FeedbackValue};
@@ -47,9 +48,13 @@ pub use properties::{
 };
 pub use property::{Keys, Property, as_text};
 pub use sender::{
-    Attachments, SenderCommand, SenderMention, SenderProperties, SenderSwitch, SubmitType, UploadStorage, WhileRunning,
+    Attachments, SenderCommand, SenderHeader, SenderMention, SenderProperties, SenderSwitch, SubmitType, UploadStorage,
+    WhileRunning,
 };
-pub use shared::{FieldType, PageStateUpdate, SharedField, apply_updates, is_date, parse_number, shared_fields};
+pub use shared::{
+    FieldType, PageStateUpdate, ReadOnlyKeys, SharedField, apply_updates, is_date, object_fields, parse_number,
+    shared_fields, shared_object,
+};
 pub use welcome::{Prompt, PromptGroup, Welcome, WelcomeVariant, prompts};
 
 use crate::read::read_struct;

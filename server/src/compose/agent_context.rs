@@ -55,8 +55,9 @@ pub(super) fn with_shared_state(
     Arc::new(agent)
 }
 
-/// Converts a field that the page declares.
-pub(super) fn field(field: &SharedField) -> StateField {
+/// Converts a field that the page declares. A field without a declared type has that of its current
+/// value.
+pub(super) fn field(field: &SharedField, value: &Value) -> StateField {
     let kind = match &field.field_type {
         FieldType::Text => StateFieldKind::Text,
         FieldType::Number => StateFieldKind::Number,
@@ -64,18 +65,23 @@ pub(super) fn field(field: &SharedField) -> StateField {
         FieldType::Choice { options } => StateFieldKind::Choice(options.clone()),
         FieldType::Choices { options } => StateFieldKind::Choices(options.clone()),
         FieldType::Date => StateFieldKind::Date,
-        FieldType::Any => StateFieldKind::Any,
+        FieldType::Any => kind_of(value),
     };
     StateField { key: field.key.clone(), kind, writable: field.target.is_some() }
 }
 
 /// Returns an undeclared field, with the type of its current value.
 pub(super) fn undeclared_field((key, value): (&String, &Value)) -> StateField {
-    let kind = match value {
+    StateField { key: key.clone(), kind: kind_of(value), writable: true }
+}
+
+fn kind_of(value: &Value) -> StateFieldKind {
+    match value {
         Value::String(_) => StateFieldKind::Text,
         Value::Number(_) => StateFieldKind::Number,
         Value::Bool(_) => StateFieldKind::Boolean,
-        Value::Null | Value::Array(_) | Value::Object(_) => StateFieldKind::Any,
-    };
-    StateField { key: key.clone(), kind, writable: true }
+        Value::Array(_) => StateFieldKind::List,
+        Value::Object(_) => StateFieldKind::Object,
+        Value::Null => StateFieldKind::Any,
+    }
 }

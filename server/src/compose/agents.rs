@@ -243,7 +243,8 @@ fn fields(asked_from: &ChatOrigin<'_>, state: &Map<String, Value>) -> Result<Vec
     match asked_from {
         ChatOrigin::Undeclared => Ok(state.iter().map(undeclared_field).collect()),
         ChatOrigin::Chat(chat) => {
-            Ok(chat.fields.iter().filter(|field| state.contains_key(&field.key)).map(field).collect())
+            let fields = chat.fields(state);
+            Ok(fields.iter().filter_map(|own| Some(field(own, state.get(&own.key)?))).collect())
         }
         ChatOrigin::Ambiguous(_) if state.is_empty() => Ok(Vec::new()),
         ChatOrigin::Ambiguous(chats) => Err(ambiguous_chat_error(chats)),

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use auth::rights::CallerGate;
 use chat::Caller;
 use config::{Config, ConnectionKind};
-use contract::ModelUse;
+use contract::{CallReports, ModelUse};
 use endpoints::{
     CallContext, Connection, Endpoint, EndpointError, Endpoints, HttpConnection, HttpSettings, SqlConnection,
     SqlSettings,
@@ -104,7 +104,8 @@ pub(super) async fn call(
 ) -> Result<Value, UserError> {
     let cancel = CancellationToken::new();
     let _gone = cancel.clone().drop_guard();
-    let context = CallContext { user_id: caller.user_id.clone(), gate, models, cancel };
+    let context =
+        CallContext { user_id: caller.user_id.clone(), gate, models, cancel, reports: CallReports::default() };
     endpoints.call(id, payload, &context).await.map_err(|error| match error {
         EndpointError::NotFound => UserError::not_found(),
         EndpointError::Unauthenticated => UserError::unauthenticated(),

@@ -2,6 +2,7 @@
 
 use auth::rights::{CallerGate, Rights};
 use chat::{AgentRequest, Caller, HookEvent, RoutineMeters};
+use contract::CallReports;
 use endpoints::{CallContext, Endpoints};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -70,7 +71,7 @@ async fn call(
     cancel: CancellationToken,
 ) -> Option<Value> {
     let models = counted.meter(&caller, agent_id);
-    let context = CallContext { user_id: caller.user_id, gate, models, cancel };
+    let context = CallContext { user_id: caller.user_id, gate, models, cancel, reports: CallReports::default() };
     let answer = endpoints.call(id, payload, &context).await;
     answer.inspect_err(|error| tracing::warn!(endpoint = id, at = error.position(), %error, "a hook failed")).ok()
 }

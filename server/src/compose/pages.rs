@@ -4,9 +4,13 @@ use super::mentions;
 use auth::rights::Rights;
 use chat::Caller;
 use config::Config;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use wire::page::{AgentChatProperties, Block, BlockType, Page, SharedField, shared_fields};
+use wire::page::{
+    AgentChatProperties, Block, BlockType, Page, SharedField, object_fields, shared_fields, shared_object,
+};
 use wire::{ErrorCode, UserError};
 
 /// All pages, with their chats and access rules.
@@ -26,7 +30,19 @@ pub(crate) struct PageChat {
     pub(crate) block_id: String,
     agent_id: String,
     /// The fields of its shared state.
-    pub(crate) fields: Vec<SharedField>,
+    fields: Vec<SharedField>,
+    /// Its properties, if its shared state is one operator, so that the fields depend on the value.
+    object: Option<AgentChatProperties>,
+}
+
+impl PageChat {
+    /// Returns the fields of a shared state with these values.
+    pub(crate) fn fields(&self, values: &Map<String, Value>) -> Cow<'_, [SharedField]> {
+        match &self.object {
+            Some(properties) => object_fields(properties, values).into(),
+            None => self.fields.as_slice().into(),
+        }
+    }
 }
 
 /// The chat from which a request comes.
@@ -124,7 +140,8 @@ fn chats(page: &Page, blocks: &[Block]) -> Vec<PageChat> {
         if block.kind == BlockType::AgentChat {
             let properties = AgentChatProperties::read(&block.properties);
             let fields = shared_fields(page, &properties);
-            found.push(PageChat { block_id: block.id.clone(), agent_id: properties.agent_id, fields });
+            let object = shared_object(&properties.shared_state).is_some().then(|| properties.clone());
+            found.push(PageChat { block_id: block.id.clone(), agent_id: properties.agent_id, fields, object });
         }
         found.extend(chats(page, &block.blocks));
     }

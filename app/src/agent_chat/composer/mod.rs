@@ -6,6 +6,7 @@ pub(super) mod context_meter;
 pub(super) mod drafts;
 pub(super) mod early_input;
 pub(super) mod edit_form;
+pub(super) mod header;
 pub(super) mod outgoing;
 pub(super) mod queue;
 pub(super) mod speech;

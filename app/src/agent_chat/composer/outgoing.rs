@@ -12,6 +12,8 @@ use wire::{TextPart, UiMessage, UiPart};
 pub(in crate::agent_chat) struct OutgoingMessage {
     pub(in crate::agent_chat) text: String,
     pub(in crate::agent_chat) files: Vec<OutgoingFile>,
+    /// The metadata that the page gives the message; `null` for none.
+    pub(in crate::agent_chat) metadata: Value,
 }
 
 /// A file that is stored on the server or in the page's own storage.
@@ -28,6 +30,8 @@ pub(in crate::agent_chat) struct QueuedMessage {
     pub(in crate::agent_chat) key: String,
     pub(in crate::agent_chat) text: ArcRwSignal<String>,
     pub(in crate::agent_chat) files: Vec<OutgoingFile>,
+    /// The metadata that the page gives the message; `null` for none.
+    pub(in crate::agent_chat) metadata: Value,
     /// Whether the user is editing it; it is not sent meanwhile.
     pub(in crate::agent_chat) is_edited: ArcRwSignal<bool>,
 }
@@ -58,7 +62,22 @@ pub(in crate::agent_chat) enum Upload {
 impl OutgoingMessage {
     /// A message with text only.
     pub(in crate::agent_chat) fn from_text(text: String) -> Self {
-        Self { text, files: Vec::new() }
+        Self { text, ..Self::default() }
+    }
+
+    /// Reads a message of the page: a text, or `{text, files, metadata}` with files as parts of a
+    /// message. None if there is nothing to send.
+    pub(in crate::agent_chat) fn from_page(given: &Value) -> Option<Self> {
+        let text = given.get("text").unwrap_or(given).as_str().unwrap_or_default().trim().to_owned();
+        let files = given.get("files").and_then(Value::as_array).into_iter().flatten();
+        let file = |file: &Value| {
+            let mut part = file.as_object()?.clone();
+            part.insert("type".to_owned(), "file".into());
+            OutgoingFile::from_part(serde_json::from_value(Value::Object(part)).ok()?)
+        };
+        let metadata = given.get("metadata").cloned().unwrap_or_default();
+        let out = Self { text, files: files.filter_map(file).collect(), metadata };
+        (!out.is_empty()).then_some(out)
     }
 
     pub(in crate::agent_chat) fn is_empty(&self) -> bool {
@@ -69,7 +88,11 @@ impl OutgoingMessage {
     pub(in crate::agent_chat) fn to_message(&self, id: String) -> UiMessage {
         let mut message = UiMessage::new(id, wire::Role::User);
         // The server sets the final time.
-        message.metadata = Some(json!({ "createdAt": browser::unix_time_ms() }));
+        let mut metadata = json!({ "createdAt": browser::unix_time_ms() });
+        if let (Value::Object(all), Value::Object(own)) = (&mut metadata, &self.metadata) {
+            all.extend(own.clone());
+        }
+        message.metadata = Some(metadata);
         if !self.text.is_empty() {
             message.parts.push(UiPart::Text(TextPart { text: self.text.clone(), ..TextPart::default() }));
         }

@@ -52,7 +52,7 @@ pub(in crate::agent_chat) fn Composer(
     let standing =
         move || approvals.is_active().get().then(|| CONVERSATION.view(move |code| (code.standing_button)(approvals)));
     let header = session.sender(|sender| sender.header.clone());
-    let header = header.map(|header| view! { <p class="cw-composer-header" dir="auto">{header}</p> });
+    let header = header.map(|header| EXTRAS.view(move |code| (code.header)(session, &header)));
     let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));
     let queue = move || is_waiting.get().then(|| EXTRAS.view(|code| (code.queue)()));
     view! {

@@ -28,7 +28,10 @@ pub(in crate::agent_chat) fn Thinking() -> AnyView {
     });
     let status = Memo::new(move |_| {
         let newest = newest().filter(|_| shows_status && session.is_answering())?;
-        status(&newest)
+        match session.is_retrying.get() {
+            true => Some(t(Text::AskingAgain).to_owned()),
+            false => status(&newest),
+        }
     });
     let turn = RwSignal::new(0);
     if !messages.is_empty() {
@@ -71,10 +74,11 @@ fn rotate(turn: RwSignal<usize>, delay: Duration, rotation: Duration) {
     });
 }
 
-/// The last status in the message. Tracked.
+/// The last status in the message, unless text follows it. Tracked.
 fn status(message: &MessageState) -> Option<String> {
     message.parts.with(|parts| {
-        parts.iter().rev().find_map(|part| match &part.kind {
+        let newer = parts.iter().rev().take_while(|part| !matches!(part.kind, PartKind::Text(_)));
+        newer.into_iter().find_map(|part| match &part.kind {
             PartKind::Fixed(part) => part.with(|part| match part {
                 UiPart::Data(data) if data.kind == STATUS => status_text(&data.data),
                 _ => None,

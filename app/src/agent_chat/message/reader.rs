@@ -8,6 +8,7 @@ use wire::{Chunk, Role, UiMessage};
 const LIMITS: SseLimits = SseLimits { line: 8 * 1024 * 1024, event: 8 * 1024 * 1024 };
 const DONE: &str = "[DONE]";
 const GAP: &str = "data-gap";
+const RETRY: &str = "data-retry";
 
 /// Reads the stream of one assistant message.
 pub(in crate::agent_chat) struct MessageReader {
@@ -19,6 +20,8 @@ pub(in crate::agent_chat) struct MessageReader {
     pub(in crate::agent_chat) state: ReaderState,
     /// The error of a failed run.
     pub(in crate::agent_chat) error: Option<String>,
+    /// Whether the newest request to the model failed and is sent again.
+    pub(in crate::agent_chat) is_retrying: bool,
 }
 
 /// The state of a stream.
@@ -73,6 +76,7 @@ impl MessageReader {
             changes: MessageChanges::default(),
             state: ReaderState::default(),
             error: None,
+            is_retrying: false,
         }
     }
 
@@ -126,6 +130,12 @@ impl MessageReader {
                 self.state = ReaderState::Gap;
                 return Ok(());
             }
+            // Not a part of the message.
+            Chunk::Data(data) if data.kind == RETRY => {
+                self.is_retrying = true;
+                self.changes.metadata = true;
+                return Ok(());
+            }
             Chunk::Finish { .. } | Chunk::Abort { .. } => self.state = ReaderState::Complete,
             Chunk::Error { error_text } => {
                 self.state = ReaderState::Complete;
@@ -135,7 +145,10 @@ impl MessageReader {
             _ => {}
         }
         match self.reducer.apply(chunk).map_err(|_| UnreadableStream)? {
-            ChunkEffect::Part(number) | ChunkEffect::Added(number) => self.changes.part(number),
+            ChunkEffect::Part(number) | ChunkEffect::Added(number) => {
+                self.is_retrying = false;
+                self.changes.part(number);
+            }
             ChunkEffect::None => {}
             _ => self.changes.metadata = true,
         }

@@ -14,6 +14,8 @@ pub(in crate::agent_chat) enum SessionAction {
     SendDraft,
     /// Send a text.
     SendText(String),
+    /// Send a message of the page, or queue it.
+    SendForPage(serde_json::Value),
     /// Attach files to the next message; the flag states whether they were pasted.
     Attach(Vec<File>, bool),
     /// Put an earlier message of the user into the composer, counted back from the last one.

@@ -34,7 +34,7 @@ impl Session {
         let about = json!({ "conversationId": self.conversation_id(), "id": id, "text": message.text() });
         leptos::task::spawn_local(async move {
             if self.change(MessageChange::Delete { message_id: message.id.clone() }).await.is_some() {
-                self.emit("onDeleteMessage", about);
+                self.emit_with_messages("onDeleteMessage", about);
                 self.reload_after_change().await;
                 self.deleted.try_set(Some(message.id));
             }

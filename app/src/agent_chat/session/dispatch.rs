@@ -60,6 +60,7 @@ impl Session {
             }
             SessionAction::SendDraft => self.send_draft(),
             SessionAction::SendText(text) => self.send_text(text),
+            SessionAction::SendForPage(message) => self.send_for_page(&message),
             SessionAction::Attach(files, pasted) => {
                 self.with_extras(Box::new(move |code| (code.attach)(self, files, pasted)))
             }

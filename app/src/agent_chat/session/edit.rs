@@ -6,7 +6,7 @@ use crate::agent_chat::composer::outgoing::{OutgoingFile, OutgoingMessage};
 use crate::agent_chat::message::state::MessageState;
 use crate::prelude::*;
 use crate::ui::browser;
-use serde_json::json;
+use serde_json::{Value, json};
 use wire::api::Submission;
 
 impl Session {
@@ -36,7 +36,10 @@ impl Session {
         let Some(message) = messages.into_iter().find(|message| message.id == id) else { return };
         if !text.is_empty() {
             let files = message.files().into_iter().filter_map(OutgoingFile::from_part).collect();
-            self.ask_page(OutgoingMessage { text, files }, Box::new(move |out| self.send_replacement(&message, out)));
+            self.ask_page(
+                OutgoingMessage { text, files, metadata: Value::Null },
+                Box::new(move |out| self.send_replacement(&message, out)),
+            );
         }
     }
 
@@ -59,7 +62,7 @@ impl Session {
             "text": text,
             "textBefore": before.text(),
         });
-        self.emit("onEditMessage", about);
+        self.emit_with_messages("onEditMessage", about);
         self.emit_user_message(&message, &out);
         self.end_edit();
         self.focus_requests.update(|count| *count += 1);

@@ -2,6 +2,7 @@
 //! written by the agent belong to their conversation.
 //!
 //! The values of the shared inputs are saved in the tab, by conversation, from the first change on.
+//! Of keys that no input has, only what the agent wrote is saved.
 //! When another conversation is opened, values written by the agent are cleared, unless the user
 //! has changed or accepted them, and are restored with their conversation. Values entered by the
 //! user stay; before a new conversation the user is asked whether to keep them. With
@@ -15,7 +16,7 @@ use crate::agent_chat::composer::drafts::user_mark;
 use crate::prelude::*;
 use crate::ui::browser;
 use serde_json::{Map, Value};
-use wire::page::{SharedField, apply_updates};
+use wire::page::{SharedField, apply_updates, shared_object};
 
 /// Larger forms, in bytes of JSON, are not saved in the tab.
 const MAX_BYTES: usize = 64 * 1024;
@@ -25,6 +26,8 @@ struct SharedForm {
     block: String,
     /// Shared keys that can be written, each with the key of its input.
     targets: Vec<(String, String)>,
+    /// The keys of the page state that the agent can write and that belong to no input.
+    states: Vec<String>,
     fields: Vec<SharedField>,
     per_conversation: bool,
 }
@@ -33,15 +36,16 @@ impl Session {
     /// Shows the saved form of this conversation, and saves it from now on.
     pub(super) fn persist_form(self) {
         let form = self.shared_form();
-        let Some(form_of) = self.block.with_value(|place| place.form_conversation).filter(|_| !form.targets.is_empty())
-        else {
+        let Some(form_of) = self.block.with_value(|place| place.form_conversation).filter(|_| !form.is_empty()) else {
             return;
         };
         self.show_form(&form, form_of);
         let inputs: Vec<_> = form.targets.iter().map(|(_, input)| input.clone()).collect();
         let mut before: Option<String> = None;
         Effect::new(move |_| {
-            let kept = self.page_state.saved_values(&inputs);
+            let mut kept = self.page_state.saved_values(&inputs);
+            let states = self.page_state.saved_values(&form.states);
+            kept.extend(states.into_iter().filter(|(_, kept)| is_by_agent(kept)));
             let id = self.form_conversation_id();
             if let Some(earlier) = before.replace(id.clone()).filter(|earlier| *earlier != id) {
                 // A new conversation has received its id.
@@ -61,17 +65,21 @@ impl Session {
             Some(before) if before == id => return,
             // The page was just loaded, so all saved values are restored.
             None => {}
-            Some(_) if form.per_conversation => state.reset(Some(&inputs)),
+            Some(_) if form.per_conversation => {
+                state.reset(Some(&inputs));
+                state.clear_agent_writes(&form.states);
+            }
             Some(_) => {
                 state.clear_agent_writes(&inputs);
+                state.clear_agent_writes(&form.states);
                 state.ask_about_entries(if id.is_empty() { &inputs } else { &[] });
             }
         }
         let restores_all = before.is_none() || form.per_conversation;
-        for (input, kept) in &kept {
-            match restores_all {
-                true => state.restore(input, kept),
-                false => state.restore_agent_write(input, kept),
+        for (key, kept) in &kept {
+            match restores_all && inputs.contains(key) {
+                true => state.restore(key, kept),
+                false => state.restore_agent_write(key, kept),
             }
         }
     }
@@ -84,9 +92,14 @@ impl Session {
     fn shared_form(self) -> SharedForm {
         self.block.with_value(|place| {
             let target = |field: &SharedField| Some((field.key.clone(), field.target.clone()?));
+            let targets = place.fields.iter().filter_map(target);
+            let (targets, others): (Vec<_>, Vec<_>) = targets.partition(|(_, key)| self.page_state.is_input(key));
+            let object = shared_object(&place.properties.shared_state).filter(|(name, _)| *name == "_state");
+            let paths = others.iter().map(|(_, path)| path.as_str()).chain(object.and_then(|(_, path)| path.as_str()));
             SharedForm {
                 block: format!("{}/{}", place.page_id, place.block_id),
-                targets: place.fields.iter().filter_map(target).collect(),
+                states: paths.filter_map(|path| path.split('.').next()).map(str::to_owned).collect(),
+                targets,
                 fields: place.fields.clone(),
                 per_conversation: place.properties.shared_state_per_conversation,
             }
@@ -95,8 +108,12 @@ impl Session {
 }
 
 impl SharedForm {
-    /// The saved values of a conversation's form, by input. Values that an input no longer accepts
-    /// are omitted.
+    fn is_empty(&self) -> bool {
+        self.targets.is_empty() && self.states.is_empty()
+    }
+
+    /// The saved values of a conversation's form, by key. Values that an input no longer accepts are
+    /// omitted.
     fn saved_values(&self, id: &str) -> Map<String, Value> {
         let kept = match self.per_conversation {
             true => drafts::read(&self.browser_key(id)),
@@ -112,7 +129,9 @@ impl SharedForm {
             let written = apply_updates(&self.fields, &Value::Object(input_value)).written;
             (!written.is_empty()).then(|| (input.clone(), kept.clone()))
         };
-        self.targets.iter().filter_map(fits).collect()
+        let state =
+            |key: &String| Some((key.clone(), kept.as_ref()?.get(key).filter(|kept| is_by_agent(kept))?.clone()));
+        self.targets.iter().filter_map(fits).chain(self.states.iter().filter_map(state)).collect()
     }
 
     fn save(&self, id: &str, kept: &Map<String, Value>) {
@@ -131,4 +150,9 @@ impl SharedForm {
     fn browser_key(&self, id: &str) -> String {
         format!("form/{}/{id}", self.block)
     }
+}
+
+/// Whether a saved value was written by the agent.
+fn is_by_agent(kept: &Value) -> bool {
+    kept.get("agent").is_some()
 }

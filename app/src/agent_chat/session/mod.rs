@@ -74,6 +74,8 @@ pub(super) struct Session {
     pub(super) queue: RwSignal<Vec<QueuedMessage>>,
     /// The states of the composer's switches, in order.
     pub(super) switch_states: RwSignal<Vec<bool>>,
+    /// Whether the request to the model failed and is sent again.
+    pub(super) is_retrying: RwSignal<bool>,
     /// Whether files are being dragged over the chat.
     pub(super) dragging: RwSignal<bool>,
     /// Whether dictation is active.
@@ -203,6 +205,7 @@ impl Session {
             composer_error: RwSignal::new(None),
             queue: RwSignal::new(Vec::new()),
             switch_states: RwSignal::new(switched),
+            is_retrying: RwSignal::new(false),
             dragging: RwSignal::new(false),
             is_dictating: RwSignal::new(false),
             offline: RwSignal::new(false),

@@ -15,7 +15,7 @@ use wire::api::Outcome;
 use wire::page::WhileRunning;
 
 /// The maximum number of waiting messages.
-const MAX_QUEUED: usize = 20;
+pub(super) const MAX_QUEUED: usize = 20;
 
 impl Session {
     /// Adds a message to the queue, or stops the current answer and sends it next.
@@ -25,6 +25,15 @@ impl Session {
             return;
         }
         self.clear_composer(&out);
+        self.add_to_queue(out);
+        self.focus_requests.update(|count| *count += 1);
+    }
+
+    /// Adds a message to the queue, unless it is full; or first, and stops the current answer.
+    pub(super) fn add_to_queue(self, out: OutgoingMessage) {
+        if self.queue.with_untracked(Vec::len) >= MAX_QUEUED {
+            return;
+        }
         let interrupts =
             self.block.with_value(|place| place.properties.sender.while_running == WhileRunning::Interrupt);
         if interrupts {
@@ -34,7 +43,6 @@ impl Session {
         } else {
             self.queue.update(|queue| queue.push(queued_message(out, browser::random_id())));
         }
-        self.focus_requests.update(|count| *count += 1);
     }
 
     /// Puts a message first in the queue, under this id, because the server may have received it
@@ -66,7 +74,8 @@ impl Session {
         if self.phase.get_untracked() != Phase::Idle {
             return;
         }
-        let out = OutgoingMessage { text: first.text.get_untracked(), files: first.files.clone() };
+        let text = first.text.get_untracked();
+        let out = OutgoingMessage { text, files: first.files.clone(), metadata: first.metadata.clone() };
         let send = move |out: OutgoingMessage| {
             let id = first.key.clone();
             // It stays in the storage until the server has accepted it.
@@ -162,14 +171,15 @@ impl Session {
 }
 
 fn queued_message(out: OutgoingMessage, key: String) -> QueuedMessage {
-    QueuedMessage { key, text: ArcRwSignal::new(out.text), files: out.files, is_edited: ArcRwSignal::new(false) }
+    let OutgoingMessage { text, files, metadata } = out;
+    QueuedMessage { key, text: ArcRwSignal::new(text), files, metadata, is_edited: ArcRwSignal::new(false) }
 }
 
 /// Serializes a message for the storage. Tracks the text, which may change while it waits.
 fn to_json(queued: &QueuedMessage) -> Value {
     let file = |file: &OutgoingFile| json!({ "part": UiPart::File(file.part.clone()), "size": file.size });
     let files: Vec<Value> = queued.files.iter().map(file).collect();
-    json!({ "id": queued.key, "text": queued.text.get(), "files": files })
+    json!({ "id": queued.key, "text": queued.text.get(), "files": files, "metadata": queued.metadata })
 }
 
 /// Reads messages from the storage.
@@ -182,7 +192,8 @@ fn from_json(kept: &Value) -> impl Iterator<Item = QueuedMessage> {
     let queued = move |own: &Value| {
         let text = |key: &str| own.get(key).and_then(Value::as_str).map(str::to_owned);
         let files = own.get("files").and_then(Value::as_array).into_iter().flatten().filter_map(file).collect();
-        Some(queued_message(OutgoingMessage { text: text("text")?, files }, text("id")?))
+        let metadata = own.get("metadata").cloned().unwrap_or_default();
+        Some(queued_message(OutgoingMessage { text: text("text")?, files, metadata }, text("id")?))
     };
     kept.as_array().into_iter().flatten().filter_map(queued).take(MAX_QUEUED)
 }

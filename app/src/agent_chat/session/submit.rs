@@ -33,6 +33,16 @@ impl Session {
         self.ask_page(OutgoingMessage::from_text(text), Box::new(move |out| self.send_now(out)));
     }
 
+    /// Sends a message of the page, or queues it while an answer is being written. The composer
+    /// keeps its content.
+    pub(super) fn send_for_page(self, given: &Value) {
+        let Some(out) = OutgoingMessage::from_page(given) else { return };
+        match self.phase.get_untracked() {
+            Phase::Idle => self.ask_page(out, Box::new(move |out| self.send_now(out))),
+            _ => self.add_to_queue(out),
+        }
+    }
+
     /// The content of the composer, if it can be sent.
     fn message_from_composer(self) -> Option<OutgoingMessage> {
         let attached = self.attachments.get_untracked();
@@ -47,7 +57,8 @@ impl Session {
                 }
             }
         }
-        let out = OutgoingMessage { text: self.draft.get_untracked().trim().to_owned(), files };
+        let text = self.draft.get_untracked().trim().to_owned();
+        let out = OutgoingMessage { text, files, metadata: Value::Null };
         (!out.is_empty()).then_some(out)
     }
 
@@ -208,7 +219,7 @@ impl Session {
         let is_answer = all[at].role == Role::Assistant;
         let replaced = if is_answer { all[at].version_ids() } else { Vec::new() };
         self.messages.update(|messages| messages.truncate(if is_answer { at } else { at + 1 }));
-        self.emit("onRegenerate", json!({ "conversationId": self.conversation_id(), "id": all[at].id }));
+        self.emit_with_messages("onRegenerate", json!({ "conversationId": self.conversation_id(), "id": all[at].id }));
         self.submit_or_reload(Submission::Regenerate { message_id });
         self.inner.update_value(|inner| inner.replaced_versions = replaced);
     }
@@ -348,7 +359,7 @@ impl Session {
     fn stop_now(self) {
         let Some(id) = self.id.get_untracked() else { return };
         self.phase.set(Phase::Stopping);
-        self.emit("onStop", json!({ "conversationId": id }));
+        self.emit_with_messages("onStop", json!({ "conversationId": id }));
         leptos::task::spawn_local(async move {
             let stopped = api::stop(id).await;
             if let (Err(error), false) = (stopped, self.is_disposed()) {

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod content;
 pub(crate) mod conversation_locks;
 pub(crate) mod expiry;
+pub(crate) mod metadata;
 pub(crate) mod pending_calls;
 pub(crate) mod plan;
 pub(crate) mod preset;

@@ -4,7 +4,7 @@
 use crate::ids::new_id;
 use crate::record::audit;
 use crate::submit::content::{created_now, sanitized, title_from};
-use crate::submit::{pending_calls, standing_approvals};
+use crate::submit::{metadata, pending_calls, standing_approvals};
 use agent::{PendingCall, TurnUsage};
 use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
 use wire::api::Answer;
@@ -110,7 +110,7 @@ pub(crate) fn plan_message(
     {
         update.push(last.message.clone());
     }
-    let user = UiMessage { metadata: created_now(), ..sanitized(message) };
+    let user = UiMessage { metadata: metadata::stored(message), ..sanitized(message) };
     let parent_id = branch.last().map(|last| last.id.clone());
     let answer = empty_answer();
     insert.push(NewMessage { parent_id, message: user.clone() });

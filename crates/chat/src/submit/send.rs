@@ -8,6 +8,7 @@ use crate::ids::new_id;
 use crate::record::audit::{self, RunContext};
 use crate::submit::begin::AcceptedSubmission;
 use crate::submit::check::check;
+use crate::submit::metadata;
 use crate::submit::plan::{self, SubmissionPlan};
 use crate::submit::preset;
 use crate::upkeep::recover;
@@ -118,6 +119,7 @@ impl Inner {
         let left = branch.last().and_then(plan::left_behind);
         let plan = match &request.submission {
             Submission::Message { message, replaces, history } => {
+                metadata::check(message)?;
                 let branch = match replaces {
                     Some(replaced) => self.before(caller, &request.conversation_id, replaced).await?,
                     // The message may be a repeated one: the store returns the run that it started.

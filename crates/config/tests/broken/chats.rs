@@ -109,7 +109,7 @@ fn unknown_shared_state_is_reported() {
       - { id: a, type: AgentChat, properties: { agentId: helper, sharedState: { _state: true } } }
 ")), @"
     accepted
-    chatwright.yaml:7:66: warning: the agent sees and may write every input of this page
+    chatwright.yaml:7:66: warning: the agent sees and may write every input of this page, and every key that an action sets
        |
      7 |       - { id: a, type: AgentChat, properties: { agentId: helper, sharedState: { _state: true } } }
        |                                                                  ^^^^^^^^^^^
@@ -256,4 +256,52 @@ fn invalid_message_settings_are_rejected() {
         |                                      ^^^^^
         = help: did you mean `_state`?
     ");
+}
+
+/// Keys that only an embedding site can set are the site's, so agents can only read them.
+#[test]
+fn agents_write_what_the_page_itself_writes() {
+    let chat = |read_only: &str| {
+        let shared = "{ name: { _state: name }, items: { _state: cart.items }, plan: { _state: plan } }";
+        page(&format!(
+            "      - {{ id: name, type: TextInput }}\n      - id: set\n        type: Button\n        properties: {{ title: Set }}\n        events: {{ onClick: [{{ type: SetState, params: {{ cart.items: [] }} }}] }}\n      - id: a\n        type: AgentChat\n        properties: {{ agentId: helper, sharedState: {shared}{read_only} }}\n"
+        ))
+    };
+    let said = check(&chat(""));
+    assert!(said.contains("no input on this page has the id `plan`") && !said.contains("id `cart"), "{said}");
+    let said = check(&chat(", sharedStateReadOnly: [nam]"));
+    assert!(said.contains("this chat does not share `nam`") && said.contains("did you mean `name`?"), "{said}");
+    let config = |read_only: &str, embed: &str| {
+        let text = format!("{}{embed}", chat(read_only));
+        let files = [("chatwright.yaml", text.as_str())];
+        let (config, _) = config::load_embedded(&files, &std::collections::HashMap::new()).unwrap();
+        let properties = serde_json::to_value(&config.pages[0].definition.blocks[2]).unwrap();
+        properties["properties"]["sharedStateReadOnly"].clone()
+    };
+    let embed = "auth: { mode: anonymous, publicUrls: ['https://a.test'] }\nembed: { origins: ['https://b.test'] }\n";
+    assert_eq!(config("", ""), serde_json::Value::Null);
+    assert_eq!(config("", embed), serde_json::json!(["plan"]));
+    assert_eq!(config(", sharedStateReadOnly: [name]", embed), serde_json::json!(["name", "plan"]));
+    assert_eq!(config(", sharedStateReadOnly: true", embed), true);
+}
+
+#[test]
+fn list_keys_without_an_effect_are_reported() {
+    let list = |properties: &str| {
+        check(&page(&format!(
+            "      - {{ id: l, type: AgentConversations, properties: {{ {properties} }}, events: {{ onMenuClick: [{{ type: Reset }}] }} }}\n"
+        )))
+    };
+    let stored = list("activeKey: a, groupable: true, width: 200, creation: { label: New }");
+    for expected in [
+        "`activeKey` has no effect on a list of the stored conversations",
+        "`groupable` has no effect on a list of the stored conversations",
+        "`onMenuClick` never happens, because this list has no `menu`",
+    ] {
+        assert!(stored.starts_with("accepted") && stored.contains(expected), "{stored}");
+    }
+    assert!(!stored.contains("width`") && !stored.contains("creation`"), "{stored}");
+    let items = list("items: [{ key: a }], newLabel: New, menu: [{ key: x }]");
+    assert!(items.contains("`newLabel` has no effect on a list with `items`") && !items.contains("menu`"), "{items}");
+    assert_eq!(list("menu: [{ key: x }]"), "accepted\n");
 }

@@ -128,7 +128,7 @@ fn invalid_schemas_and_actions_are_rejected() {
         |
      19 |             - { name: c, description: C, inputSchema: { type: object }, actions: [{ type: Explode }] }
         |                                                                                           ^^^^^^^
-        = help: one of `SetState`, `Reset`, `Validate`, `CallEndpoint`, `CallMethod`, `Link` and `Message`
+        = help: one of `SetState`, `Reset`, `Validate`, `CallEndpoint`, `CallMethod`, `Link`, `Message` and `Throw`
 
     chatwright.yaml:20:127: error: there is no endpoint `find`
         |

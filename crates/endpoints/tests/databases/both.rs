@@ -101,6 +101,7 @@ async fn statement_ends_when_cancelled_or_timed_out() {
             gate: Arc::new(|_: &str| Ok(())),
             models: contract::ModelUse::default(),
             cancel: CancellationToken::new(),
+            reports: contract::CallReports::default(),
         };
         let endless = endpoints(&db, "SqlQuery", ENDLESS, Duration::from_secs(60)).unwrap();
         let stop = async {

@@ -35,6 +35,7 @@ async fn cancelled_statements_are_ended_by_the_database() {
         gate: std::sync::Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),
         cancel: CancellationToken::new(),
+        reports: contract::CallReports::default(),
     };
     let watch = async {
         until_running(&db, "sleep(600)", 3).await;

@@ -42,6 +42,7 @@ async fn run(db: &SqlConnection, kind: &str, query: &str, payload: Value) -> Str
         gate: std::sync::Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),
         cancel: CancellationToken::new(),
+        reports: contract::CallReports::default(),
     };
     let answer = endpoints.call("e", payload, &context).await;
     answer.map_or_else(

@@ -8,6 +8,7 @@ texts! {
     // Shared
     TryAgain = "Try again",
     Close = "Close",
+    CloseNamed = "Close {1}",
     Cancel = "Cancel",
     Send = "Send",
     Undo = "Undo",
@@ -30,6 +31,7 @@ texts! {
     ChooseOption = "Choose…",
     Loading = "Loading…",
     Thinking = "Thinking…",
+    AskingAgain = "The model did not answer. Asking again…",
     NothingYet = "Nothing to show yet.",
     NewConversation = "New conversation",
     Conversation = "Conversation",
@@ -118,6 +120,7 @@ texts! {
     ChangesByAgent = "Changes by the agent",
     EntriesStillThere = "Your entries are still in the form.",
     ClearEntries = "Clear them",
+    OneChangeByAgent = "1 change by the agent",
     CountChangesByAgent = " changes by the agent",
     UndoAll = "Undo all",
     UndoChangeOf = "Undo the agent's change of {1}",

@@ -42,7 +42,7 @@ types! {
     pub enum ActionType (
         "params",
         named "action type",
-        not_yet ["Request", "Throw", "Wait", "ScrollTo", "CopyToClipboard"]
+        not_yet ["Request", "Wait", "ScrollTo", "CopyToClipboard"]
     ) {
         /// Sets keys of the page state.
         SetState(Map<String, Value>),
@@ -58,6 +58,9 @@ types! {
         Link(LinkParams),
         /// Shows a short notification.
         Message(MessageParams),
+        /// Fails with a message, so that the list of actions ends. In `onBeforeSend` the message is not
+        /// sent.
+        Throw(ThrowParams),
     }
 }
 
@@ -122,6 +125,17 @@ properties! {
         pub new_tab: bool = false,
     }
 
+    /// The parameters of `Throw`.
+    pub struct ThrowParams {
+        /// The text for the user; in a client tool, for the model.
+        #[schemars(with = "Dynamic<Text>")]
+        pub message: String,
+        /// Fails only if this is true. Usually an operator.
+        #[schemars(with = "Dynamic<bool>", extend("default" = true))]
+        #[read(holds)]
+        pub throw: bool = true,
+    }
+
     /// The parameters of `Message`.
     pub struct MessageParams {
         /// The text of the notification.
@@ -134,4 +148,10 @@ properties! {
         #[schemars(range(min = 1, max = 60))]
         pub duration: Option<f64>,
     }
+}
+
+/// Reads a condition. `null` does not hold, since it is what an operator yields for a value that is
+/// not there.
+fn holds(value: &Value) -> Option<bool> {
+    Some(truthy(value).unwrap_or_default())
 }

@@ -8,6 +8,7 @@ use super::property::{Property, as_text};
 #[cfg(feature = "schema")]
 use super::schema::{self, ClientToolEntry, Dynamic, Id, LocaleEntry, Or, Text};
 use super::sender::SenderProperties;
+use super::shared::ReadOnlyKeys;
 use super::welcome::{Prompt, Welcome};
 use crate::locale::Locale;
 use crate::read::Read;
@@ -23,13 +24,16 @@ properties! {
         #[schemars(with = "Id")]
         pub agent_id: String,
         /// The values of the page that the agent sees. It may also write those of the form `{ _state:
-        /// id }`. `{ _state: true }` shares every input of the page.
+        /// path }`. `{ _state: true }` shares every input of the page and every key that its actions
+        /// set; any other operator in the place of the keys yields the object that is shared.
         #[serde(skip_serializing_if = "Map::is_empty")]
         pub shared_state: Map<String, Value> = Map::new(),
-        /// The agent sees the shared state but cannot write it.
-        #[schemars(extend("default" = false))]
-        #[serde(skip_serializing_if = "is_false")]
-        pub shared_state_read_only: bool = false,
+        /// The agent sees the shared state but cannot write it; or the list of the keys that it cannot
+        /// write.
+        #[schemars(with = "Or<bool, Vec<Text>>", extend("default" = false))]
+        #[serde(skip_serializing_if = "ReadOnlyKeys::is_none")]
+        #[read(ReadOnlyKeys::from_property)]
+        pub shared_state_read_only: ReadOnlyKeys = ReadOnlyKeys::All(false),
         /// The shared inputs belong to the conversation: each conversation has its own values, which
         /// are restored with it, also in another tab. Otherwise values that the agent wrote are
         /// dropped with the conversation, and values that the user entered stay.

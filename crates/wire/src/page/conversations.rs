@@ -23,26 +23,28 @@ properties! {
         pub locale: Option<Locale>,
     }
 
-    /// The properties of an `AgentConversations` block that shows items of the page instead.
+    /// The properties of an `AgentConversations` block that shows items of the page instead. `menu`,
+    /// `creation` and `width` also apply to the stored conversations.
     pub struct ItemListProperties {
         /// Items to show instead of the stored conversations. The page stores them and handles their
         /// events.
         #[schemars(with = "Dynamic<Vec<ConversationItem>>")]
         pub items: Vec<Value> = Vec::new(),
-        /// The key of the selected item.
+        /// The key of the selected item. Needs `items`.
         #[schemars(with = "Dynamic<Text>")]
         pub active_key: Option<String>,
-        /// The menu of each item.
+        /// Entries for the menu of each item, or of each stored conversation after its own ones. A
+        /// click is the event `onMenuClick`.
         #[schemars(with = "Dynamic<Vec<MenuItem>>")]
         pub menu: Vec<MenuItem> = Vec::new(),
-        /// The button above the items.
+        /// The button above the list.
         #[schemars(with = "Dynamic<Creation>")]
         pub creation: Creation = Creation::default(),
-        /// Groups items under headings.
+        /// Groups items under headings. Needs `items`.
         #[schemars(with = "Dynamic<Or<bool, Grouping>>")]
         #[read(grouping)]
         pub groupable: Option<Grouping>,
-        /// The maximum width in pixels.
+        /// The maximum width in pixels. Default: 250 for `items`, otherwise that of the container.
         #[schemars(range(min = 100, max = 2000))]
         pub width: Option<f64>,
     }
@@ -130,4 +132,11 @@ choices! {
 /// Reads whether and how items are grouped: a flag, or settings.
 fn grouping(own: &Value) -> Option<Grouping> {
     truthy(own)?.then(|| Grouping::from_value(own).unwrap_or_default())
+}
+
+impl ItemListProperties {
+    /// The maximum width of a list with items in pixels, if it has no other.
+    pub const ITEMS_WIDTH: f64 = 250.0;
+    /// The properties that also apply to a list of the stored conversations.
+    pub const OF_STORED: [&str; 3] = ["menu", "creation", "width"];
 }

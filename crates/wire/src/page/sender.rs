@@ -1,9 +1,9 @@
 //! The composer of a chat.
 
 use super::define::{choices, properties};
-use super::property::Property;
+use super::property::{Property, truthy};
 #[cfg(feature = "schema")]
-use super::schema::{Id, Or, Text};
+use super::schema::{Dynamic, Id, Or, Text};
 use serde_json::Value;
 
 properties! {
@@ -13,10 +13,10 @@ properties! {
         /// The placeholder of the empty composer.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub placeholder: Option<String>,
-        /// A line above the composer, such as a hint or a disclaimer.
-        #[schemars(with = "Text")]
+        /// A line above the composer, such as a hint or a disclaimer; or a panel.
+        #[schemars(with = "Or<Text, SenderHeader>")]
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub header: Option<String>,
+        pub header: Option<Value>,
         /// The key that sends. The other one inserts a line break.
         pub submit_type: SubmitType = SubmitType::Enter,
         /// What happens to a message that is sent while a reply is being written.
@@ -38,6 +38,26 @@ properties! {
         #[schemars(with = "bool", extend("default" = false))]
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub mentions: Vec<SenderMention> = Vec::new(),
+    }
+
+    /// A panel above the composer.
+    #[derive(Eq)]
+    pub struct SenderHeader {
+        /// The heading.
+        #[schemars(with = "Dynamic<Text>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+        /// The text below it.
+        #[schemars(with = "Dynamic<Text>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub content: Option<String>,
+        /// Whether the user can close the panel.
+        pub closable: bool = true,
+        /// Whether the panel is shown. Each time an operator yields `true` anew, a closed panel is
+        /// shown again.
+        #[schemars(with = "Dynamic<bool>", extend("default" = true))]
+        #[read(truthy)]
+        pub open: bool = true,
     }
 
     /// A sub-agent that the user may mention.

@@ -1,5 +1,6 @@
 //! The state that a page shares with an agent, and what the agent may write.
 
+use super::property::Property;
 use super::{AgentChatProperties, Block, Page};
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
@@ -10,7 +11,8 @@ use serde_json::{Map, Number, Value};
 pub struct SharedField {
     /// The key that the agent sees.
     pub key: String,
-    /// The key of the page state to which a write goes; absent if the agent may only read it.
+    /// The key of the page state, or the path such as `cart.items`, to which a write goes; absent if
+    /// the agent may only read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// The type of its value.
@@ -44,26 +46,92 @@ pub enum FieldType {
     Any,
 }
 
-/// Returns the fields that a chat on this page shares, each with its input block if it refers to
-/// one.
+/// The keys of the shared state that the agent may only read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum ReadOnlyKeys {
+    /// `true`: every key. `false`: none.
+    All(bool),
+    /// These keys.
+    Listed(Vec<String>),
+}
+
+impl ReadOnlyKeys {
+    /// Whether the agent may only read the key.
+    pub fn contains(&self, key: &str) -> bool {
+        match self {
+            Self::All(all) => *all,
+            Self::Listed(keys) => keys.iter().any(|listed| listed == key),
+        }
+    }
+
+    /// Reads the value of a property.
+    pub(super) fn from_property(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(all) => Some(Self::All(*all)),
+            keys => Vec::from_value(keys).map(Self::Listed),
+        }
+    }
+
+    /// Whether the agent may write every key.
+    pub(super) fn is_none(&self) -> bool {
+        *self == Self::All(false)
+    }
+}
+
+/// Returns the fields that a chat on this page shares.
 ///
-/// `{_state: X}` with an input block `X` is writable and has that input's type, unless the chat
-/// shares read-only; any other expression is read-only.
+/// `{_state: path}` is writable, unless the chat shares the key read-only; with the id of an input
+/// it has that input's type. Any other expression is read-only, and so is a path into the value of
+/// an input. The keys of a chat whose [state is one operator](shared_object) are not known here:
+/// see [`object_fields`].
 pub fn shared_fields(page: &Page, chat: &AgentChatProperties) -> Vec<SharedField> {
+    if shared_object(&chat.shared_state).is_some() {
+        return Vec::new();
+    }
     let field = |(key, expression): (&String, &Value)| {
-        let target = state_key(expression);
-        let declared = target.and_then(|target| input_type(&page.blocks, target));
+        let path = state_path(expression);
+        let declared = path.and_then(|path| input_type(&page.blocks, path));
+        let is_within_input = |path: &&str| {
+            declared.is_none()
+                && path.split_once('.').is_some_and(|(first, _)| input_type(&page.blocks, first).is_some())
+        };
+        let target = path.filter(|path| !chat.shared_state_read_only.contains(key) && !is_within_input(path));
         SharedField {
             key: key.clone(),
-            target: declared.as_ref().and(target).filter(|_| !chat.shared_state_read_only).map(str::to_owned),
+            target: target.map(str::to_owned),
             field_type: declared.unwrap_or(FieldType::Any),
         }
     };
     chat.shared_state.iter().map(field).collect()
 }
 
-/// Returns the key in `{_state: key}`.
-fn state_key(expression: &Value) -> Option<&str> {
+/// Returns the operator that yields the whole shared state, such as `{_state: order}`, if it is not
+/// a list of keys.
+pub fn shared_object(shared: &Map<String, Value>) -> Option<(&str, &Value)> {
+    let (name, argument) = shared.iter().next().filter(|_| shared.len() == 1)?;
+    name.starts_with('_').then_some((name, argument))
+}
+
+/// Returns the fields of a chat whose shared state is one operator, by the keys of its value. With
+/// `{_state: path}` they are writable, as places in that object.
+pub fn object_fields(chat: &AgentChatProperties, value: &Map<String, Value>) -> Vec<SharedField> {
+    let Some((name, argument)) = shared_object(&chat.shared_state) else { return Vec::new() };
+    let path = argument.as_str().filter(|_| name == "_state");
+    let field = |key: &String| {
+        // A key with a dot is no single place.
+        let is_writable = !key.contains('.') && !chat.shared_state_read_only.contains(key);
+        let target = path.filter(|_| is_writable).map(|path| format!("{path}.{key}"));
+        SharedField { key: key.clone(), target, field_type: FieldType::Any }
+    };
+    value.keys().take(MAX_OBJECT_FIELDS).map(field).collect()
+}
+
+/// The maximum number of fields of a shared object; more are left out.
+const MAX_OBJECT_FIELDS: usize = 200;
+
+/// Returns the path in `{_state: path}`.
+fn state_path(expression: &Value) -> Option<&str> {
     match expression.as_object() {
         Some(operator) if operator.len() == 1 => operator.get("_state")?.as_str(),
         _ => None,
@@ -80,7 +148,7 @@ fn input_type(blocks: &[Block], id: &str) -> Option<FieldType> {
 /// The result of an `update-page-state` call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageStateUpdate {
-    /// Page state keys with their new values, in the order of the call.
+    /// Keys and paths of the page state with their new values, in the order of the call.
     pub written: Vec<(String, Value)>,
     /// The output for the model: `{ok, written, ignored?, refused?: [{key, reason}]}`.
     pub output: Value,
@@ -193,9 +261,13 @@ mod tests {
                 { "id": "any", "type": "Select", "properties": { "options": { "_state": "list" } } }] }] }))
         .unwrap();
         let shared = json!({ "legal_name": { "_state": "name" }, "age": { "_state": "age" }, "on": { "_state": "on" },
-            "day": { "_state": "day" }, "kind": { "_state": "kind" }, "tags": { "_state": "tags" }, "any": { "_state": "any" }, "fixed": 7, "gone": { "_state": "nowhere" } });
-        let chat =
-            AgentChatProperties { shared_state: shared.as_object().unwrap().clone(), ..AgentChatProperties::default() };
+            "day": { "_state": "day" }, "kind": { "_state": "kind" }, "tags": { "_state": "tags" }, "any": { "_state": "any" }, "fixed": 7,
+            "all": { "_state": true }, "cart": { "_state": "cart.items" }, "first": { "_state": "tags.0" }, "plan": { "_state": "plan" } });
+        let chat = AgentChatProperties {
+            shared_state: shared.as_object().unwrap().clone(),
+            shared_state_read_only: ReadOnlyKeys::Listed(vec!["plan".to_owned()]),
+            ..AgentChatProperties::default()
+        };
         shared_fields(&page, &chat)
     }
 
@@ -209,9 +281,9 @@ mod tests {
         check(json!({ "legal_name": "Ada" }), r#"[["name","Ada"]]"#, r#"{"ok":true,"written":["legal_name"]}"#);
         check(json!({ "legal_name": null }), r#"[["name",null]]"#, r#"{"ok":true,"written":["legal_name"]}"#);
         check(
-            json!({ "admin": true, "fixed": 8, "gone": 1, "__proto__": 1 }),
+            json!({ "admin": true, "fixed": 8, "all": {}, "first": "x", "plan": 1, "__proto__": 1 }),
             "[]",
-            r#"{"ok":true,"written":[],"ignored":["admin","fixed","gone","__proto__"]}"#,
+            r#"{"ok":true,"written":[],"ignored":["admin","fixed","all","first","plan","__proto__"]}"#,
         );
         check(
             json!({ "kind": "c", "age": "12", "on": true }),
@@ -229,7 +301,30 @@ mod tests {
             "[]",
             r#"{"ok":false,"written":[],"refused":[{"key":"tags","reason":"expected a list of some of x, y"},{"key":"any","reason":"expected a text"}]}"#,
         );
+        check(
+            json!({ "cart": [{ "sku": 1 }] }),
+            r#"[["cart.items",[{"sku":1}]]]"#,
+            r#"{"ok":true,"written":["cart"]}"#,
+        );
         check(json!("nonsense"), "[]", r#"{"ok":true,"written":[]}"#);
+    }
+
+    #[test]
+    fn keys_of_a_shared_object_are_places_in_it() {
+        let check = |shared: Value, expected: &[(&str, Option<&str>)]| {
+            let chat = AgentChatProperties {
+                shared_state: shared.as_object().unwrap().clone(),
+                shared_state_read_only: ReadOnlyKeys::Listed(vec!["id".to_owned()]),
+                ..AgentChatProperties::default()
+            };
+            let value = json!({ "id": 7, "note": "", "a.b": 1 });
+            let fields = object_fields(&chat, value.as_object().unwrap());
+            let found: Vec<_> = fields.iter().map(|field| (field.key.as_str(), field.target.as_deref())).collect();
+            assert_eq!(found, expected, "{shared}");
+        };
+        check(json!({ "_state": "order" }), &[("id", None), ("note", Some("order.note")), ("a.b", None)]);
+        check(json!({ "_if": { "test": true } }), &[("id", None), ("note", None), ("a.b", None)]);
+        check(json!({ "note": { "_state": "note" } }), &[]);
     }
 
     #[test]

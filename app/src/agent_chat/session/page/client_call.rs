@@ -132,7 +132,7 @@ impl Session {
     fn calls_for_this_chat(self) -> Vec<ToolPart> {
         let is_for_here = |call: &ToolPart| {
             self.block.with_value(|place| match call.tool_name == PAGE_STATE_TOOL {
-                true => !place.fields.is_empty(),
+                true => !place.properties.shared_state.is_empty(),
                 false => place.tools.has(&call.tool_name),
             })
         };
@@ -150,11 +150,11 @@ impl Session {
                 continue;
             }
             let input = call.input.unwrap_or_default();
-            let updates = self.block.with_value(|place| apply_updates(&place.fields, &input));
+            let updates = apply_updates(&self.shared_fields(), &input);
             written.extend(updates.written);
             answers.push(Answer::Output { tool_call_id: call.tool_call_id, output: updates.output });
         }
-        (answers, written)
+        (answers, self.page_state.resolve_writes(written))
     }
 }
 

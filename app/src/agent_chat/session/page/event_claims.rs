@@ -215,7 +215,10 @@ impl Session {
                 return;
             }
             for PendingEvent { event, .. } in batch.into_iter().filter(|pending| granted.contains(&pending.event.key)) {
-                self.emit(event.name, event.detail);
+                match event.name {
+                    "onMessageComplete" => self.emit_with_messages(event.name, event.detail),
+                    name => self.emit(name, event.detail),
+                }
             }
         }
         if self.is_disposed() {

@@ -2,6 +2,7 @@
 //! each event.
 
 use crate::agent_chat::composer::outgoing::OutgoingMessage;
+use crate::agent_chat::message::state::MessageState;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use serde_json::{Value, json};
@@ -164,6 +165,19 @@ impl Session {
         self.block.try_with_value(|place| place.events.emit(event, about));
     }
 
+    /// Emits an event with the messages that are shown.
+    pub(in crate::agent_chat::session) fn emit_with_messages(self, event: &'static str, mut about: Value) {
+        if self.has_event(event) {
+            about["messages"] = self.shown_messages();
+            self.emit(event, about);
+        }
+    }
+
+    fn shown_messages(self) -> Value {
+        let messages = self.messages.with_untracked(|all| all.iter().map(MessageState::to_message).collect::<Vec<_>>());
+        json!(messages)
+    }
+
     /// Whether an event has a handler.
     pub(in crate::agent_chat::session) fn has_event(self, event: &str) -> bool {
         self.block.with_value(|place| place.events.has(event))
@@ -172,19 +186,17 @@ impl Session {
     /// Emits the event for a new message of the user.
     pub(in crate::agent_chat::session) fn emit_user_message(self, message: &UiMessage, out: &OutgoingMessage) {
         let about = json!({ "id": message.id, "text": out.text, "files": out.files_json(), "parts": message.parts });
-        self.emit("onUserMessage", about);
+        self.emit_with_messages("onUserMessage", about);
     }
 
     /// Whether the page allows a message to be sent.
     pub(in crate::agent_chat::session) async fn may_send(self, out: &OutgoingMessage) -> bool {
         let Some(events) = self.block.try_with_value(|place| place.events.clone()) else { return false };
-        let messages: Vec<_> =
-            self.messages.with_untracked(|all| all.iter().map(|message| message.to_message()).collect());
         let about = json!({
             "text": out.text,
             "files": out.files_json(),
             "switches": self.switches(),
-            "messages": messages,
+            "messages": self.shown_messages(),
         });
         events.emit_and_wait("onBeforeSend", about).await
     }

@@ -1,9 +1,10 @@
 //! The methods of the chat that actions of the page can call.
 
 use crate::actions::Actions;
+use crate::agent_chat::session::queue::MAX_QUEUED;
 use crate::agent_chat::session::{Phase, Session, SessionAction};
 use crate::prelude::*;
-use crate::texts::{Text, t};
+use crate::texts::{self, Text, t};
 use serde_json::Value;
 
 impl Session {
@@ -20,13 +21,16 @@ impl Session {
         }
         match method {
             "sendMessage" => {
-                let text = text_argument(args).filter(|text| !text.trim().is_empty());
-                let text = text.ok_or_else(|| t(Text::NothingToSend).to_owned())?;
-                if self.phase.get_untracked() != Phase::Idle {
-                    return Err(t(Text::AnswerBeingWritten).to_owned());
+                let has_text = text_argument(args).is_some_and(|text| !text.trim().is_empty());
+                let files = args.first().and_then(|first| first.get("files")?.as_array());
+                if !has_text && files.is_none_or(Vec::is_empty) {
+                    return Err(t(Text::NothingToSend).to_owned());
+                }
+                if self.queue.with_untracked(Vec::len) >= MAX_QUEUED {
+                    return Err(texts::fill_count(Text::QueueFull, MAX_QUEUED));
                 }
                 self.show_drawer(true);
-                self.dispatch(SessionAction::SendText(text));
+                self.dispatch(SessionAction::SendForPage(args[0].clone()));
             }
             "setInput" => self.fill_in(text_argument(args).unwrap_or_default()),
             "focus" => self.ask_for_focus(),

@@ -147,6 +147,7 @@ impl Session {
             return;
         }
         live.reader.parse_partial_inputs();
+        self.is_retrying.set(live.reader.is_retrying && !complete);
         let Some(shown) = self.shown_message(live) else { return };
         let message = live.reader.message();
         self.collect_events(message);

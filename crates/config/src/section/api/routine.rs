@@ -23,7 +23,7 @@ const fn control(name: &'static str, values: &'static [&'static str], branches: 
 }
 
 /// The controls.
-const CONTROLS: [Control; 10] = [
+const CONTROLS: [Control; 11] = [
     control(":return", &[], &[]),
     control(":if", &[], &[":then", ":else"]),
     control(":switch", &[], &[":default"]),
@@ -34,6 +34,7 @@ const CONTROLS: [Control; 10] = [
     control(":throw", &[], &[]),
     control(":set_state", &[], &[]),
     control(":log", &[], &[]),
+    control(":status", &[], &[]),
 ];
 /// The types of requests.
 const REQUESTS: [&str; 6] = ["SqlQuery", "SqlExecute", "Http", "GenerateText", "GenerateObject", "CallEndpoint"];

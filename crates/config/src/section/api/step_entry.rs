@@ -43,6 +43,8 @@ pub(crate) enum StepEntry {
     SetState(SetStateEntry),
     /// Writes to the server's log.
     Log(LogEntry),
+    /// Shows the user what the routine is doing, if an agent called it.
+    Status(StatusEntry),
 }
 
 #[derive(JsonSchema)]
@@ -156,4 +158,12 @@ pub(crate) struct LogEntry {
     /// The message. Operators are allowed.
     #[serde(rename = ":log")]
     message: Value,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct StatusEntry {
+    /// The text, at most 300 characters. Operators are allowed.
+    #[serde(rename = ":status")]
+    text: Value,
 }

@@ -207,13 +207,14 @@ fn own_actions(owner: &Node) -> impl Iterator<Item = &Node> {
     lists.iter().map(|list| &list.value).chain(client_tools::action_lists(owner)).flat_map(|list| list.items())
 }
 
-/// Returns the keys of the page state that the actions of a page or a block set.
+/// Returns the keys of the page state that the actions of a page or a block set. Of a path such as
+/// `cart.items` it is the first key.
 pub(crate) fn written_keys(owner: &Node) -> impl Iterator<Item = &str> {
     let actions = own_actions(owner);
     let set = actions.filter(|action| crate::section::type_of(action) == Some("SetState"));
     set.filter_map(|action| action.get("params"))
         .flat_map(|params| params.value.entries())
-        .map(|entry| entry.key.as_str())
+        .filter_map(|entry| entry.key.split('.').next())
 }
 
 /// Returns the agents and endpoints that a page and its blocks refer to.

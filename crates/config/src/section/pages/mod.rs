@@ -1,6 +1,7 @@
 //! The section `pages`.
 
 pub(super) mod client_tools;
+pub(super) mod conversations;
 pub(super) mod events;
 pub(super) mod inputs;
 pub(super) mod sender;
@@ -61,7 +62,7 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Vec<config:
 fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
     let mut survey = PageIndex::default();
     survey.blocks(node, context);
-    survey.state.extend(events::written_keys(node));
+    survey.add_state(events::written_keys(node));
     let events = events::read_page(node, &survey, context);
     let mut client_tools = Vec::new();
     let blocks = blocks(node, &survey, &mut client_tools, context);
@@ -91,6 +92,14 @@ pub(super) struct PageIndex<'n> {
 }
 
 impl<'n> PageIndex<'n> {
+    fn add_state(&mut self, keys: impl IntoIterator<Item = &'n str>) {
+        for key in keys {
+            if !self.state.contains(&key) {
+                self.state.push(key);
+            }
+        }
+    }
+
     fn blocks(&mut self, parent: &'n Node, context: &mut Context<'_, '_>) {
         let children = parent.get("blocks").map(|entry| entry.value.items()).unwrap_or_default();
         for node in children {
@@ -100,7 +109,7 @@ impl<'n> PageIndex<'n> {
     }
 
     fn block(&mut self, node: &'n Node, context: &mut Context<'_, '_>) {
-        self.state.extend(events::written_keys(node));
+        self.add_state(events::written_keys(node));
         let Some((id, at)) = node.get("id").and_then(|entry| Some((entry.value.text()?, entry.value.at))) else {
             return;
         };
@@ -112,7 +121,7 @@ impl<'n> PageIndex<'n> {
         let Some(kind) = events::block_type(node) else { return };
         if kind.field_type(&Map::new()).is_some() {
             self.inputs.push(id);
-            self.state.push(id);
+            self.add_state([id]);
         } else if kind == BlockType::AgentChat {
             self.chats.push(id);
         }
@@ -156,14 +165,14 @@ fn block(
     };
     let kind = kind?;
     inputs::check(kind, &properties, node, context);
+    if kind == BlockType::AgentConversations {
+        conversations::check(node, context);
+    }
     if kind == BlockType::AgentChat {
         check_agent(&properties, node, context);
         sender::check(&properties, node, context);
         check_drawer(&properties, node, context);
-        let shared = shared_state::read(properties.remove("sharedState"), node, survey, context);
-        if !shared.is_empty() {
-            properties.insert("sharedState".to_owned(), Value::Object(shared));
-        }
+        shared_state::read(&mut properties, node, survey, context);
         let own = client_tools::read(node, &id, survey, context);
         tools.extend(own.declared);
         properties.remove("clientTools");
