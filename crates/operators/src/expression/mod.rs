@@ -15,7 +15,7 @@ mod tests;
 
 use crate::{ExpressionLanguage, OperatorError, Scope, evaluate};
 use meter::{BRIEF_LIMITS, FULL_LIMITS, charge};
-use minijinja::value::Value as EngineValue;
+use minijinja::value::{Value as EngineValue, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, escape_formatter};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ thread_local! {
 /// Writes a value, within the maximum size.
 fn write_counted(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &EngineValue) -> Result<(), Error> {
     let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
-    let encoded = ENCODER.get().map(|encode| encode(&text)).transpose();
+    let encoded = ENCODER.get().map(|encode| encode(encoded_text(value, &text)?)).transpose();
     let encoded = encoded.map_err(|message| Error::new(ErrorKind::InvalidOperation, message))?;
     let written = WRITTEN.get().saturating_add(encoded.as_deref().unwrap_or(&text).len());
     WRITTEN.set(written);
@@ -85,6 +85,16 @@ fn write_counted(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Engine
         _ if written > MAX_BYTES => Err(too_large()),
         Some(encoded) => out.write_str(&encoded).map_err(Error::from),
         None => escape_formatter(out, state, value),
+    }
+}
+
+/// Returns the text of a value that is to be encoded. No value counts as an empty text, and a truth
+/// value or a list is refused: its text depends on the engine.
+fn encoded_text<'a>(value: &EngineValue, text: &'a str) -> Result<&'a str, String> {
+    match value.kind() {
+        ValueKind::String | ValueKind::Number => Ok(text),
+        ValueKind::Undefined | ValueKind::None => Ok(""),
+        _ => Err("only a text or a number can be put here".to_owned()),
     }
 }
 
