@@ -87,7 +87,7 @@ async fn costly_schemas_do_not_block_other_requests() {
             StatusCode::UNPROCESSABLE_ENTITY => {
                 let answer: Value = answer.json().await.unwrap();
                 let message = answer["error"]["message"].as_str().unwrap();
-                assert!(message.ends_with("its patterns are too costly to compile"), "{message}");
+                assert!(message.ends_with("its patterns are too costly to compile."), "{message}");
                 refused += 1;
             }
             // Requests over the limit of concurrent ones.
