@@ -36,6 +36,12 @@ pub(crate) fn costly_schema() -> Value {
     json!({ "type": "object", "$defs": definitions, "$ref": "#/$defs/l40" })
 }
 
+/// Returns a schema of 4 KB with patterns that take long to compile.
+pub(crate) fn costly_patterns() -> Value {
+    let patterns = (0..190).map(|number| (format!(r"\p{{L}}{{4}}{number}"), json!(true)));
+    json!({ "type": "object", "patternProperties": Value::from_iter(patterns) })
+}
+
 /// Returns its connection in the config of the server.
 pub(crate) fn connection_yaml(folder: &Path) -> Result<String> {
     let program = std::env::current_exe().context("this binary has no path")?;

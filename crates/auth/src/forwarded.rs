@@ -45,18 +45,24 @@ impl Forwarded {
         // Each proxy appends the address of its client. Everything before the first address that is
         // not a proxy's was written by that client.
         let elements = headers.iter().rev().flat_map(|header| header.rsplit(|byte| *byte == b','));
-        let mut address = peer;
+        let (mut address, mut is_named) = (peer, false);
+        // What a client is counted as if its own address is not usable.
+        let mut nearest = if peer.is_loopback() { UNKNOWN_CLIENT } else { peer };
         for element in elements {
             let Some(named) = std::str::from_utf8(element).ok().and_then(parse) else {
                 self.report(Instant::now());
-                return Some(if address.is_loopback() { UNKNOWN_CLIENT } else { address });
+                return Some(nearest);
             };
-            address = named;
+            (address, is_named) = (named, true);
+            if !named.is_loopback() {
+                nearest = named;
+            }
             if !self.is_proxy(address) {
                 break;
             }
         }
-        Some(address)
+        // A loopback address that a proxy names is not that of this machine's owner.
+        Some(if is_named && address.is_loopback() { nearest } else { address })
     }
 
     /// Returns whether a trusted proxy recently sent an unreadable header.
@@ -200,6 +206,12 @@ mod tests {
         check("127.0.0.1", &["[2001:db8::1]:5555"], "2001:db8::1", false);
         check("10.0.0.1", &["203.0.113.9, 198.51.100.1, 10.0.0.2:81"], "198.51.100.1", false);
         check("10.0.0.1", &["203.0.113.9", "198.51.100.1"], "198.51.100.1", false);
+        for named in ["127.0.0.1", "127.0.0.2", "::1", "[::1]:80", "::ffff:127.0.0.1", "127.0.0.1, 127.0.0.1"] {
+            check("127.0.0.1", &[named], "0.0.0.0", false);
+            check("10.0.0.1", &[named], "10.0.0.1", false);
+        }
+        check("127.0.0.1", &["::1, 10.0.0.2"], "10.0.0.2", false);
+        check("127.0.0.1", &["203.0.113.9, 127.0.0.1"], "203.0.113.9", false);
         check("127.0.0.1", &["203.0.113.9, unknown"], "0.0.0.0", true);
         check("127.0.0.1", &[""], "0.0.0.0", true);
         check("127.0.0.1", &["unknown"], "0.0.0.0", true);

@@ -16,10 +16,10 @@ const MAX_ROLES: usize = 100;
 const MAX_ROLE: usize = 200;
 
 /// Returns whether a user of another system may have this id; ids of visitors and of the server's
-/// own users are reserved.
+/// own users are reserved, and two ids must not look the same because of invisible characters.
 pub(super) fn is_allowed_id(id: &str) -> bool {
     let is_ours = id == LOCAL_OWNER || id == SERVICE_USER || id.starts_with(visitors::PREFIX);
-    (1..=MAX_ID).contains(&id.len()) && !is_ours && !id.chars().any(char::is_control)
+    (1..=MAX_ID).contains(&id.len()) && !is_ours && !id.chars().any(is_hidden)
 }
 
 /// Returns a signed-in caller with a sanitized name and roles.
@@ -54,6 +54,8 @@ mod tests {
         check("remote-agent", false);
         check("visitor:x", false);
         check("a\nb", false);
+        check("ada\u{202e}", false);
+        check("a\u{200b}da", false);
         check(&"x".repeat(200), true);
         check(&"x".repeat(201), false);
     }

@@ -82,7 +82,9 @@ impl CompiledEndpoint {
             Err(CheckError::Faults(faults)) => {
                 faults.into_iter().next().map(|fault| (fault.path, fault.message)).unwrap_or_default()
             }
-            Err(misfit @ (CheckError::TooCostly | CheckError::Busy)) => (String::new(), misfit.to_string()),
+            Err(misfit @ (CheckError::TooCostly | CheckError::PatternTooCostly | CheckError::Busy)) => {
+                (String::new(), misfit.to_string())
+            }
         };
         if let Some((cut, _)) = message.char_indices().nth(MAX_EXPLANATION) {
             message.truncate(cut);

@@ -17,7 +17,7 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 /// An open connection to an MCP server.
 pub(crate) struct Connection {
@@ -26,6 +26,8 @@ pub(crate) struct Connection {
     events: NotificationHandler,
     offered: Mutex<Option<Arc<ServerTools>>>,
     begun: Instant,
+    /// The number of pings after cancelled calls that are not answered yet.
+    probes: Arc<watch::Sender<usize>>,
     /// When the access token of the connection expires.
     token_expiry: Option<Instant>,
     /// The process. It is declared after the service, which closes the process's input when it is
@@ -53,6 +55,13 @@ impl Connection {
     /// Returns whether the access token has expired.
     pub(crate) fn is_token_expired(&self) -> bool {
         self.token_expiry.is_some_and(|ends| ends <= Instant::now())
+    }
+
+    /// Waits until it is known whether the server still responds after a cancelled call. Otherwise
+    /// the next calls would hang as that one did.
+    pub(crate) async fn probed(&self) {
+        // The sender is not dropped meanwhile.
+        let _ = self.probes.subscribe().wait_for(|running| *running == 0).await;
     }
 
     /// Returns the age of the connection.
@@ -134,11 +143,13 @@ impl Connection {
         let answer = tokio::select! {
             answer = handle.await_response() => answer.map_err(|error| self.request_error(tool, &error))?,
             () = context.cancel.cancelled() => {
+                let probe = RunningProbe::start(self.probes.clone());
                 // A task of its own, since the call has returned by then.
                 tokio::spawn(async move {
                     if !cancel_and_ping(&peer, request_id).await {
                         gone.await;
                     }
+                    drop(probe);
                 });
                 let stopped = "Stopped before it finished. It may or may not have had an effect.";
                 return Err(RequestError::Answered(ToolError::new(stopped)));
@@ -172,6 +183,22 @@ impl Connection {
 
     fn last_words(&self) -> String {
         self.program.as_ref().map(|program| program.last_words().text()).unwrap_or_default()
+    }
+}
+
+/// Counts a ping while it is not answered.
+struct RunningProbe(Arc<watch::Sender<usize>>);
+
+impl RunningProbe {
+    fn start(probes: Arc<watch::Sender<usize>>) -> Self {
+        probes.send_modify(|running| *running += 1);
+        Self(probes)
+    }
+}
+
+impl Drop for RunningProbe {
+    fn drop(&mut self) {
+        self.0.send_modify(|running| *running -= 1);
     }
 }
 
@@ -271,5 +298,7 @@ async fn serve(
         OpenError::new(public, error)
     })?;
     let (name, begun) = (settings.name.clone(), Instant::now());
-    Ok(Connection { name, service, events, offered: Mutex::default(), begun, token_expiry: ends, program: None })
+    let probes = Arc::new(watch::Sender::new(0));
+    let (offered, token_expiry) = (Mutex::default(), ends);
+    Ok(Connection { name, service, events, offered, begun, probes, token_expiry, program: None })
 }

@@ -82,14 +82,37 @@ pub(crate) fn is_uncorrelated(error: &ErrorData) -> bool {
     error.data.as_ref().is_some_and(|data| data.get(UNCORRELATED).is_some())
 }
 
+/// What servers say of a session that they do not know.
+const UNKNOWN_SESSION: [&str; 21] = [
+    "not found",
+    "unknown",
+    "unrecogni",
+    "invalid",
+    "no valid",
+    "no session",
+    "no such",
+    "no active",
+    "missing",
+    "not exist",
+    "required",
+    "expired",
+    "terminated",
+    "closed",
+    "ended",
+    "gone",
+    "lost",
+    "inactive",
+    "stale",
+    "timed out",
+    "timeout",
+];
+
 /// Returns whether a refusal says that the session is unknown, or was never initialized. There is
 /// no code for that: servers use -32000, -32001, -32600 and others.
 fn is_about_session(message: &str) -> bool {
     let text = message.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let is_unknown =
-        ["not found", "unknown", "invalid", "no valid", "expired", "missing", "terminated", "not exist", "required"];
-    (text.contains("session") && says(&is_unknown))
+    (text.contains("session") && says(&UNKNOWN_SESSION))
         || (says(&["initializ", "initialis"]) && says(&["not ", "before", "must"]))
 }
 
@@ -119,6 +142,14 @@ mod tests {
             "Mcp-Session-Id header is required",
             "Bad Request: Server not initialized",
             "Received request before initialization was complete",
+            "no session",
+            "No such session",
+            "The session was closed",
+            "Session ended",
+            "Session has expired",
+            "session timed out",
+            "Your session is inactive",
+            "Stale session",
         ] {
             for code in [-32000, -32001, -32600, -32602] {
                 check(code, text, false, refused(text));

@@ -30,8 +30,8 @@ use std::time::Duration;
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// The time limit for listing the tools.
 const LIST_TIME: Duration = Duration::from_secs(10);
-/// The time limit of the ping after a cancelled call.
-const PROBE_TIME: Duration = Duration::from_secs(5);
+/// The time limit of the ping after a cancelled call, for which later calls wait.
+const PROBE_TIME: Duration = Duration::from_secs(3);
 /// The maximum size of a message in bytes.
 const MAX_MESSAGE: usize = 4 << 20;
 /// The maximum number of tools of a server; more are left out.

@@ -155,6 +155,10 @@ impl UserConnection {
     /// once for some time.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>, ToolError> {
         self.touch();
+        let used = self.state.lock().await.connection.clone();
+        if let Some(used) = used {
+            used.probed().await;
+        }
         let mut state = self.state.lock().await;
         match &state.connection {
             Some(connection) if connection.is_open() => return Ok(connection.clone()),

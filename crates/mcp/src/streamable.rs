@@ -14,7 +14,7 @@ use futures::stream::BoxStream;
 use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Response, StatusCode};
-use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
@@ -93,8 +93,9 @@ impl StreamableHttpClient for HttpClient {
         }
         // A notification has no answer, whatever the body is.
         let Some(asked) = asked else { return Ok(StreamableHttpPostResponse::Accepted) };
+        // Nobody would answer the request any more: the protocol allows this for notifications only.
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            return Ok(StreamableHttpPostResponse::Accepted);
+            return Err(unknown(format!("it accepted the request without an answer: HTTP {}", status.as_u16())));
         }
         let session = header(response.headers(), SESSION);
         let kind = header(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default().to_ascii_lowercase();
@@ -197,6 +198,9 @@ async fn refused(response: Response, has_session: bool, asked: Option<&RequestId
         // internal error.
         && !(status.is_client_error() && is_uncorrelated(&error.error))
     {
+        if has_session && may_be_about_session(status, &error.error) {
+            return Err(StreamableHttpError::Client(HttpFailure::Refused(error.error.message.to_string())));
+        }
         return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), None));
     }
     let failure = match status {
@@ -206,6 +210,17 @@ async fn refused(response: Response, has_session: bool, asked: Option<&RequestId
         _ => HttpFailure::Unknown(format!("HTTP {number}")),
     };
     Err(StreamableHttpError::Client(failure))
+}
+
+/// Returns whether an error that answers a request with a session may mean that the session is
+/// unknown. There is neither a code nor a fixed text for that, so it is any refusal that is not
+/// about the method, the arguments or the number of requests.
+fn may_be_about_session(status: StatusCode, error: &ErrorData) -> bool {
+    let is_other =
+        matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::TOO_MANY_REQUESTS);
+    let is_about_request =
+        matches!(error.code, ErrorCode::METHOD_NOT_FOUND | ErrorCode::INVALID_PARAMS | ErrorCode::INTERNAL_ERROR);
+    status.is_client_error() && !is_other && !is_about_request
 }
 
 /// Parses the answer to a request; fails if the body answers something else.

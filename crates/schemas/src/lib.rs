@@ -12,9 +12,10 @@ mod work;
 
 pub use pattern::is_regular_expression;
 
-use jsonschema::{PatternOptions, ValidationError, Validator};
+use jsonschema::{ValidationError, Validator};
 use limits::SchemaSize;
 use meter::CostKeyword;
+use offload::Abandoned;
 use serde_json::Value;
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,6 +64,9 @@ pub enum CheckError {
     /// The validation exceeds the budget.
     #[error("checking this value against its schema takes too much work")]
     TooCostly,
+    /// A pattern of the schema exceeds the budget with a text of the instance.
+    #[error("a pattern of the schema is too costly for a text of this length")]
+    PatternTooCostly,
     /// Too many other instances are being validated.
     #[error("too many values are being checked; try again in a moment")]
     Busy,
@@ -98,13 +102,25 @@ impl Schema {
         work::compile_blocking(schema, size)
     }
 
-    /// Compiles a schema from async code.
+    /// Compiles a schema from async code: on this thread if it is small, otherwise on one of low
+    /// priority. A schema that cannot be used is remembered.
     ///
     /// # Errors
     /// See [`SchemaError`].
     pub async fn compile(schema: &Value) -> Result<Self, SchemaError> {
         let size = SchemaSize::measure(schema).map_err(SchemaError::Refused)?;
-        work::compile(schema, size).await
+        if work::is_small(size) {
+            return work::compile_here(schema);
+        }
+        let key = cache::RefusalKey::for_schema(schema);
+        if let Some(error) = cache::refusal(key) {
+            return Err(error);
+        }
+        let compiled = work::compile(schema, size).await;
+        if let Err(error @ (SchemaError::Invalid { .. } | SchemaError::Refused(_))) = &compiled {
+            cache::put_refusal(key, error);
+        }
+        compiled
     }
 
     /// Compiles a schema that is needed repeatedly, such as that of a tool; small schemas are
@@ -118,7 +134,7 @@ impl Schema {
         if let Some(kept) = may_be_kept.then(|| cache::get(schema)).flatten() {
             return Ok(kept);
         }
-        let compiled = work::compile(schema, size).await?;
+        let compiled = Self::compile(schema).await?;
         if may_be_kept {
             cache::put(schema, &compiled);
         }
@@ -145,15 +161,14 @@ impl Schema {
     }
 }
 
-/// Compiles a schema without a budget; its cost was limited before.
+/// Compiles a schema; its cost is limited before.
 #[expect(clippy::disallowed_methods, reason = "the one place that may")]
-fn build(schema: &Value) -> Result<Schema, SchemaError> {
+fn build(schema: &Value, abandoned: Option<&Abandoned>) -> Result<Schema, SchemaError> {
     let rewrite::Rewritten { schema: rewritten, costs, draft } =
-        rewrite::rewrite(schema).map_err(SchemaError::Refused)?;
-    let engine = PatternOptions::regex().size_limit(pattern::MAX_COMPILED).dfa_size_limit(pattern::MAX_MATCHER);
+        rewrite::rewrite(schema, abandoned).map_err(SchemaError::Refused)?;
     let options = jsonschema::options()
         .with_draft(draft)
-        .with_pattern_options(engine)
+        .with_pattern_options(pattern::engine())
         .with_format("regex", |_: &str| true)
         .with_keyword(rewrite::COST_KEYWORD, move |_, index, _| {
             let cost = index.as_u64().and_then(|index| costs.get(usize::try_from(index).ok()?));

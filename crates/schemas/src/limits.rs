@@ -1,5 +1,6 @@
 //! Size limits of a schema document, checked before any further processing.
 
+use crate::pattern;
 use serde_json::Value;
 
 /// The maximum number of bytes of all strings in a schema.
@@ -18,6 +19,10 @@ pub(crate) struct SchemaSize {
     pub(crate) bytes: usize,
     pub(crate) values: usize,
     pub(crate) depth: usize,
+    /// The number of patterns.
+    pub(crate) patterns: usize,
+    /// The number of patterns that may take long to compile.
+    pub(crate) costly_patterns: usize,
 }
 
 impl SchemaSize {
@@ -41,6 +46,11 @@ impl SchemaSize {
                 for (key, value) in map {
                     self.bytes += key.len();
                     self.add(value, depth + 1)?;
+                    match (key.as_str(), value) {
+                        ("pattern", Value::String(pattern)) => self.add_pattern(pattern),
+                        ("patternProperties", Value::Object(map)) => map.keys().for_each(|key| self.add_pattern(key)),
+                        _ => {}
+                    }
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -52,6 +62,12 @@ impl SchemaSize {
             return Err(format!("it is larger than {} KB", MAX_BYTES >> 10));
         }
         Ok(())
+    }
+
+    /// Counts a pattern; a property of such a name is counted as one, too.
+    fn add_pattern(&mut self, pattern: &str) {
+        self.patterns += 1;
+        self.costly_patterns += usize::from(!pattern::is_cheap(pattern));
     }
 }
 

@@ -10,8 +10,10 @@ use std::ptr;
 /// The budget of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkBudget {
-    /// Units of work of about 50 ns each.
+    /// Units of work of about 50 ns each, without matching patterns.
     pub(crate) work: u64,
+    /// Units of work for matching patterns.
+    pub(crate) patterns: u64,
     /// Bytes of stack below the caller.
     pub(crate) stack: usize,
 }
@@ -21,6 +23,8 @@ pub(crate) struct WorkBudget {
 pub(crate) enum Overrun {
     /// The units of work are used up.
     Work,
+    /// A pattern would take more work for a text than any check may.
+    Pattern,
     /// The recursion is too deep.
     Stack,
     /// The caller was dropped.
@@ -29,13 +33,17 @@ pub(crate) enum Overrun {
     Failed,
 }
 
+/// The maximum units of work of any evaluation: about a fifth of a second.
+pub(crate) const MAX_WORK: u64 = 4_000_000;
 /// The interval, in units of work, at which the cancellation flag is read.
 const CANCEL_CHECK_UNITS: u64 = 4096;
 
 /// The remaining budget of this thread's evaluation.
 struct BudgetMeter {
     left: u64,
-    next_cancel_check: u64,
+    patterns_left: u64,
+    /// The units until the cancellation flag is read again.
+    until_cancel_check: u64,
     stack_begin: usize,
     stack: usize,
     /// The caller's cancellation flag.
@@ -54,7 +62,8 @@ pub(crate) fn within<T>(
 ) -> Result<T, Overrun> {
     let meter = BudgetMeter {
         left: budget.work,
-        next_cancel_check: budget.work.saturating_sub(CANCEL_CHECK_UNITS),
+        patterns_left: budget.patterns,
+        until_cancel_check: CANCEL_CHECK_UNITS,
         stack_begin: stack_position(),
         stack: budget.stack,
         abandoned: abandoned.cloned(),
@@ -83,14 +92,24 @@ fn charge(cost: &Cost, instance: &Value) {
         if meter.stack_begin.abs_diff(stack_position()) > meter.stack {
             return Some(Overrun::Stack);
         }
-        let Some(left) = meter.left.checked_sub(cost.for_instance(instance, meter.left)) else {
+        let (work, patterns) = (cost.for_instance(instance, meter.left), cost.of_patterns(instance));
+        // The keys of an object are many texts.
+        if patterns > MAX_WORK && instance.is_string() {
+            return Some(Overrun::Pattern);
+        }
+        let (Some(left), Some(patterns_left)) =
+            (meter.left.checked_sub(work), meter.patterns_left.checked_sub(patterns))
+        else {
             return Some(Overrun::Work);
         };
-        meter.left = left;
-        if left <= meter.next_cancel_check {
-            meter.next_cancel_check = left.saturating_sub(CANCEL_CHECK_UNITS);
-            if meter.abandoned.as_ref().is_some_and(offload::Abandoned::is_set) {
-                return Some(Overrun::Abandoned);
+        (meter.left, meter.patterns_left) = (left, patterns_left);
+        match meter.until_cancel_check.checked_sub(work.saturating_add(patterns)) {
+            Some(until) => meter.until_cancel_check = until,
+            None => {
+                meter.until_cancel_check = CANCEL_CHECK_UNITS;
+                if meter.abandoned.as_ref().is_some_and(offload::Abandoned::is_set) {
+                    return Some(Overrun::Abandoned);
+                }
             }
         }
         None

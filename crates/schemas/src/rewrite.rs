@@ -1,12 +1,13 @@
 //! Rewrites a schema with costs: only known keywords remain, each subschema is preceded by its
 //! cost, and each target of a reference is in `$defs`.
 
-use crate::cost::Cost;
+use crate::cost::{Cost, KeyPatterns, PatternCost};
 use crate::expand;
 use crate::limits;
 use crate::pattern;
 use crate::references::Document;
 use jsonschema::Draft;
+use offload::Abandoned;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -16,6 +17,8 @@ pub(crate) const COST_KEYWORD: &str = "x-cost";
 const MAX_REWRITTEN: usize = 100_000;
 /// The maximum number of distinct patterns in a schema.
 const MAX_PATTERNS: usize = 200;
+/// The maximum work of compiling all patterns of a schema, in microseconds.
+const MAX_PATTERN_WORK: u64 = 50_000;
 
 /// Keywords whose value is a subschema.
 const SUBSCHEMA_KEYWORDS: [&str; 12] = [
@@ -85,8 +88,9 @@ pub(crate) struct Rewritten {
     pub(crate) draft: Draft,
 }
 
-/// Rewrites a schema, or returns why its cost cannot be bounded.
-pub(crate) fn rewrite(schema: &Value) -> Result<Rewritten, String> {
+/// Rewrites a schema, or returns why its cost cannot be bounded. It ends between two patterns when
+/// the caller has gone.
+pub(crate) fn rewrite(schema: &Value, abandoned: Option<&Abandoned>) -> Result<Rewritten, String> {
     let draft = Draft::default().detect(schema);
     if draft == Draft::Unknown {
         return Err("its `$schema` is not one of JSON Schema's drafts 4, 6, 7, 2019-09 and 2020-12".to_owned());
@@ -96,7 +100,9 @@ pub(crate) fn rewrite(schema: &Value) -> Result<Rewritten, String> {
         document: Document::read(schema, is_legacy),
         is_legacy,
         costs: Vec::new(),
-        weights: HashMap::new(),
+        patterns: HashMap::new(),
+        pattern_work: 0,
+        abandoned,
         targets: HashMap::new(),
         pending: Vec::new(),
         values: 0,
@@ -112,10 +118,8 @@ pub(crate) fn rewrite(schema: &Value) -> Result<Rewritten, String> {
     }
     // `unevaluatedProperties` may match the keys of an object against the patterns of any
     // subschema.
-    let patterns = rewriter.weights.values().sum::<u64>();
     for cost in rewriter.costs.iter_mut().filter(|cost| cost.is_unevaluated) {
-        cost.per_property += patterns;
-        cost.per_keys += patterns;
+        rewriter.patterns.values().for_each(|pattern| cost.keys.add(*pattern));
     }
     limits::check_paths(&root)?;
     expand::check(&root)?;
@@ -127,8 +131,12 @@ struct Rewriter<'a> {
     /// Whether the draft is one of 4 to 7, which ignore keywords next to a `$ref`.
     is_legacy: bool,
     costs: Vec<Cost>,
-    /// The weights of all patterns.
-    weights: HashMap<&'a str, u64>,
+    /// The costs of all patterns.
+    patterns: HashMap<&'a str, PatternCost>,
+    /// The work of compiling the patterns so far, in microseconds.
+    pattern_work: u64,
+    /// Whether the caller has gone.
+    abandoned: Option<&'a Abandoned>,
     /// The numbers of reference targets by memory address; the document does not move.
     targets: HashMap<usize, usize>,
     /// The targets still to be rewritten, with their numbers and resources.
@@ -171,11 +179,12 @@ impl<'a> Rewriter<'a> {
         if written.keys().all(|keyword| TRIVIAL_KEYWORDS.contains(&keyword.as_str())) {
             return Value::Object(written);
         }
-        let weight = |pattern: &str| self.weights.get(pattern).copied().unwrap_or(1);
-        let pattern = written.get("pattern").and_then(Value::as_str).map_or(0, weight);
-        let keys = written.get("patternProperties").and_then(Value::as_object);
-        let patterns = keys.map_or(0, |map| map.keys().map(|key| weight(key)).sum());
-        self.costs.push(Cost::for_schema(&written, pattern, patterns));
+        let cost = |pattern: &str| self.patterns.get(pattern).copied();
+        let pattern = written.get("pattern").and_then(Value::as_str).and_then(cost);
+        let mut keys = KeyPatterns::default();
+        let map = written.get("patternProperties").and_then(Value::as_object);
+        map.into_iter().flat_map(Map::keys).filter_map(|key| cost(key)).for_each(|pattern| keys.add(pattern));
+        self.costs.push(Cost::for_schema(&written, pattern, keys));
         json!({ "allOf": [{ COST_KEYWORD: self.costs.len() - 1 }, written] })
     }
 
@@ -225,13 +234,28 @@ impl<'a> Rewriter<'a> {
         value.clone()
     }
 
+    /// Analyzes a pattern. Its work is charged before it is done: parsing it here, and compiling it
+    /// later, which `jsonschema` does once for each distinct pattern.
     fn add_pattern(&mut self, pattern: &'a str) -> Result<(), String> {
-        if !self.weights.contains_key(pattern) {
-            if self.weights.len() == MAX_PATTERNS {
-                return Err(format!("it has more than {MAX_PATTERNS} patterns"));
-            }
-            self.weights.insert(pattern, pattern::weight(pattern)?);
+        if self.patterns.contains_key(pattern) {
+            return Ok(());
         }
+        if self.patterns.len() == MAX_PATTERNS {
+            return Err(format!("it has more than {MAX_PATTERNS} patterns"));
+        }
+        if self.abandoned.is_some_and(Abandoned::is_set) {
+            return Err("nobody waits for it any more".to_owned());
+        }
+        let too_costly = || "its patterns are too costly to compile".to_owned();
+        if self.pattern_work.saturating_add(pattern::parsing_work(pattern)) > MAX_PATTERN_WORK {
+            return Err(too_costly());
+        }
+        let analysis = pattern::analyze(pattern)?;
+        self.pattern_work = self.pattern_work.saturating_add(analysis.work);
+        if self.pattern_work > MAX_PATTERN_WORK {
+            return Err(too_costly());
+        }
+        self.patterns.insert(pattern, analysis.cost);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Tests with hostile schemas and with ordinary ones.
 
+use futures::FutureExt;
 use schemas::{CheckError, Schema, SchemaError};
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
@@ -41,6 +42,8 @@ fn nested(levels: usize, bottom: Value, level: impl Fn(Value) -> Value) -> Value
 }
 
 const TOO_COSTLY: &str = "checking this value against its schema takes too much work";
+
+const PATTERN_TOO_COSTLY: &str = "a pattern of the schema is too costly for a text of this length";
 
 #[test]
 fn doubled_references_are_bounded() {
@@ -126,9 +129,49 @@ fn costly_keywords_are_bounded() {
     let options = Value::from((0..9_000).map(|n| json!([n])).collect::<Vec<_>>());
     assert_eq!(checked(json!({ "items": { "enum": options } }), json!(vec![[8_999]; 5_000])), TOO_COSTLY);
     let slow = json!({ "pattern": "([a-q][^u-z]{13}x){10}y" });
-    assert_eq!(checked(slow, json!("a".repeat(4 << 20))), TOO_COSTLY);
+    assert_eq!(checked(slow, json!("a".repeat(4 << 20))), PATTERN_TOO_COSTLY);
     let decimal = json!({ "items": { "multipleOf": 1e-300 } });
     assert!(!checked(decimal, json!(vec![1e300; 1_000])).is_empty());
+}
+
+/// The engine is linear in the text, but with a factor of the pattern's size: these take 15 µs per
+/// byte.
+#[test]
+fn patterns_are_charged_by_their_size_and_the_text() {
+    let check = |pattern: &str, length: usize, expected: &str| {
+        let text: String = (0..length).map(|n| if (n * n + n / 7) % 3 == 0 { 'a' } else { 'b' }).collect();
+        let seen = checked(json!({ "pattern": pattern }), json!(text));
+        assert!(seen.contains(expected), "{pattern} {length}: {seen}");
+    };
+    let repeated = "[ab]*a[ab]{2000}[cd]";
+    check(repeated, 100, "does not match");
+    check(repeated, 5_000, "\"ab");
+    check(repeated, 19_500, PATTERN_TOO_COSTLY);
+    check(repeated, 900_000, PATTERN_TOO_COSTLY);
+    check("(a|b|c|ab|bc|abc)*(?:[ab]{0,700}c?){2}[d]", 19_500, PATTERN_TOO_COSTLY);
+    // Ordinary patterns take long texts, and an anchored one reads no more than it can match.
+    check("^[a-z]+$", 4 << 20, "fits");
+    check(r"^\S+(\s\S+)*$", 1 << 20, "fits");
+    check("^[ab]{1,2000}$", 900_000, "\"ab");
+    let keys = json!({ "patternProperties": { repeated: true } });
+    assert_eq!(checked(keys.clone(), json!({ "ab".repeat(10): 1 })), "fits");
+    assert_eq!(checked(keys, json!({ "ab".repeat(10_000): 1 })), TOO_COSTLY);
+}
+
+/// Compiling is charged before it is done.
+#[test]
+fn patterns_that_are_costly_to_compile_are_refused() {
+    let many = |pattern: &str| Value::from_iter((0..190).map(|n| (format!("{pattern}{n}"), json!(true))));
+    let check = |patterns: Value, expected: &str| {
+        let seen = checked(json!({ "patternProperties": patterns }), json!({}));
+        assert!(seen.contains(expected), "{seen}");
+    };
+    check(many(r"\p{L}{4}"), "its patterns are too costly to compile");
+    check(many(r"(?i)[\x00-\u{10FFFF}]"), "its patterns are too costly to compile");
+    check(many(r"[a-z]{400}"), "its patterns are too costly to compile");
+    check(many(r"^x-[a-z]+-\d+-"), "fits");
+    // The translation to the engine's syntax replaces classes one by one.
+    check(json!({ r"\S".repeat(2_000): true }), "its patterns are too costly to compile");
 }
 
 /// An instance with very many errors does not take more memory than is reported.
@@ -275,5 +318,45 @@ async fn hostile_checks_do_not_block_async_threads() {
     abandoned.iter().for_each(tokio::task::JoinHandle::abort);
     for one in all {
         assert!(matches!(one.await.unwrap(), Err(CheckError::TooCostly | CheckError::Busy)));
+    }
+}
+
+/// A schema whose patterns may be costly is not compiled on an async thread, and one that is refused
+/// is remembered.
+#[tokio::test(flavor = "current_thread")]
+async fn costly_patterns_are_not_compiled_on_async_threads() {
+    let schema = json!({ "patternProperties": { r"\p{L}{4}": true, "zz(?=a)": true } });
+    let compile = || Schema::compile(&schema);
+    // The first attempt waits for another thread, the second does not.
+    assert!(compile().now_or_never().is_none());
+    let SchemaError::Refused(first) = compile().await.unwrap_err() else { panic!("it is refused") };
+    let again = compile().now_or_never().expect("it is remembered").unwrap_err();
+    assert_eq!(again, SchemaError::Refused(first));
+    // So is a tool's schema.
+    assert!(Schema::compile_cached(&schema).now_or_never().unwrap().is_err());
+    let cheap = json!({ "properties": { "day": { "pattern": r"^\d{4}-\d{2}-\d{2}$" } } });
+    assert!(Schema::compile(&cheap).now_or_never().unwrap().is_ok());
+    let unicode = json!({ "pattern": r"^\p{Lu}" });
+    assert!(Schema::compile(&unicode).now_or_never().is_none());
+    assert!(Schema::compile(&unicode).await.is_ok());
+}
+
+/// While checks that take long occupy their lane, shorter ones are done.
+#[tokio::test(flavor = "current_thread")]
+async fn short_checks_do_not_wait_for_long_ones() {
+    let doubled = tower("$defs", 40, json!({ "type": "object" }), |below| json!({ "allOf": [below, below] }));
+    let long = Schema::compile(&doubled).await.unwrap();
+    let short = Schema::compile(&json!({ "items": { "enum": [1, "a"] } })).await.unwrap();
+    let (instance, elements) = (json!({}), json!(vec!["a"; 5_000]));
+    let mut waiting: Vec<_> = (0..40).map(|_| Box::pin(long.check(&instance, 1))).collect();
+    // Each of them passes the quick lane, and then occupies the slow one.
+    for check in &mut waiting {
+        assert!(check.now_or_never().is_none());
+    }
+    let mut all = futures::future::join_all(waiting);
+    tokio::select! {
+        biased;
+        done = short.check(&elements, 1) => assert_eq!(done, Ok(())),
+        _ = &mut all => panic!("it waited for all of them"),
     }
 }

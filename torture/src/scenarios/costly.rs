@@ -45,7 +45,7 @@ pub(crate) async fn costly_schemas(options: &RunOptions) -> Result<Outcome> {
     for turn in turns.collect::<Vec<_>>() {
         outcome.expect(turn.await??.is_finished(), || "a turn with a costly call does not end".to_owned());
     }
-    let (mut checked, mut busy) = (0, 0);
+    let (mut checked, mut refused, mut busy) = (0, 0, 0);
     for program in programs {
         let answer = program.await??;
         match answer.status().as_u16() {
@@ -56,6 +56,7 @@ pub(crate) async fn costly_schemas(options: &RunOptions) -> Result<Outcome> {
                 });
                 checked += 1;
             }
+            422 => refused += 1,
             503 => busy += 1,
             status => outcome.violations.push(format!("a client was answered with {status}")),
         }
@@ -64,7 +65,9 @@ pub(crate) async fn costly_schemas(options: &RunOptions) -> Result<Outcome> {
     over.store(true, Relaxed);
     let waits = well.await??;
     let (asked, longest) = (waits.len(), measure::p99(waits));
-    outcome.expect(asked > 0 && checked > 0, || format!("{asked} health checks, {checked} schema checks"));
+    outcome.expect(asked > 0 && checked > 0 && refused > 0, || {
+        format!("{asked} health checks, {checked} schema checks, {refused} refused schemas")
+    });
     outcome.expect(longest <= MAX_HEALTHZ_MS * options.time_factor(), || format!("p99 of /healthz is {longest:.1} ms"));
 
     let cut: Vec<_> = (0..PROGRAMS).map(|number| tokio::spawn(invoke(client.clone(), number))).collect();
@@ -76,17 +79,23 @@ pub(crate) async fn costly_schemas(options: &RunOptions) -> Result<Outcome> {
     cut.iter().for_each(tokio::task::JoinHandle::abort);
     outcome.violations.extend(testbed.check().await?);
     outcome.worst = format!(
-        "p99 of /healthz {longest:.1} ms ({asked} requests), {checked} schema checks and {busy} refusals in {:.1} s, shutdown in {:.1} s",
+        "p99 of /healthz {longest:.1} ms ({asked} requests), {checked} schema checks, {refused} refused schemas and {busy} refusals in {:.1} s, shutdown in {:.1} s",
         took.as_secs_f64(),
         ended.as_secs_f64()
     );
     Ok(outcome)
 }
 
-/// Requests a response with a schema that cannot be checked in finite time.
+/// Requests a response with a schema that cannot be checked in finite time, one with patterns that
+/// are costly to compile, or one with a pattern that is costly for the response.
 async fn invoke(client: Client, number: usize) -> Result<Response> {
-    let script = Script { tag: format!("program-{number}"), says: Some("{}".to_owned()), ..Script::default() };
-    let schema = json!({ "name": "answer", "strict": false, "schema": peer::costly_schema() });
+    let (schema, says) = match number % 3 {
+        0 => (peer::costly_schema(), json!({})),
+        1 => (peer::costly_patterns(), json!({})),
+        _ => (json!({ "pattern": "[ab]*a[ab]{2000}[cd]" }), json!("ab".repeat(4_500))),
+    };
+    let script = Script { tag: format!("program-{number}"), says: Some(says.to_string()), ..Script::default() };
+    let schema = json!({ "name": "answer", "strict": false, "schema": schema });
     let body = json!({ "agent_name": "worker", "input": { "prompt": script.message() }, "response_schema": schema });
     Ok(client.request(Method::POST, "/api/runs/invoke").json(&body).send().await?)
 }

@@ -185,6 +185,10 @@ fn describe_misfit(misfit: &CheckError) -> String {
         CheckError::TooCostly => {
             "Checking these arguments takes too much work. Use smaller or simpler ones.".to_owned()
         }
+        CheckError::PatternTooCostly => {
+            "The tool's schema has a pattern that is too costly for a text of this length. Use a shorter text."
+                .to_owned()
+        }
         CheckError::Busy => "The arguments cannot be checked now. Try again in a moment.".to_owned(),
     }
 }

@@ -41,7 +41,9 @@ impl AnswerForm {
             Err(CheckError::Faults(faults)) => {
                 Ok(Err(faults.iter().map(InstanceFault::to_string).collect::<Vec<_>>().join("; ")))
             }
-            Err(misfit @ (CheckError::TooCostly | CheckError::Busy)) => Err(InvokeError::Unchecked(misfit)),
+            Err(misfit @ (CheckError::TooCostly | CheckError::PatternTooCostly | CheckError::Busy)) => {
+                Err(InvokeError::Unchecked(misfit))
+            }
         }
     }
 }

@@ -12,7 +12,8 @@ use std::borrow::Cow;
 pub(super) fn user(claims: &Map<String, Value>, names: &ClaimNames) -> Option<Caller> {
     let id = match find_claim(claims, &names.user_id)? {
         Value::String(id) => Cow::Borrowed(id.as_str()),
-        Value::Number(id) => Cow::Owned(id.to_string()),
+        // A claim that the config names, of a host that numbers its users.
+        Value::Number(id) if id.is_u64() => Cow::Owned(id.to_string()),
         _ => return None,
     };
     let name = find_claim(claims, &names.name).and_then(Value::as_str);
@@ -21,14 +22,15 @@ pub(super) fn user(claims: &Map<String, Value>, names: &ClaimNames) -> Option<Ca
 }
 
 /// Returns whether the registered claims (RFC 7519) have the right types: `iss` is a string, `aud`
-/// a string or a list of strings, times are numbers. The library also accepts a list of issuers
+/// a string or a list of strings, `sub` is a string, times are numbers. The library also accepts a list of issuers
 /// that contains ours, which another reader of the token could understand differently.
 pub(super) fn are_well_formed(claims: &Map<String, Value>) -> bool {
     claims.iter().all(|(name, value)| match name.as_str() {
         "iss" => value.is_string(),
         "aud" => value.is_string() || value.as_array().is_some_and(|all| all.iter().all(Value::is_string)),
         "exp" | "nbf" | "iat" => value.is_number(),
-        "sub" => value.is_string() || value.is_number(),
+        // A number would be the same user as its digits.
+        "sub" => value.is_string(),
         _ => true,
     })
 }
@@ -91,11 +93,11 @@ mod tests {
         };
         check(json!({}), true);
         check(json!({ "iss": "host", "aud": "chat", "sub": "ada", "exp": 1, "nbf": 1.5, "iat": 1 }), true);
-        check(json!({ "aud": ["chat", "other"], "sub": 7 }), true);
+        check(json!({ "aud": ["chat", "other"], "sub": "7" }), true);
         for (name, values) in [
             ("iss", json!([["host"], ["host", "evil"], 1, { "host": 1 }, null, true])),
             ("aud", json!([["chat", 1], [["chat"]], 1, { "chat": 1 }, null])),
-            ("sub", json!([["ada"], { "id": "ada" }, true, null])),
+            ("sub", json!([["ada"], { "id": "ada" }, 7, 7.5, true, null])),
             ("exp", json!(["1", [1], null])),
             ("nbf", json!(["1", [1], null])),
             ("iat", json!(["1", [1], null])),
@@ -124,8 +126,8 @@ mod tests {
         let usual = || names("sub", "name", "roles");
         check(json!({ "sub": "ada" }), usual(), Some(("ada", None, &[])));
         check(
-            json!({ "sub": 7, "name": " Ada ", "roles": ["editor", 7, ""] }),
-            usual(),
+            json!({ "sub": "x", "uid": 7, "name": " Ada ", "roles": ["editor", 7, ""] }),
+            names("uid", "name", "roles"),
             Some(("7", Some("Ada"), &["editor"])),
         );
         check(json!({ "sub": "ada", "roles": "editor, admin" }), usual(), Some(("ada", None, &["editor", "admin"])));
@@ -139,7 +141,9 @@ mod tests {
             names("sub", "name", "realm_access.roles"),
             Some(("x", None, &["r"])),
         );
+        check(json!({ "sub": "x", "uid": 7.5 }), names("uid", "name", "roles"), None);
         check(json!({ "sub": "local" }), usual(), None);
+        check(json!({ "sub": "ada\u{202e}" }), usual(), None);
         check(json!({ "sub": { "id": 1 } }), usual(), None);
         check(json!({}), usual(), None);
     }

@@ -134,7 +134,15 @@ impl Jwt {
     }
 }
 
-/// Checks the algorithm of a token against the type of the keys. `none` is never accepted, and a
+/// Returns whether a token of this type identifies a user (RFC 8725, 3.11). The issuer may sign
+/// others with the same key, such as `logout+jwt` or `secevent+jwt`.
+fn is_token_type(name: Option<&str>) -> bool {
+    let Some(name) = name else { return true };
+    let name = name.to_ascii_lowercase();
+    matches!(name.strip_prefix("application/").unwrap_or(&name), "jwt" | "at+jwt")
+}
+
+/// Checks the type of a token, and its algorithm against the type of the keys. `none` is never accepted, and a
 /// public key is never used as a shared secret.
 fn check_header(header: &Header, keys: &JwtKeys) -> Result<(), TokenError> {
     let is_signed = match keys {
@@ -145,5 +153,5 @@ fn check_header(header: &Header, keys: &JwtKeys) -> Result<(), TokenError> {
     };
     // Critical extensions are not supported (RFC 7515, 4.1.11).
     let is_plain = header.crit.is_none() && header.enc.is_none() && header.zip.is_none();
-    if is_signed && is_plain { Ok(()) } else { Err(TokenError::Malformed) }
+    if is_signed && is_plain && is_token_type(header.typ.as_deref()) { Ok(()) } else { Err(TokenError::Malformed) }
 }

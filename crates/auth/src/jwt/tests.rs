@@ -189,8 +189,28 @@ async fn claims_are_validated() {
     check(json!({ "nbf": "0" }), Err(TokenError::Malformed)).await;
     check(json!({ "iat": "0" }), Err(TokenError::Malformed)).await;
     check(json!({ "sub": ["ada"] }), Err(TokenError::Malformed)).await;
-    check(json!({ "sub": 7 }), Ok(())).await;
+    check(json!({ "sub": 7 }), Err(TokenError::Malformed)).await;
+    check(json!({ "sub": "7" }), Ok(())).await;
+    check(json!({ "sub": "ada\u{202e}" }), Err(TokenError::NoUser)).await;
     assert_eq!(jwt.user(&Signer::ed().token("k", json!({}))).await, Err(TokenError::Signature));
+}
+
+/// The issuer may sign tokens for other purposes with the same key (RFC 8725, 3.11).
+#[tokio::test]
+async fn tokens_of_other_types_are_rejected() {
+    let signer = Signer::rsa();
+    let jwt = jwt(JwtKeys::Pem(RSA_PUBLIC.to_owned()));
+    let check = async |header: Value, expected: Result<(), TokenError>| {
+        let seen = jwt.user(&signer.sign(&header, &claims(json!({})))).await.map(|_| ());
+        assert_eq!(seen, expected, "{header}");
+    };
+    check(json!({ "alg": "RS256" }), Ok(())).await;
+    for usual in ["JWT", "jwt", "at+jwt", "application/at+jwt"] {
+        check(json!({ "alg": "RS256", "typ": usual }), Ok(())).await;
+    }
+    for other in ["logout+jwt", "secevent+jwt", "application/logout+jwt", "dpop+jwt", ""] {
+        check(json!({ "alg": "RS256", "typ": other }), Err(TokenError::Malformed)).await;
+    }
 }
 
 /// The algorithm in the token must not matter (RFC 8725, 3.1).

@@ -22,26 +22,40 @@ pub(super) fn script_problem(name: &str) -> Option<&'static str> {
     }
 }
 
+/// The dot that is left of `İ` in lower case.
+const DOT_ABOVE: char = '\u{307}';
+
 /// Returns a key that is equal for names that look the same.
 fn skeleton_key(name: &str) -> String {
-    skeleton(&name_key(name).nfkc().collect::<String>()).collect()
+    skeleton(&name_key(name).nfkc().filter(|sign| *sign != DOT_ABOVE).collect::<String>()).collect()
+}
+
+/// Returns the name that a name with a capital `I` looks like, since pages show names as they were
+/// written.
+fn read_as_l(name: &str) -> Option<String> {
+    name.contains('I').then(|| name_key(&name.replace('I', "l")))
 }
 
 impl Accounts {
     /// Returns whether a new name looks like another user's. Names of ASCII letters are not
     /// compared with each other: `bob1` and `bobl` are distinguishable with care, and both are
     /// common. A Latin name is compared with the names in other scripts, and a name in another
-    /// script with all names. For 100,000 users this takes far less time than hashing the new
+    /// script with all names. A capital `I` is read as `l`, too. For 100,000 users this takes far less time than hashing the new
     /// user's password.
     ///
     /// # Errors
     /// The database failed.
     pub async fn has_lookalike(&self, name: &str) -> Result<bool, StoreError> {
-        let (new, all) = (skeleton_key(name), !name.is_ascii());
+        let (new, written) = (skeleton_key(name), read_as_l(name));
+        let all = !name.is_ascii() || written.is_some();
+        let is_like = |known: &str| {
+            let is_compared = !name.is_ascii() || !known.is_ascii();
+            written.as_deref() == Some(known) || is_compared && skeleton_key(known) == new
+        };
         let mut after = String::new();
         loop {
             let names = self.store.name_keys(all, &after, PAGE_SIZE).await?;
-            if names.iter().any(|known| skeleton_key(known) == new) {
+            if names.iter().any(|known| is_like(known)) {
                 return Ok(true);
             }
             match names.into_iter().next_back() {
@@ -89,8 +103,17 @@ mod tests {
         check("alice", "аlice", true);
         check("cape", "саре", true);
         check("Саре", "cape", true);
+        check("alice", "ALİCE", true);
+        check("alice", "alıce", true);
         check("alice", "alicia", false);
         check("иван", "ivan", false);
         check("zoe", "zoë", false);
+    }
+
+    #[test]
+    fn capital_i_is_read_as_l() {
+        assert_eq!(read_as_l("aIice").as_deref(), Some("alice"));
+        assert_eq!(read_as_l("AIice").as_deref(), Some("alice"));
+        assert_eq!(read_as_l("alice"), None);
     }
 }

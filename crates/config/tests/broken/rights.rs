@@ -285,3 +285,38 @@ agents:
     ");
     assert_snapshot!(check(&config("{ mode: local }", "", "")), @"accepted");
 }
+
+/// A policy that denies an endpoint by a name, while a sub-agent offers it under another one.
+#[test]
+fn endpoint_that_a_sub_agent_offers_under_another_name_is_reported() {
+    let check = |policy: &str, tool: &str, sub_policy: &str, expected: Option<&str>| {
+        let text = format!(
+            "connections: [{{ id: demo, type: Demo }}]
+api:
+  - {{ id: danger/zone, description: D, payloadSchema: {{ type: object }}, routine: [{{ ':return': 1 }}] }}
+agents:
+  - {{ id: top, type: Agent, connectionId: demo, properties: {{ model: m }}, agents: [mid], policy: {policy} }}
+  - {{ id: mid, type: Agent, connectionId: demo, properties: {{ model: m }}, agents: [low] }}
+  - {{ id: low, type: Agent, connectionId: demo, properties: {{ model: m }}, tools: [{tool}]{sub_policy} }}
+pages: [{{ id: p, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: top }} }}] }}]
+"
+        );
+        let seen = check(&text);
+        assert!(seen.starts_with("accepted"), "{text}{seen}");
+        let warning = seen.lines().find_map(|line| Some(line.split_once("warning: this denies ")?.1));
+        assert_eq!(warning, expected, "{text}{seen}");
+    };
+    let denied = "{ rules: [{ tools: [danger__zone], action: deny }] }";
+    let other = "{ endpointId: danger/zone, name: harmless }";
+    let message = Some("the endpoint `danger/zone`, but the sub-agent `low` offers it as `harmless`");
+    check(denied, other, "", message);
+    check("{ rules: [{ tools: ['danger_*'], action: deny }] }", other, "", message);
+    // The rule holds.
+    check(denied, "danger/zone", "", None);
+    check("{ rules: [{ tools: [danger__zone, harmless], action: deny }] }", other, "", None);
+    check("{ rules: [{ tools: [danger__zone], action: deny }], default: deny }", other, "", None);
+    check(denied, other, ", policy: { rules: [{ tools: [harmless], action: deny }] }", None);
+    // Nothing is denied.
+    check("{ rules: [{ tools: [danger__zone], action: ask }] }", other, "", None);
+    check("{ rules: [{ tools: [other], action: deny }] }", other, "", None);
+}

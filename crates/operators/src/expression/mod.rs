@@ -13,7 +13,7 @@ mod tests;
 use crate::families::json::BoundedWriter;
 use crate::meter::{self, Exhausted, MAX_BYTES, charge};
 use crate::{ExpressionLanguage, Scope};
-use minijinja::value::Value as EngineValue;
+use minijinja::value::{Value as EngineValue, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, escape_formatter};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -52,7 +52,7 @@ thread_local! {
 /// Writes a value, within the maximum size.
 fn write_counted(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &EngineValue) -> Result<(), Error> {
     let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
-    let encoded = ENCODER.get().map(|encode| encode(&text)).transpose();
+    let encoded = ENCODER.get().map(|encode| encode(encoded_text(value, &text)?)).transpose();
     let encoded = encoded.map_err(|message| Error::new(ErrorKind::InvalidOperation, message))?;
     let written = WRITTEN.get().saturating_add(encoded.as_deref().unwrap_or(&text).len());
     WRITTEN.set(written);
@@ -66,6 +66,16 @@ fn write_counted(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Engine
 impl From<Exhausted> for Error {
     fn from(_: Exhausted) -> Self {
         ErrorKind::OutOfFuel.into()
+    }
+}
+
+/// Returns the text of a value that is to be encoded. No value counts as an empty text, and a truth
+/// value or a list is refused: its text depends on the engine.
+fn encoded_text<'a>(value: &EngineValue, text: &'a str) -> Result<&'a str, String> {
+    match value.kind() {
+        ValueKind::String | ValueKind::Number => Ok(text),
+        ValueKind::Undefined | ValueKind::None => Ok(""),
+        _ => Err("only a text or a number can be put here".to_owned()),
     }
 }
 

@@ -28,6 +28,11 @@ fn only_the_values_of_an_encoded_template_are_encoded() {
     check("{% for item in payload.items %}/{{ item }}{% endfor %}", Ok("/<a>/<b>"));
     check("{% if payload.nobody %}/{{ payload.nobody }}{% endif %}x", Ok("x"));
     check("/users/{{ payload.nobody }}", Err("invalid operation: it is empty"));
+    check("/users/{{ payload.none }}", Err("invalid operation: it is empty"));
+    for other in ["true", "payload.name == 'Ada'", "payload.items", "payload"] {
+        let source = format!("/users/{{{{ {other} }}}}");
+        check(&source, Err("invalid operation: only a text or a number can be put here"));
+    }
     check("/users/{{ payload.name | safe }}", Ok("/users/<Ada>"));
 }
 

@@ -39,10 +39,18 @@ fn exponential_schema() -> Value {
     json!({ "$defs": definitions, "$ref": "#/$defs/l40" })
 }
 
+/// Returns a schema of 4 KB with patterns that take long to compile.
+fn costly_patterns() -> Value {
+    let patterns = (0..190).map(|number| (format!(r"\p{{L}}{{4}}{number}"), json!(true)));
+    json!({ "patternProperties": Value::from_iter(patterns) })
+}
+
 /// Returns a request for a response that matches this schema; no response matches it in finite
 /// time.
 fn invoke_request(server: &Server, schema: Value) -> reqwest::RequestBuilder {
-    let body = json!({ "agent_name": "plain", "input": { "prompt": "say {}" },
+    // Of a text, a pattern of 25 bytes reads each byte 2,000 times.
+    let reply = if schema.get("pattern").is_some() { json!("ab".repeat(4_500)) } else { json!({}) };
+    let body = json!({ "agent_name": "plain", "input": { "prompt": format!("say {reply}") },
         "response_schema": { "name": "answer", "strict": false, "schema": schema } });
     server.request(Method::POST, "/api/runs/invoke").json(&body)
 }
@@ -50,7 +58,8 @@ fn invoke_request(server: &Server, schema: Value) -> reqwest::RequestBuilder {
 #[tokio::test]
 async fn costly_schemas_do_not_block_other_requests() {
     let (server, _folder) = serve().await;
-    let asked = (0..100).map(|_| tokio::spawn(invoke_request(&server, exponential_schema()).send()));
+    let schemas = [exponential_schema(), costly_patterns(), json!({ "pattern": "[ab]*a[ab]{2000}[cd]" })];
+    let asked = (0..100).map(|number| tokio::spawn(invoke_request(&server, schemas[number % 3].clone()).send()));
     let asked: Vec<_> = asked.collect();
     let mut healthy = 0;
     while !asked.iter().all(tokio::task::JoinHandle::is_finished) {
@@ -59,7 +68,7 @@ async fn costly_schemas_do_not_block_other_requests() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert!(healthy > 0);
-    let (mut costly, mut busy) = (0, 0);
+    let (mut costly, mut refused, mut busy) = (0, 0, 0);
     for answer in asked {
         let answer = answer.await.unwrap().unwrap();
         match answer.status() {
@@ -75,12 +84,18 @@ async fn costly_schemas_do_not_block_other_requests() {
                 }
                 costly += 1;
             }
+            StatusCode::UNPROCESSABLE_ENTITY => {
+                let answer: Value = answer.json().await.unwrap();
+                let message = answer["error"]["message"].as_str().unwrap();
+                assert!(message.ends_with("its patterns are too costly to compile."), "{message}");
+                refused += 1;
+            }
             // Requests over the limit of concurrent ones.
             StatusCode::SERVICE_UNAVAILABLE => busy += 1,
             status => panic!("{status}"),
         }
     }
-    assert!(costly > 0 && costly + busy == 100, "{costly} {busy}");
+    assert!(costly > 0 && refused > 0 && costly + refused + busy == 100, "{costly} {refused} {busy}");
 }
 
 #[tokio::test]

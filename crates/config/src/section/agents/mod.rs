@@ -41,6 +41,7 @@ pub(super) fn read(
     let agents = items.iter().filter_map(|node| agent(node, connections, context));
     let agents = agents.map(|agent| (agent.id.clone(), agent)).collect();
     sub_agents::check(&agents, context);
+    policy::check_other_names(&agents, context);
     agents
 }
 

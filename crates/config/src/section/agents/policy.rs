@@ -1,11 +1,14 @@
 //! Checks an agent's `policy`: which tool calls may run.
 
+use crate::agent::{Agent, ToolRef};
 use crate::section::Context;
 use crate::section::access_rules::{EntryKind, EntryRef};
 use crate::section::value::check_patterns;
 use crate::source::{Node, PathStep};
-use agent::PolicySettings;
-use settings::Patterns;
+use agent::{PolicySettings, RuleAction, RuleSettings};
+use indexmap::IndexMap;
+use settings::{Patterns, compile_patterns};
+use std::collections::BTreeSet;
 
 /// Returns the endpoint that an agent's policy refers to.
 pub(crate) fn references(agent: &Node) -> Vec<EntryRef<'_>> {
@@ -26,4 +29,71 @@ pub(crate) fn check(policy: &PolicySettings, agent: &Node, context: &mut Context
             check_patterns(texts, at(&[PathStep::Key("arguments"), PathStep::Key(path)]), context);
         }
     }
+}
+
+/// Warns about a rule that denies an endpoint by a name, while a sub-agent offers the endpoint under
+/// another one. Rules go by the name that the calling agent uses.
+pub(crate) fn check_other_names(agents: &IndexMap<String, Agent>, context: &mut Context<'_, '_>) {
+    for (id, agent) in agents {
+        let Some(policy) = &agent.policy else { continue };
+        let below = agents_below(agents, agent);
+        for sub in &below {
+            for tool in sub.tools.iter().filter(|tool| !is_denied(policy, tool) && !is_denied_by(sub, tool)) {
+                let names = names_of(&tool.endpoint_id, [agent].into_iter().chain(below.iter().copied()));
+                if let Some(number) = policy.rules.iter().position(|rule| denies_one(rule, &names)) {
+                    warn_about(id, number, sub, tool, context);
+                }
+            }
+        }
+    }
+}
+
+fn warn_about(id: &str, number: usize, sub: &Agent, tool: &ToolRef, context: &mut Context<'_, '_>) {
+    let path = [PathStep::Key("policy"), PathStep::Key("rules"), PathStep::Index(number), PathStep::Key("tools")];
+    let Some(at) = context.agents.get(id).map(|node| node.span_at(&path)) else { return };
+    let ToolRef { endpoint_id, name, .. } = tool;
+    let message =
+        format!("this denies the endpoint `{endpoint_id}`, but the sub-agent `{}` offers it as `{name}`", sub.id);
+    context.report.warning(at, message, Some(format!("add `{name}` to the rule")));
+}
+
+/// Returns the sub-agents at all levels, each once.
+fn agents_below<'a>(agents: &'a IndexMap<String, Agent>, agent: &'a Agent) -> Vec<&'a Agent> {
+    let mut below: Vec<&Agent> = Vec::new();
+    let mut pending = vec![agent];
+    while let Some(above) = pending.pop() {
+        for sub in above.agents.iter().filter_map(|sub| agents.get(&sub.agent_id)) {
+            if sub.id != agent.id && !below.iter().any(|known| known.id == sub.id) {
+                below.push(sub);
+                pending.push(sub);
+            }
+        }
+    }
+    below
+}
+
+/// Returns the names under which agents offer an endpoint, and its default name.
+fn names_of<'a>(endpoint_id: &str, agents: impl Iterator<Item = &'a Agent>) -> BTreeSet<String> {
+    let tools = agents.flat_map(|agent| &agent.tools).filter(|tool| tool.endpoint_id == endpoint_id);
+    tools.map(|tool| tool.name.clone()).chain([endpoint_id.replace('/', "__")]).collect()
+}
+
+fn denies_one(rule: &RuleSettings, names: &BTreeSet<String>) -> bool {
+    rule.action == RuleAction::Deny && names.iter().any(|name| fits(rule, name))
+}
+
+fn fits(rule: &RuleSettings, name: &str) -> bool {
+    // An invalid pattern has been reported.
+    compile_patterns(&rule.tools).is_ok_and(|tools| tools.is_match(name))
+}
+
+/// Returns whether a policy denies a tool by the tool's name.
+fn is_denied(policy: &PolicySettings, tool: &ToolRef) -> bool {
+    let mut fitting = policy.rules.iter().filter(|rule| fits(rule, &tool.name)).peekable();
+    let is_default = fitting.peek().is_none();
+    fitting.any(|rule| rule.action == RuleAction::Deny) || (is_default && policy.default == RuleAction::Deny)
+}
+
+fn is_denied_by(agent: &Agent, tool: &ToolRef) -> bool {
+    agent.policy.as_ref().is_some_and(|policy| is_denied(policy, tool))
 }
