@@ -1,6 +1,7 @@
 # One image with one file in it: the server with its site inside.
 #   docker build -t chatwright .
 #   docker run -p 3000:3000 -v chatwright:/data -v ./chatwright.yaml:/etc/chatwright/chatwright.yaml:ro chatwright
+# Folders that the config refers to (`basePath`, `_ref`) are mounted beside it: -v ./handbook:/etc/chatwright/handbook:ro
 
 FROM rust:1-bookworm AS build
 WORKDIR /source

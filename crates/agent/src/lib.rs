@@ -17,7 +17,10 @@ pub use approval::policy::{Policy, PolicyQuery, Ruling};
 pub use approval::rules::{PolicySettings, RuleAction, RulePolicy, RuleSettings};
 pub use contract::ReplyUsage;
 pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
-pub use invoke::{AnswerForm, InvocationRequest, InvocationResult, InvokeError, SchemaError, invoke};
+pub use invoke::{
+    AnswerForm, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult, InvocationTools, InvokeError,
+    SchemaError, invoke,
+};
 pub use limits::TurnLimits;
 pub use limits::turn_usage::TurnUsage;
 pub use model::circuit::{CircuitStatus, Circuits};

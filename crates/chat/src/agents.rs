@@ -3,6 +3,7 @@
 use crate::{Caller, Hooks, Quota, Retention};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
+use settings::InvocationTiers;
 use std::sync::Arc;
 use wire::UserError;
 use wire::api::SendRequest;
@@ -21,6 +22,12 @@ pub trait AgentSource: Send + Sync + 'static {
         None
     }
 
+    /// Returns the agent that names a new conversation, if it is to be named by a model. `agent` is
+    /// the one that answers.
+    fn title_agent(&self, _request: &AgentRequest<'_>, _agent: &agent::Agent) -> Option<agent::Agent> {
+        None
+    }
+
     /// Returns the caller's quotas, all of which apply.
     fn quotas(&self, _caller: &Caller) -> Vec<Quota> {
         Vec::new()
@@ -29,6 +36,11 @@ pub trait AgentSource: Send + Sync + 'static {
     /// Returns the caller's limits.
     fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {
         SubmissionLimits::default()
+    }
+
+    /// Returns the time limits of invocations.
+    fn invocation_tiers(&self) -> InvocationTiers {
+        InvocationTiers::default()
     }
 
     /// Returns the retention settings.

@@ -8,9 +8,10 @@ use wire::api::Outcome;
 
 /// Something that has happened and is stored.
 ///
-/// An event is sent once, on the server where it happens. None is sent if that server is killed
-/// before, for what is deleted while a server starts, and for runs that recovery closes. So work that
-/// must not be lost is found by a query over what is stored; an event only says that it is due.
+/// An event is sent once, on the server where it happens: for a run that a dead server left open, on
+/// the one that closes it. None is sent if that server is killed before, and for what is deleted
+/// while a server starts. So work that must not be lost is found by a query over what is stored; an
+/// event only says that it is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleEvent {
     /// A run has ended.
@@ -23,7 +24,8 @@ pub enum LifecycleEvent {
         user_id: String,
         /// The agent.
         agent_id: String,
-        /// How it ended. With [`Outcome::Waiting`] the turn goes on when the user has answered.
+        /// How it ended. With [`Outcome::Waiting`] the turn goes on when the user has answered; if
+        /// the question expires, the same run ends once more.
         outcome: Outcome,
         /// Why it ended.
         reason: EndReason,
@@ -53,9 +55,13 @@ pub trait LifecycleObserver: Send + Sync + 'static {
 pub(crate) struct Events(Arc<OnceLock<Arc<dyn LifecycleObserver>>>);
 
 impl Events {
+    /// Sets the receiver; one that is already set stays.
     pub(crate) fn set_observer(&self, observer: Arc<dyn LifecycleObserver>) {
-        // A receiver that is already set stays.
         let _ = self.0.set(observer);
+    }
+
+    pub(crate) fn has_observer(&self) -> bool {
+        self.0.get().is_some()
     }
 
     pub(crate) fn tell(&self, event: &LifecycleEvent) {

@@ -33,7 +33,7 @@ pub use outside::trial::{TrialRequest, TrialResult};
 pub use record::steps::ConversationUsage;
 pub use record::telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, current_trace, traced};
 pub use run::hooks::{HookEvent, Hooks};
-pub use settings::{Quota, QuotaPeriod, Retention};
+pub use settings::{InvocationTiers, Quota, QuotaPeriod, Retention};
 pub use stream::Frames;
 pub use stream::keep_alive::with_keep_alive;
 pub use submit::SendResponse;

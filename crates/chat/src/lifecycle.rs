@@ -9,6 +9,7 @@ use crate::stream::journal::Journal;
 use crate::stream::live::RunRegistry;
 use crate::submit::conversation_locks::ConversationLocks;
 use crate::upkeep::readiness::Readiness;
+use crate::upkeep::recovered::RecoveryReports;
 use crate::upkeep::retention::Sweeper;
 use crate::upkeep::{LEASE, purge, recover, replica};
 use crate::{AgentSource, Backlog, Chat, Clock, StoreHealth, Telemetry, now};
@@ -46,6 +47,8 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     pub(crate) telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
     pub(crate) events: Events,
+    /// Reports the runs that recovery closes.
+    pub(crate) recovery: RecoveryReports,
 }
 
 impl Chat {
@@ -70,15 +73,15 @@ impl Chat {
         max_runs: usize,
     ) -> Result<Self, StoreError> {
         store.heartbeat(LEASE).await?;
-        recover::recover(&store).await?;
+        let recovery = RecoveryReports::default();
+        recover::recover(&store, &recovery).await?;
         store.abandon_invocations(invoke::ABANDONED, now()).await?;
         let registry = Arc::new(RunRegistry::default());
         let journal = Journal::start(store.clone(), registry.clone());
-        let events = Events::default();
+        let (events, telemetry) = (recovery.events.clone(), recovery.telemetry.clone());
         purge::purge(&store, &events, now()).await?;
         uploads::purge(&store, now()).await?;
-        let replica = replica::start(store.clone(), registry.clone());
-        let telemetry = Arc::new(OnceLock::new());
+        let replica = replica::start(store.clone(), registry.clone(), recovery.clone());
         let sweeper = Sweeper {
             store: store.clone(),
             agents: agents.clone(),
@@ -108,6 +111,7 @@ impl Chat {
                 clock,
                 telemetry,
                 events,
+                recovery,
             }),
         })
     }
@@ -118,16 +122,15 @@ impl Chat {
     }
 
     /// Sets the receiver of telemetry. Only the first call has an effect; runs that have started
-    /// already report nothing.
+    /// already report nothing, those that recovery closed before are reported at once.
     pub fn set_telemetry(&self, telemetry: Arc<dyn Telemetry>) {
-        // A receiver that is already set stays.
-        let _ = self.inner.telemetry.set(telemetry);
+        self.inner.recovery.set_telemetry(telemetry);
     }
 
     /// Sets the receiver of what happens to runs, conversations and users. Only the first call has an
     /// effect.
     pub fn set_observer(&self, observer: Arc<dyn LifecycleObserver>) {
-        self.inner.events.set_observer(observer);
+        self.inner.recovery.set_observer(observer);
     }
 
     /// Returns the backlog of the journal and the database.

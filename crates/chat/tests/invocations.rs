@@ -3,10 +3,10 @@
 use agent::{Agent, RunSettings, TurnLimits};
 use chat::{AgentRequest, AgentSource, Caller, Chat};
 use contract::testing::{Cue, RecordingTool, ScriptedModel, model_error, text_reply, tool_call_reply};
-use contract::{Message, ModelErrorKind, Tool, ToolSpec};
+use contract::{Execution, Message, ModelErrorKind, Tool, ToolChoice, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use store::Store;
 use tempfile::TempDir;
 use wire::invoke::{Invocation, InvocationStatus};
@@ -28,6 +28,20 @@ struct TestChat {
     chat: Chat,
     model: Arc<ScriptedModel>,
     folder: TempDir,
+    /// The calls of the tool that needs an approval.
+    paid: Arc<Mutex<Vec<Value>>>,
+}
+
+impl TestChat {
+    /// Returns one line per entry of the audit log.
+    async fn log(&self) -> String {
+        let store = Store::open(&test_postgres::database_for(self.folder.path()).await).await.unwrap();
+        let rows = store.audit_rows(0, i64::MIN).await.unwrap();
+        let line = |row: &store::AuditRow| {
+            format!("{} {} {} {} {}", row.user_id, row.call_id, row.tool, row.outcome, row.gates)
+        };
+        rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
 }
 
 async fn open(replies: Vec<Vec<Cue>>) -> TestChat {
@@ -36,8 +50,13 @@ async fn open(replies: Vec<Vec<Cue>>) -> TestChat {
 
 async fn open_with(replies: Vec<Vec<Cue>>, settings: RunSettings) -> TestChat {
     let (model, folder) = (Arc::new(ScriptedModel::new(replies)), TempDir::new().unwrap());
-    let tool = RecordingTool::new(ToolSpec::new("act", "", json!({ "type": "object" })), |_, _| async { Ok(json!(1)) });
-    let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(tool)];
+    let new = |name: &str| ToolSpec::new(name, "", json!({ "type": "object" }));
+    let act = RecordingTool::new(new("act"), |input: Value, _| async move { Ok(json!({ "did": input })) });
+    let pay = RecordingTool::new(ToolSpec { needs_approval: true, ..new("pay") }, |_, _| async { Ok(json!("paid")) });
+    let page =
+        RecordingTool::new(ToolSpec { execution: Execution::Client, ..new("page") }, |_, _| async { Ok(json!(1)) });
+    let paid = pay.inputs();
+    let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(act), Arc::new(pay), Arc::new(page)];
     let instructions = Some("Extract.".to_owned());
     let agent = Agent {
         id: "extractor".to_owned(),
@@ -52,7 +71,7 @@ async fn open_with(replies: Vec<Vec<Cue>>, settings: RunSettings) -> TestChat {
     };
     let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
     let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
-    TestChat { chat, model, folder }
+    TestChat { chat, model, folder, paid }
 }
 
 fn caller(name: &str) -> Caller {
@@ -216,4 +235,108 @@ async fn crash_ends_a_running_invocation() {
         (found.status, found.error.as_deref()),
         (InvocationStatus::Failed, Some("The server stopped before the answer was complete."))
     );
+}
+
+fn with_tools(more: Value) -> Value {
+    let mut request = json!({ "agent_name": "extractor", "input": { "prompt": "Hi" }, "tools": true });
+    request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    request
+}
+
+/// Only tools that run on the server are offered. What the model says before a call is not part of
+/// the answer, and each call is in the audit log.
+#[tokio::test]
+async fn invocation_with_tools_runs_them() {
+    let mut first = text_reply("Let me look.");
+    first.pop();
+    first.extend(tool_call_reply(&[("c", "act", r#"{"a":1}"#)]));
+    let test = open(vec![first, text_reply("Found.")]).await;
+    let answer = invoke(&test, with_tools(json!({}))).await.unwrap();
+    assert_eq!((answer.status, answer.output), (InvocationStatus::Succeeded, json!("Found.")));
+    let requests = test.model.requests();
+    let offered: Vec<_> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(offered, ["act", "pay"]);
+    assert!(format!("{:?}", requests[1].messages).contains("did"), "{:?}", requests[1].messages);
+    assert_eq!(test.log().await, "ada c act ok []");
+}
+
+/// Nobody can be asked, so a call that needs an approval is denied unless the program approved the
+/// tool.
+#[tokio::test]
+async fn invocation_denies_calls_that_need_an_approval() {
+    let check = async |more: Value, paid: usize, log: &str| {
+        let test = open(vec![tool_call_reply(&[("c", "pay", "{}")]), text_reply("Ok.")]).await;
+        let answer = invoke(&test, with_tools(more)).await.unwrap();
+        assert_eq!((answer.output, test.paid.lock().unwrap().len()), (json!("Ok."), paid));
+        assert_eq!(test.log().await, log);
+        format!("{:?}", test.model.requests()[1].messages.last().unwrap())
+    };
+    let why = "Not run: it needs the user's approval, and nobody can be asked here.";
+    let denied = format!(r#"ada c pay denied [{{"gate":"approval","decision":"denied","reason":"{why}"}}]"#);
+    let told = check(json!({}), 0, &denied).await;
+    assert!(told.contains(why), "{told}");
+    let granted = r#"ada c pay ok [{"gate":"approval","decision":"approved","by":"ada","reason":"standing approval given with the request"}]"#;
+    check(json!({ "approved_tools": ["pay"] }), 1, granted).await;
+}
+
+#[tokio::test]
+async fn invocation_offers_only_the_named_tools() {
+    let calls = || vec![tool_call_reply(&[("c", "pay", "{}")]), text_reply("Ok.")];
+    let test = open(calls()).await;
+    invoke(&test, with_tools(json!({ "tools": ["act"], "approved_tools": ["pay"] }))).await.unwrap();
+    let requests = test.model.requests();
+    assert_eq!(requests[0].tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["act"]);
+    assert_eq!(test.paid.lock().unwrap().len(), 0);
+    let refused = async |more: Value| {
+        let error = invoke(&open(vec![]).await, with_tools(more)).await.unwrap_err();
+        format!("{:?} {}", error.code, error.path.unwrap_or_default())
+    };
+    assert_eq!(refused(json!({ "tools": ["act", "nowhere"] })).await, "Invalid /tools/1");
+    assert_eq!(refused(json!({ "tools": ["page"] })).await, "Invalid /tools/0");
+    assert_eq!(refused(json!({ "approved_tools": ["nowhere"] })).await, "Invalid /approved_tools/0");
+    assert_eq!(refused(json!({ "tools": false, "approved_tools": ["pay"] })).await, "Invalid /approved_tools");
+    assert_eq!(refused(json!({ "limits": { "request_limit": 0 } })).await, "Invalid /limits/request_limit");
+    assert_eq!(refused(json!({ "limits": { "max_cost_dollars": 0.0 } })).await, "Invalid /limits/max_cost_dollars");
+}
+
+/// The limits of a request only lower those of the agent.
+#[tokio::test]
+async fn invocation_has_limits_of_its_own() {
+    let check = async |more: Value, own: TurnLimits, asked: usize, reason: EndReason| {
+        let call = |id: &str, n: u8| tool_call_reply(&[(id, "act", &format!("{{\"n\":{n}}}"))]);
+        let settings = RunSettings { limits: own, max_retries: 0, ..RunSettings::default() };
+        let test = open_with(vec![call("a", 1), call("b", 2), text_reply("Ok.")], settings).await;
+        let answer = invoke(&test, with_tools(json!({ "limits": more }))).await.unwrap();
+        assert_eq!((test.model.requests().len(), answer.reason), (asked, Some(reason)));
+    };
+    let none = TurnLimits::default;
+    check(json!({}), none(), 3, EndReason::Done).await;
+    check(json!({ "request_limit": 2 }), none(), 2, EndReason::Requests).await;
+    check(json!({ "request_limit": 9 }), TurnLimits { requests: Some(1), ..none() }, 1, EndReason::Requests).await;
+    check(json!({ "tool_calls_limit": 1 }), none(), 2, EndReason::ToolCalls).await;
+    check(json!({ "total_tokens_limit": 15 }), none(), 1, EndReason::TotalTokens).await;
+    check(json!({ "max_cost_dollars": 1.0 }), none(), 0, EndReason::UnknownPrice).await;
+}
+
+/// The result of a tool that ends the turn is the answer.
+#[tokio::test]
+async fn result_of_the_last_tool_is_the_answer() {
+    let settings = RunSettings { stop_on_tool_call: vec!["act".to_owned()], ..RunSettings::default() };
+    let test = open_with(vec![tool_call_reply(&[("c", "act", r#"{"a":1}"#)])], settings).await;
+    let answer = invoke(&test, with_tools(json!({}))).await.unwrap();
+    assert_eq!((answer.status, answer.output), (InvocationStatus::Succeeded, json!({ "did": { "a": 1 } })));
+}
+
+/// The model corrects the form of its answer with the results of its calls, and calls nothing again.
+#[tokio::test]
+async fn invalid_answer_is_corrected_without_further_calls() {
+    let replies = vec![tool_call_reply(&[("c", "act", "{}")]), text_reply("Three."), text_reply(r#"{"score": 3}"#)];
+    let test = open(replies).await;
+    let request = with_tools(json!({ "response_schema": scores()["response_schema"] }));
+    assert_eq!(invoke(&test, request).await.unwrap().output, json!({ "score": 3 }));
+    let requests = test.model.requests();
+    let choices: Vec<_> = requests.iter().map(|request| request.tool_choice.clone()).collect();
+    assert_eq!(choices, [ToolChoice::Auto, ToolChoice::Auto, ToolChoice::None]);
+    assert!(requests.iter().all(|request| request.response_format.is_none() && !request.tools.is_empty()));
+    assert_eq!(requests[2].messages.len(), 5, "{:?}", requests[2].messages);
 }

@@ -28,6 +28,8 @@ pub struct Agent {
     pub model: String,
     /// The models to try, in this order, if a model fails before its reply begins.
     pub fallback_models: Vec<ModelRef>,
+    /// The model that names new conversations. `None`: they are named after the first words.
+    pub title_model: Option<TitleModel>,
     /// The instructions: a text, or an operator that is evaluated for each turn.
     pub instructions: Option<Value>,
     /// Whether the agent is built from a preset.
@@ -99,6 +101,15 @@ pub struct ModelRef {
     /// The provider's name for the model.
     #[schemars(length(min = 1))]
     pub model: String,
+}
+
+/// The model that names new conversations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TitleModel {
+    /// The agent's own model.
+    Own,
+    /// Another model.
+    Other(ModelRef),
 }
 
 /// Endpoints that are called during an agent's runs, with the event as payload. Only those of

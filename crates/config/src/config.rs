@@ -19,6 +19,7 @@ use serde_json::Value;
 use settings::mcp::McpTransport;
 use settings::{Quota, Retention};
 use std::any::Any;
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -277,4 +278,6 @@ pub struct Endpoint {
     pub auth: AccessRule,
     /// Where the endpoint is declared.
     pub at: Location,
+    /// Where its steps are declared, by their ids.
+    pub step_positions: HashMap<String, Location>,
 }

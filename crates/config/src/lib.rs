@@ -24,7 +24,7 @@ mod source;
 
 pub use agent::{
     Agent, AgentType, AnnotatedTools, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
-    SourceAnnotations, SubAgentRef, ToolRef,
+    SourceAnnotations, SubAgentRef, TitleModel, ToolRef,
 };
 pub use auth::{AuditAddresses, Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{

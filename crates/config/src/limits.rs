@@ -4,6 +4,7 @@ use agent::{RunSettings, Timeouts};
 use contract::ToolSpec;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use settings::InvocationTiers;
 use std::time::Duration;
 
 /// Timeouts, sizes and numbers that the server enforces. The defaults suit one machine.
@@ -81,6 +82,8 @@ pub struct Limits {
     /// others does not count.
     #[schemars(range(min = 2, max = 4))]
     pub parallel_agents: usize,
+    /// The time limits of invocations (`POST /api/runs/invoke`) by their `agent_tier`.
+    pub invocation_tiers: InvocationTiers,
 }
 
 impl Default for Limits {
@@ -106,6 +109,7 @@ impl Default for Limits {
             tool: ToolSpec::DEFAULT_TIMEOUT,
             parallel_tools: RunSettings::MAX_PARALLEL_TOOLS,
             parallel_agents: RunSettings::MAX_PARALLEL_AGENTS,
+            invocation_tiers: InvocationTiers::default(),
         }
     }
 }

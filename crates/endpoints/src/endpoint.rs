@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 const MAX_EXPLANATION: usize = 300;
 
 /// An endpoint of the config.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Endpoint {
     /// The id.
     pub id: String,
@@ -29,6 +29,10 @@ pub struct Endpoint {
     pub payload_schema: Option<Value>,
     /// The steps, with operators not evaluated.
     pub routine: Vec<Value>,
+    /// Where the endpoint stands in the config, for the log.
+    pub at: String,
+    /// Where its steps stand, by their ids.
+    pub step_positions: HashMap<String, String>,
 }
 
 /// The caller of an endpoint.
@@ -152,6 +156,13 @@ impl Endpoints {
     ) -> BoxFuture<'a, Result<Value, EndpointError>> {
         let routine_context = RoutineContext { endpoint_id: id, payload, depth: caller.depth + 1, ..caller };
         async move { routine::run(&self.resolve(id, payload, caller.gate).await?.steps, routine_context).await }.boxed()
+    }
+
+    /// Returns where a step of an endpoint stands in the config; the endpoint itself without one.
+    pub(crate) fn position(&self, id: &str, step: Option<&str>) -> Option<String> {
+        let endpoint = &self.endpoints.get(id)?.endpoint;
+        let step = step.and_then(|step| endpoint.step_positions.get(step));
+        Some(step.unwrap_or(&endpoint.at).clone()).filter(|at| !at.is_empty())
     }
 
     /// Returns the endpoint, if the caller may call it and the payload is valid.

@@ -33,6 +33,9 @@ pub enum EndpointError {
         step: String,
         /// The error message, without addresses or paths.
         message: String,
+        /// Where the step stands in the config (`file:line:column`), for the log. Callers do not
+        /// see it.
+        at: Option<String>,
     },
     /// The routine exceeded its number of steps.
     #[error("The routine did not finish within {0} steps.")]
@@ -43,4 +46,27 @@ pub enum EndpointError {
     /// The call was cancelled.
     #[error("The call was stopped.")]
     Cancelled,
+}
+
+impl EndpointError {
+    /// Creates the error of a step whose position is added where the step was run.
+    pub(crate) fn step(step: &str, message: impl Into<String>) -> Self {
+        Self::Step { step: step.to_owned(), message: message.into(), at: None }
+    }
+
+    /// Adds the position, unless the error has that of an inner step.
+    pub(crate) fn located(mut self, position: impl FnOnce() -> Option<String>) -> Self {
+        if let Self::Step { at: at @ None, .. } = &mut self {
+            *at = position();
+        }
+        self
+    }
+
+    /// Returns the position in the config of the step that failed, for the log.
+    pub fn position(&self) -> &str {
+        match self {
+            Self::Step { at: Some(at), .. } => at,
+            _ => "",
+        }
+    }
 }

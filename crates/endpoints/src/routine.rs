@@ -114,13 +114,24 @@ impl<'a> Routine<'a> {
                 // Without it, steps that never wait could not be cancelled and would ignore the
                 // time limit.
                 tokio::task::yield_now().await;
-                if let Some(returned) = self.run_step(step).await? {
+                let ran = self.run_step(step).await;
+                if let Some(returned) = ran.map_err(|error| error.located(|| self.position(step)))? {
                     return Ok(Some(returned));
                 }
             }
             Ok(None)
         }
         .boxed()
+    }
+
+    /// Returns the position of a step in the config; that of the endpoint for a control.
+    fn position(&self, step: &RoutineStep) -> Option<String> {
+        let id = match step {
+            RoutineStep::Request(request) => Some(&request.id),
+            RoutineStep::Call(call) => Some(&call.id),
+            _ => None,
+        };
+        self.context.endpoints.position(self.context.endpoint_id, id.map(String::as_str))
     }
 
     async fn run_step(&mut self, step: &RoutineStep) -> StepsResult {
@@ -174,7 +185,7 @@ impl<'a> Routine<'a> {
     /// Runs the steps for each item, one after the other.
     async fn run_for(&mut self, name: &str, list: &Value, body: &[RoutineStep]) -> StepsResult {
         let Value::Array(items) = self.evaluate(":in", list).await? else {
-            return Err(EndpointError::Step { step: ":for".to_owned(), message: "`:in` is not a list".to_owned() });
+            return Err(EndpointError::step(":for", "`:in` is not a list"));
         };
         let outer = self.variables.items.get(name).cloned();
         for item in items {
@@ -240,7 +251,7 @@ impl<'a> Routine<'a> {
 
     async fn run_request(&mut self, request: &RequestStep) -> Result<(), EndpointError> {
         let RequestStep { id, connection_id, kind, properties } = request;
-        let failed = |message| EndpointError::Step { step: id.clone(), message };
+        let failed = |message: String| EndpointError::step(id, message);
         let connection = self.context.connections.get(connection_id);
         let connection = connection.ok_or_else(|| failed("its connection does not exist".to_owned()))?;
         let secrets = &self.context.endpoints.secrets;
@@ -259,7 +270,7 @@ impl<'a> Routine<'a> {
 
     async fn run_call(&mut self, request: &CallStep) -> Result<(), EndpointError> {
         let CallStep { id, endpoint_id, payload } = request;
-        let failed = |message| EndpointError::Step { step: id.clone(), message };
+        let failed = |message: String| EndpointError::step(id, message);
         if self.context.depth == MAX_DEPTH {
             return Err(failed(format!("endpoints call each other more than {MAX_DEPTH} levels deep")));
         }
@@ -315,7 +326,7 @@ impl<'a> Routine<'a> {
             ambient: None,
         };
         let evaluated = facts.evaluate(value).await;
-        evaluated.map_err(|error| EndpointError::Step { step: step.to_owned(), message: error.to_string() })
+        evaluated.map_err(|error| EndpointError::step(step, error.to_string()))
     }
 }
 
@@ -347,7 +358,7 @@ async fn send_request(
 /// Returns what `_error` reads for an error.
 fn error_value(error: &EndpointError) -> Value {
     match error {
-        EndpointError::Step { step, message } => json!({ "message": message, "step": step }),
+        EndpointError::Step { step, message, .. } => json!({ "message": message, "step": step }),
         other => json!({ "message": other.to_string() }),
     }
 }

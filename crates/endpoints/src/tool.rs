@@ -42,7 +42,13 @@ impl Tool for CallerEndpointTool {
         let caller = CallContext { user_id: scope.user_id.clone(), gate: self.gate.clone(), models, cancel, reports };
         Box::pin(async move {
             let called = self.tool.endpoints.call(&self.tool.endpoint_id, input, &caller).await;
-            called.map_err(|error| ToolError::new(error.to_string()))
+            called.map_err(|error| {
+                let (endpoint, at) = (&*self.tool.endpoint_id, error.position());
+                if !at.is_empty() {
+                    tracing::warn!(endpoint, at, %error, "a step of an endpoint failed that an agent called");
+                }
+                ToolError::new(error.to_string())
+            })
         })
     }
 }

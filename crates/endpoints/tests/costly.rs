@@ -17,7 +17,7 @@ fn endpoints(time: Duration, template: &str) -> Endpoints {
 
 fn returning(time: Duration, value: &Value) -> Endpoints {
     let routine = vec![json!({ ":return": value })];
-    let endpoint = Endpoint { id: "e".to_owned(), description: None, payload_schema: None, routine };
+    let endpoint = Endpoint { id: "e".to_owned(), routine, ..Endpoint::default() };
     Endpoints::new(vec![endpoint], HashMap::new(), time).unwrap()
 }
 

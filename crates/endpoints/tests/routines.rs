@@ -24,6 +24,7 @@ async fn endpoints(read_only: bool, time: Duration, routines: &[(&str, Value)]) 
             json!({ "type": "object", "properties": { "q": { "type": "string" } }, "required": ["q"] }),
         ),
         routine: serde_json::from_value(routine.clone()).unwrap(),
+        ..Endpoint::default()
     };
     let connections = HashMap::from([("kb".to_owned(), Connection::Sql(kb))]);
     Endpoints::new(routines.iter().map(endpoint).collect(), connections, time).unwrap()
@@ -210,6 +211,40 @@ async fn endpoints_can_call_endpoints() {
     }
 }
 
+/// The error of a failing step says where it stands in the config, also in an endpoint that another
+/// one calls. Callers do not read that.
+#[tokio::test]
+async fn failing_step_has_its_position_in_the_config() {
+    let endpoint = |id: &str, at: &str, routine: Value| Endpoint {
+        id: id.to_owned(),
+        routine: serde_json::from_value(routine).unwrap(),
+        at: at.to_owned(),
+        step_positions: HashMap::from([("s".to_owned(), format!("{at}, s"))]),
+        ..Endpoint::default()
+    };
+    let fails = json!({ "id": "s", "type": "SqlQuery", "connectionId": "none", "properties": { "query": "select 1" } });
+    let calls = json!({ "id": "s", "type": "CallEndpoint", "properties": { "endpointId": "inner" } });
+    let unknown = json!({ "id": "s", "type": "CallEndpoint", "properties": { "endpointId": "nowhere" } });
+    let all = vec![
+        endpoint("inner", "a:1", json!([{ ":if": true, ":then": [fails] }])),
+        endpoint("outer", "a:2", json!([calls])),
+        endpoint("lost", "a:3", json!([unknown])),
+        endpoint("loop", "a:4", json!([{ ":for": "x", ":in": 1, ":do": [] }])),
+        endpoint("thrown", "a:5", json!([{ ":throw": "no" }])),
+    ];
+    let endpoints = Endpoints::new(all, HashMap::new(), Duration::from_secs(20)).unwrap();
+    let check = async |id: &str, expected: &str| {
+        let error = endpoints.call(id, json!({}), &context()).await.unwrap_err();
+        assert_eq!(error.position(), expected, "{error}");
+        assert!(!error.to_string().contains("a:"), "{error}");
+    };
+    check("inner", "a:1, s").await;
+    check("outer", "a:1, s").await;
+    check("lost", "a:3, s").await;
+    check("loop", "a:4").await;
+    check("thrown", "").await;
+}
+
 #[tokio::test]
 async fn queries_and_read_only_connections_cannot_write() {
     let delete = |kind| answer_of(kind, "delete from articles returning id", json!({}));
@@ -335,6 +370,7 @@ fn invalid_endpoints_are_rejected_at_startup() {
             description: None,
             payload_schema: Some(schema),
             routine: serde_json::from_value(routine).unwrap(),
+            ..Endpoint::default()
         };
         let refused = Endpoints::new(vec![endpoint], HashMap::new(), Duration::from_secs(1)).err();
         assert_eq!(refused.as_deref(), Some(expected));

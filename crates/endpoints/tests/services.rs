@@ -70,7 +70,7 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
         ("model".to_owned(), Connection::Models(Arc::new(Echo))),
     ]);
     let routine = serde_json::from_value(routine).unwrap();
-    let endpoint = Endpoint { id: "e".to_owned(), description: None, payload_schema: None, routine };
+    let endpoint = Endpoint { id: "e".to_owned(), routine, ..Endpoint::default() };
     let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(10)).unwrap();
     let context = CallContext {
         user_id: "ada".to_owned(),

@@ -10,6 +10,7 @@ pub mod pattern;
 mod quota;
 mod retention;
 mod selection;
+mod tiers;
 
 pub use compile::compile_patterns;
 pub use durations::{DurationValue, days, hours, milliseconds, seconds};
@@ -19,3 +20,4 @@ pub use operators::{allow_operator, allow_operators};
 pub use quota::{Quota, QuotaPeriod};
 pub use retention::Retention;
 pub use selection::ToolSelection;
+pub use tiers::InvocationTiers;

@@ -54,7 +54,9 @@ pub enum Submission {
         /// branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<String>,
-        /// Earlier messages to import when the conversation is new (user and assistant text only).
+        /// Earlier messages, with which a new conversation begins, oldest first; at most 500. They
+        /// keep their ids, which are unique, and all kinds of parts. Calls without a result are
+        /// closed, and the model is told that nobody has checked the results of the others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         history: Vec<UiMessage>,
     },

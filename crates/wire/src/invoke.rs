@@ -20,6 +20,59 @@ pub struct InvokeRequest {
     /// The time limit.
     #[serde(default)]
     pub agent_tier: AgentTier,
+    /// The tools that the agent may use: `true` for all that run on the server, or their names.
+    /// Default: none.
+    #[serde(default)]
+    pub tools: InvokeTools,
+    /// The tools whose calls are approved in advance. Other calls that need an approval are denied,
+    /// because nobody can be asked. A policy that asks is not satisfied by this.
+    #[serde(default)]
+    pub approved_tools: Vec<String>,
+    /// Limits for this run beside those of the agent; the stricter ones apply.
+    #[serde(default)]
+    pub limits: InvokeLimits,
+}
+
+/// The tools of an invocation.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum InvokeTools {
+    /// All of the agent's tools that run on the server, or none.
+    All(bool),
+    /// These tools.
+    Named(Vec<String>),
+}
+
+impl Default for InvokeTools {
+    fn default() -> Self {
+        Self::All(false)
+    }
+}
+
+/// The limits of an invocation. Sub-agents and all attempts count.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InvokeLimits {
+    /// The most requests to models, at least 1.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub request_limit: Option<u32>,
+    /// The most tokens, at least 1.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub total_tokens_limit: Option<u64>,
+    /// The most tool calls.
+    #[serde(default)]
+    pub tool_calls_limit: Option<u32>,
+    /// The highest cost in US dollars.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub max_cost_dollars: Option<f64>,
+    /// The longest duration in seconds, at least 1.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub timeout_seconds: Option<u32>,
 }
 
 /// The input of an invocation.
@@ -43,17 +96,17 @@ pub struct ResponseSchema {
     pub schema: Value,
 }
 
-/// The time limit of an invocation.
+/// The time limit of an invocation, as the config sets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentTier {
-    /// 30 seconds.
+    /// 30 seconds, unless the config says otherwise.
     #[default]
     Simple,
-    /// 5 minutes.
+    /// 5 minutes, unless the config says otherwise.
     Complex,
-    /// 30 minutes.
+    /// 30 minutes, unless the config says otherwise.
     Batch,
 }
 

@@ -11,16 +11,17 @@ use super::models::ModelBuilder;
 use super::page_tools::PageTools;
 use super::pages::{ChatOrigin, PageChat, Pages};
 use super::policy::AgentPolicy;
+use super::titles::TitleSource;
 use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
 use auth::rights::Rights;
 use capability::{Capabilities, annotated};
 use chat::{AgentRequest, AgentSource, Caller, Hooks};
-use config::Config;
+use config::{Config, ModelRef, OpenAiApi};
 use contract::{Annotations, ApprovalTerms, Execution, Model, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
 use futures::future::BoxFuture;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tools::{AskUserTool, StateField};
@@ -46,6 +47,8 @@ struct ConfiguredAgent {
     endpoints: Vec<(EndpointTool, Annotations)>,
     /// The properties that are evaluated for each turn.
     operators: Option<AgentOperators>,
+    /// How new conversations are named; `None` if not by a model.
+    title: Option<TitleSource>,
     /// `None` if no hook has an endpoint.
     hooks: Option<Arc<config::Hooks>>,
     policy: Option<AgentPolicy>,
@@ -86,7 +89,10 @@ impl ConfiguredAgents {
                 .map(|policy| AgentPolicy::build(policy, endpoints, &rights, &kept.meters))
                 .transpose();
             let policy = policy.map_err(|error| anyhow!("{}: {error}", agent.at))?;
+            let title = TitleSource::for_agent(config, agent, &kept.models);
+            let title = title.map_err(|error| anyhow!("{}: {error}", agent.at))?;
             let configured = ConfiguredAgent {
+                title,
                 agent: built,
                 page_context,
                 endpoints: endpoint_tools,
@@ -193,7 +199,10 @@ impl AgentSource for ConfiguredAgents {
             caller.check_page("")?;
             caller.check_agent(id)?;
             let context = [("agentId", id), ("userId", &caller.user_id)];
-            let context = || context.map(|(key, value)| (key.to_owned(), value.into())).into_iter().collect();
+            let context = context.map(|(key, value)| (key.to_owned(), Value::from(value)));
+            // There is no page, so these are empty.
+            let empty = ["urlQuery", "sharedState", "switches"].map(|key| (key.to_owned(), json!({})));
+            let context = || context.into_iter().chain(empty).collect();
             self.resolve(caller, id, context).await
         })
     }
@@ -201,6 +210,10 @@ impl AgentSource for ConfiguredAgents {
     fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
         let of = self.agents.get(request.agent_id)?.hooks.as_ref()?;
         Some(Arc::new(self.hooks.hooks(of, request)))
+    }
+
+    fn title_agent(&self, request: &AgentRequest<'_>, agent: &Agent) -> Option<Agent> {
+        Some(self.agents.get(request.agent_id)?.title.as_ref()?.title_agent(agent))
     }
 
     fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
@@ -254,13 +267,27 @@ pub(super) fn models_for(
     agent: &config::Agent,
     models: &ModelBuilder,
 ) -> Result<Option<ModelChain>, String> {
-    let model = |connection: &str, name: &str| match config.connections.get(connection) {
-        Some(connection) => Ok(models.build(connection, name, agent.openai_api)),
-        None => Err(format!("there is no connection `{connection}`")),
-    };
-    let fallbacks = agent.fallback_models.iter().map(|fallback| model(&fallback.connection_id, &fallback.model));
+    let model = |named: &ModelRef| model_named(config, named, agent.openai_api, models);
+    let fallbacks = agent.fallback_models.iter().map(model);
     let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-    Ok(model(&agent.connection_id, &agent.model)?.map(|model| (model, fallbacks)))
+    let first = ModelRef { connection_id: agent.connection_id.clone(), model: agent.model.clone() };
+    Ok(model(&first)?.map(|model| (model, fallbacks)))
+}
+
+/// Returns a model of a connection; `None` if the connection has no models.
+///
+/// # Errors
+/// There is no such connection.
+pub(super) fn model_named(
+    config: &Config,
+    named: &ModelRef,
+    api: OpenAiApi,
+    models: &ModelBuilder,
+) -> Result<Option<Arc<dyn Model>>, String> {
+    match config.connections.get(&named.connection_id) {
+        Some(connection) => Ok(models.build(connection, &named.model, api)),
+        None => Err(format!("there is no connection `{}`", named.connection_id)),
+    }
 }
 
 /// Builds the part of an agent that is the same for all callers. `None` if it has no model.

@@ -20,7 +20,9 @@ use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
 use capability::{Capabilities, Host, StoredAdditions};
-use chat::{AgentRequest, AgentSource, Caller, Chat, Hooks, Quota, Retention, RoutineMeters, SubmissionLimits};
+use chat::{
+    AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SubmissionLimits,
+};
 use config::Config;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -321,6 +323,10 @@ impl AgentSource for CurrentConfig {
         self.snapshot.load().agents.hooks(request)
     }
 
+    fn title_agent(&self, request: &AgentRequest<'_>, agent: &agent::Agent) -> Option<agent::Agent> {
+        self.snapshot.load().agents.title_agent(request, agent)
+    }
+
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
         // Callers who are not signed in have no roles.
         let roles = if caller.is_authenticated { caller.roles.as_slice() } else { &[] };
@@ -331,6 +337,10 @@ impl AgentSource for CurrentConfig {
     fn submission_limits(&self, _caller: &Caller) -> SubmissionLimits {
         let config = self.config();
         SubmissionLimits { runs: runs_per_user(&config), text_bytes: config.limits.text_bytes }
+    }
+
+    fn invocation_tiers(&self) -> InvocationTiers {
+        self.config().limits.invocation_tiers
     }
 
     fn retention(&self) -> Retention {

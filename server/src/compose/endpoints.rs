@@ -51,6 +51,8 @@ pub(super) fn build(config: &Arc<Config>, databases: &Databases, models: &ModelB
         description: endpoint.description.clone(),
         payload_schema: endpoint.payload_schema.clone(),
         routine: endpoint.routine.clone(),
+        at: endpoint.at.to_string(),
+        step_positions: endpoint.step_positions.iter().map(|(id, at)| (id.clone(), at.to_string())).collect(),
     });
     let secrets = config.endpoints.values().flat_map(|endpoint| endpoint.secrets.iter().cloned());
     let built = Endpoints::new(endpoints.collect(), connections, config.limits.tool).map_err(|error| anyhow!(error))?;
@@ -111,7 +113,7 @@ pub(super) async fn call(
         EndpointError::Rejected(message) => UserError::invalid("/", message),
         EndpointError::Thrown(message) => UserError::new(ErrorCode::Internal, message),
         error => {
-            tracing::warn!(endpoint = id, %error, "an endpoint failed");
+            tracing::warn!(endpoint = id, at = error.position(), %error, "an endpoint failed");
             UserError::new(ErrorCode::Internal, "This could not be done right now. Try again.")
         }
     })

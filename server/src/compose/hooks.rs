@@ -73,11 +73,11 @@ async fn call(
     let models = counted.meter(&caller, agent_id);
     let context = CallContext { user_id: caller.user_id, gate, models, cancel, reports: CallReports::default() };
     let answer = endpoints.call(id, payload, &context).await;
-    answer.inspect_err(|error| tracing::warn!(endpoint = id, %error, "a hook failed")).ok()
+    answer.inspect_err(|error| tracing::warn!(endpoint = id, at = error.position(), %error, "a hook failed")).ok()
 }
 
 /// Returns the context of a turn: caller, agent, page and inputs. It is part of every payload and
-/// the `_payload` of instructions.
+/// the `_payload` of instructions. Mappings without entries are empty, so that every key is there.
 pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
     let mut context = Map::new();
     let texts = [
@@ -92,11 +92,7 @@ pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
     }
     let objects =
         [("urlQuery", request.url_query), ("sharedState", request.shared_state), ("switches", request.switches)];
-    for (key, values) in objects {
-        if !values.is_empty() {
-            context.insert(key.to_owned(), Value::Object(values.clone()));
-        }
-    }
+    context.extend(objects.map(|(key, values)| (key.to_owned(), Value::Object(values.clone()))));
     context
 }
 

@@ -17,6 +17,7 @@ mod policy;
 mod served_agent;
 mod sources;
 mod text_models;
+mod titles;
 
 pub(crate) use current::CurrentConfig;
 pub(crate) use history::{ConfigStatus, LoadSummary};

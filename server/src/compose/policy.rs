@@ -71,7 +71,13 @@ impl UserPolicy {
         let models = self.policy.counted.meter(&self.caller, asked.agent_id);
         let answer = endpoints::call(endpoints, self.gate.clone(), &self.caller, models, id, payload);
         match tokio::time::timeout(TIMEOUT, answer).await {
-            Ok(Ok(answer)) => parse_ruling(&answer),
+            Ok(Ok(answer)) => {
+                let ruling = parse_ruling(&answer);
+                if ruling != Ruling::Allow {
+                    log_ruling(id, asked, &answer);
+                }
+                ruling
+            }
             Ok(Err(error)) => {
                 tracing::warn!(
                     endpoint = id,
@@ -104,13 +110,41 @@ impl Policy for UserPolicy {
     }
 }
 
+/// Logs what the endpoint said about its decision beside the texts for the model and the user.
+fn log_ruling(endpoint: &str, asked: &PolicyQuery<'_>, answer: &Value) {
+    /// The limit on what is logged of each value, in bytes.
+    const MAX_LOGGED: usize = 500;
+    let cut = |value: Option<&Value>| {
+        let text = value.map(Value::to_string).unwrap_or_default();
+        text[..text.floor_char_boundary(MAX_LOGGED)].to_owned()
+    };
+    let codes: Vec<_> = reasons(answer).filter_map(|reason| reason.get("code")).cloned().collect();
+    let codes = cut((!codes.is_empty()).then_some(Value::Array(codes)).as_ref());
+    let (policy, metadata) = (cut(answer.get("policyId")), cut(answer.get("metadata")));
+    let PolicyQuery { agent_id: agent, conversation_id: conversation, .. } = asked;
+    let tool = asked.call.name.as_str();
+    tracing::info!(
+        endpoint,
+        agent,
+        conversation,
+        tool,
+        policy,
+        codes,
+        metadata,
+        "a policy asks about a call or denies it"
+    );
+}
+
+fn reasons(answer: &Value) -> impl Iterator<Item = &Value> {
+    answer.get("reasons").and_then(Value::as_array).into_iter().flatten()
+}
+
 fn parse_ruling(answer: &Value) -> Ruling {
     match (answer.get("allow"), answer.get("ask")) {
         (Some(Value::Bool(true)), None | Some(Value::Bool(false) | Value::Null)) => Ruling::Allow,
         (Some(Value::Bool(true)), Some(Value::Bool(true))) => Ruling::Ask,
         _ => {
-            let reasons = answer.get("reasons").and_then(Value::as_array).into_iter().flatten();
-            let texts: Vec<_> = reasons.filter_map(|reason| reason.get("message")?.as_str()).collect();
+            let texts: Vec<_> = reasons(answer).filter_map(|reason| reason.get("message")?.as_str()).collect();
             Ruling::Deny(if texts.is_empty() { NO_REASON.to_owned() } else { texts.join(" ") })
         }
     }

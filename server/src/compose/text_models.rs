@@ -1,7 +1,7 @@
 //! Models for the routines of endpoints.
 
 use super::models::ModelBuilder;
-use agent::{Agent, AnswerForm, InvocationRequest, InvokeError, RunSettings, invoke};
+use agent::{Agent, AnswerForm, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
 use config::{Config, Connection, OpenAiApi};
 use contract::{ModelUse, ResponseFormat, RunScope, Sampling};
 use endpoints::{GenerateRequest, TextModels};
@@ -37,7 +37,8 @@ impl TextModels for RoutineModels {
             let cancel = CancellationToken::new();
             let _gone = cancel.clone().drop_guard();
             let (prompt, time, scope) = (question.prompt, self.time, RunScope::default());
-            let question = InvocationRequest { prompt, form, time, scope, models, cancel };
+            let (tools, limits) = (None, TurnLimits::default());
+            let question = InvocationRequest { prompt, form, tools, limits, time, scope, models, cancel };
             invoke(&agent, question).await.output.map_err(|error| match error {
                 // The provider's message is only logged.
                 InvokeError::Model(error) => {

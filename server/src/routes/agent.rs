@@ -39,8 +39,9 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
 pub(crate) struct SendBody {
     /// The client's id of the chat.
     id: Option<String>,
-    /// The client's transcript. Only the newest message counts, and in a new conversation the text
-    /// of earlier ones.
+    /// The client's transcript. Only the newest message counts. A new conversation begins with the
+    /// earlier ones, at most 500: they keep their ids (1 to 128 letters, digits, `-` or `_`) and
+    /// their parts. The model is told that nobody has checked the results of their tool calls.
     #[schemars(with = "Vec<UiMessage>")]
     messages: Vec<Value>,
     /// `submit-message` (the default) or `regenerate-message`.
@@ -89,7 +90,10 @@ pub(crate) async fn send(
         newest if body.trigger.as_deref() == Some("regenerate-message") => {
             regenerate_submission(&newest, body.message_id)
         }
-        newest if newest.role == Role::User => message_submission(newest, &body.messages, body.message_id),
+        newest if newest.role == Role::User => {
+            let history = earlier_messages(chat, &caller, &conversation_id, &body.messages).await?;
+            message_submission(newest, history, body.message_id)
+        }
         newest => match pending_answers(chat, &caller, &conversation_id, &newest).await? {
             answers if answers.is_empty() => return Ok(empty_step_response(&newest, heartbeat)),
             answers => Submission::Answers { answers },
@@ -105,7 +109,7 @@ pub(crate) async fn send(
         url_query: body.url_query,
         switches: body.switches,
     };
-    Ok(stream::response(chat.send(&caller, request).await?.frames, heartbeat))
+    Ok(stream::response(chat.send(&caller, request).await.map_err(in_body)?.frames, heartbeat))
 }
 
 /// Returns the conversation id for a client that only has its own chat id. Applications choose such
@@ -168,12 +172,41 @@ fn regenerate_submission(newest: &UiMessage, message_id: Option<String>) -> Subm
 
 /// Builds a new message. With `messageId` it is an edit: the client keeps the id, but the message
 /// tree needs a new one.
-fn message_submission(newest: UiMessage, messages: &[Value], message_id: Option<String>) -> Submission {
+fn message_submission(newest: UiMessage, history: Vec<UiMessage>, message_id: Option<String>) -> Submission {
     let replaces = message_id.filter(|id| *id == newest.id);
     let id = if replaces.is_some() { uuid::Uuid::now_v7().simple().to_string() } else { newest.id.clone() };
-    let earlier = &messages[..messages.len() - 1];
-    let history = earlier.iter().filter_map(|message| serde_json::from_value(message.clone()).ok()).collect();
     Submission::Message { message: UiMessage { id, ..newest }, replaces, history }
+}
+
+/// Returns the messages before the newest one. In a conversation that the server has, they do not
+/// matter, whatever they are.
+async fn earlier_messages(
+    chat: &Chat,
+    caller: &Caller,
+    conversation_id: &str,
+    messages: &[Value],
+) -> Result<Vec<UiMessage>, HttpError> {
+    let mut read = Vec::new();
+    for (at, message) in messages[..messages.len() - 1].iter().enumerate() {
+        match serde_json::from_value(message.clone()) {
+            Ok(message) => read.push(message),
+            Err(_) if chat.conversation(caller, conversation_id).await.is_ok() => return Ok(Vec::new()),
+            Err(error) => {
+                let message = format!("The message is not valid: {error}.");
+                return Err(UserError::invalid(format!("/messages/{at}"), message).into());
+            }
+        }
+    }
+    Ok(read)
+}
+
+/// Names a field of the earlier messages as the body of the request does.
+fn in_body(error: UserError) -> UserError {
+    let path = error.path.as_deref().and_then(|path| path.strip_prefix("/history"));
+    match path.map(|rest| format!("/messages{rest}")) {
+        Some(path) => UserError { path: Some(path), ..error },
+        None => error,
+    }
 }
 
 /// Returns the client's decisions and outputs for calls that are pending in the server's record.

@@ -18,7 +18,11 @@ const DEFAULT_LIMIT: u32 = 50;
 /// Returns the routes.
 pub(crate) fn routes() -> ApiRouter<AppState> {
     ApiRouter::new(&AGENTS)
-        .post("/api/runs/invoke", invoke, "Invoke an agent with a single question, without tools")
+        .post(
+            "/api/runs/invoke",
+            invoke,
+            "Invoke an agent with a single question, without tools unless the request names them",
+        )
         .get("/api/runs", list, "List invocations")
         .get("/api/runs/{id}", show, "Get an invocation")
 }

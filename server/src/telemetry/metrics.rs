@@ -209,6 +209,12 @@ impl Telemetry for RunMetrics {
         histogram!("chatwright_run_seconds", "agent" => agent, "outcome" => outcome).record(took);
     }
 
+    fn run_recovered(&self, run: &RunFacts, outcome: &'static str, reason: EndReason) {
+        let agent = AGENTS.bounded(&run.agent_id);
+        counter!("chatwright_runs_total", "agent" => agent.clone(), "outcome" => outcome).increment(1);
+        counter!("chatwright_run_ends_total", "agent" => agent, "reason" => reason.name()).increment(1);
+    }
+
     fn deleted(&self, what: &'static str, count: u64) {
         counter!("chatwright_deleted_total", "what" => what).increment(count);
     }

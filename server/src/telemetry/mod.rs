@@ -55,6 +55,10 @@ impl Telemetry for RunTelemetry {
         self.sinks().for_each(|one| one.run_ended(run, outcome, reason, took));
     }
 
+    fn run_recovered(&self, run: &RunFacts, outcome: &'static str, reason: EndReason) {
+        self.sinks().for_each(|one| one.run_recovered(run, outcome, reason));
+    }
+
     fn deleted(&self, what: &'static str, count: u64) {
         self.sinks().for_each(|one| one.deleted(what, count));
     }

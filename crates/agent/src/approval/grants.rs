@@ -33,6 +33,20 @@ pub trait GrantLookup: Send + Sync + 'static {
     /// Finds the standing approval that currently covers a call. An implementation that fails
     /// returns `None`, so that the user is asked.
     fn find<'a>(&'a self, wanted: GrantQuery<'a>) -> BoxFuture<'a, Option<Grant>>;
+
+    /// Returns whether a call that no standing approval covers may wait for the user. If not, it is
+    /// denied.
+    fn can_ask(&self) -> bool {
+        true
+    }
+}
+
+impl GrantQuery<'_> {
+    /// Returns whether the approval must have been given with the knowledge that the agent has read
+    /// both private data and untrusted text.
+    pub fn is_exposed(&self) -> bool {
+        exposure::is_exposed(self.fingerprint)
+    }
 }
 
 impl CallScope {
@@ -58,6 +72,11 @@ impl CallScope {
         }
         // A standing approval that was given with the exposure also covers a call without it.
         self.find(agent_id, &tool.name, &exposure::fingerprint(tool, true)).await
+    }
+
+    /// Returns whether a call may wait for the user's decision.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.grants.as_ref().is_none_or(|grants| grants.can_ask())
     }
 
     /// Finds the standing approval for a call that waits since an earlier run.

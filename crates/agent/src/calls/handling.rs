@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// turn.
 const NOT_RUN: &str = "Not run: another call of this reply cannot be run, which ends the turn.";
 
+/// The result of a call that needs an approval in a run in which nobody can give it.
+const NOBODY_TO_ASK: &str = "Not run: it needs the user's approval, and nobody can be asked here.";
+
 /// The outcome of a reply's calls.
 pub(crate) struct CallsOutcome {
     /// Whether there were calls.
@@ -101,6 +104,9 @@ impl Run<'_> {
                 // A tool of this kind is under the user's control in the browser, so it needs no
                 // approval.
                 (Ok(tool), None) if tool.spec().execution == Execution::Client => accepted.push(call.name),
+                (Ok(tool), None) if self.is_without_approval(tool.spec(), ruling).await => {
+                    results.insert(call.id.clone(), emit_unapproved(&call, sink).await?);
+                }
                 (Ok(tool), None) => {
                     accepted.push(call.name.clone());
                     if self.may_run(&call, tool.spec(), ruling, false, sink).await? {
@@ -139,6 +145,15 @@ impl Run<'_> {
             false => self.request_approval(call.clone(), tool, ruling, cut_off, sink).await?,
         }
         Ok(is_granted)
+    }
+
+    /// Returns whether a call needs an approval that nobody can give in this run.
+    async fn is_without_approval(&self, tool: &ToolSpec, ruling: &Ruling) -> bool {
+        let exposed = self.caller.exposure.reason_to_ask(tool);
+        let is_needed = tool.needs_approval || *ruling == Ruling::Ask || exposed.is_some();
+        is_needed
+            && !self.caller.can_ask()
+            && self.caller.find_grant(&self.agent.id, tool, ruling, exposed.as_ref()).await.is_none()
     }
 
     /// Requests the user's approval of a call, for the tool as it is now. `cut_off` asks whether an
@@ -276,6 +291,13 @@ pub(super) async fn emit_failure<S: EventSink>(
     let (call_id, name) = (call.id.clone(), call.name.clone());
     sink.emit(Event::ToolFinished { call_id, name, result: result.clone(), dynamic, stopped: false }).await?;
     Ok(result)
+}
+
+/// Gives a call that nobody can approve its result.
+async fn emit_unapproved<S: EventSink>(call: &ToolCall, sink: &mut S) -> Result<Result<Value, ToolError>, RunFailure> {
+    let reason = Some(NOBODY_TO_ASK.to_owned());
+    sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason }).await?;
+    Ok(Err(ToolError::new(NOBODY_TO_ASK)))
 }
 
 fn is_empty(part: &AssistantPart) -> bool {

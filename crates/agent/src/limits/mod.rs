@@ -39,6 +39,18 @@ pub struct TurnLimits {
 }
 
 impl TurnLimits {
+    /// Returns the stricter of both for each limit.
+    #[must_use]
+    pub fn stricter(&self, other: &Self) -> Self {
+        Self {
+            requests: lower(self.requests, other.requests),
+            total_tokens: lower(self.total_tokens, other.total_tokens),
+            tool_calls: lower(self.tool_calls, other.tool_calls),
+            cost_usd: lower(self.cost_usd, other.cost_usd),
+            time: lower(self.time, other.time),
+        }
+    }
+
     /// Returns the limit that forbids another request, if one is reached. The limit of tool calls
     /// is not among them: after the last allowed call the model is asked once more, so that it can
     /// answer.
@@ -55,6 +67,14 @@ impl TurnLimits {
     /// Returns how many more tools may be called; `None` without a limit.
     pub(crate) fn remaining_calls(&self, spent: &ResourceUsage) -> Option<u32> {
         Some(self.tool_calls?.saturating_sub(spent.tool_calls))
+    }
+}
+
+/// Returns the lower of two limits; absent ones do not limit.
+fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if other < one { other } else { one }),
+        (one, other) => one.or(other),
     }
 }
 
@@ -164,6 +184,16 @@ mod tests {
         assert_eq!((above.reached(), below.reached()), (Some(Limit::Requests), Some(Limit::Requests)));
         assert_eq!((above.spent().requests, below.spent().requests), (3, 2));
         assert_eq!((above.spent().usage.input_tokens, above.spent().cost_usd), (7, Some(0.5)));
+    }
+
+    #[test]
+    fn stricter_limits_are_the_lower_ones() {
+        let (few, many) = (
+            TurnLimits { requests: Some(2), cost_usd: Some(1.0), ..TurnLimits::default() },
+            TurnLimits { requests: Some(5), tool_calls: Some(3), cost_usd: Some(0.5), ..TurnLimits::default() },
+        );
+        let both = TurnLimits { requests: Some(2), tool_calls: Some(3), cost_usd: Some(0.5), ..TurnLimits::default() };
+        assert_eq!((few.stricter(&many), many.stricter(&few)), (both.clone(), both));
     }
 
     #[test]

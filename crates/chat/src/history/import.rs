@@ -104,7 +104,7 @@ fn imported(
 
 /// Closes the message's open calls and removes what only the server may set: provider metadata
 /// would be sent to the provider unchanged, and an open decision would let a call run.
-fn settled(id: String, mut message: UiMessage) -> UiMessage {
+pub(crate) fn settled(id: String, mut message: UiMessage) -> UiMessage {
     message.id = id;
     if message.role == Role::Assistant {
         settle_texts(&mut message);

@@ -2,23 +2,24 @@
 //! listed, outside of conversations.
 
 use crate::errors::Result;
+use crate::outside::call_record::CallRecord;
+use crate::outside::invoke_request;
+use crate::record::audit::RunContext;
 use crate::record::steps;
 use crate::record::telemetry::{self, Recorder, RunFacts, in_trace};
 use crate::run::ending;
 use crate::{Caller, Chat, Inner, errors, now};
-use agent::{AnswerForm, InvocationRequest, InvokeError, SchemaError};
-use contract::{ModelUse, ResponseFormat, RunScope};
+use agent::{InvocationReply, InvocationRequest, InvocationTools, InvokeError};
+use contract::{ModelUse, RunScope};
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::time::Duration;
-use store::FinishInvocation;
+use std::sync::Arc;
+use store::{FinishInvocation, StepRecord};
 use tokio_util::sync::CancellationToken;
-use wire::invoke::{AgentTier, Invocation, InvocationList, InvocationStatus, InvokeRequest, ResponseSchema};
-use wire::{EndReason, ErrorCode, ErrorReason, UserError};
+use wire::invoke::{Invocation, InvocationList, InvocationStatus, InvokeRequest};
+use wire::{EndReason, UserError};
 
-/// The maximum length of a prompt in characters.
-const MAX_PROMPT: usize = 1_000_000;
 /// The maximum number of concurrent invocations in this process; further ones are refused with 503.
 const MAX_AT_ONCE: usize = 64;
 /// The error of an invocation that a dead server left open.
@@ -79,8 +80,8 @@ impl Drop for InvocationPermit<'_> {
 }
 
 impl Chat {
-    /// Invokes an agent once, without its tools, and stores the answer. A caller who disconnects
-    /// finds it in the list.
+    /// Invokes an agent once, without tools unless the request names some, and stores the answer. A
+    /// caller who disconnects finds it in the list.
     ///
     /// # Errors
     /// 404 for an agent that the caller may not use, 413 and 422 for an invalid request, 503 when
@@ -124,15 +125,16 @@ impl Inner {
 
     /// See [`Chat::invoke`].
     async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation> {
-        check(&request)?;
+        invoke_request::check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
+        invoke_request::check_tools(&request, &agent)?;
         self.check_quotas(caller, true, agent.unpriced_model()).await?;
         self.memory.admit(self.is_answering())?;
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
-        let place = self.invocations.acquire(&id, cancel.clone()).ok_or_else(capacity_error)?;
+        let place = self.invocations.acquire(&id, cancel.clone()).ok_or_else(invoke_request::capacity_error)?;
         // Checked before anything is stored: an unusable schema is a bad request.
         let form = match request.response_schema {
-            Some(schema) => Some(AnswerForm::new(format(schema)).await.map_err(refused)?),
+            Some(schema) => Some(invoke_request::form(schema).await?),
             None => None,
         };
         let created_at = now();
@@ -145,19 +147,34 @@ impl Inner {
             trace: telemetry::current_trace(),
         };
         let recorder = Recorder::begin(self.telemetry.get().cloned(), facts);
+        let subject = RunContext {
+            user_id: caller.user_id.clone(),
+            agent_id: request.agent_name.clone(),
+            conversation_id: String::new(),
+            // Providers number calls anew in each reply; an entry is found by message and call.
+            message_id: id.clone(),
+            run_id: id.clone(),
+        };
+        let record = Arc::new(CallRecord::new(subject, cancel.clone(), recorder.clone(), self.store.clone()));
+        let only = invoke_request::named_tools(request.tools);
         let question = InvocationRequest {
             prompt: request.input.prompt,
             form,
-            time: time_limit(request.agent_tier),
+            tools: only.map(|only| InvocationTools {
+                only,
+                approved: request.approved_tools,
+                observer: record.clone(),
+            }),
+            limits: invoke_request::limits(&request.limits),
+            time: invoke_request::time_limit(request.agent_tier, &self.agents.invocation_tiers()),
             scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },
             // Usage is recorded below, with the answer.
             models: ModelUse::default(),
             cancel,
         };
         let answer = agent::invoke(&agent, question).await;
-        let steps = answer.replies.into_iter();
-        let steps =
-            steps.map(|replied| steps::outside_conversation(&caller.user_id, &id, &request.agent_name, replied));
+        record.end().await;
+        let steps = answer.replies.into_iter().map(|reply| step(&caller.user_id, &id, &request.agent_name, reply));
         let steps: Vec<_> = steps.inspect(|step| recorder.replied(step)).collect();
         let is_ended = place.is_ended() && matches!(answer.output, Err(InvokeError::Stopped));
         let reason = match answer.output.as_ref().err() {
@@ -187,54 +204,13 @@ impl Inner {
     }
 }
 
-fn check(request: &InvokeRequest) -> Result<(), UserError> {
-    if request.input.prompt.trim().is_empty() {
-        return Err(UserError::invalid("/input/prompt", "The prompt is empty."));
-    }
-    if request.input.prompt.chars().count() > MAX_PROMPT {
-        let message = format!("The prompt is longer than {MAX_PROMPT} characters.");
-        return Err(UserError {
-            path: Some("/input/prompt".to_owned()),
-            ..UserError::new(ErrorCode::TooLarge, message)
-        });
-    }
-    let name = request.response_schema.as_ref().map_or("answer", |schema| &schema.name);
-    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    if name.is_empty() || name.len() > 64 || !is_name(name) {
-        let message = "Use up to 64 letters, digits, `_` and `-`.";
-        return Err(UserError::invalid("/response_schema/name", message));
-    }
-    Ok(())
-}
-
-fn format(ResponseSchema { name, strict, schema }: ResponseSchema) -> ResponseFormat {
-    ResponseFormat { name, strict, schema }
-}
-
-/// Returns the error for an unusable schema.
-fn refused(error: SchemaError) -> UserError {
-    const PATH: &str = "/response_schema/schema";
-    match error {
-        SchemaError::Busy => capacity_error(),
-        SchemaError::Invalid { path, message, .. } => {
-            UserError::invalid(format!("{PATH}{path}"), format!("This is not a JSON Schema: {message}."))
-        }
-        SchemaError::Refused(reason) => UserError::invalid(PATH, format!("This schema cannot be used: {reason}.")),
-    }
-}
-
-fn time_limit(tier: AgentTier) -> Duration {
-    Duration::from_secs(match tier {
-        AgentTier::Simple => 30,
-        AgentTier::Complex => 5 * 60,
-        AgentTier::Batch => 30 * 60,
-    })
-}
-
-fn capacity_error() -> UserError {
-    let message = "Too many invocations are running. Try again in a moment.";
-    let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
-    UserError { retry_after: Some(5), ..error }
+/// Builds the row of a request to a model; those below are of sub-agents and of routines.
+fn step(owner: &str, id: &str, agent: &str, reply: InvocationReply) -> StepRecord {
+    let (call_id, agent) = match reply.below {
+        Some((call_id, agent)) => (Some(call_id), agent),
+        None => (None, agent.to_owned()),
+    };
+    StepRecord { call_id, ..steps::outside_conversation(owner, id, &agent, reply.usage) }
 }
 
 /// Returns the outcome in the terms of a run.
@@ -272,6 +248,9 @@ fn response(output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Val
         InvokeError::Stopped => ABANDONED.to_owned(),
         InvokeError::UnknownPrice(model) => errors::unknown_price(model).message,
         InvokeError::Limit(_) => "The agent reached its limit before it had an answer.".to_owned(),
+        InvokeError::InvalidCall(_) => errors::invalid_call().message,
+        InvokeError::NotRecorded => errors::not_saved().message,
+        InvokeError::TooLong => error.to_string(),
         InvokeError::SchemaMismatch(_) | InvokeError::Unchecked(_) | InvokeError::NotAdmitted(_) => error.to_string(),
     };
     (status, None, Some(text))

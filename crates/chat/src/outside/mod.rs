@@ -1,6 +1,8 @@
 //! Model requests and tool calls outside of conversations: invocations by programs, routines, and
 //! trials by administrators.
 
+mod call_record;
 pub(crate) mod invoke;
+mod invoke_request;
 pub(crate) mod routine;
 pub(crate) mod trial;

@@ -87,6 +87,8 @@ pub trait Telemetry: Send + Sync + 'static {
     /// A run has ended. The outcome is `done`, `waiting`, `stopped`, `limit`, `failed` or
     /// `interrupted`, and for an invocation also `timeout`.
     fn run_ended(&self, run: &RunFacts, outcome: &'static str, reason: EndReason, took: Duration);
+    /// A run was closed that its server left open. Nothing is known of its duration.
+    fn run_recovered(&self, _run: &RunFacts, _outcome: &'static str, _reason: EndReason) {}
     /// Data was deleted for good: conversations that were `deleted` by their users, `untouched` for
     /// the retention period, or `temporary`; or invocations (`question`).
     fn deleted(&self, _what: &'static str, _count: u64) {}

@@ -11,6 +11,9 @@ use wire::{Chunk, DataChunk, EXPOSURE, UiMessage, UiPart};
 /// The source name of an imported conversation.
 const FILE: &str = "imported_file";
 
+/// The source name of messages that a client brought.
+const PRESET: &str = "loaded_messages";
+
 /// Builds the data chunk for the message.
 pub(crate) fn exposure_chunk(exposure: &Exposure) -> Chunk {
     let (kind, id) = (EXPOSURE.to_owned(), Some("exposure".to_owned()));
@@ -53,6 +56,11 @@ pub(crate) fn mark_cut_off(message: &mut UiMessage) {
 /// Marks an imported message as untrusted, since anybody may have written it.
 pub(crate) fn mark_imported(message: &mut UiMessage) {
     mark(message, &Exposure { private: None, untrusted: Some(FILE.to_owned()) });
+}
+
+/// Marks messages that a client brought as private and untrusted: where they come from is not known.
+pub(crate) fn mark_preset(message: &mut UiMessage) {
+    mark(message, &Exposure { private: Some(PRESET.to_owned()), untrusted: Some(PRESET.to_owned()) });
 }
 
 fn mark(message: &mut UiMessage, exposure: &Exposure) {

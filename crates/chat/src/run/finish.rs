@@ -51,7 +51,13 @@ impl RunClose {
     /// Determines how a run is closed whose loop has ended, after the hooks have added their parts.
     pub(super) async fn after(outcome: &RunOutcome, settings: &RunSettings, sink: &mut RunSink) -> Self {
         let run = sink.run.clone();
-        let parts = Box::pin(notify_hooks(&run, outcome, sink)).await;
+        let title = sink.title.take();
+        let mut parts = Box::pin(notify_hooks(&run, outcome, sink)).await;
+        match (title, hooks::title(&parts)) {
+            (Some(pending), Some(_)) => pending.discard(),
+            (Some(pending), None) => parts.extend(pending.part().await),
+            (None, _) => {}
+        }
         let mut close = Self { parts, ..Self::from_outcome(outcome, settings, sink) };
         // Only the agent's own steps: sub-agents have contexts of their own.
         let newest = sink.writer.newest_step();

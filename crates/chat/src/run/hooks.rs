@@ -13,7 +13,7 @@ use wire::UiMessage;
 use wire::chunk::DataChunk;
 
 /// The type of the data part that sets the conversation's title: `{title}`.
-const TITLE: &str = "data-chat-title";
+pub(super) const TITLE: &str = "data-chat-title";
 /// The maximum length of a title in characters.
 const MAX_TITLE: usize = 200;
 

@@ -11,5 +11,6 @@ mod histories;
 pub(crate) mod hooks;
 pub(crate) mod sink;
 pub(crate) mod start;
+pub(crate) mod title;
 pub(crate) mod to_prompt;
 pub(crate) mod to_wire;

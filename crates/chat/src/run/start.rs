@@ -6,6 +6,7 @@ use crate::record::telemetry::{Recorder, Trace};
 use crate::run::finish::{Leftover, RunClose, finish};
 use crate::run::hooks::HookObserver;
 use crate::run::sink::RunSink;
+use crate::run::title::PendingTitle;
 use crate::stream::live::LiveRun;
 use crate::upkeep::recover;
 use crate::{Inner, errors};
@@ -28,6 +29,8 @@ pub(crate) struct RunStart {
     pub(crate) token: Option<Bearer>,
     /// Notifies the hooks.
     pub(crate) hooks: Option<HookObserver>,
+    /// The title of a new conversation, which is generated meanwhile.
+    pub(crate) title: Option<PendingTitle>,
     pub(crate) prompt: Vec<Arc<Message>>,
     /// The index in `prompt` at which the turn itself starts.
     pub(crate) own_from: usize,
@@ -62,7 +65,8 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, p
         faults::point(Point::RunStarted);
         let subject = RunContext::for_run(&run.identity, &start.agent.id);
         let recorder = Recorder::begin_run(chat.telemetry.get().cloned(), &subject, start.trace.take());
-        let mut sink = RunSink::new(&chat, run.clone(), subject.clone(), recorder.clone(), start.hooks.take());
+        let (hooks, title) = (start.hooks.take(), start.title.take());
+        let mut sink = RunSink::new(&chat, run.clone(), subject.clone(), recorder.clone(), hooks, title);
         let agent = start.agent.clone();
         let driven = AssertUnwindSafe(async {
             let outcome = drive(start, &mut sink).await;
@@ -91,7 +95,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, p
 /// agent is a bug in this crate.
 async fn abandon(chat: &Inner, run: &LiveRun) {
     run.seal();
-    recover::close_own(&chat.store, |open| open.run_id == run.identity.run_id).await;
+    recover::close_own(&chat.store, &chat.recovery, |open| open.run_id == run.identity.run_id).await;
     run.end(&[Chunk::Error { error_text: errors::internal().message }]);
     chat.registry.remove(run);
 }

@@ -4,7 +4,7 @@
 //!
 //! The result is a valid history for any provider: a call without a result gets an error result.
 
-use contract::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
+use contract::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use wire::api::{MessageMetadata, Outcome};
@@ -13,6 +13,9 @@ use wire::{PROVIDER_ITEM, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// The result that the model reads for a call without one.
 const NO_RESULT: &str = "The call was interrupted before it had a result. It may or may not have had an effect.";
+
+/// The note beside a result that a client brought.
+const UNVERIFIED: &str = "The page loaded this with earlier messages. No tool returned it here.";
 
 /// Converts a branch, oldest first. Calls for which `pending` returns true get no result; the loop
 /// adds it.
@@ -125,6 +128,21 @@ pub(crate) fn tool_call(tool: &ToolPart) -> ToolCall {
     }
 }
 
+/// Tells the model that nobody knows whether the result of a call is true, which a client brought
+/// with earlier messages.
+fn unverified(output: ToolOutput) -> ToolOutput {
+    let result = match output {
+        ToolOutput::Json(value) => value,
+        ToolOutput::Text(text) | ToolOutput::ErrorText(text) => Value::String(text),
+        ToolOutput::Content(parts) => {
+            let note = OutputPart::Text { text: UNVERIFIED.to_owned() };
+            return ToolOutput::Content(std::iter::once(note).chain(parts).collect());
+        }
+        denied @ ToolOutput::Denied(_) => return denied,
+    };
+    ToolOutput::Json(json!({ "unverified": UNVERIFIED, "result": result }))
+}
+
 fn tool_result(tool: &ToolPart) -> ToolResult {
     let output = match tool.state {
         _ if !tool.is_final() => ToolOutput::ErrorText(NO_RESULT.to_owned()),
@@ -146,7 +164,7 @@ fn tool_result(tool: &ToolPart) -> ToolResult {
     ToolResult {
         call_id: tool.tool_call_id.clone(),
         name: tool.tool_name.clone(),
-        output,
+        output: if tool.is_preset() { unverified(output) } else { output },
         metadata: tool.result_provider_metadata.clone(),
     }
 }

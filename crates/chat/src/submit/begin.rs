@@ -3,10 +3,11 @@
 use crate::admission::permits::RunPermit;
 use crate::errors::Result;
 use crate::files::attachments;
+use crate::record::audit::RunContext;
 use crate::record::telemetry;
 use crate::run::hooks::HookObserver;
 use crate::run::start::{self, RunStart};
-use crate::run::{exposure, to_prompt};
+use crate::run::{exposure, title, to_prompt};
 use crate::stream::live::{LiveRun, RunIdentity};
 use crate::stream::{remote, watch};
 use crate::submit::pending_calls;
@@ -30,6 +31,8 @@ pub(crate) struct AcceptedSubmission {
     pub(crate) run_id: String,
     pub(crate) agent: Arc<Agent>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
+    /// Names the conversation, if it is new.
+    pub(crate) title_agent: Option<Agent>,
     pub(crate) plan: SubmissionPlan,
     pub(crate) permit: RunPermit,
 }
@@ -37,7 +40,7 @@ pub(crate) struct AcceptedSubmission {
 impl Inner {
     /// Stores the submission and starts its run.
     pub(crate) async fn begin(self: &Arc<Self>, caller: &Caller, accepted: AcceptedSubmission) -> Result<SendResponse> {
-        let AcceptedSubmission { request, run_id, agent, hooks, plan, permit } = accepted;
+        let AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit } = accepted;
         // Read before the run starts, so that a failure of the store leaves nothing behind.
         let read = attachments::with_files(&self.store, &caller.user_id, &plan.history).await?;
         let (prompt, own_from) = prompt(&read, &plan);
@@ -77,6 +80,11 @@ impl Inner {
                 };
                 let grants = self.grants(caller, &identity.conversation_id);
                 let pending = self.with_grants(&plan.message, plan.pending, &agent.id, &grants).await;
+                let subject = RunContext::for_run(&identity, &agent.id);
+                let question = plan.history.last().filter(|_| plan.is_new);
+                let title = title_agent
+                    .zip(question)
+                    .and_then(|(title_agent, question)| title::start(self, title_agent, subject, question));
                 let hooks = hooks.map(|hooks| HookObserver::new(hooks, plan.history, &agent));
                 let message_id = plan.message.id.clone();
                 let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());
@@ -89,6 +97,7 @@ impl Inner {
                         page_id: request.page_id,
                         token: caller.bearer.clone(),
                         hooks,
+                        title,
                         prompt,
                         own_from,
                         pending,

@@ -1,30 +1,10 @@
-//! What of a submitted message is kept: the user's own text and files, and of imported messages
-//! only the text.
+//! What of a submitted message is kept: the user's own text and files.
 
-use crate::ids::new_id;
-use store::{NewMessage, StoredMessage};
 use wire::api::MessageMetadata;
 use wire::{Role, TextPart, UiMessage, UiPart};
 
-/// The maximum number of messages that a client may import into a new conversation.
-const MAX_HISTORY: usize = 500;
 /// The maximum length of a title in characters.
 const MAX_TITLE: usize = 60;
-
-/// Imports earlier messages into a new conversation, only their texts, so that no client can forge
-/// a tool's result or a decision.
-pub(crate) fn import_history(history: &[UiMessage], branch: &mut Vec<StoredMessage>, insert: &mut Vec<NewMessage>) {
-    for message in history.iter().take(MAX_HISTORY).filter(|message| message.role != Role::System) {
-        let mut kept = UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), message.role) };
-        kept.parts = message.parts.iter().filter_map(plain_text).collect();
-        if kept.parts.is_empty() {
-            continue;
-        }
-        let parent_id = branch.last().map(|last| last.id.clone());
-        insert.push(NewMessage { parent_id: parent_id.clone(), message: kept.clone() });
-        branch.push(StoredMessage { id: kept.id.clone(), parent_id, created_at: crate::now(), message: kept });
-    }
-}
 
 fn plain_text(part: &UiPart) -> Option<UiPart> {
     match part {
@@ -59,10 +39,15 @@ pub(crate) fn title_from(message: &UiMessage) -> String {
     if line.is_empty() {
         return "New conversation".to_owned();
     }
-    if line.chars().count() <= MAX_TITLE {
-        return line;
+    shortened(&line, MAX_TITLE)
+}
+
+/// Shortens a line to this number of characters, at the end of a word if there is one.
+pub(crate) fn shortened(line: &str, most: usize) -> String {
+    if line.chars().count() <= most {
+        return line.to_owned();
     }
-    let cut: String = line.chars().take(MAX_TITLE).collect();
+    let cut: String = line.chars().take(most).collect();
     let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
     format!("{words}…")
 }

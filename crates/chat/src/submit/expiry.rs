@@ -2,6 +2,7 @@
 //! accessed: by a late answer, a new message, or opening the conversation. No background task is
 //! involved, so a restart changes nothing.
 
+use crate::events::LifecycleEvent;
 use crate::record::audit::{self, RunContext};
 use crate::{Caller, Inner};
 use store::{StoreError, StoredMessage};
@@ -23,8 +24,8 @@ pub(crate) fn is_due(tool: &ToolPart, now: i64) -> bool {
 }
 
 /// Closes all expired approval requests. If no call is left open, the answer is marked as
-/// interrupted and can be continued.
-pub(crate) fn expire(message: &mut UiMessage, now: i64) {
+/// interrupted and can be continued. Returns whether that is so.
+pub(crate) fn expire(message: &mut UiMessage, now: i64) -> bool {
     for part in &mut message.parts {
         let UiPart::Tool(tool) = part else { continue };
         if let (true, Some(approval)) = (is_due(tool, now), tool.approval.clone()) {
@@ -33,12 +34,14 @@ pub(crate) fn expire(message: &mut UiMessage, now: i64) {
             tool.approval = Some(Approval { approved: Some(false), reason, expired: Some(true), ..approval });
         }
     }
-    if message.tools().all(ToolPart::is_final) {
+    let is_over = message.tools().all(ToolPart::is_final);
+    if is_over {
         let known = message.metadata.take().and_then(|known| serde_json::from_value::<MessageMetadata>(known).ok());
         let (outcome, reason) = (Some(Outcome::Interrupted), Some(EndReason::Expired));
         let metadata = MessageMetadata { outcome, reason, ..known.unwrap_or_default() };
         message.metadata = serde_json::to_value(metadata).ok();
     }
+    is_over
 }
 
 impl Inner {
@@ -64,12 +67,28 @@ impl Inner {
             run_id,
         };
         let rows = audit::expired(&subject, &last.message, now);
-        expire(&mut last.message, now);
-        match self.store.update_message(&caller.user_id, conversation_id, last.message.clone(), rows).await {
+        let is_over = expire(&mut last.message, now);
+        let (owner, message, reason) = (&caller.user_id, last.message.clone(), EndReason::Expired);
+        let stored = match is_over {
+            true => self.store.end_waiting_message(owner, conversation_id, message, rows, reason).await,
+            false => self.store.update_message(owner, conversation_id, message, rows).await,
+        };
+        match stored {
             // A run has continued in between, so nothing waits any more.
-            Err(StoreError::Busy) => Ok(()),
-            done => done,
+            Err(StoreError::Busy) => return Ok(()),
+            stored => stored?,
         }
+        if is_over {
+            self.events.tell(&LifecycleEvent::RunEnded {
+                run_id: subject.run_id,
+                conversation_id: subject.conversation_id,
+                user_id: subject.user_id,
+                agent_id: subject.agent_id,
+                outcome: reason.outcome(),
+                reason,
+            });
+        }
+        Ok(())
     }
 
     /// Closes expired requests when a conversation is opened.

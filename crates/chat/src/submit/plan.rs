@@ -3,7 +3,7 @@
 
 use crate::ids::new_id;
 use crate::record::audit;
-use crate::submit::content::{created_now, import_history, sanitized, title_from};
+use crate::submit::content::{created_now, sanitized, title_from};
 use crate::submit::{metadata, pending_calls, standing_approvals};
 use agent::{PendingCall, TurnUsage};
 use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
@@ -26,6 +26,8 @@ pub(crate) struct SubmissionPlan {
     pub(crate) history: Vec<UiMessage>,
     /// Whether the model must be asked to continue.
     pub(crate) go_on: bool,
+    /// Whether the conversation is new.
+    pub(crate) is_new: bool,
     /// The title of a new conversation.
     pub(crate) title: String,
     /// The audit entries of calls that end with the submission.
@@ -49,6 +51,7 @@ impl SubmissionPlan {
             continues: false,
             history,
             go_on: false,
+            is_new: false,
             title: String::new(),
             audit: Vec::new(),
             pending: Vec::new(),
@@ -89,14 +92,18 @@ impl SubmissionPlan {
 }
 
 /// Plans a new message of the user at the end of the branch. A new conversation starts with the
-/// imported messages.
+/// messages that the client brought.
 pub(crate) fn plan_message(
     mut branch: Vec<StoredMessage>,
     message: &UiMessage,
-    imported: &[UiMessage],
+    preset: Vec<UiMessage>,
 ) -> SubmissionPlan {
     let (mut insert, mut update) = (Vec::new(), Vec::new());
-    import_history(imported, &mut branch, &mut insert);
+    for message in preset {
+        let (id, parent_id) = (message.id.clone(), branch.last().map(|last| last.id.clone()));
+        insert.push(NewMessage { parent_id: parent_id.clone(), message: message.clone() });
+        branch.push(StoredMessage { id, parent_id, created_at: crate::now(), message });
+    }
     if let Some(last) = branch.last_mut()
         && last.message.role == Role::Assistant
         && pending_calls::supersede(&mut last.message)

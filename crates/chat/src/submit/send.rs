@@ -10,6 +10,7 @@ use crate::submit::begin::AcceptedSubmission;
 use crate::submit::check::check;
 use crate::submit::metadata;
 use crate::submit::plan::{self, SubmissionPlan};
+use crate::submit::preset;
 use crate::upkeep::recover;
 use crate::{AgentRequest, Caller, Inner, SendResponse, errors};
 use agent::Agent;
@@ -32,7 +33,7 @@ impl Inner {
             Err(_) => {
                 let live = self.registry.get(&caller.user_id, &conversation_id);
                 if live.is_none_or(|live| live.identity.run_id != run_id) {
-                    recover::close_own(&self.store, |run| run.run_id == run_id).await;
+                    recover::close_own(&self.store, &self.recovery, |run| run.run_id == run_id).await;
                 }
                 Err(errors::internal().into())
             }
@@ -73,7 +74,9 @@ impl Inner {
         // Of many copies of one submission at once, one takes a permit. Joining takes none of the
         // user's permits.
         let permit = self.acquire_permit(caller, if is_repeated { usize::MAX } else { limits.runs })?;
-        self.begin(caller, AcceptedSubmission { request, run_id, agent, hooks, plan, permit }).await
+        let title_agent =
+            if plan.is_new { self.agents.title_agent(&AgentRequest::new(caller, &request), &agent) } else { None };
+        self.begin(caller, AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit }).await
     }
 
     /// Returns the conversation's active branch, with expired requests closed; `None` for a new
@@ -122,7 +125,12 @@ impl Inner {
                     // The message may be a repeated one: the store returns the run that it started.
                     None => branch.into_iter().take_while(|known| known.id != message.id).collect(),
                 };
-                plan::plan_message(branch, message, if is_new { history } else { &[] })
+                let preset = match is_new {
+                    true => preset::preset_messages(&self.store, &caller.user_id, history, &message.id).await?,
+                    false => Vec::new(),
+                };
+                let plan = plan::plan_message(branch, message, preset);
+                SubmissionPlan { is_new, ..plan }
             }
             Submission::Regenerate { message_id } => plan::plan_regenerate(branch, message_id.as_deref())?,
             Submission::Answers { answers } => {

@@ -5,6 +5,7 @@ pub(crate) mod admin;
 pub(crate) mod purge;
 pub(crate) mod readiness;
 pub(crate) mod recover;
+pub(crate) mod recovered;
 pub(crate) mod replica;
 pub(crate) mod retention;
 

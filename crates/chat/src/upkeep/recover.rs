@@ -8,6 +8,7 @@ use crate::run::{ending, exposure};
 use crate::stream::page_size::PageSize;
 use crate::stream::watch;
 use crate::submit::pending_calls;
+use crate::upkeep::recovered::{RecoveredRun, RecoveryReports};
 use faults::Point;
 use std::collections::{HashMap, HashSet};
 use store::{FinishRun, OpenRun, RepeatableCall, Store, StoreError};
@@ -16,19 +17,25 @@ use wire::{Approval, ApprovalTerms, Chunk, CutOff, EndReason, Reducer, Role, Too
 
 /// Closes every run without a live server: before the first request is served, and periodically if
 /// there are several servers.
-pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
+pub(crate) async fn recover(store: &Store, reports: &RecoveryReports) -> Result<usize, StoreError> {
     let open = store.take_over_runs().await?;
-    close_all(store, &open, EndReason::ServerGone).await?;
+    close_all(store, &open, EndReason::ServerGone, reports).await?;
     Ok(open.len())
 }
 
 /// Closes all these runs for this reason, even if some fail; returns the last error.
-pub(crate) async fn close_all(store: &Store, open: &[OpenRun], reason: EndReason) -> Result<(), StoreError> {
+pub(crate) async fn close_all(
+    store: &Store,
+    open: &[OpenRun],
+    reason: EndReason,
+    reports: &RecoveryReports,
+) -> Result<(), StoreError> {
     let mut all = Ok(());
     for run in open {
         match close_run(store, run, reason).await {
+            Ok(closed) => reports.report(&closed),
             // Deleted meanwhile, or taken over by another server.
-            Ok(()) | Err(StoreError::Fenced) => {}
+            Err(StoreError::Fenced) => {}
             Err(error) => {
                 tracing::error!(%error, run = run.run_id, "a run that was left open could not be closed");
                 all = Err(error);
@@ -40,15 +47,15 @@ pub(crate) async fn close_all(store: &Store, open: &[OpenRun], reason: EndReason
 
 /// Closes open runs that a panic on this server left behind. Failures are logged and retried at the
 /// next start; runs of other servers are fenced.
-pub(crate) async fn close_own(store: &Store, is_left: impl Fn(&OpenRun) -> bool) {
+pub(crate) async fn close_own(store: &Store, reports: &RecoveryReports, is_left: impl Fn(&OpenRun) -> bool) {
     let open = store.open_runs().await;
     let open = open.inspect_err(|error| tracing::error!(%error, "a run that was left open could not be found"));
     let left: Vec<_> = open.unwrap_or_default().into_iter().filter(is_left).collect();
     // Errors are logged there.
-    let _ = close_all(store, &left, EndReason::Panic).await;
+    let _ = close_all(store, &left, EndReason::Panic, reports).await;
 }
 
-async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), StoreError> {
+async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<RecoveredRun, StoreError> {
     let mut message = rebuild(store, run).await?;
     let cut_off = interrupted_calls(store, run).await?;
     // A repeated call has an audit entry of its own.
@@ -98,7 +105,8 @@ async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), S
         steps: Vec::new(),
     };
     faults::point(Point::RecoveryRebuilt);
-    store.finish_run(finish).await
+    store.finish_run(finish).await?;
+    Ok(RecoveredRun { run: run.clone(), outcome: status, reason })
 }
 
 /// An interrupted call that could be repeated.

@@ -5,6 +5,7 @@
 use crate::outside::invoke;
 use crate::stream::live::RunRegistry;
 use crate::upkeep::recover;
+use crate::upkeep::recovered::RecoveryReports;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,13 +20,17 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Starts the tasks; they end when the handle is dropped.
-pub(crate) fn start(store: Store, registry: Arc<RunRegistry>) -> Option<AbortOnDropHandle<()>> {
+pub(crate) fn start(
+    store: Store,
+    registry: Arc<RunRegistry>,
+    reports: RecoveryReports,
+) -> Option<AbortOnDropHandle<()>> {
     let listener = store.listen()?;
     Some(AbortOnDropHandle::new(tokio::spawn(async move {
         // Concurrently, so that a heartbeat does not wait while other servers' runs are closed.
         tokio::join!(
             send_heartbeats(&store, &registry),
-            take_over_runs(&store, &registry),
+            take_over_runs(&store, &registry, &reports),
             handle_stop_requests(&store, &registry, listener)
         );
     })))
@@ -39,12 +44,12 @@ async fn send_heartbeats(store: &Store, registry: &RunRegistry) {
     }
 }
 
-async fn take_over_runs(store: &Store, registry: &RunRegistry) {
+async fn take_over_runs(store: &Store, registry: &RunRegistry, reports: &RecoveryReports) {
     let (mut round, mut missing) = (interval(HEARTBEAT_INTERVAL), HashMap::new());
     loop {
         round.tick().await;
-        log_failure(recover::recover(store).await.map(drop));
-        log_failure(close_missing(store, registry, &mut missing).await);
+        log_failure(recover::recover(store, reports).await.map(drop));
+        log_failure(close_missing(store, registry, &mut missing, reports).await);
         log_failure(store.abandon_invocations(invoke::ABANDONED, crate::now()).await.map(drop));
     }
 }
@@ -101,6 +106,7 @@ async fn close_missing(
     store: &Store,
     registry: &RunRegistry,
     missing: &mut HashMap<String, Instant>,
+    reports: &RecoveryReports,
 ) -> Result<(), StoreError> {
     let driven = store.driven_runs().await?;
     // Read after the database, so that a run that ends meanwhile is gone from the database's next
@@ -115,7 +121,7 @@ async fn close_missing(
         return Ok(());
     }
     let open: Vec<_> = store.open_runs().await?.into_iter().filter(|run| is_due(&run.run_id)).collect();
-    recover::close_all(store, &open, EndReason::Storage).await
+    recover::close_all(store, &open, EndReason::Storage, reports).await
 }
 
 async fn stop_wanted(store: &Store, registry: &RunRegistry) -> Result<(), StoreError> {

@@ -3,6 +3,7 @@
 
 use crate::house::{TestChat, ada, agent, helper, message, yes};
 use crate::paid;
+use chat::{LifecycleEvent, LifecycleObserver, RunFacts, Telemetry, ToolEnd};
 use contract::testing::{Cue, RecordingTool, model_error, text_reply, tool_call_reply};
 use contract::{
     ApprovalTerms, Execution, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request, ToolSpec,
@@ -10,9 +11,11 @@ use contract::{
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use store::StepRecord;
 use tokio_util::sync::CancellationToken;
+use wire::EndReason;
 use wire::api::{Answer, Submission};
 
 /// A model that panics.
@@ -125,6 +128,69 @@ async fn superseded_approval_request_ends_its_run() {
     let mut rows: Vec<_> = runs.iter().map(|run| (run.status.as_str(), run.reason.as_deref())).collect();
     rows.sort_unstable();
     assert_eq!(rows, [("done", Some("done")), ("stopped", Some("replaced"))]);
+}
+
+#[derive(Default)]
+struct Ends(Mutex<Vec<String>>);
+
+impl Ends {
+    fn push(&self, text: String) {
+        self.0.lock().unwrap().push(text);
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl LifecycleObserver for Ends {
+    fn observe(&self, event: &LifecycleEvent) {
+        if let LifecycleEvent::RunEnded { conversation_id, user_id, agent_id, outcome, reason, .. } = event {
+            self.push(format!("told {conversation_id} {user_id} {agent_id} {} {}", outcome.name(), reason.name()));
+        }
+    }
+}
+
+impl Telemetry for Ends {
+    fn run_began(&self, _: &RunFacts) {}
+    fn model_replied(&self, _: &RunFacts, _: &StepRecord) {}
+    fn tool_ended(&self, _: &RunFacts, _: ToolEnd<'_>) {}
+    fn run_ended(&self, _: &RunFacts, _: &'static str, _: EndReason, _: Duration) {}
+    fn run_recovered(&self, run: &RunFacts, outcome: &'static str, reason: EndReason) {
+        self.push(format!("counted {} {outcome} {}", run.agent_id, reason.name()));
+    }
+}
+
+/// A question that expires ends its run, so that nothing shows it as waiting any more.
+#[tokio::test]
+async fn expired_question_ends_its_run() {
+    let terms = ApprovalTerms { expires_after: Some(Duration::from_secs(60)), ..ApprovalTerms::default() };
+    let test = TestChat::open(helper(vec![tool_call_reply(&[("a", "pay", "{}")])], terms).0).await;
+    test.ask("c1", message("m1")).await;
+    let ends = Arc::new(Ends::default());
+    test.chat.set_observer(ends.clone());
+    test.pass(60_000);
+    let (outcome, reason, row, _) = test.end("c1").await;
+    assert_eq!((outcome.as_str(), reason.as_str(), row.as_str()), ("interrupted", "expired", "interrupted expired"));
+    assert_eq!(ends.take(), ["told c1 ada helper interrupted expired"]);
+}
+
+/// A run that a dead server left open is closed before anybody listens, and reported once to each
+/// listener.
+#[tokio::test]
+async fn recovered_run_is_reported() {
+    let test = TestChat::open(helper(vec![endless()], ApprovalTerms::default()).0).await;
+    let mut frames = test.send("c1", message("m1")).await.unwrap().frames;
+    frames.next().await.unwrap();
+    let test = test.reopen(helper(Vec::new(), ApprovalTerms::default()).0).await;
+    let ends = Arc::new(Ends::default());
+    test.chat.set_observer(ends.clone());
+    assert_eq!(ends.take(), ["told c1 ada helper interrupted serverGone"]);
+    test.chat.set_telemetry(ends.clone());
+    assert_eq!(ends.take(), ["counted helper interrupted serverGone"]);
+    test.chat.set_observer(ends.clone());
+    test.chat.set_telemetry(ends.clone());
+    assert_eq!(ends.take(), Vec::<String>::new());
 }
 
 /// Approving every call does not make an agent run forever, not even across restarts.

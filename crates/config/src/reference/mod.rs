@@ -2,6 +2,8 @@
 //!
 //! It is generated from the JSON Schema, so that a key is described once, at its Rust type.
 
+#[cfg(test)]
+mod coverage;
 mod phrase;
 
 use operators::Usage;

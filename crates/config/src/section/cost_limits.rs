@@ -75,6 +75,8 @@ impl PriceCheck<'_, '_, '_> {
         let (Some(node), Some(agent)) = (node, known) else { return };
         if let Some(properties) = node.get("properties").map(|entry| &entry.value) {
             self.visit_model(properties.get("model").map(|entry| &entry.value), limit);
+            let titles = properties.get("generateTitle").and_then(|entry| entry.value.get("model"));
+            self.visit_model(titles.map(|entry| &entry.value), limit);
             let fallbacks = properties.get("fallbackModels").map(|entry| entry.value.items()).unwrap_or_default();
             for fallback in fallbacks {
                 self.visit_model(fallback.get("model").map_or(Some(fallback), |entry| Some(&entry.value)), limit);

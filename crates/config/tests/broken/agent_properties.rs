@@ -48,20 +48,20 @@ agents:
 }
 
 #[test]
-fn unsupported_keys_are_rejected() {
+fn title_models_and_hooks_must_exist() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a
     type: Agent
     connectionId: demo
-    properties: { model: m, generateTitle: true }
+    properties: { model: m, generateTitle: { model: m, connectionId: kb } }
     auth: { public: true }
     hooks: { onFinish: [title] }
 ")), @"
     refused
-    chatwright.yaml:6:29: error: `generateTitle` is not available in this version
+    chatwright.yaml:6:70: error: the connection `kb` is of the type Sql, which has no model
        |
-     6 |     properties: { model: m, generateTitle: true }
-       |                             ^^^^^^^^^^^^^
+     6 |     properties: { model: m, generateTitle: { model: m, connectionId: kb } }
+       |                                                                      ^^
 
     chatwright.yaml:8:25: error: there is no endpoint `title`
        |

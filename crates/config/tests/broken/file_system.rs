@@ -51,7 +51,7 @@ fn missing_folders_are_rejected() {
        |
      8 |       fileSystem: { basePath: dosc }
        |                               ^^^^
-       = help: a relative `basePath` starts at the folder of the config's main file
+       = help: a relative `basePath` starts at the folder of the config's main file; in a container, mount it there
     ");
     assert_snapshot!(check("{ basePath: /nowhere-at-all }", ""), @"
     refused

@@ -14,7 +14,7 @@ fn invalid_settings_are_rejected() {
        |
      1 | limits: { toolMs: 0, turn: 3 }
        |                      ^^^^
-       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `textBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `writeMs`, `heartbeatMs`, `drainMs`, `runs`, `runsPerUser`, `memoryBytes`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents`, `quotas`, `rates` and `trustedProxies`
+       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `textBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `writeMs`, `heartbeatMs`, `drainMs`, `runs`, `runsPerUser`, `memoryBytes`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents`, `invocationTiers`, `quotas`, `rates` and `trustedProxies`
 
     chatwright.yaml:2:15: error: the environment variable `DATABASE` is not set
        |
@@ -34,7 +34,7 @@ fn invalid_settings_are_rejected() {
        |
      2 | limits: []
        |         ^
-       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `textBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `writeMs`, `heartbeatMs`, `drainMs`, `runs`, `runsPerUser`, `memoryBytes`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents`, `quotas`, `rates` and `trustedProxies`
+       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `textBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `writeMs`, `heartbeatMs`, `drainMs`, `runs`, `runsPerUser`, `memoryBytes`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents`, `invocationTiers`, `quotas`, `rates` and `trustedProxies`
     ");
     assert_snapshot!(check("auth: { mode: locale }\nstore: { url: mysql://host }\n"), @"
     refused

@@ -133,6 +133,28 @@ agents:
 }
 
 #[test]
+fn conversations_are_named_by_the_wanted_model() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }, { id: other, type: Demo }]\nagents:\n\
+         \x20 - { id: a, type: Agent, connectionId: demo, properties: { model: m } }\n\
+         \x20 - { id: b, type: Agent, connectionId: demo, properties: { model: m, generateTitle: false } }\n\
+         \x20 - { id: c, type: Agent, connectionId: demo, properties: { model: m, generateTitle: true } }\n\
+         \x20 - { id: d, type: Agent, connectionId: demo, properties: { model: m, generateTitle: { model: small } } }\n\
+         \x20 - { id: e, type: Agent, connectionId: demo, properties: { model: m, generateTitle: { model: small, connectionId: other } } }\n",
+    );
+    assert_eq!(warnings, "");
+    let small = |connection: &str| {
+        TitleModel::Other(ModelRef { connection_id: connection.to_owned(), model: "small".to_owned() })
+    };
+    let check = |id: &str, expected: Option<TitleModel>| assert_eq!(config.agents[id].title_model, expected, "{id}");
+    check("a", None);
+    check("b", None);
+    check("c", Some(TitleModel::Own));
+    check("d", Some(small("demo")));
+    check("e", Some(small("other")));
+}
+
+#[test]
 fn preset_needs_only_a_model() {
     let (config, warnings) = load(
         "connections: [{ id: demo, type: Demo }]\nagents:\n\

@@ -1,13 +1,13 @@
 //! Tests of valid configs and of what they are converted to.
 
 mod agents;
+mod limits;
 
 use config::{
-    AgentType, AuthMode, Config, ConnectionKind, Env, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,
-    load_embedded, load_path, render,
+    AgentType, AuthMode, Config, ConnectionKind, Env, ModelRef, OpenAiApi, RateLimit, RateLimitKey, RateLimitTarget,
+    TitleModel, load_embedded, load_path, render,
 };
 use contract::{Annotations, Confirm, ToolChoice};
-use insta::assert_debug_snapshot;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use settings::Retention;
@@ -147,35 +147,6 @@ fn rates_and_retention_are_converted() {
         invocations: Some(days(1)),
     };
     assert_eq!(config.retention, expected);
-}
-
-#[test]
-fn limits_have_defaults() {
-    let (config, _) = load("limits: { turnMs: 1000, parallelTools: 2 }\n");
-    assert_debug_snapshot!(config.limits, @"
-    Limits {
-        header_read: 10s,
-        body_read: 30s,
-        body_bytes: 1048576,
-        text_bytes: 262144,
-        file_bytes: 20971520,
-        user_file_bytes: 524288000,
-        connections: 8000,
-        connections_per_address: 200,
-        write: 30s,
-        heartbeat: 15s,
-        drain: 25s,
-        runs: 2000,
-        runs_per_user: None,
-        memory_bytes: None,
-        turn: 1s,
-        first_byte: 60s,
-        idle: 60s,
-        tool: 60s,
-        parallel_tools: 2,
-        parallel_agents: 3,
-    }
-    ");
 }
 
 #[test]

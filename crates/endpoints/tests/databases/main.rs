@@ -26,6 +26,7 @@ fn endpoints(db: &SqlConnection, kind: &str, query: &str, time: Duration) -> Res
         description: None,
         payload_schema: None,
         routine: serde_json::from_value(routine).unwrap(),
+        ..Endpoint::default()
     };
     Endpoints::new(vec![endpoint], HashMap::from([("db".to_owned(), Connection::Sql(db.clone()))]), time)
 }

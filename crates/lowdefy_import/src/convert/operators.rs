@@ -38,7 +38,7 @@ pub(super) fn convert(tree: &mut Tree, place: &Place<'_>) {
         simplify_reader(tree);
         let Some((name, argument)) = tree.operator() else { return };
         match name {
-            "_string.concat" | "_string" if !operators::operator_names().contains(&name) => {
+            "_string.concat" | "_string" if operators::definition(name).is_none() => {
                 if let Some(template) = template(argument) {
                     let at = tree.at;
                     tree.value = Tree::map_at(at, vec![("_template", Tree::text_at(at, template))]).value;

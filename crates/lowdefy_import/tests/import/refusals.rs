@@ -81,17 +81,17 @@ pages:
     # The secrets that the config reads. In Lowdefy their names began with LOWDEFY_SECRET_.
     KEY=
 
-    lowdefy.yaml:8:53: warning: left out: `properties.temperature` of the agent `clerk`: there is no operator `_js`
+    lowdefy.yaml:8:53: warning: left out: `properties.temperature` of the agent `clerk`: the operator `_js` is not supported
        |
      8 | …{ model: gpt-5-mini, temperature: { _js: code }, seed: { _if: { test: { _js: a }, then: 1, else: 2 } } }
        |                                      ^^^
-       = help: write it as an `_expr`, such as `_expr: state.seats * 2`
+       = help: use `_expr`, or a function with operators; a page that needs more is written in Rust
 
-    lowdefy.yaml:8:89: warning: left out: `properties.seed` of the agent `clerk`: there is no operator `_js`
+    lowdefy.yaml:8:89: warning: left out: `properties.seed` of the agent `clerk`: the operator `_js` is not supported
        |
      8 | …_js: code }, seed: { _if: { test: { _js: a }, then: 1, else: 2 } } }
        |                                      ^^^
-       = help: write it as an `_expr`, such as `_expr: state.seats * 2`
+       = help: use `_expr`, or a function with operators; a page that needs more is written in Rust
 
     lowdefy.yaml:10:40: warning: left out: `tools.0` of the agent `clerk`: there is no key `_js` here
         |
@@ -99,23 +99,23 @@ pages:
         |                                        ^^^
         = help: one of `remember` and `expiresAfterSeconds`
 
-    lowdefy.yaml:16:24: warning: left out: the step `:if`: there is no operator `_js`
+    lowdefy.yaml:16:24: warning: left out: the step `:if`: the operator `_js` is not supported
         |
      16 |     routine: [{ :if: { _js: a }, :then: [{ :return: 1 }] }, { :return: 2 }]
         |                        ^^^
-        = help: write it as an `_expr`, such as `_expr: state.seats * 2`
+        = help: use `_expr`, or a function with operators; a page that needs more is written in Rust
 
-    lowdefy.yaml:20:47: warning: left out: the block `secret` of the type `Title`: there is no operator `_js`
+    lowdefy.yaml:20:47: warning: left out: the block `secret` of the type `Title`: the operator `_js` is not supported
         |
      20 |       - { id: secret, type: Title, visible: { _js: a }, properties: { title: Secret } }
         |                                               ^^^
-        = help: write it as an `_expr`, such as `_expr: state.seats * 2`
+        = help: use `_expr`, or a function with operators; a page that needs more is written in Rust
 
-    lowdefy.yaml:24:46: warning: left out: `properties.disabled` of the block `go`: there is no operator `_js`
+    lowdefy.yaml:24:46: warning: left out: `properties.disabled` of the block `go`: the operator `_js` is not supported
         |
      24 |         properties: { title: Go, disabled: { _js: a } }
         |                                              ^^^
-        = help: write it as an `_expr`, such as `_expr: state.seats * 2`
+        = help: use `_expr`, or a function with operators; a page that needs more is written in Rust
 
     lowdefy.yaml:27:32: warning: left out: the action `ask` of the type `Confirm` of `onClick`, and the 2 after it: there is no action type `Confirm`
         |

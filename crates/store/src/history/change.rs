@@ -41,6 +41,10 @@ macro_rules! change {
 
 const CHANGE: Sql = Sql::pair(change!("IN (SELECT value FROM json_each($2))"), change!("= ANY($2)"));
 
+/// A title that the user gave stays.
+const NAME: &str = "
+    UPDATE conversations SET title = $3 WHERE owner = $1 AND id = $2 AND named_by_user = 0 AND deleted_at IS NULL";
+
 const DUE: &str = "
     SELECT owner, id, agent_id, head FROM conversations
     WHERE deleted_at IS NOT NULL AND deleted_at <= $1 ORDER BY deleted_at LIMIT $2";
@@ -63,6 +67,21 @@ impl Store {
         let owner = owner.to_owned();
         let ids: BTreeSet<String> = ids.into_iter().collect();
         self.write(move |db| Box::pin(apply(db, owner, ids, change, now))).await
+    }
+
+    /// Sets a better title, unless the user has named the conversation. Its order in the list stays.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn set_generated_title(&self, owner: &str, id: &str, title: &str) -> Result<(), StoreError> {
+        let name = sql::query(NAME).bind(owner.to_owned()).bind(id.to_owned()).bind(title.to_owned());
+        self.write(move |db| {
+            Box::pin(async move {
+                name.execute(db).await?;
+                Ok(())
+            })
+        })
+        .await
     }
 
     /// Returns conversations of all owners that were deleted by `before` (Unix time, milliseconds),

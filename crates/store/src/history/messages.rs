@@ -1,10 +1,10 @@
 //! Table `messages`: the message tree of a conversation.
 
 use crate::history::body;
-use crate::run::grants;
+use crate::run::{grants, runs};
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit};
-use wire::UiMessage;
+use wire::{EndReason, UiMessage};
 
 /// A message with its position in the tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +96,30 @@ impl Store {
         entries: Vec<AuditEntry>,
     ) -> Result<(), StoreError> {
         self.update_message_with_grants(owner, conversation_id, message, entries, Vec::new()).await
+    }
+
+    /// Does the same, and ends the run that waits in the message for this reason.
+    ///
+    /// # Errors
+    /// As [`Store::update_message`].
+    pub async fn end_waiting_message(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        message: UiMessage,
+        entries: Vec<AuditEntry>,
+        reason: EndReason,
+    ) -> Result<(), StoreError> {
+        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
+        let body = body::encode(&message)?;
+        self.write(move |db| {
+            Box::pin(async move {
+                update(db, &owner, conversation_id.clone(), message.id.clone(), body).await?;
+                runs::end_waiting(db, &conversation_id, &message.id, reason).await?;
+                audit::append_audit(db, entries).await
+            })
+        })
+        .await
     }
 
     /// Does the same, and grants standing approvals with the decision.

@@ -2,7 +2,7 @@
 
 use crate::history::body;
 use crate::history::messages::{self, set_body};
-use crate::run::{grants, run_events};
+use crate::run::{grants, run_events, runs};
 use crate::sql::{self, Db};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit};
 use wire::{EndReason, UiMessage};
@@ -92,10 +92,6 @@ const ADVANCE_CONVERSATION: &str = "
         updated_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END,
         read_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END
     WHERE id = $1";
-
-/// Ends the waiting run whose question the new submission replaces.
-const REPLACE_WAITING: &str = "
-    UPDATE runs SET status = $3, reason = $4 WHERE conversation_id = $1 AND message_id = $2 AND status = 'waiting'";
 
 const INSERT_RUN: &str = "
     INSERT INTO runs
@@ -214,14 +210,8 @@ impl PreparedSubmission {
         for (message, body) in begin.update.iter().zip(std::mem::take(&mut self.updated)) {
             set_body(db, &begin.conversation_id, &message.id, body).await?;
             if message.id != begin.message_id {
-                let replaced = EndReason::Replaced;
-                sql::query(REPLACE_WAITING)
-                    .bind(&begin.conversation_id)
-                    .bind(&message.id)
-                    .bind(replaced.outcome().name())
-                    .bind(replaced.name())
-                    .execute(&mut *db)
-                    .await?;
+                // The new submission replaces the question for which the run waits.
+                runs::end_waiting(db, &begin.conversation_id, &message.id, EndReason::Replaced).await?;
             }
         }
         Ok(())

@@ -85,6 +85,9 @@ const CLOSE: &str = "
     SET status = $2, ended_at = $3, usage = $4, error = $5, events_until = $6, last_seq = $7, reason = $8
     WHERE id = $1";
 
+const END_WAITING: &str = "
+    UPDATE runs SET status = $3, reason = $4 WHERE conversation_id = $1 AND message_id = $2 AND status = 'waiting'";
+
 const TOUCH: &str = "
     UPDATE conversations
     SET title = CASE WHEN named_by_user = 1 THEN title ELSE coalesce($2, title) END,
@@ -252,6 +255,18 @@ async fn close(
     sql::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(&mut *db).await?;
     audit::append_audit(db, finish.audit).await?;
     steps::append(db, finish.steps).await
+}
+
+/// Ends the run that waits for the user in this message, because nobody will answer it any more.
+pub(crate) async fn end_waiting(
+    db: &mut Db,
+    conversation_id: &str,
+    message_id: &str,
+    reason: EndReason,
+) -> Result<(), StoreError> {
+    let end = sql::query(END_WAITING).bind(conversation_id).bind(message_id);
+    end.bind(reason.outcome().name()).bind(reason.name()).execute(db).await?;
+    Ok(())
 }
 
 pub(crate) fn open_run(row: &Row) -> Result<OpenRun, StoreError> {

@@ -29,7 +29,7 @@ pub struct StepRecord {
     /// The agent.
     pub agent_id: String,
     /// For a sub-agent: the call that started it; for a nested one, the ids of all calls on the
-    /// path, separated by `/`.
+    /// path, separated by `/`. `generateTitle` for the title of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     /// The step's number within the run of its agent; counts from 1.

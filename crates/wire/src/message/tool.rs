@@ -14,6 +14,9 @@ pub const PASSED_OVER: &str = "The user did not answer and sent a new message in
 /// The key in [`ToolPart::tool_metadata`] of the page that runs the call: `{by, at}`.
 const STARTED: &str = "started";
 
+/// The key in [`ToolPart::tool_metadata`] of a call that a client brought.
+const PRESET: &str = "loaded";
+
 /// A tool call and its result. Which fields are present depends on `state`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -288,6 +291,20 @@ impl ToolPart {
     /// Returns the id of the browser page that runs the call; `None` if no page has claimed it.
     pub fn claimed_by(&self) -> Option<&str> {
         self.tool_metadata.as_ref()?.get(STARTED)?.get("by")?.as_str()
+    }
+
+    /// Records that a client brought the call with earlier messages.
+    pub fn mark_preset(&mut self) {
+        let metadata = self.tool_metadata.get_or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(known) = metadata {
+            known.insert(PRESET.to_owned(), Value::Bool(true));
+        }
+    }
+
+    /// Returns whether a client brought the call with earlier messages, so that nobody knows whether
+    /// its result is true.
+    pub fn is_preset(&self) -> bool {
+        self.tool_metadata.as_ref().and_then(|metadata| metadata.get(PRESET)) == Some(&Value::Bool(true))
     }
 
     /// Records that a page runs the call. `at` is Unix time in milliseconds.

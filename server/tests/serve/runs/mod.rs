@@ -11,6 +11,7 @@ mod limits;
 mod obedient;
 mod poison;
 mod policy;
+mod programs;
 mod question;
 mod state;
 mod sub_agents;

@@ -260,8 +260,13 @@ impl Auditor {
                 let call = self.calls.remove(call_id)?;
                 Some(self.finished(call_id, call, result, *stopped || self.cancel.is_cancelled()))
             }
-            Event::ToolDenied { call_id, .. } => {
-                let call = self.calls.remove(call_id)?;
+            Event::ToolDenied { call_id, reason } => {
+                let mut call = self.calls.remove(call_id)?;
+                if !call.is_decided {
+                    // Nobody could be asked.
+                    let denied = GateDecision { by: None, ..self.subject.decided(false, reason.as_deref()) };
+                    call.gates.push(denied);
+                }
                 Some(self.subject.entry(call_id, call, CallEnd::not_run(AuditOutcome::Denied)))
             }
             // A provider runs its own tools.

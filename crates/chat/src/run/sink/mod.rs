@@ -16,6 +16,7 @@ use crate::record::audit::{Auditor, RunContext};
 use crate::record::telemetry::Recorder;
 use crate::run::ending::SinkEnd;
 use crate::run::hooks::HookObserver;
+use crate::run::title::PendingTitle;
 use crate::stream::live::LiveRun;
 use agent::{Event, EventSink, SinkClosed};
 use faults::Point;
@@ -31,6 +32,8 @@ pub(crate) struct RunSink {
     pub(crate) run: Arc<LiveRun>,
     /// Notifies the hooks, until the run ends.
     pub(crate) hooks: Option<HookObserver>,
+    /// The title of a new conversation, until the run ends.
+    pub(crate) title: Option<PendingTitle>,
     /// Creates the audit entries.
     pub(crate) auditor: Auditor,
     usage: UsageObserver,
@@ -54,9 +57,11 @@ impl RunSink {
         subject: RunContext,
         recorder: Recorder,
         hooks: Option<HookObserver>,
+        title: Option<PendingTitle>,
     ) -> Self {
         Self {
             hooks,
+            title,
             auditor: Auditor::new(subject.clone(), run.cancel.clone()),
             usage: UsageObserver::new(subject),
             recorder,

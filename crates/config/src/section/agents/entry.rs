@@ -79,7 +79,7 @@ pub(crate) struct ToolProperties {
 /// `urlQuery.…` and `sharedState.…`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["generateTitle"]), transform = super::operators::allow_operators)]
+#[schemars(transform = super::operators::allow_operators)]
 pub(crate) struct AgentProperties {
     /// The provider's name for the model.
     pub(crate) model: Text,
@@ -101,6 +101,10 @@ pub(crate) struct AgentProperties {
     /// connectionId, model }`. For an `AIGatewayAgent`, names are fallbacks of the gateway itself.
     #[serde(default)]
     pub(crate) fallback_models: Vec<super::fallbacks::FallbackEntry>,
+    /// Names a new conversation after its first message: `true` with the agent's own model, or `{
+    /// model, connectionId }` with a cheaper one. The request runs beside the answer, and its usage
+    /// counts for the user. A title of a hook takes precedence.
+    pub(crate) generate_title: Option<super::title::TitleEntry>,
     /// A folder whose files the agent may list, search and read, but not change.
     pub(crate) file_system: Option<super::file_system::FileSystemEntry>,
     /// For an `OpenAIAgent`: the API to use. Default: `responses`.

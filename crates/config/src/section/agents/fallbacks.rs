@@ -3,7 +3,7 @@
 use crate::agent::{AgentType, ModelRef};
 use crate::section::value::Text;
 use crate::section::{Context, type_of};
-use crate::source::{Node, PathStep};
+use crate::source::{Node, PathStep, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -23,11 +23,16 @@ pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
     for item in list {
         let Some(id) = item.get("connectionId").and_then(|entry| entry.value.text()) else { continue };
         let at = item.span_at(&[PathStep::Key("connectionId")]);
-        let found = context.connection(id, at).and_then(type_of);
-        if let Some(found) = found.filter(|found| !context.language.has_models(found)) {
-            let message = format!("the connection `{id}` is of the type {found}, which has no model");
-            context.report.error(at, message, None);
-        }
+        check_model_connection(id, at, context);
+    }
+}
+
+/// Reports a connection that does not exist or has no models.
+pub(crate) fn check_model_connection(id: &str, at: Span, context: &mut Context<'_, '_>) {
+    let found = context.connection(id, at).and_then(type_of);
+    if let Some(found) = found.filter(|found| !context.language.has_models(found)) {
+        let message = format!("the connection `{id}` is of the type {found}, which has no model");
+        context.report.error(at, message, None);
     }
 }
 

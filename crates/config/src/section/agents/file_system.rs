@@ -48,7 +48,8 @@ fn folder(written: &str, context: &Context<'_, '_>) -> Result<PathBuf, (String, 
         None => return Err(("this config is in no folder, so `basePath` must be absolute".to_owned(), None)),
     };
     let missing = |_| {
-        let help = "a relative `basePath` starts at the folder of the config's main file";
+        let help =
+            "a relative `basePath` starts at the folder of the config's main file; in a container, mount it there";
         let help = written_path.is_relative().then(|| help.to_owned());
         (format!("there is no folder `{written}`"), help)
     };

@@ -59,7 +59,7 @@ const REQUEST_PROPERTIES: [&str; 4] = ["providerOptions", "byok", "user", "tags"
 
 /// Properties that cannot hold operators, because they are used when the config is read: files are
 /// opened and tools are checked then.
-const STATIC_PROPERTIES: [&str; 5] = ["fileSystem", "askUser", "pageContext", "api", "repairToolCall"];
+const STATIC_PROPERTIES: [&str; 6] = ["fileSystem", "askUser", "pageContext", "api", "repairToolCall", "generateTitle"];
 
 /// Allows an operator in place of each property, each item of a list, and each key of a mapping
 /// that is defined inline.

@@ -71,5 +71,6 @@ fn endpoint(node: &Node, context: &mut Context<'_, '_>) -> Option<Endpoint> {
         is_internal: entry.endpoint_type == EndpointType::InternalApi,
         auth: rule_entry::read(entry.auth, node, context.report),
         at: context.report.location(node.at),
+        step_positions: routine::step_spans(node).map(|(id, at)| (id, context.report.location(at))).collect(),
     })
 }

@@ -60,11 +60,21 @@ fn step_writes(step: &Node) -> bool {
 
 /// Returns the types of an endpoint's steps, nested ones included.
 pub(crate) fn step_types(endpoint: &Node) -> Vec<&str> {
+    all_steps(endpoint).into_iter().filter_map(type_of).collect()
+}
+
+/// Returns the positions of an endpoint's steps that have an id, nested ones included.
+pub(crate) fn step_spans(endpoint: &Node) -> impl Iterator<Item = (String, Span)> {
+    all_steps(endpoint).into_iter().filter_map(|step| Some((step.get("id")?.value.text()?.to_owned(), step.at)))
+}
+
+/// Returns the steps of an endpoint, nested ones included, in no particular order.
+fn all_steps(endpoint: &Node) -> Vec<&Node> {
     let mut open: Vec<&Node> =
         endpoint.get("routine").map(|entry| steps(&entry.value).iter().collect()).unwrap_or_default();
     let mut found = Vec::new();
     while let Some(step) = open.pop() {
-        found.extend(type_of(step));
+        found.push(step);
         open.extend(nested_steps(step));
     }
     found
@@ -72,17 +82,9 @@ pub(crate) fn step_types(endpoint: &Node) -> Vec<&str> {
 
 /// Returns the endpoints that an endpoint calls, with the positions of the references.
 pub(crate) fn called_endpoints(endpoint: &Node) -> Vec<(&str, Span)> {
-    let mut found = Vec::new();
-    let mut open: Vec<&Node> =
-        endpoint.get("routine").map(|entry| steps(&entry.value).iter().collect()).unwrap_or_default();
-    while let Some(step) = open.pop() {
-        if type_of(step) == Some("CallEndpoint") {
-            let id = step.get("properties").and_then(|properties| properties.value.get("endpointId"));
-            found.extend(id.and_then(|id| Some((id.value.text()?, id.value.at))));
-        }
-        open.extend(nested_steps(step));
-    }
-    found
+    let calls = all_steps(endpoint).into_iter().filter(|step| type_of(step) == Some("CallEndpoint"));
+    let ids = calls.filter_map(|step| step.get("properties")?.value.get("endpointId"));
+    ids.filter_map(|id| Some((id.value.text()?, id.value.at))).collect()
 }
 
 /// Returns the steps directly in a control.

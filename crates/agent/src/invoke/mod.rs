@@ -1,0 +1,332 @@
+//! A single question to an agent, for programs: without tools unless the program asks for them. The
+//! answer is text, or JSON that fits a schema.
+
+mod answer;
+mod tools;
+
+use crate::calls::meter::unknown_price_error;
+use crate::{
+    Agent, Ending, Event, EventSink, GrantLookup, Limit, ReplyUsage, RunOutcome, SinkClosed, TurnInput, TurnLimits,
+    TurnUsage, run,
+};
+pub use answer::AnswerForm;
+use contract::{AssistantPart, Message, ModelError, ModelUse, Part, RunScope, ToolChoice, Usage, UserPart};
+use schemas::CheckError;
+pub use schemas::SchemaError;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tools::GivenApprovals;
+pub use tools::{InvocationObserver, InvocationTools};
+
+/// The maximum size of an answer in bytes; a longer one is truncated.
+const MAX_ANSWER: usize = 4 << 20;
+/// The maximum number of attempts: the first one, and one to correct it.
+const ATTEMPTS: u32 = 2;
+/// Provider options that give a model tools which its provider runs, in the terms of the providers'
+/// APIs and of the AI SDK.
+const TOOL_OPTIONS: [&str; 11] = [
+    "tools",
+    "tool_choice",
+    "tool_config",
+    "toolConfig",
+    "functions",
+    "function_call",
+    "mcp_servers",
+    "mcpServers",
+    "allowedTools",
+    "container",
+    "web_search_options",
+];
+
+/// The request.
+pub struct InvocationRequest {
+    /// The prompt.
+    pub prompt: String,
+    /// The form of the answer; text if absent.
+    pub form: Option<AnswerForm>,
+    /// The tools that the agent may use; none if absent.
+    pub tools: Option<InvocationTools>,
+    /// Limits beside those of the agent; the stricter ones apply. They hold for all attempts
+    /// together.
+    pub limits: TurnLimits,
+    /// The time limit for all attempts together.
+    pub time: Duration,
+    /// The user for whom the request is made. The agent adds its id.
+    pub scope: RunScope,
+    /// Meters the requests to models for the caller.
+    pub models: ModelUse,
+    /// Cancels the request.
+    pub cancel: CancellationToken,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum InvokeError {
+    /// The model failed.
+    #[error("{0}")]
+    Model(ModelError),
+    /// The time limit was reached.
+    #[error("there was no answer within the time limit")]
+    TimedOut,
+    /// A limit was reached before there was an answer.
+    #[error("a limit was reached before there was an answer")]
+    Limit(Limit),
+    /// The cost is limited, but the price of this model is not known.
+    #[error("{}", unknown_price_error(.0))]
+    UnknownPrice(String),
+    /// The model made an invalid call, and the agent is configured to end there.
+    #[error("the model made an invalid call of the tool `{0}`")]
+    InvalidCall(String),
+    /// The answer is too long.
+    #[error("the answer is too long")]
+    TooLong,
+    /// A tool call could not be recorded.
+    #[error("a tool call could not be recorded")]
+    NotRecorded,
+    /// The meter refused the request.
+    #[error("{0}")]
+    NotAdmitted(String),
+    /// The request was cancelled.
+    #[error("the request was cancelled")]
+    Stopped,
+    /// Neither attempt produced JSON that fits the schema. Has the errors, one line each.
+    #[error("the answer does not fit the schema: {0}")]
+    SchemaMismatch(String),
+    /// The answer could not be checked against the schema.
+    #[error("the answer could not be checked: {0}")]
+    Unchecked(CheckError),
+}
+
+/// The answer with its usage.
+#[derive(Debug)]
+pub struct InvocationResult {
+    /// The text, or the JSON that was requested.
+    pub output: Result<Value, InvokeError>,
+    /// The tokens of all requests.
+    pub usage: Usage,
+    /// The usage of each request.
+    pub replies: Vec<InvocationReply>,
+}
+
+/// The usage of one request of an invocation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InvocationReply {
+    /// The tool call and the agent that made the request; absent for the agent itself.
+    pub below: Option<(String, String)>,
+    /// The usage.
+    pub usage: ReplyUsage,
+}
+
+/// Asks an agent. JSON that does not fit the schema is sent back once with its errors.
+pub async fn invoke(agent: &Agent, question: InvocationRequest) -> InvocationResult {
+    let mut replies = Vec::new();
+    let output = invoke_with_correction(agent, question, &mut replies).await;
+    let usage = replies.iter().fold(Usage::default(), |mut sum, reply| {
+        sum += reply.usage.usage;
+        sum
+    });
+    InvocationResult { output, usage, replies }
+}
+
+async fn invoke_with_correction(
+    agent: &Agent,
+    question: InvocationRequest,
+    replies: &mut Vec<InvocationReply>,
+) -> Result<Value, InvokeError> {
+    let mut agent = prepared(agent, &question);
+    let until = Instant::now() + agent.settings.timeouts.total();
+    let mut messages = vec![user(question.prompt.clone())];
+    let (mut faults, mut earlier) = (String::new(), TurnUsage::default());
+    for _ in 0..ATTEMPTS {
+        agent.settings.timeouts.total = Some(until.saturating_duration_since(Instant::now()));
+        let Attempt { answer, messages: after, spent } = attempt(&agent, messages, &question, earlier, replies).await?;
+        // The limits hold for both attempts together, but the correction has steps of its own.
+        earlier = TurnUsage { used: spent.used, ..TurnUsage::default() };
+        let Some(form) = &question.form else { return Ok(answer) };
+        let text = match answer {
+            Value::String(text) => text,
+            output => output.to_string(),
+        };
+        match form.read(&text, until, &question.cancel).await? {
+            Ok(output) => return Ok(output),
+            Err(wrong) => faults = wrong,
+        }
+        messages = after;
+        messages
+            .push(user(format!("That cannot be used: {faults}\nAnswer again, with nothing but the corrected JSON.")));
+        if question.tools.is_some() {
+            // Only the form of the answer is wrong.
+            agent.settings.tool_choice = ToolChoice::None;
+            agent.settings.prepare_step.iter_mut().for_each(|rule| rule.tool_choice = None);
+        }
+    }
+    Err(InvokeError::SchemaMismatch(faults))
+}
+
+/// Returns the agent with the tools of the invocation, and with instructions about the form of its
+/// answer.
+fn prepared(agent: &Agent, question: &InvocationRequest) -> Agent {
+    let mut agent = agent.clone();
+    agent.settings.limits = agent.settings.limits.stricter(&question.limits);
+    let most = agent.settings.limits.time.unwrap_or(Duration::MAX);
+    agent.settings.timeouts.total = Some(question.time.min(most));
+    match &question.tools {
+        Some(tools) => tools.restrict(&mut agent),
+        None => remove_tools(&mut agent),
+    }
+    if let Some(AnswerForm { format, .. }) = &question.form {
+        let rule = format!(
+            "Answer with one JSON value and nothing else: no explanation, no code fence. It must fit this JSON Schema:\n{}",
+            format.schema
+        );
+        agent.append_instructions(&rule);
+        // Not every provider accepts a form and tools in one request.
+        agent.settings.response_format = question.tools.is_none().then(|| format.clone());
+    }
+    agent
+}
+
+/// Removes all tools, also those that the provider runs.
+fn remove_tools(agent: &mut Agent) {
+    agent.tools.clear();
+    agent.agents.clear();
+    agent.sources.clear();
+    agent.settings.max_steps = 1;
+    agent.settings.tool_choice = ToolChoice::Auto;
+    agent.settings.active_tools = None;
+    agent.settings.prepare_step.iter_mut().for_each(|rule| (rule.tool_choice, rule.active_tools) = (None, None));
+    for options in agent.settings.provider_options.values_mut().filter_map(Value::as_object_mut) {
+        TOOL_OPTIONS.iter().for_each(|option| drop(options.remove(*option)));
+    }
+}
+
+fn user(text: String) -> Arc<Message> {
+    Arc::new(Message::User(vec![UserPart::Text { text }]))
+}
+
+/// The outcome of an attempt that has an answer.
+struct Attempt {
+    /// The text, or the result of the tool that ended the turn.
+    answer: Value,
+    /// The history with the answer.
+    messages: Vec<Arc<Message>>,
+    spent: TurnUsage,
+}
+
+async fn attempt(
+    agent: &Agent,
+    messages: Vec<Arc<Message>>,
+    question: &InvocationRequest,
+    earlier: TurnUsage,
+    replies: &mut Vec<InvocationReply>,
+) -> Result<Attempt, InvokeError> {
+    let model = agent.model.id();
+    let is_priced = agent.settings.prices.contains_key(&model.model);
+    question.models.admit(model, is_priced).await.map_err(InvokeError::NotAdmitted)?;
+    let approved = question.tools.as_ref().map_or_else(Vec::new, |tools| tools.approved.clone());
+    let grants: Arc<dyn GrantLookup> = Arc::new(GivenApprovals(approved));
+    let turn = TurnInput {
+        earlier,
+        turn_start: 0,
+        messages: messages.clone(),
+        pending: Vec::new(),
+        scope: question.scope.clone(),
+        grants: Some(grants),
+        exposure: crate::ExposureState::default(),
+        cancel: question.cancel.clone(),
+    };
+    let mut sink = AnswerSink {
+        text: String::new(),
+        last_result: None,
+        is_too_long: false,
+        replies,
+        models: &question.models,
+        observer: question.tools.as_ref().map(|tools| &*tools.observer),
+        ends_with: &agent.settings.stop_on_tool_call,
+    };
+    let outcome = run(agent, turn, &mut sink).await;
+    let AnswerSink { text, last_result, is_too_long, .. } = sink;
+    let RunOutcome { ending, turn_usage: spent, messages: after, .. } = outcome;
+    if question.tools.is_some() {
+        let answer = match ending {
+            Ending::Done => Value::String(text),
+            Ending::Limit(Limit::StopOnToolCall) => last_result.unwrap_or(Value::String(text)),
+            Ending::SinkClosed if is_too_long => return Err(InvokeError::TooLong),
+            other => return Err(failure(other)),
+        };
+        return Ok(Attempt { answer, messages: after, spent });
+    }
+    match ending {
+        // There are no tools, so a tool call is not part of the answer.
+        Ending::Done | Ending::Waiting | Ending::SinkClosed | Ending::InvalidCall { .. } => {}
+        // A provider that paused may not continue: what it wrote is the answer. If JSON is required
+        // and there is none, the model is asked once more.
+        Ending::Limit(Limit::MaxSteps) if !text.is_empty() || question.form.is_some() => {}
+        other => return Err(failure(other)),
+    }
+    let mut messages = messages;
+    messages.push(Arc::new(Message::Assistant(vec![AssistantPart::Text { text: text.clone(), metadata: None }])));
+    Ok(Attempt { answer: Value::String(text), messages, spent })
+}
+
+/// Returns the error of a run without an answer.
+fn failure(ending: Ending) -> InvokeError {
+    match ending {
+        Ending::Limit(Limit::Time) => InvokeError::TimedOut,
+        Ending::Limit(limit) => InvokeError::Limit(limit),
+        Ending::Stopped => InvokeError::Stopped,
+        Ending::Failed(error) => InvokeError::Model(error),
+        Ending::UnknownPrice { model } => InvokeError::UnknownPrice(model),
+        Ending::InvalidCall { tool } => InvokeError::InvalidCall(tool),
+        // A run that cannot ask anybody does not wait.
+        Ending::Done | Ending::Waiting | Ending::SinkClosed => InvokeError::NotRecorded,
+    }
+}
+
+/// Collects the text of an answer and its usage.
+struct AnswerSink<'a> {
+    /// The text since the last tool call.
+    text: String,
+    /// The result of the last call that may end the turn.
+    last_result: Option<Value>,
+    is_too_long: bool,
+    replies: &'a mut Vec<InvocationReply>,
+    models: &'a ModelUse,
+    observer: Option<&'a dyn InvocationObserver>,
+    /// The tools that end the turn.
+    ends_with: &'a [String],
+}
+
+impl EventSink for AnswerSink<'_> {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        if let Some(observer) = self.observer {
+            observer.observe(&event).await?;
+        }
+        match event {
+            Event::Part(Part::TextDelta { delta, .. }) => self.text.push_str(&delta),
+            Event::ToolFinished { name, result, .. } => {
+                // What the model says before a call is not the answer.
+                self.text.clear();
+                if self.ends_with.contains(&name) {
+                    self.last_result = result.ok();
+                }
+            }
+            Event::ToolDenied { .. } => self.text.clear(),
+            Event::ReplyComplete(usage) => {
+                self.models.record_reply(usage.clone()).await;
+                self.replies.push(InvocationReply { below: None, usage });
+            }
+            Event::Nested { call_id, agent_id, event } => {
+                if let Event::ReplyComplete(usage) = *event {
+                    self.replies.push(InvocationReply { below: Some((call_id, agent_id)), usage });
+                }
+            }
+            _ => {}
+        }
+        self.is_too_long = self.text.len() > MAX_ANSWER;
+        if self.is_too_long { Err(SinkClosed) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,82 @@
+//! The tools of an invocation. There is no user who could be asked, and no browser: calls that need
+//! an approval are denied, unless the program approved the tool in advance.
+
+use crate::{Agent, Event, Grant, GrantLookup, GrantQuery, SinkClosed};
+use contract::{Execution, ToolChoice};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::fmt;
+use std::sync::Arc;
+
+/// The id of the approval that the program gave, for the record.
+const GIVEN: &str = "given with the request";
+
+/// The tools that an invocation may use.
+#[derive(Clone)]
+pub struct InvocationTools {
+    /// The names of the tools. All of the agent's tools that run on the server if absent.
+    pub only: Option<Vec<String>>,
+    /// The tools whose calls the program approves in advance. As with a standing approval, a policy
+    /// that asks, a tool that must be approved each time, and the exposure to both private data and
+    /// untrusted text still need a person.
+    pub approved: Vec<String>,
+    /// Sees each event before it has an effect.
+    pub observer: Arc<dyn InvocationObserver>,
+}
+
+impl fmt::Debug for InvocationTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { only, approved, .. } = self;
+        f.debug_struct("InvocationTools").field("only", only).field("approved", approved).finish_non_exhaustive()
+    }
+}
+
+/// Records the events of an invocation with tools.
+pub trait InvocationObserver: Send + Sync + 'static {
+    /// Records an event. The invocation goes on when the future ends.
+    ///
+    /// # Errors
+    /// The event could not be recorded, which ends the invocation.
+    fn observe<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Result<(), SinkClosed>>;
+}
+
+impl InvocationTools {
+    /// Leaves the agent with the tools that the invocation may use.
+    pub(super) fn restrict(&self, agent: &mut Agent) {
+        // The browser's tools need a page.
+        agent.tools.retain(|tool| tool.spec().execution == Execution::Server);
+        let Some(only) = &self.only else { return };
+        let settings = &mut agent.settings;
+        let is_named = |name: &String| only.contains(name);
+        let own = settings.active_tools.take().unwrap_or_else(|| only.clone());
+        settings.active_tools = Some(own.into_iter().filter(is_named).collect());
+        for rule in &mut settings.prepare_step {
+            if let Some(names) = &mut rule.active_tools {
+                names.retain(is_named);
+            }
+            rule.tool_choice.take_if(|choice| names_another(choice, only));
+        }
+        if names_another(&settings.tool_choice, only) {
+            settings.tool_choice = ToolChoice::Auto;
+        }
+    }
+}
+
+/// Returns whether the model would have to call a tool that is not among these.
+fn names_another(choice: &ToolChoice, only: &[String]) -> bool {
+    matches!(choice, ToolChoice::Tool(name) if !only.contains(name))
+}
+
+/// The approvals of a program.
+pub(super) struct GivenApprovals(pub(super) Vec<String>);
+
+impl GrantLookup for GivenApprovals {
+    fn find<'a>(&'a self, wanted: GrantQuery<'a>) -> BoxFuture<'a, Option<Grant>> {
+        let covers = !wanted.is_exposed() && self.0.iter().any(|name| name == wanted.tool);
+        async move { covers.then(|| Grant { id: GIVEN.to_owned(), is_for_conversation: false }) }.boxed()
+    }
+
+    fn can_ask(&self) -> bool {
+        false
+    }
+}

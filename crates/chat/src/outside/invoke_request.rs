@@ -1,0 +1,136 @@
+//! The request of an invocation: its checks and its conversion.
+
+use agent::{Agent, AnswerForm, SchemaError, TurnLimits};
+use contract::{Execution, ResponseFormat};
+use settings::InvocationTiers;
+use std::time::Duration;
+use wire::invoke::{AgentTier, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema};
+use wire::{ErrorCode, ErrorReason, UserError};
+
+/// The maximum length of a prompt in characters.
+const MAX_PROMPT: usize = 1_000_000;
+/// The maximum number of tools that a request names.
+const MAX_NAMES: usize = 200;
+
+/// Checks what does not depend on the agent.
+pub(super) fn check(request: &InvokeRequest) -> Result<(), UserError> {
+    if request.input.prompt.trim().is_empty() {
+        return Err(UserError::invalid("/input/prompt", "The prompt is empty."));
+    }
+    if request.input.prompt.chars().count() > MAX_PROMPT {
+        let message = format!("The prompt is longer than {MAX_PROMPT} characters.");
+        return Err(UserError {
+            path: Some("/input/prompt".to_owned()),
+            ..UserError::new(ErrorCode::TooLarge, message)
+        });
+    }
+    check_limits(&request.limits)?;
+    let name = request.response_schema.as_ref().map_or("answer", |schema| &schema.name);
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if name.is_empty() || name.len() > 64 || !is_name(name) {
+        let message = "Use up to 64 letters, digits, `_` and `-`.";
+        return Err(UserError::invalid("/response_schema/name", message));
+    }
+    Ok(())
+}
+
+/// Zero would refuse every invocation, which is surely not what is meant.
+fn check_limits(limits: &InvokeLimits) -> Result<(), UserError> {
+    let zero = [
+        ("request_limit", limits.request_limit == Some(0)),
+        ("total_tokens_limit", limits.total_tokens_limit == Some(0)),
+        ("max_cost_dollars", limits.max_cost_dollars.is_some_and(|most| !most.is_finite() || most <= 0.0)),
+        ("timeout_seconds", limits.timeout_seconds == Some(0)),
+    ];
+    match zero.into_iter().find(|(_, is_zero)| *is_zero) {
+        Some((name, _)) => Err(UserError::invalid(format!("/limits/{name}"), "A limit is greater than 0.")),
+        None => Ok(()),
+    }
+}
+
+/// Checks the names of tools. The tools of an agent's sources are known only when it runs.
+pub(super) fn check_tools(request: &InvokeRequest, agent: &Agent) -> Result<(), UserError> {
+    let named: &[String] = match &request.tools {
+        InvokeTools::Named(names) => names,
+        InvokeTools::All(_) => &[],
+    };
+    let has_none = request.tools == InvokeTools::All(false);
+    if has_none && !request.approved_tools.is_empty() {
+        return Err(UserError::invalid("/approved_tools", "Without `tools` there is nothing to approve."));
+    }
+    for (path, names) in [("/tools", named), ("/approved_tools", &*request.approved_tools)] {
+        if names.len() > MAX_NAMES {
+            return Err(UserError::invalid(path, format!("At most {MAX_NAMES} tools can be named.")));
+        }
+        for (at, name) in names.iter().enumerate() {
+            if is_usable(agent, name) == Some(false) {
+                let message = format!("The agent has no tool `{name}` that can be used here.");
+                return Err(UserError::invalid(format!("{path}/{at}"), message));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the agent has such a tool; `None` if that is not known yet.
+fn is_usable(agent: &Agent, name: &str) -> Option<bool> {
+    let own = agent.tools.iter().map(|tool| tool.spec()).find(|spec| spec.name == name);
+    if let Some(spec) = own {
+        return Some(spec.execution == Execution::Server);
+    }
+    let is_agent = agent.agents.iter().any(|below| below.spec.name == name);
+    if is_agent || agent.sources.is_empty() { Some(is_agent) } else { None }
+}
+
+/// Compiles the schema of the answer.
+pub(super) async fn form(ResponseSchema { name, strict, schema }: ResponseSchema) -> Result<AnswerForm, UserError> {
+    AnswerForm::new(ResponseFormat { name, strict, schema }).await.map_err(refused)
+}
+
+/// Returns the error for an unusable schema.
+fn refused(error: SchemaError) -> UserError {
+    const PATH: &str = "/response_schema/schema";
+    match error {
+        SchemaError::Busy => capacity_error(),
+        SchemaError::Invalid { path, message, .. } => {
+            UserError::invalid(format!("{PATH}{path}"), format!("This is not a JSON Schema: {message}."))
+        }
+        SchemaError::Refused(reason) => UserError::invalid(PATH, format!("This schema cannot be used: {reason}.")),
+    }
+}
+
+/// Returns the time limit of a tier.
+pub(super) fn time_limit(tier: AgentTier, tiers: &InvocationTiers) -> Duration {
+    match tier {
+        AgentTier::Simple => tiers.simple,
+        AgentTier::Complex => tiers.complex,
+        AgentTier::Batch => tiers.batch,
+    }
+}
+
+/// Returns the limits of the request in the terms of an agent's.
+pub(super) fn limits(limits: &InvokeLimits) -> TurnLimits {
+    TurnLimits {
+        requests: limits.request_limit,
+        total_tokens: limits.total_tokens_limit,
+        tool_calls: limits.tool_calls_limit,
+        cost_usd: limits.max_cost_dollars,
+        time: limits.timeout_seconds.map(u64::from).map(Duration::from_secs),
+    }
+}
+
+/// Returns the names of the tools, `None` among them for all; nothing if no tools are wanted.
+pub(super) fn named_tools(tools: InvokeTools) -> Option<Option<Vec<String>>> {
+    match tools {
+        InvokeTools::All(false) => None,
+        InvokeTools::All(true) => Some(None),
+        InvokeTools::Named(names) => Some(Some(names)),
+    }
+}
+
+/// Returns the error while too many invocations are running.
+pub(super) fn capacity_error() -> UserError {
+    let message = "Too many invocations are running. Try again in a moment.";
+    let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
+    UserError { retry_after: Some(5), ..error }
+}

@@ -1,0 +1,212 @@
+//! Titles of new conversations that a model generates.
+
+use agent::{Agent, RunSettings};
+use chat::{AgentRequest, AgentSource, Caller, Chat, HookEvent, Hooks};
+use contract::testing::{Cue, ScriptedModel, model_error, text_reply};
+use contract::{Model, ModelError, ModelErrorKind, ModelId, PartStream, Request};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use store::Store;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use wire::api::{SendRequest, Submission};
+use wire::organize::ConversationChange;
+use wire::{DataChunk, UiMessage, UserError};
+
+struct Named {
+    answers: Arc<Agent>,
+    names: Arc<Gated>,
+    /// The title that a hook gives.
+    by_hook: Option<&'static str>,
+}
+
+/// A model that waits until it may answer.
+struct Gated {
+    model: Arc<ScriptedModel>,
+    is_closed: Arc<AtomicBool>,
+    opened: Arc<Notify>,
+}
+
+impl Model for Gated {
+    fn id(&self) -> &ModelId {
+        self.model.id()
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
+        Box::pin(async move {
+            if self.is_closed.load(Ordering::Relaxed) {
+                self.opened.notified().await;
+            }
+            self.model.stream(request, cancel).await
+        })
+    }
+}
+
+fn agent(model: Arc<dyn Model>) -> Agent {
+    Agent {
+        id: "helper".to_owned(),
+        model,
+        fallbacks: Vec::new(),
+        agents: Vec::new(),
+        policy: None,
+        sources: Vec::new(),
+        instructions: None,
+        tools: Vec::new(),
+        settings: RunSettings { max_retries: 0, ..RunSettings::default() },
+    }
+}
+
+impl AgentSource for Named {
+    fn agent<'a>(&'a self, request: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        self.by_id(request.caller, request.agent_id)
+    }
+
+    fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async move { Ok(self.answers.clone()) })
+    }
+
+    fn title_agent(&self, _: &AgentRequest<'_>, _: &Agent) -> Option<Agent> {
+        Some(agent(self.names.clone()))
+    }
+
+    fn hooks(&self, _: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
+        self.by_hook.map(|title| Arc::new(Naming(title)) as Arc<dyn Hooks>)
+    }
+}
+
+struct Naming(&'static str);
+
+impl Hooks for Naming {
+    fn wants(&self, hook: HookEvent) -> bool {
+        hook == HookEvent::Finish
+    }
+
+    fn notify(&self, _: HookEvent, _: Map<String, Value>) {}
+
+    fn finish(&self, _: Map<String, Value>, _: CancellationToken) -> BoxFuture<'_, Vec<DataChunk>> {
+        let data = json!({ "title": self.0 });
+        Box::pin(async move { vec![DataChunk { kind: "data-chat-title".to_owned(), id: None, data, transient: None }] })
+    }
+}
+
+struct TestChat {
+    chat: Chat,
+    names: Arc<ScriptedModel>,
+    /// Whether the title has to wait until it is `opened`.
+    gate: Arc<AtomicBool>,
+    opened: Arc<Notify>,
+    _folder: TempDir,
+}
+
+impl TestChat {
+    async fn open(title: Vec<Cue>, by_hook: Option<&'static str>) -> Self {
+        let folder = TempDir::new().unwrap();
+        let names = Arc::new(ScriptedModel::new(vec![title]));
+        let answers = Arc::new(agent(Arc::new(ScriptedModel::new(vec![text_reply("Yes."), text_reply("No.")]))));
+        let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
+        let (gate, opened) = (Arc::new(AtomicBool::new(false)), Arc::new(Notify::new()));
+        let gated = Gated { model: names.clone(), is_closed: gate.clone(), opened: opened.clone() };
+        let agents = Named { answers, names: Arc::new(gated), by_hook };
+        let chat = Chat::open(store, Arc::new(agents), 8).await.unwrap();
+        Self { chat, names, gate, opened, _folder: folder }
+    }
+
+    /// Sends a message and returns the title that the stream has.
+    async fn say(&self, id: &str, text: &str) -> Option<String> {
+        let request = SendRequest {
+            page_id: "p".to_owned(),
+            block_id: None,
+            agent_id: "helper".to_owned(),
+            conversation_id: "c1".to_owned(),
+            submission: Submission::Message { message: UiMessage::user(id, text), replaces: None, history: Vec::new() },
+            shared_state: Map::new(),
+            url_query: Map::new(),
+            switches: Map::new(),
+        };
+        let frames = self.chat.send(&ada(), request).await.unwrap().frames;
+        let all = String::from_utf8(frames.collect::<Vec<_>>().await.concat()).unwrap();
+        let chunks = all.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
+        let mut titles = chunks.filter(|chunk| chunk["type"] == "data-chat-title");
+        titles.next().map(|chunk| chunk["data"]["title"].as_str().unwrap().to_owned())
+    }
+
+    async fn title(&self) -> String {
+        self.chat.conversation(&ada(), "c1").await.unwrap().summary.title
+    }
+
+    /// Waits until the conversation has this title.
+    async fn expect_title(&self, expected: &str) {
+        tokio::time::timeout(Duration::from_secs(20), async {
+            while self.title().await != expected {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        })
+        .await
+        .expect("it gets the title");
+    }
+}
+
+fn ada() -> Caller {
+    Caller::signed_in("ada")
+}
+
+/// The first message names the conversation, later ones do not.
+#[tokio::test]
+async fn new_conversation_is_named_by_a_model() {
+    let test = TestChat::open(text_reply("\"Refund of an order\""), None).await;
+    assert_eq!(test.say("m1", "Hello, may I send it back?").await.as_deref(), Some("Refund of an order"));
+    assert_eq!(test.title().await, "Refund of an order");
+    let request = &test.names.requests()[0];
+    assert!(format!("{:?}", request.messages).contains("may I send it back?"));
+    assert_eq!(test.say("m2", "And then?").await, None);
+    assert_eq!((test.names.requests().len(), test.title().await.as_str()), (1, "Refund of an order"));
+    let usage = test.chat.usage(&ada(), "c1").await.unwrap();
+    let calls: Vec<_> = usage.steps.iter().map(|step| step.call_id.as_deref()).collect();
+    assert_eq!((usage.total.steps, calls.contains(&Some("generateTitle"))), (3, true));
+}
+
+/// Without a usable title the first words stay.
+#[tokio::test]
+async fn failed_title_leaves_the_first_words() {
+    let test = TestChat::open(vec![Cue::Fail(model_error(ModelErrorKind::Unavailable))], None).await;
+    assert_eq!(test.say("m1", "May I send it back?").await, None);
+    assert_eq!(test.title().await, "May I send it back?");
+}
+
+#[tokio::test]
+async fn title_of_a_hook_takes_precedence() {
+    let test = TestChat::open(text_reply("Refund of an order"), Some("By hook")).await;
+    assert_eq!(test.say("m1", "May I send it back?").await.as_deref(), Some("By hook"));
+    assert_eq!(test.title().await, "By hook");
+}
+
+/// The answer does not wait for a slow title, which is stored when it is there.
+#[tokio::test]
+async fn answer_does_not_wait_for_its_title() {
+    let test = TestChat::open(text_reply("Refund of an order"), None).await;
+    test.gate.store(true, Ordering::Relaxed);
+    assert_eq!(test.say("m1", "May I send it back?").await, None);
+    assert_eq!(test.title().await, "May I send it back?");
+    test.gate.store(false, Ordering::Relaxed);
+    test.opened.notify_one();
+    test.expect_title("Refund of an order").await;
+}
+
+/// A title that the user gave meanwhile stays.
+#[tokio::test]
+async fn late_title_does_not_replace_the_users() {
+    let test = TestChat::open(text_reply("Refund of an order"), None).await;
+    test.gate.store(true, Ordering::Relaxed);
+    test.say("m1", "May I send it back?").await;
+    let named = ConversationChange { title: Some("Mine".to_owned()), ..ConversationChange::default() };
+    test.chat.change(&ada(), vec!["c1".to_owned()], named).await.unwrap();
+    test.opened.notify_one();
+    // The title is generated before the chat has shut down.
+    test.chat.drain(Duration::from_secs(20)).await;
+    assert_eq!((test.names.requests().len(), test.title().await.as_str()), (1, "Mine"));
+}
