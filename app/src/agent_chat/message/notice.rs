@@ -189,3 +189,24 @@ pub(in crate::agent_chat) fn notice(
     }
     .into_any()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use wire::{Role, UiMessage};
+
+    #[test]
+    fn copies_of_incomplete_answers_say_so() {
+        let check = |metadata: serde_json::Value, expected: &str| {
+            let mut message = UiMessage::new("a", Role::Assistant);
+            message.metadata = Some(metadata);
+            let copied = Owner::new().with(|| text_with_outcome("37, 38, ".to_owned(), &MessageState::new(&message)));
+            assert_eq!(copied, expected);
+        };
+        check(json!({ "outcome": "stopped" }), "37, 38,\n\n[Stopped.]");
+        check(json!({ "outcome": "interrupted" }), "37, 38,\n\n[The answer was interrupted.]");
+        check(json!({ "outcome": "done" }), "37, 38, ");
+        check(json!({}), "37, 38, ");
+    }
+}
