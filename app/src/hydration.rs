@@ -6,11 +6,21 @@ use crate::agent_conversations::ORGANIZING;
 use crate::blocks::chunk_tables::{BLOCKS, INPUTS};
 use crate::chunks::{ChunkState, load_all};
 use crate::markdown::{MARKDOWN, MATH};
+use crate::prelude::*;
 use crate::scope::{EXPRESSIONS, OPERATORS};
 
 /// Hydrates the page once the chunks that it was rendered with are loaded.
 pub fn when_loaded(start: fn()) {
     load_all(all_chunks(), start);
+}
+
+/// Tells the page's scripts that the app handles the events from here on: `public/assets/early.js`
+/// repeats the clicks that came too early.
+pub fn mark_alive() {
+    if let Some(root) = document().document_element() {
+        // The attribute of an existing element can be set.
+        let _ = root.set_attribute("data-alive", "");
+    }
 }
 
 /// Returns the state of every chunk.

@@ -79,3 +79,27 @@ test("what the user entered stays, before a conversation and after it", async ({
   await expect(ask).toHaveCount(0);
   await expect(name).toHaveValue("Grace Hopper");
 });
+
+test("what the agent filled in survives a page that closes before it reads the answer", async ({ page, console }) => {
+  console.expect(/Failed to load resource|net::|Failed to fetch/);
+  let accepted = () => {};
+  const isAccepted = new Promise<void>((resolve) => (accepted = resolve));
+  await page.route("**/ui/send", async (route) => {
+    if (!/"answers"/.test(route.request().postData() ?? "")) return route.continue();
+    await page.unroute("**/ui/send");
+    // The server has accepted the result, and the page does not learn it.
+    await route.fetch();
+    accepted();
+  });
+  await open(page);
+  await new Chat(page).send(FILL);
+  await isAccepted;
+  await page.reload();
+  await expect(page.getByLabel("Legal name", { exact: true })).toHaveValue("Ada Lovelace");
+  await expect(page.getByRole("button", { name: "Undo the agent's change of Legal name" })).toBeVisible();
+  await expect(page.getByRole("log")).toContainText("I wrote legal_name");
+  // Once, and not again over what the user enters.
+  await page.getByLabel("Legal name", { exact: true }).fill("Grace Hopper");
+  await page.reload();
+  await expect(page.getByLabel("Legal name", { exact: true })).toHaveValue("Grace Hopper");
+});

@@ -55,3 +55,28 @@ test("an open menu stays with its entry when the list changes", async ({ page })
   await expect(list.getByText("First")).toHaveCount(0);
   await expect(remove).toBeHidden();
 });
+
+test("a menu of an entry closes with Escape, a click elsewhere and when the focus leaves, and has arrow keys", async ({ page }) => {
+  await page.goto("/");
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  const remove = list.getByRole("button", { name: "Remove" });
+  const opener = list.getByLabel("Options for First");
+  await expect(page.locator("html[data-alive]")).toHaveCount(1);
+  await opener.press("Enter");
+  await expect(remove).toBeVisible();
+  await opener.press("ArrowDown");
+  await expect(remove).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await expect(list.getByRole("button", { name: "copy" })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(remove).toBeHidden();
+  await expect(opener).toBeFocused();
+  await opener.click();
+  await expect(remove).toBeVisible();
+  await page.locator("body").click({ position: { x: 5, y: 5 } });
+  await expect(remove).toBeHidden();
+  await opener.press("Enter");
+  await expect(remove).toBeVisible();
+  await page.keyboard.press("Shift+Tab");
+  await expect(remove).toBeHidden();
+});

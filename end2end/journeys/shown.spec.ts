@@ -10,7 +10,10 @@ import { expect, open, test as base } from "../fixtures/test.ts";
 const PAY = { amount: "pay \u202e001\u202c EUR", "no\u200bte": "hi\u{e0068}\u{e0069} ❤\ufe0f", city: "ירושלים 12" };
 const DEEP = { l1: { l2: { l3: { l4: { l5: { l6: { l7: "the deepest" } } } } } } };
 const MANY = { items: Array.from({ length: 130 }, (_, at) => `item ${at}`), text: `${"long ".repeat(5_000)}the end` };
-const CALLS: Record<string, object> = { pay: PAY, deep: DEEP, many: MANY };
+const BLANK = { to: `1 EUR to Bob${"\n".repeat(3_000)}and 9999 EUR to Mallory`, stack: `a${"\u0301".repeat(200)}`, gone: "\ufffc\ue000" };
+const ALIKE = { toAddress: 1, to_address: 2, "to-address": 3, amount: 4 };
+const LONG = { body: Array.from({ length: 150 }, (_, at) => `line ${at}`).join("\n"), cc: "attacker@evil.example", amount: 99_999 };
+const CALLS: Record<string, object> = { pay: PAY, deep: DEEP, many: MANY, blank: BLANK, alike: ALIKE, long: LONG };
 
 const config = (model: string) => `
 connections:
@@ -38,6 +41,16 @@ const test = base.extend<{ chat: Chat }>({
     await use(new Chat(page));
   },
 });
+
+/** Scrolls with the card's button until nothing is out of view. */
+async function lookedThrough(chat: Chat): Promise<void> {
+  const status = chat.approval.getByRole("status");
+  await expect(async () => {
+    const show = chat.approval.getByRole("button", { name: "Show all" });
+    if (await show.isVisible()) await show.press("Enter");
+    await expect(status).toHaveText("All parts are shown.", { timeout: 500 });
+  }).toPass();
+}
 
 /** Takes screenshots for review if `PICTURES` is set. */
 async function picture(page: Page, name: string): Promise<void> {
@@ -89,13 +102,43 @@ test("collapsed arguments must be expanded before approval, by keyboard", async 
   await expect(approve).toBeDisabled();
   await chat.approval.getByRole("button", { name: "Show all" }).press("Enter");
   await expect(chat.approval).toContainText("the end");
-  await expect(chat.approval.getByRole("status")).toHaveText("All parts are shown.");
   await expect(chat.approval.locator("summary").first()).toBeFocused();
+  await expect(chat.approval.getByRole("button", { name: "Change" })).toBeDisabled();
+  await lookedThrough(chat);
   await accessible(page);
   await expect(approve).toBeEnabled();
   await picture(page, "unfolded");
   await approve.press("Enter");
   await expect(chat.answers.last()).toContainText("Done.", { timeout: 30_000 });
+});
+
+test("arguments longer than the window must be scrolled to before approval", async ({ page, chat }) => {
+  await chat.ask("long");
+  const approve = chat.approval.getByRole("button", { name: "Approve" });
+  await expect(chat.approval.getByRole("status")).toHaveText("A part is out of view. Scroll to it before you approve.");
+  await expect(approve).toBeDisabled();
+  await picture(page, "out-of-view");
+  // Nothing in the card scrolls by itself.
+  const clipped = await chat.approval.evaluate((card) =>
+    [...card.querySelectorAll("*")].filter((one) => one.scrollHeight > one.clientHeight + 1 && /auto|scroll|hidden/.test(getComputedStyle(one).overflowY)).length,
+  );
+  expect(clipped).toBe(0);
+  await lookedThrough(chat);
+  await expect(approve).toBeEnabled();
+});
+
+test("blank lines, stacked marks and unknown characters hide nothing", async ({ page, chat }) => {
+  await chat.ask("blank");
+  await expect(chat.approval).toContainText("U+000A ×2996");
+  await expect(chat.approval.getByText("and 9999 EUR to Mallory")).toBeInViewport();
+  await expect(chat.approval).toContainText("U+0301 ×194");
+  await expect(chat.approval).toContainText("U+FFFC U+E000");
+  await picture(page, "blank");
+});
+
+test("names of arguments that would look the same are shown as they are", async ({ chat }) => {
+  await chat.ask("alike");
+  await expect(chat.approval.locator("dt")).toHaveText(["toAddress", "to_address", "to-address", "Amount"]);
 });
 
 test("deeply nested arguments are collapsed, also after a reload", async ({ page, chat }) => {

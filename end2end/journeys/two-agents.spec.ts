@@ -75,6 +75,9 @@ test("only the arguments that are shown first can be changed", async ({ page }) 
   await chat.ask("post");
   await expect(chat.approval).toContainText("ada@example.org");
   await expect(chat.approval.getByText("Good morning")).toBeHidden();
+  await expect(chat.approval.getByRole("status")).toContainText("1 part is not shown yet");
+  await page.waitForTimeout(700);
+  await expect(chat.approval.getByRole("button", { name: "Approve" })).toBeDisabled();
   await chat.approval.getByText("All other arguments").click();
   await expect(chat.approval.getByText("Good morning")).toBeVisible();
   await chat.approval.getByRole("button", { name: "Change" }).click();

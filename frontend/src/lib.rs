@@ -10,5 +10,8 @@ pub fn hydrate() {
     // Release builds have no panic messages, see `xtask/src/build.rs`.
     #[cfg(debug_assertions)]
     console_error_panic_hook::set_once();
-    app::hydration::when_loaded(|| hydrate_body(|| view! { <App /> }));
+    app::hydration::when_loaded(|| {
+        hydrate_body(|| view! { <App /> });
+        app::hydration::mark_alive();
+    });
 }

@@ -18,10 +18,16 @@ document.body.append(region);
 /** The page's id, from the URL; empty for the first page. */
 const page = () => decodeURIComponent(location.pathname.split("/")[1] ?? "");
 
+/** The button of the notice about a changed page, in its language. */
+const dismissButton = () => document.getElementById("cw-changed")?.content.querySelector("[data-do=dismiss]")?.cloneNode(true);
+
 function problemNotice(problems) {
   const box = element("section", "cw-changed cw-changed-wrong");
   box.setAttribute("role", "alert");
+  const dismiss = dismissButton();
+  dismiss?.addEventListener("click", () => box.remove());
   box.append(element("strong", "", "The config was changed and has errors. The previous one stays in use."), element("pre", "", problems));
+  if (dismiss) box.append(dismiss);
   return box;
 }
 

@@ -1,6 +1,7 @@
-// Handles input in the composer before hydration: on a slow connection the composer is visible seconds before the app is loaded. When
-// the user sends a message, the form is marked with `data-waits`, and the app sends the message once it runs
-// (app/src/agent_chat/composer/early_input.rs). The key that sends must not insert a line break until then.
+// Handles input before hydration: on a slow connection the page is visible seconds before the app is loaded. When the user sends a
+// message, the form is marked with `data-waits`, and the app sends the message once it runs
+// (app/src/agent_chat/composer/early_input.rs). The key that sends must not insert a line break until then. Clicks on prompts and on the
+// theme are repeated once the app runs, and text that was typed survives a reload.
 {
   /** Returns the composer that contains the element, or null if the app has taken it over (`data-alive`). */
   const composer = (target) => {
@@ -46,8 +47,68 @@
     "input",
     (event) => {
       const form = composer(event.target);
-      if (form) setWaiting(form, false);
+      if (!form) return;
+      setWaiting(form, false);
+      keep(field(form).value);
     },
     true,
   );
+
+  /** Keeps the text of this address in the tab; the app keeps drafts by itself (app/src/agent_chat/composer/drafts.rs). */
+  const keep = (text) => {
+    try {
+      if (text) sessionStorage.setItem("cw-early", JSON.stringify([location.href, text]));
+      else sessionStorage.removeItem("cw-early");
+    } catch {
+      // Storage is blocked: the text is lost at a reload.
+    }
+  };
+  const restore = () => {
+    try {
+      const [address, text] = JSON.parse(sessionStorage.getItem("cw-early") ?? "[]");
+      const form = document.querySelector("form.cw-composer:not([data-alive])");
+      if (form && address === location.href && isEmpty(form)) field(form).value = text;
+    } catch {
+      // As above.
+    }
+  };
+
+  /** The buttons that were clicked, in order. */
+  const clicked = [];
+  const early = (event) => {
+    const button = event.target instanceof Element ? event.target.closest(".cw-prompt, .cw-theme") : null;
+    if (!button) return;
+    // Each click on the theme counts; a prompt is sent once.
+    if (button.matches(".cw-theme") || !clicked.includes(button)) clicked.push(button);
+    button.setAttribute("aria-busy", "true");
+    // The prompts of a group are put into the composer and not sent.
+    if (button.matches(".cw-welcome > ul .cw-prompt")) say(true);
+  };
+  addEventListener("click", early, true);
+  const say = (waits) => {
+    const line = document.querySelector("form.cw-composer:not([data-waits]) .cw-composer-early");
+    if (line) line.textContent = waits ? line.dataset.words : "";
+  };
+
+  /** The app says that it runs: the events of this page are its own from here on. */
+  const begin = () => {
+    removeEventListener("click", early, true);
+    keep("");
+    if (clicked.length) say(false);
+    for (const button of clicked) {
+      button.removeAttribute("aria-busy");
+      button.click();
+    }
+    clicked.length = 0;
+  };
+  document.addEventListener("DOMContentLoaded", () => {
+    restore();
+    const root = document.documentElement;
+    if (root.hasAttribute("data-alive")) return begin();
+    const observer = new MutationObserver(() => {
+      observer.disconnect();
+      begin();
+    });
+    observer.observe(root, { attributes: true, attributeFilter: ["data-alive"] });
+  });
 }

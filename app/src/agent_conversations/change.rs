@@ -107,7 +107,9 @@ impl ConversationListState {
             items[at..].iter().find(stays).or_else(|| items[..at].iter().rfind(stays)).map(|item| item.id.clone())
         });
         match beside {
-            Some(id) => request_animation_frame(move || focus_row(&id)),
+            Some(id) => request_animation_frame(move || {
+                focus_row(&id);
+            }),
             None => self.fallback_focus.with_value(|link| crate::blocks::control::focus(link)),
         }
     }

@@ -171,6 +171,6 @@ fn icon_with_label(of: Shape, words: &'static str) -> AnyView {
 }
 
 /// Returns the id of the button that opens a conversation's menu.
-pub(super) fn actions_button_id(conversation_id: &str) -> String {
+fn actions_button_id(conversation_id: &str) -> String {
     format!("conversation-{conversation_id}-options")
 }

@@ -1,6 +1,7 @@
 //! A conversation list that the page provides itself: the entries come from the block's properties,
 //! and what the user does with them is reported as events of the block.
 
+use super::actions::move_menu_focus;
 use super::events::ListEvents;
 use crate::actions::BlockEvents;
 use crate::chat_context::use_chat_context;
@@ -14,10 +15,11 @@ use crate::ui::emblem::emblem;
 use crate::ui::icons::{Shape, icon};
 use crate::ui::node::{KEY, Node, element, reactive_nodes};
 use crate::ui::numbers::css_pixels;
-use leptos::ev::MouseEvent;
+use leptos::ev;
+use leptos::ev::{FocusEvent, KeyboardEvent, MouseEvent};
 use leptos::html;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, HtmlElement};
+use leptos::web_sys::{Element, EventTarget, HtmlElement, Node as DomNode};
 use serde_json::json;
 use wire::page::{Alignment, ConversationItem, Grouping, ItemListProperties, MenuItem, Property, as_text};
 
@@ -32,6 +34,15 @@ pub fn ItemList(
 ) -> AnyView {
     let root = NodeRef::<html::Div>::new();
     limit_width(root, properties, Some(ItemListProperties::ITEMS_WIDTH));
+    Effect::new(move |_| {
+        let clicked = window_event_listener(ev::click, |event| close_menu_outside(event.target()));
+        on_cleanup(move || clicked.remove());
+    });
+    let left = |event: FocusEvent| {
+        if event.related_target().is_some() {
+            close_menu_outside(event.related_target());
+        }
+    };
     let clicked = {
         let events = events.clone();
         move |event: MouseEvent| handle_click(&event, properties, &events)
@@ -45,7 +56,7 @@ pub fn ItemList(
             <button type="button" class=move || Some(creation_class(properties)) on:click=new>
                 {creation_content(properties, t(Text::NewConversation).to_owned())}
             </button>
-            <div class="cw-items" on:click=clicked>
+            <div class="cw-items" on:click=clicked on:keydown=handle_menu_key on:focusout=left>
                 {reactive_nodes(move || groups(properties))}
             </div>
         </div>
@@ -99,6 +110,39 @@ fn creation_content(properties: Properties, default: String) -> AnyView {
         {move || creation().label.unwrap_or_else(|| default.clone())}
     }
     .into_any()
+}
+
+/// Returns the open menu; the browser closes it when another one opens.
+fn open_menu() -> Option<Element> {
+    document().query_selector("details.cw-item-menu[open]").ok().flatten()
+}
+
+/// Closes the open menu unless the target is in it.
+fn close_menu_outside(target: Option<EventTarget>) {
+    let target = target.and_then(|target| target.dyn_into::<DomNode>().ok());
+    if let Some(menu) = open_menu().filter(|menu| !menu.contains(target.as_ref())) {
+        let _ = menu.remove_attribute("open");
+    }
+}
+
+/// Handles a key in an open menu: Escape closes it, the arrow keys move the focus.
+fn handle_menu_key(event: KeyboardEvent) {
+    let Some(menu) = open_menu() else { return };
+    let find = |selector: &str| menu.query_selector(selector).ok()??.dyn_into::<HtmlElement>().ok();
+    let Some(opener) = find("summary") else { return };
+    let is_on_opener = document().active_element().is_some_and(|focused| *focused == **opener);
+    match event.key().as_str() {
+        "Escape" => {
+            let _ = menu.remove_attribute("open");
+            let _ = opener.focus();
+        }
+        "ArrowDown" if is_on_opener => drop(find("[data-action]").map(|first| first.focus())),
+        _ if is_on_opener => return,
+        _ => return move_menu_focus(event),
+    }
+    // Otherwise Escape would also close the drawer, and the page would scroll.
+    event.prevent_default();
+    event.stop_propagation();
 }
 
 /// Returns the entries under their groups. The groups are in the order of their first entries.

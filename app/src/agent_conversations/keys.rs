@@ -2,22 +2,29 @@
 //! Delete deletes.
 
 use super::list::ConversationListState;
+use super::row_window::RowWindow;
 use crate::prelude::*;
 use leptos::ev::KeyboardEvent;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
 
 /// Handles a key for the row that has the focus.
-pub(super) fn on_key(list: ConversationListState, event: &KeyboardEvent) {
+pub(super) fn on_key(list: ConversationListState, window: RowWindow, event: &KeyboardEvent) {
     let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
     let Some(link) = target.filter(|target| target.class_list().contains("cw-conversation-link")) else { return };
     let Some(row) = link.parent_element() else { return };
     let Some(id) = row.get_attribute("data-conversation") else { return };
+    let focus = |to: fn(usize, usize) -> usize| {
+        let count = list.count_untracked();
+        if let Some(at) = list.position(&id) {
+            window.focus_row_at(list, to(at, count).min(count.saturating_sub(1)));
+        }
+    };
     match event.key().as_str() {
-        "ArrowDown" => focus_link(row.next_element_sibling()),
-        "ArrowUp" => focus_link(row.previous_element_sibling()),
-        "Home" => focus_link(row.parent_element().and_then(|rows| rows.first_element_child())),
-        "End" => focus_link(row.parent_element().and_then(|rows| rows.last_element_child())),
+        "ArrowDown" => focus(|at, _| at + 1),
+        "ArrowUp" => focus(|at, _| at.saturating_sub(1)),
+        "Home" => focus(|_, _| 0),
+        "End" => focus(|_, count| count),
         "F2" => list.renaming.set(Some(id)),
         " " => list.toggle_selected(&id),
         "Escape" if list.selected.with_untracked(Option::is_some) => list.selected.set(None),
@@ -34,14 +41,9 @@ pub(super) fn on_key(list: ConversationListState, event: &KeyboardEvent) {
     event.stop_propagation();
 }
 
-/// Focuses the row of a conversation.
-pub(super) fn focus_row(id: &str) {
-    focus_link(document().query_selector(&format!("[data-conversation=\"{id}\"]")).ok().flatten());
-}
-
-fn focus_link(row: Option<Element>) {
-    let link = row.and_then(|row| row.query_selector(".cw-conversation-link").ok().flatten());
-    if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
-        let _ = link.focus();
-    }
+/// Focuses the row of a conversation; false if it is not in the document.
+pub(super) fn focus_row(id: &str) -> bool {
+    let link = document().query_selector(&format!("[data-conversation=\"{id}\"] .cw-conversation-link"));
+    let link = link.ok().flatten().and_then(|link| link.dyn_into::<HtmlElement>().ok());
+    link.is_some_and(|link| link.focus().is_ok())
 }

@@ -311,6 +311,11 @@ impl ConversationListState {
         });
     }
 
+    /// Returns the position of a conversation in the list. Not tracked.
+    pub(super) fn position(self, id: &str) -> Option<usize> {
+        self.items.with_untracked(|items| items.iter().position(|item| item.id == id))
+    }
+
     pub(super) fn entry(self, id: &str) -> Option<ConversationEntry> {
         self.items.with_untracked(|items| items.iter().find(|item| item.id == id).cloned())
     }

@@ -129,7 +129,7 @@ fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView 
     let finds = move || searching.get().then(|| ORGANIZING.view(|code| (code.search_results)()));
     let organizes = list.needs_dialogs;
     let dialogs = move || organizes.get().then(|| ORGANIZING.view(|code| (code.dialogs)()));
-    let by_key = move |event: KeyboardEvent| keys::on_key(list, &event);
+    let by_key = move |event: KeyboardEvent| keys::on_key(list, window, &event);
     let more = move || has_more.get().then(|| more_button(list));
     view! {
         <SearchField />

@@ -1,8 +1,7 @@
 //! Renames a conversation in place.
 
-use super::item::actions_button_id;
+use super::keys::focus_row;
 use super::list::{ConversationEntry, ConversationListState, use_conversations};
-use crate::blocks::control::focus;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev::{FocusEvent, KeyboardEvent};
@@ -40,8 +39,11 @@ pub fn RenameField(
             event.prevent_default();
             event.stop_propagation();
             finish_rename(list, &id, title);
-            let button = actions_button_id(&id);
-            request_animation_frame(move || focus(&button));
+            let id = id.clone();
+            // On the row itself, where the other keys of the list work.
+            request_animation_frame(move || {
+                focus_row(&id);
+            });
         }
     };
     view! {

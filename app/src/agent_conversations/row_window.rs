@@ -1,6 +1,7 @@
 //! Virtual scrolling: only the rows near the visible part of the list are in the document. All rows
 //! have the same height, so the padding for the others is known.
 
+use super::keys::focus_row;
 use super::list::{ConversationEntry, ConversationListState};
 use crate::prelude::*;
 use crate::ui::numbers::css_pixels;
@@ -67,12 +68,32 @@ impl RowWindow {
         let seen = (above / height).max(0.0) as usize;
         let first = (seen / STEP).saturating_sub(1) * STEP;
         if self.first.get_untracked() != first {
+            let focused = focused_row();
             self.first.set(first);
+            // Rows that are moved in the document lose the focus.
+            if let Some(focused) = focused {
+                request_animation_frame(move || {
+                    if focused_row().is_none() {
+                        focus_row(&focused);
+                    }
+                });
+            }
         }
         // Less than a window's height is visible; the rows for another one are loaded in advance.
         let until = seen + (2.0 * window_height() / height) as usize;
         if list.count_untracked() < until {
             list.load_more();
+        }
+    }
+
+    /// Focuses a row, which may not be in the document yet.
+    pub(super) fn focus_row_at(self, list: ConversationListState, at: usize) {
+        let Some(ConversationEntry { id, .. }) = untrack(|| list.slice(at, 1)).pop() else { return };
+        if !focus_row(&id) {
+            self.first.set((at / STEP).saturating_sub(1) * STEP);
+            request_animation_frame(move || {
+                focus_row(&id);
+            });
         }
     }
 
@@ -87,6 +108,13 @@ impl RowWindow {
             let _ = HtmlElement::style(&rows).set_property(side, &css_pixels(count as f64 * height));
         }
     }
+}
+
+/// Returns the id of the conversation whose link has the focus.
+fn focused_row() -> Option<String> {
+    let focused = document().active_element()?;
+    let link = focused.class_list().contains("cw-conversation-link").then_some(focused)?;
+    link.parent_element()?.get_attribute("data-conversation")
 }
 
 /// Returns the height of a row with the gap to the next one, in pixels.

@@ -14,7 +14,9 @@ use std::ops::Range;
 /// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
-    /// An argument, a result, or the name of a tool or a file: every hidden character is marked.
+    /// An argument, a result, or the name of a tool or a file: every hidden character is marked, and
+    /// so are unassigned and private characters, combining marks beyond [`MAX_MARKS`] and blank lines
+    /// beyond [`MAX_BLANK_LINES`].
     Value,
     /// Source code: as prose, but every bidirectional control is marked.
     Code,
@@ -35,11 +37,19 @@ pub(crate) enum TextRun<'t> {
 /// escapes.
 const MAX_BOXES: usize = 300;
 
+/// The number of combining marks on one character that a value shows; the pointed scripts need up to
+/// five.
+const MAX_MARKS: usize = 6;
+
+/// The number of successive blank lines that a value shows.
+const MAX_BLANK_LINES: usize = 3;
+
 /// Characters without a glyph of their own: `Default_Ignorable_Code_Point` of Unicode 16
 /// (DerivedCoreProperties.txt), controls (general category Cc), line and paragraph separators (Zl,
-/// Zp), annotation characters and the blank Braille pattern. A test compares the list with the
-/// tables of the `regex` crate.
-const HIDDEN: [(char, char); 21] = [
+/// Zp), annotation characters, the object replacement character, and letters and symbols that are
+/// drawn blank: Braille, Egyptian, Khitan, musical. A test compares the list with the tables of the
+/// `regex` crate.
+const HIDDEN: [(char, char); 24] = [
     ('\u{0}', '\u{1f}'),
     ('\u{7f}', '\u{9f}'),
     ('\u{ad}', '\u{ad}'),
@@ -57,8 +67,11 @@ const HIDDEN: [(char, char); 21] = [
     ('\u{fe00}', '\u{fe0f}'),
     ('\u{feff}', '\u{feff}'),
     ('\u{ffa0}', '\u{ffa0}'),
-    ('\u{fff0}', '\u{fffb}'),
+    ('\u{fff0}', '\u{fffc}'),
+    ('\u{13441}', '\u{13442}'),
+    ('\u{16fe4}', '\u{16fe4}'),
     ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d159}', '\u{1d159}'),
     ('\u{1d173}', '\u{1d17a}'),
     ('\u{e0000}', '\u{e0fff}'),
 ];
@@ -67,6 +80,22 @@ const HIDDEN: [(char, char); 21] = [
 fn is_hidden(sign: char) -> bool {
     let at = HIDDEN.partition_point(|(_, last)| *last < sign);
     HIDDEN.get(at).is_some_and(|(first, _)| *first <= sign) && !matches!(sign, '\n' | '\t')
+}
+
+/// Returns whether a character is drawn as nothing or in a way that depends on the font: format
+/// controls (Cf), private use (Co) and unassigned ones. It uses the tables of the standard library,
+/// which the program contains anyway: within a text, `escape_debug` escapes what cannot be printed.
+fn is_unprintable(sign: char) -> bool {
+    let mut text = [b'a', 0, 0, 0, 0];
+    let length = 1 + sign.encode_utf8(&mut text[1..]).len();
+    let is_escaped = |text| str::escape_debug(text).nth(2).is_some();
+    !sign.is_ascii() && !sign.is_whitespace() && str::from_utf8(&text[..length]).is_ok_and(is_escaped)
+}
+
+/// Returns whether a printable character is drawn onto the one before it. `escape_debug` escapes
+/// such a character at the begin of a text.
+fn is_mark(sign: char) -> bool {
+    !sign.is_ascii() && sign.escape_debug().nth(1).is_some()
 }
 
 /// Returns whether prose may contain the character without a mark: joiners (emoji, Indic scripts,
@@ -104,20 +133,25 @@ pub(crate) fn text_runs(text: &str, kind: TextKind) -> Vec<TextRun<'_>> {
 
 fn hidden_runs(text: &str, kind: TextKind) -> Vec<Range<usize>> {
     // Most texts have none.
-    if !text.chars().any(is_hidden) {
+    if !text.chars().any(is_hidden) && (kind != TextKind::Value || text.is_ascii() && !text.contains("\n\n")) {
         return Vec::new();
     }
     let unbalanced = if kind == TextKind::Prose { unbalanced_controls(text) } else { Vec::new() };
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut before = None;
     let mut flag_until = 0;
+    // The marks on the current character, and the line breaks since the last one that is not blank.
+    let (mut marks, mut breaks) = (0, 0);
     for (at, sign) in text.char_indices() {
         let end = at + sign.len_utf8();
         if sign == FLAG {
             flag_until = end + flag_tags(&text[end..]);
         }
+        marks = if is_mark(sign) { marks + 1 } else { 0 };
+        breaks = if sign.is_whitespace() { breaks + usize::from(sign == '\n') } else { 0 };
         let is_shown = match sign {
-            _ if !is_hidden(sign) => true,
+            '\n' => kind != TextKind::Value || breaks <= MAX_BLANK_LINES + 1,
+            _ if !is_hidden(sign) => kind != TextKind::Value || marks <= MAX_MARKS && !is_unprintable(sign),
             // A Windows line break.
             '\r' => text[end..].starts_with('\n'),
             _ if kind == TextKind::Value => false,
@@ -260,17 +294,19 @@ fn code_points(hidden: &str) -> String {
     points.into_iter().map(point).collect::<Vec<_>>().join(" ")
 }
 
-/// Escapes hidden characters in JSON; it parses to the same value.
+/// Escapes what a value shows as hidden in JSON; it parses to the same value.
 pub(crate) fn escaped_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
-    for sign in json.chars() {
-        if !is_hidden(sign) {
-            escaped.push(sign);
-            continue;
-        }
+    for run in text_runs(json, TextKind::Value) {
+        let hidden = match run {
+            TextRun::Hidden(hidden) => hidden,
+            TextRun::Text(text) => {
+                escaped.push_str(text);
+                continue;
+            }
+        };
         // JSON has hidden characters only within strings, where an escape is valid.
-        let mut units = [0; 2];
-        for unit in sign.encode_utf16(&mut units) {
+        for unit in hidden.encode_utf16() {
             // Writing to a string cannot fail.
             let _ = write!(escaped, "\\u{unit:04x}");
         }

@@ -5,7 +5,7 @@ use super::standing_state::StandingApprovalState;
 use super::sub_agent_output::SubAgentOutput;
 use super::tool_name::tool_label;
 use super::unseen_arguments::UnseenArguments;
-use super::value::value_nodes;
+use super::value::argument_nodes;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
@@ -21,6 +21,10 @@ use wire::{Exposure, ToolPart, arguments_hash};
 /// "Approve" is disabled for this long after the card appears, so that a click meant for what was
 /// there before does not approve the call.
 const APPROVE_DELAY: Duration = Duration::from_millis(500);
+
+/// The number of rows of the text field for changed arguments.
+const MIN_ROWS: usize = 6;
+const MAX_ROWS: usize = 40;
 
 /// A request for approval. A second request about the same call is a different value and gets a
 /// card of its own, so that a decision always applies to what the user has read.
@@ -103,7 +107,11 @@ pub(in crate::agent_chat) fn ApprovalCard(
         expires_at,
         is_cut_off,
     } = ask;
-    let unseen = UnseenArguments::for_arguments(input.as_ref(), &call_id);
+    let unseen = UnseenArguments::for_arguments(input.as_ref(), hidden_input.as_ref(), &call_id);
+    unseen.watch();
+    let [begin, end] = unseen.ends();
+    let hidden_view = hidden_input.as_ref().map(|hidden| hidden_input_view(hidden, input.as_ref()));
+    let rest = StoredValue::new(hidden_input);
     let (label, no, yes) = match is_cut_off {
         true => (Text::CutOffLabel, t(Text::Skip), t(Text::RunAgain)),
         false => (Text::ApprovalLabel, t(Text::Deny), t(Text::Approve)),
@@ -161,9 +169,13 @@ pub(in crate::agent_chat) fn ApprovalCard(
                     <span>{about}{expires_at.map(|at| deadline(session, at))}</span>
                 </p>
             </div>
-            {input.map(|input| view! { <Arguments input is_own draft fault unseen /> })}
+            <div class="cw-approval-arguments" node_ref=unseen.area() on:click=move |_| unseen.recount()>
+                {begin}
+                {input.map(|input| view! { <Arguments input rest is_own draft fault unseen /> })}
+                {hidden_view}
+                {end}
+            </div>
             {unseen.view()}
-            {hidden_input.map(|hidden| hidden_input_view(&hidden))}
             <div class="cw-approval-actions">
                 <input
                     class="cw-approval-note"
@@ -184,7 +196,7 @@ pub(in crate::agent_chat) fn ApprovalCard(
                     type="button"
                     class="cw-button cw-primary"
                     disabled=too_early
-                    aria-describedby=unseen.id()
+                    aria-describedby=move || unseen.id()
                     on:click=move |_| decide(true)
                 >
                     {yes}
@@ -209,12 +221,12 @@ fn split_arguments(input: Option<&Value>, visible: Option<&[String]>) -> (Option
     (Some(shown.into()), (!rest.is_empty()).then(|| rest.into()))
 }
 
-/// The hidden arguments, in a section that the user can open.
-fn hidden_input_view(rest: &Value) -> AnyView {
+/// The hidden arguments, in a section that the user must open before the call can be approved.
+fn hidden_input_view(rest: &Value, shown: Option<&Value>) -> AnyView {
     view! {
         <details class="cw-approval-rest">
             <summary>{t(Text::OtherArguments)}</summary>
-            <div class="cw-approval-input">{value_nodes(rest)}</div>
+            <div class="cw-approval-input">{argument_nodes(rest, shown)}</div>
         </details>
     }
     .into_any()
@@ -272,22 +284,23 @@ fn arguments(text: &str) -> Option<Value> {
 /// Shows the arguments. They become a text field when the user edits them.
 #[component]
 fn Arguments(
-    /// The arguments of the call.
+    /// The arguments of the call that are shown at once.
     input: Value,
+    /// The others.
+    rest: StoredValue<Option<Value>>,
     /// Whether the user may change them.
     is_own: bool,
     /// The arguments as edited by the user.
     draft: RwSignal<Option<String>>,
     /// The error in the edited arguments.
     fault: RwSignal<&'static str>,
-    /// The folded parts that the user has not opened.
+    /// What the user has not seen: it must be seen before it can be changed, since a text field shows
+    /// only a part of a long text.
     unseen: UnseenArguments,
 ) -> AnyView {
     let input = StoredValue::new(input);
     let is_edited = Memo::new(move |_| draft.with(Option::is_some));
     let edit = move |_| {
-        // The text field shows all of them.
-        unseen.mark_all_seen();
         draft.set(Some(input.with_value(|input| escaped_json(&format!("{input:#}")))));
     };
     let change = move |event: Event| {
@@ -298,29 +311,37 @@ fn Arguments(
         if !is_edited.get() {
             let button = is_own.then(|| {
                 view! {
-                    <button type="button" class="cw-button cw-approval-edit" on:click=edit>
+                    <button
+                        type="button"
+                        class="cw-button cw-approval-edit"
+                        disabled=move || unseen.are_any()
+                        aria-describedby=move || unseen.id()
+                        on:click=edit
+                    >
                         <Icon of=Shape::Pencil />
                         {t(Text::Change)}
                     </button>
                 }
             });
-            let shown = input.with_value(value_nodes);
+            let shown = input.with_value(|input| rest.with_value(|rest| argument_nodes(input, rest.as_ref())));
             return view! {
-                <div class="cw-approval-input" node_ref=unseen.area() on:click=move |_| unseen.recount()>
+                <div class="cw-approval-input">
                     {shown}
                     {button}
                 </div>
             }
             .into_any();
         }
+        let text = draft.get_untracked().unwrap_or_default();
+        let rows = text.lines().count().clamp(MIN_ROWS, MAX_ROWS).to_string();
         view! {
             <div class="cw-approval-input">
                 <textarea
                     class="cw-approval-text"
                     aria-label=t(Text::ArgumentsAsJson)
                     spellcheck="false"
-                    rows="6"
-                    prop:value=draft.get_untracked().unwrap_or_default()
+                    rows=rows
+                    prop:value=text
                     on:input=change
                 ></textarea>
                 <p class="cw-approval-fault" role="alert">{move || fault.get().to_owned()}</p>

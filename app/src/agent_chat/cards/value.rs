@@ -23,6 +23,8 @@ const MAX_TOTAL: usize = 2_000;
 const MAY_SCROLL: (usize, usize) = (400, 9);
 /// The number of bytes after which the rest of a text is folded.
 const MAX_TEXT: usize = 20_000;
+/// The number of lines after which the rest of a text is folded.
+const MAX_LINES: usize = 200;
 /// The same limit for keys.
 const MAX_KEY: usize = 200;
 /// The class of folded parts.
@@ -30,7 +32,13 @@ const FOLDED: &str = "cw-value-more";
 
 /// A value as nodes.
 pub(in crate::agent_chat) fn value_nodes(value: &Value) -> Vec<Node> {
-    nodes_at(value, 0, &mut { MAX_TOTAL })
+    nodes_at(value, None, 0, &mut { MAX_TOTAL })
+}
+
+/// A part of a call's arguments as nodes. `others` are the arguments that are shown elsewhere on the
+/// card: a key that would look like one of theirs is shown as it is written.
+pub(in crate::agent_chat) fn argument_nodes(value: &Value, others: Option<&Value>) -> Vec<Node> {
+    nodes_at(value, others.and_then(Value::as_object), 0, &mut { MAX_TOTAL })
 }
 
 /// The number of folded parts in a tree.
@@ -44,7 +52,7 @@ pub(in crate::agent_chat) fn folded_parts(nodes: &[Node]) -> usize {
 }
 
 /// `left` is the number of entries that may still be drawn.
-fn nodes_at(value: &Value, depth: usize, left: &mut usize) -> Vec<Node> {
+fn nodes_at(value: &Value, others: Option<&Map<String, Value>>, depth: usize, left: &mut usize) -> Vec<Node> {
     match value {
         Value::Null => vec![label_node(t(Text::ValueNone))],
         Value::Bool(true) => vec![label_node(t(Text::ValueYes))],
@@ -60,7 +68,7 @@ fn nodes_at(value: &Value, depth: usize, left: &mut usize) -> Vec<Node> {
         Value::Object(entries) if depth >= MAX_DEPTH || *left == 0 => vec![folded_json(entries.len(), value)],
         Value::Array(items) => {
             let count = reserve_entries(left, items.len());
-            let shown = items[..count].iter().map(|item| element("li").children(nodes_at(item, depth + 1, left)));
+            let shown = items[..count].iter().map(|item| element("li").children(nodes_at(item, None, depth + 1, left)));
             let mut nodes = vec![element("ul").attr("class", "cw-value-list").children(shown.collect())];
             if count < items.len() {
                 nodes.push(folded_json(items.len() - count, &Value::from(&items[count..])));
@@ -69,9 +77,12 @@ fn nodes_at(value: &Value, depth: usize, left: &mut usize) -> Vec<Node> {
         }
         Value::Object(entries) => {
             let count = reserve_entries(left, entries.len());
-            let shown = entries.iter().take(count).map(|(key, value)| {
-                let content = element("dd").children(nodes_at(value, depth + 1, left));
-                element("div").children(vec![element("dt").children(key_nodes(key)), content])
+            let labels: Vec<_> = entries.keys().chain(others.into_iter().flat_map(Map::keys)).map(|key| key_label(key)).collect();
+            let shown = entries.iter().zip(&labels).take(count).map(|((key, value), label)| {
+                let is_unique = labels.iter().filter(|other| *other == label).count() == 1;
+                let key = long_text(if is_unique { label } else { key }, MAX_KEY);
+                let content = element("dd").children(nodes_at(value, None, depth + 1, left));
+                element("div").children(vec![element("dt").children(key), content])
             });
             let mut nodes = vec![element("dl").attr("class", "cw-value").children(shown.collect())];
             if count < entries.len() {
@@ -91,13 +102,18 @@ fn reserve_entries(left: &mut usize, count: usize) -> usize {
     count
 }
 
-/// A key as words; a key that is no identifier is shown unchanged.
-fn key_nodes(key: &str) -> Vec<Node> {
-    let is_name = |sign: char| sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.' | ' ');
-    if !key.is_empty() && key.chars().all(is_name) {
-        return long_text(&label_from_id(key), MAX_KEY);
+/// A key as words. A key that is no identifier stays unchanged, and one that begins or ends with a
+/// separator is shown in quotes.
+fn key_label(key: &str) -> String {
+    let is_name = |sign: char| sign.is_alphanumeric() || is_separator(sign);
+    if key.is_empty() || key.starts_with(is_separator) || key.ends_with(is_separator) {
+        return Value::from(key).to_string();
     }
-    long_text(&if key.trim().is_empty() { Value::from(key).to_string() } else { key.to_owned() }, MAX_KEY)
+    if key.chars().all(is_name) { label_from_id(key) } else { key.to_owned() }
+}
+
+fn is_separator(sign: char) -> bool {
+    matches!(sign, '_' | '-' | '.' | ' ')
 }
 
 /// Folded entries, as JSON.
@@ -117,12 +133,14 @@ fn folded(label: String, content: Node) -> Node {
     element("details").attr("class", FOLDED).children(vec![element("summary").text(label), content])
 }
 
-/// A text; beyond `most` bytes it is folded.
+/// A text; beyond `most` bytes or [`MAX_LINES`] lines it is folded.
 fn long_text(content: &str, most: usize) -> Vec<Node> {
-    if content.len() <= most {
+    let lines = content.match_indices('\n').nth(MAX_LINES).map_or(content.len(), |(at, _)| at);
+    let shown = content.floor_char_boundary(most).min(lines);
+    if shown == content.len() {
         return vec![text_node(content)];
     }
-    let (begin, rest) = content.split_at(content.floor_char_boundary(most));
+    let (begin, rest) = content.split_at(shown);
     let label = fill(Text::ShowRest, &[&numbers::byte_size(rest.len() as u64)]);
     vec![text_node(begin), folded(label, text_node(rest))]
 }
@@ -185,7 +203,24 @@ mod tests {
         check(&json!("  "), 0, "\" \"");
         check(&json!({ "a\u{202e}b": "pay \u{202e}001" }), 0, "aU+202E b pay U+202E 001");
         check(&json!({ "": 1 }), 0, "\"\" 1");
+        check(&json!({ "_": 1 }), 0, "\"_\" 1");
         check(&json!([true, null]), 0, "yes none");
+    }
+
+    #[test]
+    fn keys_that_would_look_the_same_are_shown_as_written() {
+        let keys = json!({ "toAddress": 1, "to-address": 2, "to_address": 3, "amount": 4, "amount_": 5 });
+        check(&keys, 0, "toAddress 1 to-address 2 to_address 3 Amount 4 \"amount_\" 5");
+        let nodes = argument_nodes(&json!({ "to_address": 1, "sum": 2 }), Some(&json!({ "toAddress": 3 })));
+        assert_eq!(said(&nodes).split_whitespace().collect::<Vec<_>>(), ["to_address", "1", "Sum", "2"]);
+    }
+
+    #[test]
+    fn blank_lines_do_not_hide_the_end() {
+        let value = json!(format!("pay 1 EUR{}and more", "\n".repeat(150)));
+        check(&value, 0, "pay 1 EUR U+000A ×146 and more");
+        let value = json!(format!("pay 1 EUR{}and more", "\n.".repeat(MAX_LINES + 1)));
+        assert_eq!(folded_parts(&value_nodes(&value)), 1);
     }
 
     #[test]

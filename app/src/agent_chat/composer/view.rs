@@ -16,6 +16,10 @@ use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use wire::page::{SubmitType, WhileRunning};
 
+/// For this long after a click on the send button, the stop button that takes its place ignores
+/// clicks: they are the second half of a double click.
+const DOUBLE_CLICK_MS: f64 = 500.0;
+
 /// The composer. Enter sends and Shift+Enter inserts a line break (or the other way round), Escape
 /// stops the answer, and the up key in an empty field recalls earlier messages.
 #[component]
@@ -205,6 +209,8 @@ fn SendAndStop() -> AnyView {
     let is_sending = |attached: &Attachment| attached.upload.with(|upload| matches!(upload, Upload::Running(_)));
     let is_refused = Memo::new(move |_| is_empty.get() || session.attachments.with(|all| all.iter().any(is_sending)));
     let is_busy = Memo::new(move |_| session.is_busy());
+    // When the send button was clicked last.
+    let sent = StoredValue::new(f64::NEG_INFINITY);
     let stop = move || {
         is_busy.get().then(|| {
             let stopping = move || session.phase.get() == Phase::Stopping;
@@ -215,7 +221,11 @@ fn SendAndStop() -> AnyView {
                     aria-label=t(Text::Stop)
                     title=t(Text::StopEscape)
                     disabled=stopping
-                    on:click=move |_| session.dispatch(SessionAction::Stop)
+                    on:click=move |_| {
+                        if browser::now() - sent.get_value() > DOUBLE_CLICK_MS {
+                            session.dispatch(SessionAction::Stop);
+                        }
+                    }
                 >
                     <Icon of=Shape::Stop />
                 </button>
@@ -238,6 +248,7 @@ fn SendAndStop() -> AnyView {
                     aria-label=label
                     title=title
                     disabled=move || is_refused.get()
+                    on:click=move |_| sent.set_value(browser::now())
                 >
                     <Icon of=Shape::Send />
                 </button>

@@ -5,6 +5,7 @@
 use super::feedback::rating_button;
 use super::info::message_info;
 use super::menu::{MENU, has_menu};
+use super::notice::text_with_outcome;
 use super::state::MessageState;
 use super::versions::Versions;
 use crate::agent_chat::chunk_tables::EXTRAS;
@@ -103,7 +104,7 @@ fn copy_button(message: MessageState) -> AnyView {
     let copied = RwSignal::new(false);
     let what = if message.role == Role::User { t(Text::CopyMessage) } else { t(Text::CopyAnswer) };
     let copy = move |_| {
-        if browser::copy(&message.text()) {
+        if browser::copy(&text_with_outcome(message.text(), &message)) {
             copied.set(true);
             let reset = move || {
                 // The message may have been removed by then.

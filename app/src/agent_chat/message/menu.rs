@@ -1,6 +1,7 @@
 //! The menu with the less common actions of a message. The log has one menu, a native popover that
 //! the style sheet anchors to the button that opened it.
 
+use super::notice::text_with_outcome;
 use crate::agent_chat::chunk_tables::EXTRAS;
 use crate::agent_chat::composer::speech;
 use crate::agent_chat::session::Session;
@@ -48,7 +49,7 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
     let Some(message) = session.menu_message.get_untracked() else { return ().into_any() };
     let actions = session.actions();
     let is_answer = message.role == Role::Assistant;
-    let id = message.id;
+    let id = message.id.clone();
     let close = move || {
         if let Some(menu) = menu.get_untracked() {
             // Fails only if the menu is already closed.
@@ -57,10 +58,9 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
     };
     let mut items = Vec::new();
     if is_answer && actions.copy {
-        let id = id.clone();
         items.push(item(t(Text::CopyAsText), Shape::Copy, None, move || {
             close();
-            browser::copy(&browser::visible_text(&id));
+            browser::copy(&text_with_outcome(browser::visible_text(&message.id), &message));
         }));
     }
     if is_answer && actions.audio {

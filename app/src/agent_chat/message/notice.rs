@@ -50,6 +50,7 @@ fn newest_ending(session: Session, message: &MessageState, metadata: MessageMeta
 fn older_ending(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<AnyView> {
     let text = match metadata.outcome? {
         Outcome::Failed => return Some(failure_notice(session, message, metadata)),
+        Outcome::Interrupted if is_server_gone(metadata.reason) => t(Text::AnswerServerGone),
         outcome => outcome_label(outcome)?,
     };
     Some(notice("cw-notice cw-notice-quiet", None, text.to_owned(), ().into_any()))
@@ -87,15 +88,28 @@ pub(crate) fn outcome_label(broken_off: Outcome) -> Option<&'static str> {
     }
 }
 
+/// A copied text of a message, with a last line that says so if the message is incomplete.
+pub(in crate::agent_chat) fn text_with_outcome(text: String, message: &MessageState) -> String {
+    let outcome = message.metadata.with_untracked(MessageMetadata::incomplete_outcome);
+    match outcome.and_then(outcome_label) {
+        Some(label) => format!("{}\n\n[{label}]", text.trim_end()),
+        None => text,
+    }
+}
+
 /// Why an answer was interrupted, and what continuing it does.
 fn interruption_text(message: &MessageState, reason: Option<EndReason>) -> Text {
     let has = |what: fn(&ToolPart) -> bool| message.tools().iter().any(|tool| tool.with(what));
     match () {
         () if has(ToolPart::repeats_on_continue) => Text::AnswerCutOff,
         () if has(is_expired) => Text::AnswerExpired,
-        () if matches!(reason, Some(EndReason::ServerGone | EndReason::LeaseLost)) => Text::AnswerServerGone,
+        () if is_server_gone(reason) => Text::AnswerServerGone,
         () => Text::AnswerInterrupted,
     }
+}
+
+fn is_server_gone(reason: Option<EndReason>) -> bool {
+    matches!(reason, Some(EndReason::ServerGone | EndReason::LeaseLost))
 }
 
 /// The limit at which an answer ended.
@@ -174,4 +188,25 @@ pub(in crate::agent_chat) fn notice(
         </div>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use wire::{Role, UiMessage};
+
+    #[test]
+    fn copies_of_incomplete_answers_say_so() {
+        let check = |metadata: serde_json::Value, expected: &str| {
+            let mut message = UiMessage::new("a", Role::Assistant);
+            message.metadata = Some(metadata);
+            let copied = Owner::new().with(|| text_with_outcome("37, 38, ".to_owned(), &MessageState::new(&message)));
+            assert_eq!(copied, expected);
+        };
+        check(json!({ "outcome": "stopped" }), "37, 38,\n\n[Stopped.]");
+        check(json!({ "outcome": "interrupted" }), "37, 38,\n\n[The answer was interrupted.]");
+        check(json!({ "outcome": "done" }), "37, 38, ");
+        check(json!({}), "37, 38, ");
+    }
 }

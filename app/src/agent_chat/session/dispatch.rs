@@ -51,10 +51,12 @@ impl Session {
         match act {
             SessionAction::Watch => {
                 self.restore_expected();
+                self.apply_sent_values();
                 self.watch_active();
             }
             SessionAction::RunClientCalls => {
                 self.restore_expected();
+                self.apply_sent_values();
                 self.catch_up();
                 self.run_client_calls();
             }

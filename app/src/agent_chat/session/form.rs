@@ -8,6 +8,9 @@
 //! user stay; before a new conversation the user is asked whether to keep them. With
 //! `sharedStatePerConversation`, all values belong to the conversation and are saved in local
 //! storage, so that other tabs have them as well.
+//!
+//! Values that an agent writes are shown when the server has accepted the result of the call; until
+//! then see `page/sent_values.rs`.
 
 use super::Session;
 use super::host_form::FormConversation;
@@ -85,7 +88,7 @@ impl Session {
     }
 
     /// The id of the conversation to which the form belongs; empty if it has none yet. Tracked.
-    fn form_conversation_id(self) -> String {
+    pub(super) fn form_conversation_id(self) -> String {
         self.id.get().or_else(|| self.chat.preset_id()).unwrap_or_default()
     }
 

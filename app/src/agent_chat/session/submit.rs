@@ -6,7 +6,7 @@ use crate::agent_chat::composer::outgoing::{Attachment, OutgoingMessage, Upload}
 use crate::agent_chat::message::state::MessageState;
 use crate::api::{self, ApiError};
 use crate::prelude::*;
-use crate::texts::{Text, error_text, fill};
+use crate::texts::{Text, error_text, fill, t};
 use crate::ui::browser;
 use serde_json::{Map, Value, json};
 use wire::api::{Answer, SendRequest, Submission};
@@ -306,6 +306,7 @@ impl Session {
         }
         if let Some(written) = written {
             self.page_state.write_by_agent(written.to_vec());
+            self.forget_sent_values();
         }
         self.notify_other_tabs();
         if self.inner.with_value(|inner| inner.stop_requested) {
@@ -375,14 +376,21 @@ impl Session {
     /// an offer to retry.
     pub(super) fn handle_refusal(self, error: &ApiError, remedy: Remedy) {
         let busy = error.code() == ErrorCode::Busy;
+        // Only a conversation that is on the server has an id here.
+        let is_gone = error.code() == ErrorCode::NotFound && self.id.with_untracked(Option::is_some);
         let remedy = match error.code() {
             ErrorCode::Busy => None,
+            ErrorCode::NotFound if is_gone && !self.chat.is_bound_to_state => Some(Remedy::New),
             // If the page sets the conversation's id, no other conversation can be opened.
             ErrorCode::OtherAgent if self.chat.is_bound_to_state => None,
             ErrorCode::OtherAgent => Some(Remedy::New),
             _ => Some(remedy),
         };
         self.report_error(error, remedy);
+        if is_gone {
+            let message = t(Text::ConversationGone).to_owned();
+            self.problem.set(Some(Problem { message, remedy }));
+        }
         if busy && self.phase.get_untracked() == Phase::Idle {
             leptos::task::spawn_local(self.reload());
         }

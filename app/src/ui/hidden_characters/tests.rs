@@ -10,7 +10,7 @@ fn check(kind: TextKind, text: &str, expected: &str) {
 #[test]
 fn hidden_characters_match_the_unicode_tables() {
     let hidden =
-        Regex::new(r"^[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Zl}\p{Zp}\u{fff9}-\u{fffb}\u{2800}]$").unwrap();
+        Regex::new(r"^[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Zl}\p{Zp}\u{fff9}-\u{fffc}\u{2800}\u{13441}\u{13442}\u{16fe4}\u{1d159}]$").unwrap();
     for sign in '\0'..=char::MAX {
         let expected = hidden.is_match(sign.encode_utf8(&mut [0; 4])) && !matches!(sign, '\n' | '\t');
         assert_eq!(is_hidden(sign), expected, "U+{:04X}", u32::from(sign));
@@ -32,6 +32,34 @@ fn values_show_every_hidden_character() {
     check("\u{2066}x\u{2069}", "[U+2066]x[U+2069]");
     check("filler\u{3164}\u{2800}", "filler[U+3164 U+2800]");
     check("\u{feff}bom", "[U+FEFF]bom");
+    check("\u{fffc}\u{1d159}\u{16fe4}\u{13441}", "[U+FFFC U+1D159 U+16FE4 U+13441]");
+    check(
+        "\u{e000} \u{10fffd} \u{13430} \u{600} \u{378} \u{dffff}",
+        "[U+E000] [U+10FFFD] [U+13430] [U+0600] [U+0378] [U+DFFFF]",
+    );
+    check("a\u{3000}b\u{a0}c \u{fffd}", "a\u{3000}b\u{a0}c \u{fffd}");
+}
+
+#[test]
+fn values_show_few_marks_on_a_character_and_few_blank_lines() {
+    let check = |text: &str, expected: &str| check(TextKind::Value, text, expected);
+    check(&format!("a{}b", "\u{301}".repeat(200)), &format!("a{}[U+0301 ×194]b", "\u{301}".repeat(6)));
+    check(&format!("א{}", "\u{5b0}".repeat(7)), &format!("א{}[U+05B0]", "\u{5b0}".repeat(6)));
+    for text in ["Tiếng Việt".into(), "שָּׁ֑לוֹם".into(), "คํ่า".into(), "e\u{301}".repeat(20), "क्षि".repeat(5)]
+    {
+        let text: String = text;
+        check(&text, &text);
+    }
+    check("a\n\n\n\nb\n", "a\n\n\n\nb\n");
+    check(&format!("a{}b", "\n".repeat(3000)), "a\n\n\n\n[U+000A ×2996]b");
+    check("a\n \n\t\n\u{3000}\n\nb", "a\n \n\t\n\u{3000}\n[U+000A]b");
+}
+
+#[test]
+fn prose_does_not_mark_what_only_values_mark() {
+    let text = format!("a{}\u{e000}\u{13430}{}b", "\u{301}".repeat(9), "\n".repeat(9));
+    check(TextKind::Prose, &text, &text);
+    check(TextKind::Code, &text, &text);
 }
 
 #[test]
@@ -110,9 +138,22 @@ proptest! {
                         prop_assert!(!part.replace("\r\n", "\n").contains(is_hidden), "{part:?}");
                     }
                     TextRun::Text(part) => prop_assert!(!part.contains(['\u{202d}', '\u{202e}', '\0']), "{part:?}"),
+                    TextRun::Hidden(part) if kind == TextKind::Value => prop_assert!(!part.is_empty()),
                     TextRun::Hidden(part) => prop_assert!(part.chars().all(is_hidden), "{part:?}"),
                 }
             }
+        }
+    }
+
+    /// Both rely on how the standard library escapes; the tables may be of different versions.
+    #[test]
+    fn marks_and_unprintable_characters_match_the_unicode_tables(sign in any::<char>()) {
+        let is = |class: &str| Regex::new(class).unwrap().is_match(sign.encode_utf8(&mut [0; 4]));
+        let expected = is(r"[\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Cn}]") && !sign.is_whitespace();
+        if !is(r"\p{Cn}") && !sign.is_ascii() && !is(r"\p{Cc}") {
+            prop_assert_eq!(is_unprintable(sign), expected);
+            let is_combining = is(r"[\p{Mn}\p{Me}]");
+            prop_assert!(!is_combining || is_mark(sign));
         }
     }
 

@@ -9,7 +9,7 @@ use crate::record::steps;
 use crate::record::telemetry::{self, Recorder, RunFacts, in_trace};
 use crate::run::ending;
 use crate::{Caller, Chat, Inner, errors, now};
-use agent::{InvocationReply, InvocationRequest, InvocationTools, InvokeError};
+use agent::{InvocationReply, InvocationRequest, InvokeError};
 use contract::{ModelUse, RunScope};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -156,15 +156,10 @@ impl Inner {
             run_id: id.clone(),
         };
         let record = Arc::new(CallRecord::new(subject, cancel.clone(), recorder.clone(), self.store.clone()));
-        let only = invoke_request::named_tools(request.tools);
         let question = InvocationRequest {
             prompt: request.input.prompt,
             form,
-            tools: only.map(|only| InvocationTools {
-                only,
-                approved: request.approved_tools,
-                observer: record.clone(),
-            }),
+            tools: invoke_request::tools(request.tools, request.approved_tools, record.clone()),
             limits: invoke_request::limits(&request.limits),
             time: invoke_request::time_limit(request.agent_tier, &self.agents.invocation_tiers()),
             scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },

@@ -1,8 +1,9 @@
 //! The request of an invocation: its checks and its conversion.
 
-use agent::{Agent, AnswerForm, SchemaError, TurnLimits};
+use agent::{Agent, AnswerForm, InvocationObserver, InvocationTools, SchemaError, TurnLimits};
 use contract::{Execution, ResponseFormat};
 use settings::InvocationTiers;
+use std::sync::Arc;
 use std::time::Duration;
 use wire::invoke::{AgentTier, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema};
 use wire::{ErrorCode, ErrorReason, UserError};
@@ -119,13 +120,19 @@ pub(super) fn limits(limits: &InvokeLimits) -> TurnLimits {
     }
 }
 
-/// Returns the names of the tools, `None` among them for all; nothing if no tools are wanted.
-pub(super) fn named_tools(tools: InvokeTools) -> Option<Option<Vec<String>>> {
-    match tools {
-        InvokeTools::All(false) => None,
-        InvokeTools::All(true) => Some(None),
-        InvokeTools::Named(names) => Some(Some(names)),
-    }
+/// Returns the tools of an invocation, if any are wanted; `approved` are those that need no further
+/// approval.
+pub(super) fn tools(
+    tools: InvokeTools,
+    approved: Vec<String>,
+    observer: Arc<dyn InvocationObserver>,
+) -> Option<InvocationTools> {
+    let only = match tools {
+        InvokeTools::All(false) => return None,
+        InvokeTools::All(true) => None,
+        InvokeTools::Named(names) => Some(names),
+    };
+    Some(InvocationTools { only, approved, observer })
 }
 
 /// Returns the error while too many invocations are running.

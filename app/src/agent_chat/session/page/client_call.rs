@@ -24,11 +24,11 @@ const OTHER_TAB_DELAY: Duration = Duration::from_secs(3);
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Session {
-    /// Continues what the page had begun before it was loaded: calls that wait for it, and events
-    /// that it expected. Part of the chunk `conversation`: the code for both is loaded only if there
+    /// Continues what the page had begun before it was loaded: calls that wait for it, values that
+    /// they wrote, and events that it expected. Part of the chunk `conversation`: the code for both is loaded only if there
     /// is something to do.
     pub(in crate::agent_chat) fn resume(self) {
-        if self.has_expected() || !self.client_calls().is_empty() {
+        if self.has_expected() || self.has_sent_values() || !self.client_calls().is_empty() {
             self.dispatch(SessionAction::RunClientCalls);
         }
     }
@@ -109,13 +109,22 @@ impl Session {
             if self.is_disposed() {
                 return;
             }
+            let was_sent = self.save_sent_values(&answers, &written);
             let refused =
                 answers.is_empty() || self.submit(Submission::Answers { answers }, Some(&written)).await.is_err();
             if self.is_disposed() {
                 return;
             }
             if refused {
+                // If an earlier page of this tab sent the values as well, they are what the server
+                // has accepted.
+                if !was_sent {
+                    self.forget_sent_values();
+                }
                 self.reload().await;
+                if !self.is_disposed() {
+                    self.apply_sent_values();
+                }
             } else {
                 self.inner.update_value(|inner| inner.unsent_results.clear());
             }

@@ -211,6 +211,9 @@ impl Session {
         self.collect_end_events(live.reader.message(), false);
         self.notify_other_tabs();
         self.reload_if_passed_over();
+        if !own {
+            self.apply_sent_values();
+        }
         let is_to_come = if own { self.run_client_calls() } else { self.run_client_calls_later() };
         if !is_to_come {
             self.send_waiting();

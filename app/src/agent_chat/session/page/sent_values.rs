@@ -1,0 +1,90 @@
+//! Values that an agent wrote to the page's fields and whose result the server may have accepted
+//! without this page knowing, because it was closed before it read the response.
+//!
+//! They are saved in the tab before the result is sent. A page that is loaded writes them if the
+//! transcript has the result; if the call still waits, it is executed again.
+
+use crate::agent_chat::composer::drafts::user_mark;
+use crate::agent_chat::session::Session;
+use crate::prelude::*;
+use crate::ui::browser;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wire::ToolState;
+use wire::api::Answer;
+
+/// Larger values, in bytes of JSON, are not saved.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// What was sent for calls that write to the page.
+#[derive(Serialize, Deserialize)]
+struct SentValues {
+    calls: Vec<String>,
+    /// The values by the key of their input.
+    written: Vec<(String, Value)>,
+}
+
+impl Session {
+    /// Saves what the calls write; returns whether this tab had sent the same calls before the page
+    /// was loaded.
+    pub(super) fn save_sent_values(self, answers: &[Answer], written: &[(String, Value)]) -> bool {
+        let Some(key) = self.sent_values_key().filter(|_| !written.is_empty()) else { return false };
+        let call = |answer: &Answer| match answer {
+            Answer::Output { tool_call_id, .. } => Some(tool_call_id.clone()),
+            _ => None,
+        };
+        let sent = SentValues { calls: answers.iter().filter_map(call).collect(), written: written.to_vec() };
+        let was_sent = read(&key).is_some_and(|before| before.calls == sent.calls);
+        let text = serde_json::to_string(&sent).ok().filter(|text| text.len() <= MAX_BYTES);
+        browser::write_session_storage(&key, text);
+        was_sent
+    }
+
+    /// Removes what was saved: the page knows the response.
+    pub(in crate::agent_chat::session) fn forget_sent_values(self) {
+        if let Some(key) = self.sent_values_key() {
+            browser::write_session_storage(&key, None);
+        }
+    }
+
+    /// Whether values were sent whose fate this page does not know.
+    pub(super) fn has_sent_values(self) -> bool {
+        self.sent_values_key().is_some_and(|key| browser::read_session_storage(&key).is_some())
+    }
+
+    /// Writes the saved values if the server has accepted them.
+    pub(in crate::agent_chat::session) fn apply_sent_values(self) {
+        let Some((key, sent)) = self.sent_values_key().and_then(|key| read(&key).map(|sent| (key, sent))) else {
+            return;
+        };
+        let tools = self.messages.get_untracked().into_iter().flat_map(|message| message.tools());
+        let states: Vec<_> = tools
+            .map(|tool| tool.get_untracked())
+            .filter(|tool| sent.calls.contains(&tool.tool_call_id))
+            .map(|tool| tool.state)
+            .collect();
+        if states.contains(&ToolState::InputAvailable) {
+            return;
+        }
+        browser::write_session_storage(&key, None);
+        if states.contains(&ToolState::OutputAvailable) {
+            let is_field = |(input, _): &(String, Value)| {
+                self.block.with_value(|place| place.fields.iter().any(|field| field.target.as_ref() == Some(input)))
+            };
+            self.page_state.write_by_agent(sent.written.into_iter().filter(is_field).collect());
+        }
+    }
+
+    /// The storage key; none if the form belongs to a host page, or without a conversation.
+    fn sent_values_key(self) -> Option<String> {
+        let id = untrack(|| self.form_conversation_id());
+        self.block.with_value(|place| {
+            place.form_conversation.filter(|_| !id.is_empty() && !place.fields.is_empty())?;
+            Some(format!("cw-sent/{}/{}/{}/{id}", user_mark(), place.page_id, place.block_id))
+        })
+    }
+}
+
+fn read(key: &str) -> Option<SentValues> {
+    serde_json::from_str(&browser::read_session_storage(key)?).ok()
+}
