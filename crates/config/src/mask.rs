@@ -63,7 +63,8 @@ fn key_before(characters: &[char], colon: usize) -> String {
 /// Whether a key holds a secret: `apiKey`, `x-api-key`, `token`, `clientSecret`, `authorization`, ….
 fn names_secret(key: &str) -> bool {
     let ends = ["apikey", "api-key", "api_key", "token", "secret", "password", "authorization"];
-    key != "_secret" && ends.iter().any(|end| key.ends_with(end))
+    // `_secret` and `__secret` are operators, whose value is a name.
+    !key.starts_with('_') && ends.iter().any(|end| key.ends_with(end))
 }
 
 /// Returns the index after the scalar that begins here: behind its closing quote, or before what ends a

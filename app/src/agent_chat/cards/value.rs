@@ -77,7 +77,8 @@ fn nodes_at(value: &Value, others: Option<&Map<String, Value>>, depth: usize, le
         }
         Value::Object(entries) => {
             let count = reserve_entries(left, entries.len());
-            let labels: Vec<_> = entries.keys().chain(others.into_iter().flat_map(Map::keys)).map(|key| key_label(key)).collect();
+            let labels: Vec<_> =
+                entries.keys().chain(others.into_iter().flat_map(Map::keys)).map(|key| key_label(key)).collect();
             let shown = entries.iter().zip(&labels).take(count).map(|((key, value), label)| {
                 let is_unique = labels.iter().filter(|other| *other == label).count() == 1;
                 let key = long_text(if is_unique { label } else { key }, MAX_KEY);

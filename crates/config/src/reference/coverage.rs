@@ -170,8 +170,10 @@ fn every_key_is_in_a_config_that_a_test_loads() {
         let config = source::load(&ConfigFiles::Folder(folder), main, &mut Report::default()).unwrap();
         schema.mark(&published, "", &config.to_value(), &mut used);
     }
-    // The locale has a key for each text of the UI, which tests of their own compare.
-    let missing: Vec<_> = all.difference(&used).filter(|key| !key.starts_with("Texts.")).collect();
+    // The locale has a key for each text of the UI, which tests of their own compare. Operators stand
+    // within values of any shape; a page with all of them is `end2end/configs/operators.yaml`.
+    let is_elsewhere = |key: &&String| key.starts_with("Texts.") || key.contains("Operator.");
+    let missing: Vec<_> = all.difference(&used).filter(|key| !is_elsewhere(key)).collect();
     assert!(all.len() > 400, "{}", all.len());
     assert_eq!(missing, Vec::<&String>::new());
 }

@@ -100,7 +100,8 @@ impl<S: Clone + Send + Sync + 'static> ApiRouter<S> {
             Access::Users { scope } => {
                 route.layer(from_fn(move |request, next| require_key_scope(scope, request, next)))
             }
-            Access::Anyone | Access::Platforms => route,
+            Access::Anyone => route.layer(from_fn(|request, next| require_key_scope(None, request, next))),
+            Access::Platforms => route,
         };
         self.router = self.router.route(&operation.path, route);
         self.operations.push(operation);

@@ -49,8 +49,11 @@ fn resolve_schema(schema: &Value) -> Value {
 /// Returns a value of this schema with all optional parts.
 fn example(schema: &Value, name: &str, id: &str) -> Value {
     let schema = resolve_schema(schema);
-    if name == "messages" {
-        return json!([message("mine")]);
+    match name {
+        "messages" => return json!([message("mine")]),
+        // Names of tools of the agent, which has none.
+        "approved_tools" => return json!([]),
+        _ => {}
     }
     if let Some(only) = schema.get("const").or_else(|| schema["enum"].get(0)) {
         return only.clone();
@@ -64,7 +67,7 @@ fn example(schema: &Value, name: &str, id: &str) -> Value {
         "string" if ["from", "agent_name"].contains(&name) => "a".into(),
         "string" => "mine".into(),
         "boolean" => true.into(),
-        "integer" => 1.into(),
+        "integer" | "number" => 1.into(),
         "array" => json!([example(&schema["items"], name, id)]),
         _ => match schema["properties"].as_object() {
             Some(properties) => properties.iter().map(|(key, of)| (key.clone(), example(of, key, id))).collect(),

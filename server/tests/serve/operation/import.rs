@@ -315,7 +315,7 @@ async fn app_of_one_file_answers_after_the_import() {
         |       ^^^^^^^^^^^^^
         = help: leave it out, or let the agent speak Chat Completions, which knows it: `api: chat`
 
-    …/chatwright.yaml:129:11: warning: the agent sees and may write every input of this page
+    …/chatwright.yaml:129:11: warning: the agent sees and may write every input of this page, and every key that an action sets
          |
      129 |           sharedState: { _state: true }
          |           ^^^^^^^^^^^
@@ -329,66 +329,9 @@ async fn app_of_one_file_answers_after_the_import() {
     chatwright.yaml
     ");
     assert_snapshot!(answer(&output, "review/reviewer").await, @r"
-    …/lowdefy.yaml:16:5: warning: left out: the connection of the type `MongoDBCollection`
-        |
-     16 |   - id: archive
-        |     ^^
-        = help: use a database with SQL (`Sql`: PostgreSQL or SQLite), or a web service in front of MongoDB (`Http`)
+    Let me look that up.Reviewed.
 
-    …/lowdefy.yaml:42:7: warning: left out: `generateTitle`
-        |
-     42 |       generateTitle: true
-        |       ^^^^^^^^^^^^^
-        = help: add an endpoint with `GenerateText` to `hooks.onFinish` that returns a part `data-chat-title`
-
-    …/lowdefy.yaml:85:9: warning: left out: the step `moved` of the type `MongoDBInsertOne`
-        |
-     85 |       - id: moved
-        |         ^^
-        = help: use a database with SQL (`Sql`: PostgreSQL or SQLite), or a web service in front of MongoDB (`Http`)
-
-    …/lowdefy.yaml:90:33: warning: left out: the step `:return`: no step before this one has the id `moved`
-        |
-     90 |       - :return: { id: { _step: moved.insertedId } }
-        |                                 ^^^^^^^^^^^^^^^^
-        = help: a step sees the results of the steps before it
-
-    …/chatwright.yaml:34:7: warning: `frequencyPenalty` has no effect: OpenAI's Responses API does not know it
-        |
-     34 |       frequencyPenalty: 0.1
-        |       ^^^^^^^^^^^^^^^^
-        = help: leave it out, or let the agent speak Chat Completions, which knows it: `api: chat`
-
-    …/chatwright.yaml:35:7: warning: `presencePenalty` has no effect: OpenAI's Responses API does not know it
-        |
-     35 |       presencePenalty: 0.1
-        |       ^^^^^^^^^^^^^^^
-        = help: leave it out, or let the agent speak Chat Completions, which knows it: `api: chat`
-
-    …/chatwright.yaml:36:7: warning: `seed` has no effect: OpenAI's Responses API does not know it
-        |
-     36 |       seed: 7
-        |       ^^^^
-        = help: leave it out, or let the agent speak Chat Completions, which knows it: `api: chat`
-
-    …/chatwright.yaml:37:7: warning: `stopSequences` has no effect: OpenAI's Responses API does not know it
-        |
-     37 |       stopSequences: [END]
-        |       ^^^^^^^^^^^^^
-        = help: leave it out, or let the agent speak Chat Completions, which knows it: `api: chat`
-
-    …/chatwright.yaml:129:11: warning: the agent sees and may write every input of this page
-         |
-     129 |           sharedState: { _state: true }
-         |           ^^^^^^^^^^^
-         = help: list the keys that it needs, `key: { _state: key }`
-
-    the config is valid once the variables in .env.example are set
-    taken over: 3 connections, 2 agents, 3 endpoints, 1 page; left out: 4; changed: 0
-    wrote 2 files to …
-    exit status: 0
-    .env.example
-    chatwright.yaml
+    Source: the article *Refunds*.
     ");
 }
 
