@@ -3,8 +3,8 @@
 use crate::prelude::*;
 use wire::page::ColumnsProperties;
 
-/// The whole width, in the units of the style sheet's classes for shares, which have four digits.
-const WHOLE: f64 = 10_000.0;
+/// The whole width, in the units of the style sheet's `cw-share-N` classes.
+const SHARES: f64 = 12.0;
 
 /// Puts its blocks side by side, one per column; on a narrow screen they are stacked.
 #[component]
@@ -20,46 +20,38 @@ pub fn Columns(
 /// Renders the columns from their contents.
 pub(super) fn columns_view(properties: &ColumnsProperties, columns: Vec<AnyView>) -> AnyView {
     let shares = shares(&properties.widths, columns.len());
-    let column = |(content, share)| view! { <div class=share_class("cw-column", share)>{content}</div> }.into_any();
+    let column =
+        |(content, share)| view! { <div class=format!("cw-column cw-share-{share}")>{content}</div> }.into_any();
     view! { <div class="cw-columns">{columns.into_iter().zip(shares).map(column).collect_view()}</div> }.into_any()
 }
 
-/// Returns each column's share of the width in ten thousandths, at least one.
-pub(crate) fn shares(widths: &[f64], columns: usize) -> Vec<u16> {
+/// Returns each column's share of the width in twelfths, at least one. Shares are CSS classes,
+/// because the content security policy forbids inline styles.
+pub(crate) fn shares(widths: &[f64], columns: usize) -> Vec<u8> {
     let width = |column: usize| {
         let width = widths.get(column).copied().unwrap_or(1.0);
         if width.is_finite() && width > 0.0 { width } else { 1.0 }
     };
     let total = (0..columns).map(width).sum::<f64>();
     // A cast from f64 saturates, and the clamp limits it to the classes that exist.
-    (0..columns).map(|column| (width(column) / total * WHOLE).round().clamp(1.0, WHOLE - 1.0) as u16).collect()
-}
-
-/// Adds the classes of a share of the width, one for each digit: the content security policy forbids
-/// inline styles.
-pub(crate) fn share_class(classes: &str, share: u16) -> String {
-    let digit = |place: u16| share / place % 10;
-    format!("{classes} cw-share a{} b{} c{} d{}", digit(1000), digit(100), digit(10), digit(1))
+    (0..columns).map(|column| (width(column) / total * SHARES).round().clamp(1.0, SHARES) as u8).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{share_class, shares};
+    use super::shares;
 
     #[test]
-    fn widths_are_converted_to_shares() {
+    fn widths_are_converted_to_twelfths() {
         for (widths, columns, expected) in [
-            (&[][..], 2, &[5000, 5000][..]),
-            (&[1.0, 2.0], 2, &[3333, 6667]),
-            (&[1.0], 3, &[3333, 3333, 3333]),
-            (&[1.0, 1000.0], 2, &[10, 9990]),
-            (&[f64::NAN, -1.0], 2, &[5000, 5000]),
-            (&[3.0, 7.0], 2, &[3000, 7000]),
-            (&[0.05, 1e9], 2, &[1, 9999]),
+            (&[][..], 2, &[6, 6][..]),
+            (&[1.0, 2.0], 2, &[4, 8]),
+            (&[1.0], 3, &[4, 4, 4]),
+            (&[1.0, 1000.0], 2, &[1, 12]),
+            (&[f64::NAN, -1.0], 2, &[6, 6]),
             (&[1.0], 0, &[]),
         ] {
             assert_eq!(shares(widths, columns), expected, "{widths:?}");
         }
-        assert_eq!(share_class("x", 3045), "x cw-share a3 b0 c4 d5");
     }
 }

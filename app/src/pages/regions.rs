@@ -4,7 +4,6 @@ use super::agent_changes::AgentChanges;
 use super::drawer::{CONTENT_DRAWER, CONVERSATIONS_DRAWER, DrawerHead, close_drawers};
 use super::layout::{PageLayout, Region};
 use crate::blocks::Blocks;
-use crate::blocks::columns::share_class;
 use crate::chat_context::ChatContext;
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -38,8 +37,8 @@ pub struct PageRegions {
 pub struct RegionView {
     /// The view.
     pub view: AnyView,
-    /// The region's share of the width in ten thousandths; `None` for the default width.
-    pub share: Option<u16>,
+    /// The region's share of the width in twelfths; `None` for the default width.
+    pub share: Option<u8>,
 }
 
 impl RegionView {
@@ -54,7 +53,7 @@ impl PageRegions {
     pub(crate) fn from_layout(layout: PageLayout) -> Self {
         let content_title = layout.content_title().map(str::to_owned);
         let part = |region: Region| {
-            let Region { blocks, share, .. } = region;
+            let Region { blocks, share } = region;
             (!blocks.is_empty()).then(|| RegionView { view: view! { <Blocks blocks /> }.into_any(), share })
         };
         Self {
@@ -154,12 +153,16 @@ pub fn Regions(
 
 /// Returns the main region's share of the width beside the list of conversations: the sum of the
 /// shares of its parts.
-fn main_share(parts: &[&Option<RegionView>]) -> Option<u16> {
+fn main_share(parts: &[&Option<RegionView>]) -> Option<u8> {
     let shares = parts.iter().filter_map(|part| part.as_ref()?.share);
-    shares.reduce(u16::saturating_add)
+    shares.reduce(u8::saturating_add)
 }
 
-/// Returns the classes of a region, including those of its share of the width.
-fn region_class(classes: &str, share: Option<u16>) -> String {
-    share.map_or_else(|| classes.to_owned(), |share| share_class(classes, share))
+/// Returns the classes of a region, including the one of its share of the width: the content
+/// security policy forbids inline styles.
+fn region_class(classes: &str, share: Option<u8>) -> String {
+    match share {
+        Some(share) => format!("{classes} cw-share-{}", share.min(12)),
+        None => classes.to_owned(),
+    }
 }
