@@ -33,7 +33,10 @@ const PLANS: RustTool = RustTool {
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    app::hydration::when_loaded(|| hydrate_body(|| view! { <app::App pages=PAGES /> }));
+    app::hydration::when_loaded(|| {
+        hydrate_body(|| view! { <app::App pages=PAGES /> });
+        app::hydration::mark_alive();
+    });
 }
 
 /// A form that an agent can fill in, and the chat with it.
