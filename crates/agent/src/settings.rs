@@ -36,6 +36,21 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// Creates an agent without instructions and tools, with the default settings.
+    pub fn new(id: impl Into<String>, model: Arc<dyn Model>) -> Self {
+        Self {
+            id: id.into(),
+            model,
+            fallbacks: Vec::new(),
+            instructions: None,
+            tools: Vec::new(),
+            agents: Vec::new(),
+            sources: Vec::new(),
+            policy: None,
+            settings: RunSettings::default(),
+        }
+    }
+
     /// Iterates over all models that may be asked, in their order.
     pub(crate) fn models(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         std::iter::once(&self.model).chain(&self.fallbacks)

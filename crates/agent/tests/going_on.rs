@@ -52,17 +52,7 @@ fn on_page(name: &str) -> Arc<dyn Tool> {
 
 fn agent(replies: Vec<Vec<Cue>>, tool: Arc<dyn Tool>, settings: RunSettings) -> (Agent, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::new(replies));
-    let agent = Agent {
-        id: "a".to_owned(),
-        model: model.clone(),
-        fallbacks: Vec::new(),
-        instructions: None,
-        tools: vec![tool],
-        agents: Vec::new(),
-        sources: Vec::new(),
-        policy: None,
-        settings,
-    };
+    let agent = Agent { tools: vec![tool], settings, ..Agent::new("a", model.clone()) };
     (agent, model)
 }
 

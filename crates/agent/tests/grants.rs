@@ -2,7 +2,7 @@
 
 use agent::{
     Agent, Decision, Ending, Event, EventSink, ExposureState, Grant, GrantLookup, GrantQuery, PendingCall, Policy,
-    PolicyQuery, Ruling, RunOutcome, RunSettings, SinkClosed, SubAgent, TurnInput, TurnUsage, waiting_nested_calls,
+    PolicyQuery, Ruling, RunOutcome, SinkClosed, SubAgent, TurnInput, TurnUsage, waiting_nested_calls,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
 use contract::{ApprovalTerms, Message, Tool, ToolSpec, UserPart};
@@ -67,17 +67,7 @@ fn write(may_remember: bool) -> ToolSpec {
 
 fn agent(id: &str, replies: Vec<Vec<Cue>>, spec: Option<ToolSpec>) -> Agent {
     let tool = |spec| Arc::new(RecordingTool::new(spec, |input, _| async move { Ok(input) })) as Arc<dyn Tool>;
-    Agent {
-        id: id.to_owned(),
-        model: Arc::new(ScriptedModel::new(replies)),
-        fallbacks: Vec::new(),
-        instructions: None,
-        tools: spec.map(tool).into_iter().collect(),
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        settings: RunSettings::default(),
-    }
+    Agent { tools: spec.map(tool).into_iter().collect(), ..Agent::new(id, Arc::new(ScriptedModel::new(replies))) }
 }
 
 /// An agent that delegates a task to `helper`, which writes twice.

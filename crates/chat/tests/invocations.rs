@@ -58,17 +58,7 @@ async fn open_with(replies: Vec<Vec<Cue>>, settings: RunSettings) -> TestChat {
     let paid = pay.inputs();
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(act), Arc::new(pay), Arc::new(page)];
     let instructions = Some("Extract.".to_owned());
-    let agent = Agent {
-        id: "extractor".to_owned(),
-        model: model.clone(),
-        fallbacks: Vec::new(),
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        instructions,
-        tools,
-        settings,
-    };
+    let agent = Agent { instructions, tools, settings, ..Agent::new("extractor", model.clone()) };
     let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
     let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
     TestChat { chat, model, folder, paid }
@@ -218,17 +208,7 @@ async fn crash_ends_a_running_invocation() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     asked.abort();
-    let test = OneAgent(Arc::new(Agent {
-        fallbacks: Vec::new(),
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        id: String::new(),
-        model: Arc::new(ScriptedModel::new(vec![])),
-        instructions: None,
-        tools: vec![],
-        settings: RunSettings::default(),
-    }));
+    let test = OneAgent(Arc::new(Agent::new("", Arc::new(ScriptedModel::new(vec![])))));
     let chat = Chat::open(store, Arc::new(test), 8).await.unwrap();
     let found = &chat.invocations(&caller("ada"), 1).await.unwrap().items[0];
     assert_eq!(

@@ -59,15 +59,8 @@ fn status(done: Result<(), UserError>) -> u16 {
 #[tokio::test]
 async fn quota_lasts_until_the_next_day_despite_deletions() {
     let agent = Agent {
-        id: "helper".to_owned(),
-        model: Arc::new(ScriptedModel::new((0..9).map(|_| text_reply("Hi.")).collect())),
-        fallbacks: Vec::new(),
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        instructions: None,
-        tools: Vec::new(),
         settings: RunSettings { max_retries: 0, ..RunSettings::default() },
+        ..Agent::new("helper", Arc::new(ScriptedModel::new((0..9).map(|_| text_reply("Hi.")).collect())))
     };
     let later = Arc::new(AtomicI64::new(0));
     let passed = later.clone();

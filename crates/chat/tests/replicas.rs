@@ -33,15 +33,9 @@ async fn serve(url: &str, replies: Vec<Vec<Cue>>) -> (Chat, Arc<Mutex<Vec<Value>
     let act = RecordingTool::new(spec, |input: Value, _| async move { Ok(json!({ "did": input })) });
     let effects = act.inputs();
     let agent = Agent {
-        id: "helper".to_owned(),
-        model: Arc::new(ScriptedModel::new(replies)),
-        fallbacks: Vec::new(),
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        instructions: None,
         tools: vec![Arc::new(act) as Arc<dyn Tool>],
         settings: RunSettings { max_retries: 0, max_steps: 3, ..RunSettings::default() },
+        ..Agent::new("helper", Arc::new(ScriptedModel::new(replies)))
     };
     let store = Store::open(url).await.unwrap();
     (Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap(), effects)

@@ -48,17 +48,7 @@ impl Model for Gated {
 }
 
 fn agent(model: Arc<dyn Model>) -> Agent {
-    Agent {
-        id: "helper".to_owned(),
-        model,
-        fallbacks: Vec::new(),
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        instructions: None,
-        tools: Vec::new(),
-        settings: RunSettings { max_retries: 0, ..RunSettings::default() },
-    }
+    Agent { settings: RunSettings { max_retries: 0, ..RunSettings::default() }, ..Agent::new("helper", model) }
 }
 
 impl AgentSource for Named {

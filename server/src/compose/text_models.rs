@@ -64,16 +64,6 @@ impl RoutineModels {
         };
         let prices = self.config.price_of(&question.model).map(|price| (model.id().model.clone(), price));
         let settings = RunSettings { sampling, prices: prices.into_iter().collect(), ..RunSettings::default() };
-        Ok(Agent {
-            id: "routine".to_owned(),
-            model,
-            fallbacks: Vec::new(),
-            instructions: question.instructions.clone(),
-            tools: Vec::new(),
-            agents: Vec::new(),
-            policy: None,
-            sources: Vec::new(),
-            settings,
-        })
+        Ok(Agent { instructions: question.instructions.clone(), settings, ..Agent::new("routine", model) })
     }
 }

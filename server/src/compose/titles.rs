@@ -61,16 +61,6 @@ impl TitleSource {
             prices: price.map(|price| (name, price)).into_iter().collect(),
             ..RunSettings::default()
         };
-        Agent {
-            id: agent.id.clone(),
-            model,
-            fallbacks: Vec::new(),
-            instructions: Some(INSTRUCTIONS.to_owned()),
-            tools: Vec::new(),
-            agents: Vec::new(),
-            sources: Vec::new(),
-            policy: None,
-            settings,
-        }
+        Agent { instructions: Some(INSTRUCTIONS.to_owned()), settings, ..Agent::new(agent.id.clone(), model) }
     }
 }

@@ -1,6 +1,6 @@
 //! Agents with scripted models and recording tools, for the tests with several agents.
 
-use agent::{Agent, EventSink, ExposureState, PendingCall, RunOutcome, RunSettings, SubAgent, TurnInput, TurnUsage};
+use agent::{Agent, EventSink, ExposureState, PendingCall, RunOutcome, SubAgent, TurnInput, TurnUsage};
 use contract::testing::{Cue, RecordingTool, ScriptedModel};
 use contract::{Message, Model, Tool, ToolSpec, UserPart};
 use serde_json::{Value, json};
@@ -17,17 +17,7 @@ pub(crate) fn object() -> Value {
 
 /// Creates an agent with this model.
 pub(crate) fn agent_of(id: &str, model: Arc<dyn Model>, tools: Vec<Arc<dyn Tool>>) -> Agent {
-    Agent {
-        id: id.to_owned(),
-        model,
-        fallbacks: Vec::new(),
-        instructions: None,
-        tools,
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        settings: RunSettings::default(),
-    }
+    Agent { tools, ..Agent::new(id, model) }
 }
 
 /// Creates an agent with these replies and tools.

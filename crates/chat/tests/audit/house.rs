@@ -51,15 +51,9 @@ pub(crate) fn tools() -> Vec<Arc<dyn Tool>> {
 pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> Agent {
     let limits = TurnLimits { tool_calls: Some(4), ..TurnLimits::default() };
     Agent {
-        id: id.to_owned(),
-        model: Arc::new(ScriptedModel::new(replies)),
-        fallbacks: Vec::new(),
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        instructions: None,
         tools,
         settings: RunSettings { max_retries: 0, max_steps: 3, limits, ..RunSettings::default() },
+        ..Agent::new(id, Arc::new(ScriptedModel::new(replies)))
     }
 }
 

@@ -64,17 +64,7 @@ impl TestChat {
             RecordingTool::new(ToolSpec { execution: Execution::Client, ..ToolSpec::new("page", "", schema) }, work);
         let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(acts), Arc::new(hangs), Arc::new(browser)];
         let settings = RunSettings { max_retries: 0, max_steps: 3, ..RunSettings::default() };
-        let agent = Agent {
-            id: "helper".to_owned(),
-            model: model.clone(),
-            fallbacks: Vec::new(),
-            agents: Vec::new(),
-            policy: None,
-            sources: Vec::new(),
-            instructions: None,
-            tools,
-            settings,
-        };
+        let agent = Agent { tools, settings, ..Agent::new("helper", model.clone()) };
         let url = test_postgres::database_for(folder.path()).await;
         let store = Store::open(&url).await.unwrap();
         let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();

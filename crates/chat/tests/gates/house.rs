@@ -80,15 +80,9 @@ pub(crate) fn tool(name: &str, approval: ApprovalTerms) -> (Arc<dyn Tool>, Effec
 pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::new(replies));
     let agent = Agent {
-        id: id.to_owned(),
-        model: model.clone(),
-        fallbacks: Vec::new(),
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        instructions: None,
         tools,
         settings: RunSettings { max_retries: 0, max_steps: 5, ..RunSettings::default() },
+        ..Agent::new(id, model.clone())
     };
     (agent, model)
 }
