@@ -9,9 +9,11 @@ pub(crate) fn new_id() -> String {
 
 /// Checks an id, which clients choose; these characters are safe everywhere.
 pub(crate) fn check_id(path: &str, id: &str) -> Result<(), UserError> {
-    let fits =
-        (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-    if fits { Ok(()) } else { Err(UserError::invalid(path, "An id has 1 to 128 letters, digits, `-` or `_`.")) }
+    if wire::is_id(id) {
+        Ok(())
+    } else {
+        Err(UserError::invalid(path, "An id has 1 to 128 letters, digits, `-` or `_`."))
+    }
 }
 
 #[cfg(test)]

@@ -26,9 +26,9 @@ pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
 pub use tool::{
     Annotations, ApprovalTerms, Confirm, DeclaredAnnotations, Execution, Exposure, OmittedTool, RunScope, SourceTools,
-    Tool, ToolContext, ToolSource, ToolSpec,
+    Tool, ToolContext, ToolSource, ToolSpec, is_name,
 };
-pub use usage::Usage;
+pub use usage::{Usage, estimated_tokens};
 
 /// Provider-specific data of a part, as `{provider: {…}}`. It goes back to that provider with the
 /// part, and only that provider's codec reads it.

@@ -32,6 +32,12 @@ pub struct ToolSpec {
     pub timeout: Duration,
 }
 
+/// Returns whether every provider accepts the name of a tool or of an answer's form: 1 to 64 letters,
+/// digits, `_` or `-`. Such a name has no special meaning in a URL.
+pub fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
 impl ToolSpec {
     /// The default of [`ToolSpec::timeout`].
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);

@@ -19,6 +19,12 @@ pub struct Usage {
     pub reasoning_tokens: u64,
 }
 
+/// Estimates the number of tokens of a text by its length in bytes. Other languages than English have
+/// shorter tokens, so theirs are estimated too low rather than too high.
+pub fn estimated_tokens(bytes: usize) -> u64 {
+    u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)
+}
+
 impl AddAssign for Usage {
     /// Saturates, because a provider's invalid numbers must not cause a panic.
     fn add_assign(&mut self, other: Self) {

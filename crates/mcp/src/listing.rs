@@ -4,7 +4,7 @@ use crate::message::TASK_SUPPORT;
 use crate::settings::McpSelection;
 use crate::{MAX_DESCRIPTION, MAX_SCHEMA, clean};
 use ::settings::compile_patterns;
-use contract::{Annotations, OmittedTool, ToolSpec};
+use contract::{Annotations, OmittedTool, ToolSpec, is_name};
 use globset::GlobSet;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemas::{Schema, SchemaError};
@@ -93,10 +93,6 @@ fn clean_texts(value: &mut Value) {
         Value::Object(fields) => fields.values_mut().for_each(clean_texts),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-fn is_name(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 /// The selection of an agent, with its compiled patterns.

@@ -1,9 +1,8 @@
 //! The HTTP client of a remote agent: headers, limits and secrets.
 
-use crate::listing::is_name;
 use crate::secrets::Secrets;
 use crate::settings::{RemoteAgentSettings, UserToken};
-use contract::Bearer;
+use contract::{Bearer, is_name};
 use egress::{Egress, EgressError, EgressRequest};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};

@@ -4,6 +4,7 @@ use crate::answer;
 use crate::client::RemoteReply;
 use crate::schema;
 use crate::secrets::Secrets;
+use contract::is_name;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -19,8 +20,6 @@ const MAX_TOOLS: usize = 256;
 const MAX_DESCRIPTION: usize = 1 << 10;
 /// The maximum size of the parameters of one tool in bytes.
 const MAX_SCHEMA: usize = 64 << 10;
-/// The maximum length of a name in characters.
-const MAX_NAME: usize = 64;
 /// The maximum size of a quotation in a warning, in bytes.
 const MAX_QUOTE: usize = 200;
 
@@ -155,12 +154,6 @@ fn parse_tool(tool: &RawValue, prefix: Option<&str>, secrets: &Secrets) -> Resul
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned()
-}
-
-/// Returns whether every provider accepts the name, and it has no special meaning in a URL.
-pub(crate) fn is_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
 fn input_schema(parameters: Option<&RawValue>, secrets: &Secrets) -> Result<Value, String> {

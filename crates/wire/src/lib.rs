@@ -55,6 +55,12 @@ pub const EXPOSURE: &str = "data-exposure";
 /// It never leaves the server.
 pub const SPENT: &str = "data-spent";
 
+/// Returns whether a client may choose this id for a conversation or a message: 1 to 128 letters,
+/// digits, `-` or `_`.
+pub fn is_id(text: &str) -> bool {
+    (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+}
+
 /// Returns whether parts of this type stay on the server.
 pub fn is_private(kind: &str) -> bool {
     matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | SPENT | EXPOSURE)

@@ -27,8 +27,7 @@ pub(super) fn check(request: &InvokeRequest) -> Result<(), UserError> {
     }
     check_limits(&request.limits)?;
     let name = request.response_schema.as_ref().map_or("answer", |schema| &schema.name);
-    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    if name.is_empty() || name.len() > 64 || !is_name(name) {
+    if !contract::is_name(name) {
         let message = "Use up to 64 letters, digits, `_` and `-`.";
         return Err(UserError::invalid("/response_schema/name", message));
     }

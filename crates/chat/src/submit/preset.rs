@@ -22,8 +22,6 @@ const MAX_MESSAGES: usize = 500;
 const MAX_PARTS: usize = 1_000;
 /// The maximum length of a tool call's id in bytes.
 const MAX_CALL_ID: usize = 256;
-/// The maximum length of a tool's name in bytes.
-const MAX_TOOL_NAME: usize = 64;
 
 /// Returns the messages as they are stored. Messages without content are left out.
 ///
@@ -97,9 +95,8 @@ fn check_parts<'m>(path: &str, message: &'m UiMessage, call_ids: &mut HashSet<&'
                 if !call_ids.insert(&tool.tool_call_id) {
                     return invalid("toolCallId", "Another call has this id.".to_owned());
                 }
-                if !is_tool_name(&tool.tool_name) {
-                    let text = format!("The name of a tool has 1 to {MAX_TOOL_NAME} letters, digits, `-` and `_`.");
-                    return invalid("type", text);
+                if !contract::is_name(&tool.tool_name) {
+                    return invalid("type", "The name of a tool has 1 to 64 letters, digits, `-` and `_`.".to_owned());
                 }
             }
             UiPart::Other(_) => return invalid("type", "There is no such part of a message.".to_owned()),
@@ -115,11 +112,6 @@ fn is_web_url(url: &str) -> bool {
 
 fn is_file_url(url: &str) -> bool {
     is_web_url(url) || url.starts_with("data:") || stored_file_id(url).is_some()
-}
-
-fn is_tool_name(name: &str) -> bool {
-    (1..=MAX_TOOL_NAME).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 /// Removes from a message what only the server may say, and parts without content.

@@ -1,17 +1,13 @@
 //! Converts the model's actions to a stream of parts, word by word.
 
 use super::plan::DemoAction;
-use contract::{FinishReason, ModelError, Part, Request, Usage};
+use contract::{FinishReason, ModelError, Part, Request, Usage, estimated_tokens};
 use futures::Stream;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The approximate number of characters per token.
-const CHARS_PER_TOKEN: usize = 4;
-
 /// Estimates the tokens of a reply by length.
 pub(crate) fn usage(request: &Request, actions: &[DemoAction]) -> Usage {
-    let tokens = |length: usize| length.div_ceil(CHARS_PER_TOKEN) as u64;
     let thought = actions.iter().map(|action| if let DemoAction::Think(text) = action { text.len() } else { 0 }).sum();
     let lengths = actions.iter().map(|action| match action {
         DemoAction::Think(_) => 0,
@@ -20,9 +16,9 @@ pub(crate) fn usage(request: &Request, actions: &[DemoAction]) -> Usage {
     });
     let read = request.messages.iter().map(|message| message.text_length()).sum::<usize>();
     Usage {
-        input_tokens: tokens(request.system.as_ref().map_or(0, String::len) + read),
-        output_tokens: tokens(thought) + tokens(lengths.sum()),
-        reasoning_tokens: tokens(thought),
+        input_tokens: estimated_tokens(request.system.as_ref().map_or(0, String::len) + read),
+        output_tokens: estimated_tokens(thought) + estimated_tokens(lengths.sum()),
+        reasoning_tokens: estimated_tokens(thought),
         ..Usage::default()
     }
 }

@@ -81,7 +81,7 @@ fn parse_message(given: &Value) -> Option<UiMessage> {
         "assistant" => Role::Assistant,
         _ => return None,
     };
-    let id = given.get("id").and_then(Value::as_str).filter(|id| is_id(id));
+    let id = given.get("id").and_then(Value::as_str).filter(|id| wire::is_id(id));
     let mut message = UiMessage::new(id.unwrap_or_default(), role);
     let created_at = given.get("metadata").and_then(|metadata| metadata.get("createdAt")?.as_i64());
     message.metadata = created_at.map(|at| json!({ "createdAt": at }));
@@ -98,10 +98,6 @@ fn is_kept(part: &UiPart) -> bool {
         UiPart::Other(_) => false,
         _ => true,
     }
-}
-
-fn is_id(text: &str) -> bool {
-    (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 #[cfg(test)]
