@@ -12,15 +12,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::ToolState;
 use wire::api::Answer;
+use wire::page::SharedField;
 
 /// Larger values, in bytes of JSON, are not saved.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// What was sent for calls that write to the page.
+/// The calls whose results were sent, and the values that they write to the page.
 #[derive(Serialize, Deserialize)]
 struct SentValues {
     calls: Vec<String>,
-    /// The values by the key of their input.
+    /// The values by their key of the page state.
     written: Vec<(String, Value)>,
 }
 
@@ -68,10 +69,9 @@ impl Session {
         }
         browser::write_session_storage(&key, None);
         if states.contains(&ToolState::OutputAvailable) {
-            let is_field = |(input, _): &(String, Value)| {
-                self.block.with_value(|place| place.fields.iter().any(|field| field.target.as_ref() == Some(input)))
-            };
-            self.page_state.write_by_agent(sent.written.into_iter().filter(is_field).collect());
+            let fields = self.shared_fields();
+            let is_shared = |(key, _): &(String, Value)| fields.iter().any(|field| is_written_by(field, key));
+            self.page_state.write_by_agent(sent.written.into_iter().filter(is_shared).collect());
         }
     }
 
@@ -79,12 +79,39 @@ impl Session {
     fn sent_values_key(self) -> Option<String> {
         let id = untrack(|| self.form_conversation_id());
         self.block.with_value(|place| {
-            place.form_conversation.filter(|_| !id.is_empty() && !place.fields.is_empty())?;
+            place.form_conversation.filter(|_| !id.is_empty() && !place.properties.shared_state.is_empty())?;
             Some(format!("cw-sent/{}/{}/{}/{id}", user_mark(), place.page_id, place.block_id))
         })
     }
 }
 
+/// Whether a write to the field changes this key of the page state: the field itself, or a place in the
+/// key's value.
+fn is_written_by(field: &SharedField, key: &str) -> bool {
+    let target = field.target.as_deref();
+    target.is_some_and(|target| target == key || target.split('.').next() == Some(key))
+}
+
 fn read(key: &str) -> Option<SentValues> {
     serde_json::from_str(&browser::read_session_storage(key)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_written_by;
+    use wire::page::{FieldType, SharedField};
+
+    #[test]
+    fn a_field_writes_its_key_or_a_place_in_it() {
+        let check = |target: Option<&str>, key: &str, expected: bool| {
+            let target = target.map(str::to_owned);
+            let field = SharedField { key: "shared".to_owned(), target, field_type: FieldType::Any };
+            assert_eq!(is_written_by(&field, key), expected, "{key}");
+        };
+        check(Some("company"), "company", true);
+        check(Some("cart.items"), "cart", true);
+        check(Some("cart.items"), "items", false);
+        check(Some("company"), "comp", false);
+        check(None, "company", false);
+    }
 }
