@@ -5,7 +5,7 @@ use crate::config::{AddedConnection, Connection, ConnectionKind};
 use crate::section::value::SecretEntry;
 use crate::section::{Context, value::Setting};
 use crate::section_type::SectionProblems;
-use crate::shape::{Shape, check_value, deserialize};
+use crate::shape::deserialize;
 use crate::source::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use secrecy::{ExposeSecret, SecretString};
@@ -38,7 +38,7 @@ pub struct ConnectionType {
     pub(crate) name: &'static str,
     pub(crate) has_models: bool,
     schema: fn(&mut SchemaGenerator) -> Schema,
-    read: fn(&Node, Shape<'_>, &mut Context<'_, '_>) -> Option<Arc<dyn Any + Send + Sync>>,
+    read: fn(&Node, Value, &mut Context<'_, '_>) -> Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl ConnectionType {
@@ -64,11 +64,11 @@ impl ConnectionType {
         })
     }
 
-    /// Reads a connection of this type. `shape` is the shape of its properties.
-    pub(crate) fn read(&self, node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>) -> Option<ConnectionKind> {
-        let null = Node { at: node.at, kind: crate::source::NodeKind::Map(Vec::new()) };
-        let written = node.get("properties").map_or(&null, |entry| &entry.value);
-        let properties = (self.read)(written, shape, context)?;
+    /// Reads a connection of this type. `properties` have been checked against the schema.
+    pub(crate) fn read(&self, node: &Node, properties: Value, context: &mut Context<'_, '_>) -> Option<ConnectionKind> {
+        // Absent properties are an empty mapping; what is wrong with them is shown at the connection.
+        let written = node.get("properties").map_or(node, |entry| &entry.value);
+        let properties = (self.read)(written, properties, context)?;
         Some(ConnectionKind::Added(AddedConnection { type_name: self.name, has_models: self.has_models, properties }))
     }
 }
@@ -82,10 +82,9 @@ impl fmt::Debug for ConnectionType {
 
 fn read_properties<P: ConnectionProperties>(
     node: &Node,
-    shape: Shape<'_>,
+    mut value: Value,
     context: &mut Context<'_, '_>,
 ) -> Option<Arc<dyn Any + Send + Sync>> {
-    let mut value = check_value(node, shape, context.report)?;
     if !resolve_secrets(&mut value, node, context) {
         return None;
     }

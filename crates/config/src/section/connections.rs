@@ -126,9 +126,8 @@ fn read_built_in(node: &Node, context: &mut Context<'_, '_>) -> Option<(String, 
 fn read_added(added: &ConnectionType, node: &Node, context: &mut Context<'_, '_>) -> Option<(String, ConnectionKind)> {
     let language = context.language;
     let shape = Shape::of_entry::<ConnectionEntry>(&language.schema)?;
-    let checked = check_value(node, shape, context.report)?;
-    let (_, branch) = shape.tagged_alternatives("type").find(|(name, _)| *name == added.name)?;
-    let kind = added.read(node, branch.property("properties")?, context)?;
+    let mut checked = check_value(node, shape, context.report)?;
+    let kind = added.read(node, checked["properties"].take(), context)?;
     Some((checked["id"].as_str()?.to_owned(), kind))
 }
 
