@@ -55,18 +55,24 @@ impl Writer<'_, '_> {
         if self.short(tree, false) {
             return;
         }
+        self.nested(tree, width + 2, false);
+    }
+
+    /// Writes a value behind a key or the dash of an item. The first entry of a mapping stands in the
+    /// same line behind a dash.
+    fn nested(&mut self, tree: &Tree, width: usize, is_item: bool) {
         match &tree.value {
             Value::Map(entries) if !entries.is_empty() => {
-                self.out.push('\n');
-                self.map(tree, width + 2, false);
+                self.out.push(if is_item { ' ' } else { '\n' });
+                self.map(tree, width, is_item);
             }
             Value::List(items) if !items.is_empty() => {
                 self.out.push('\n');
-                self.list(items, width + 2);
+                self.list(items, width);
             }
             _ => {
                 self.out.push(' ');
-                self.scalar(tree, width + 2);
+                self.scalar(tree, width);
                 self.out.push('\n');
             }
         }
@@ -93,21 +99,7 @@ impl Writer<'_, '_> {
                 }
                 continue;
             }
-            match &item.value {
-                Value::Map(entries) if !entries.is_empty() => {
-                    self.out.push(' ');
-                    self.map(item, width + 2, true);
-                }
-                Value::List(items) if !items.is_empty() => {
-                    self.out.push('\n');
-                    self.list(items, width + 2);
-                }
-                _ => {
-                    self.out.push(' ');
-                    self.scalar(item, width + 2);
-                    self.out.push('\n');
-                }
-            }
+            self.nested(item, width + 2, true);
         }
     }
 
