@@ -294,8 +294,8 @@ fn Arguments(
     draft: RwSignal<Option<String>>,
     /// The error in the edited arguments.
     fault: RwSignal<&'static str>,
-    /// What the user has not seen: it must be seen before it can be changed, since a text field shows
-    /// only a part of a long text.
+    /// The arguments that the user has not seen yet. Until then they cannot be changed, because a text
+    /// field shows only a part of a long text.
     unseen: UnseenArguments,
 ) -> AnyView {
     let input = StoredValue::new(input);

@@ -16,7 +16,7 @@ const FOLDED: &str = "details.cw-value-more, details.cw-approval-rest";
 /// The attribute of parts that were opened once.
 const SEEN: &str = "data-seen";
 
-/// What is unseen of one card's arguments; a cheap handle.
+/// The arguments of one card that the user has not seen yet; a cheap handle.
 #[derive(Clone, Copy)]
 pub(in crate::agent_chat) struct UnseenArguments {
     /// The number of folded parts that were not opened.

@@ -1,5 +1,5 @@
-//! What a page shows above the composer: a line of text, or a panel with a heading that the user
-//! can close.
+//! The text above the composer that a page sets: a line, or a panel with a heading, which the user can
+//! close.
 
 use crate::agent_chat::session::Session;
 use crate::prelude::*;

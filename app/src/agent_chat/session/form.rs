@@ -2,7 +2,7 @@
 //! written by the agent belong to their conversation.
 //!
 //! The values of the shared inputs are saved in the tab, by conversation, from the first change on.
-//! Of keys that no input has, only what the agent wrote is saved.
+//! A key without an input is saved only if the agent wrote it.
 //! When another conversation is opened, values written by the agent are cleared, unless the user
 //! has changed or accepted them, and are restored with their conversation. Values entered by the
 //! user stay; before a new conversation the user is asked whether to keep them. With

@@ -25,8 +25,8 @@ const GRACE: Duration = Duration::from_secs(5);
 
 impl Session {
     /// Continues what the page had begun before it was loaded: calls that wait for it, values that
-    /// they wrote, and events that it expected. Part of the chunk `conversation`: the code for both is loaded only if there
-    /// is something to do.
+    /// they wrote, and events that it expected. Part of the chunk `conversation`: the code for these is
+    /// loaded only if there is something to do.
     pub(in crate::agent_chat) fn resume(self) {
         if self.has_expected() || self.has_sent_values() || !self.client_calls().is_empty() {
             self.dispatch(SessionAction::RunClientCalls);
