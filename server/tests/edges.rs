@@ -29,6 +29,7 @@ endpoints ► contract dialect egress offload operators schemas
 extended ► capability config contract server
 faults ►
 frontend ► app
+jobs ► faults store
 lowdefy_import ► config operators
 mcp ► capability config contract egress schemas settings sse tools
 notes ► capability chat config contract server store web wire
