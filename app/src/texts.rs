@@ -137,12 +137,20 @@ pub(crate) fn block_language() -> (Option<&'static str>, Option<&'static str>) {
     own.filter(|texts| texts.0.is_block).map_or((None, None), |texts| (texts.language(), texts.direction()))
 }
 
+/// The number of digits of a trace id that a user is shown: enough to find it in the log, and few
+/// enough to be read out.
+const REFERENCE_DIGITS: usize = 8;
+
+fn short_reference(id: &str) -> &str {
+    id.get(..REFERENCE_DIGITS).unwrap_or(id)
+}
+
 /// Returns the message of an error for the user. The server's message is in English; a locale may
 /// have its own text for each reason or code.
 pub(crate) fn error_text(error: &UserError) -> String {
     let own = error.reason.map_or("", reason_text);
     if !own.is_empty() {
-        let reference = error.reference().map(|id| fill(Text::ErrorReference, &[id]));
+        let reference = error.reference().map(|id| fill(Text::ErrorReference, &[short_reference(id)]));
         return reference.map_or_else(|| own.to_owned(), |reference| [own, " ", &reference].concat());
     }
     let text = match error.code {
