@@ -85,7 +85,7 @@ fn share_link(list: ConversationListState, share: Share) -> AnyView {
     let label = move || if copied.get() { t(Text::Copied) } else { t(Text::Copy) }.to_owned();
     view! {
         <li>
-            <input class="cw-control" type="text" dir="ltr" readonly=true aria-label=t(Text::ShareLink) value=shown />
+            <textarea class="cw-control" dir="ltr" rows="1" readonly=true aria-label=t(Text::ShareLink) prop:value=shown></textarea>
             <button type="button" class="cw-button" on:click=copy>
                 {label}
             </button>
