@@ -123,6 +123,8 @@ test("the account menu comes before the page's controls in keyboard order", asyn
   await page.keyboard.press("Tab");
   await expect(page.getByRole("link", { name: "Your account" })).toBeFocused();
   await page.keyboard.press("Tab");
+  await expect(page.getByRole("link", { name: "Admin console" })).toBeFocused();
+  await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });

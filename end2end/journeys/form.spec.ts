@@ -124,7 +124,7 @@ test("the bar below the form is at the lower edge and is announced", async ({ pa
 
 test("the mark of a changed field is not cut off in narrow columns with large text", async ({ page }) => {
   await open(page);
-  await page.addStyleTag({ content: ":root { font-size: 200% }" });
+  await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
   await new Chat(page).ask(FILL);
   const notes = page.locator(".cw-note:has(button)");
   await expect(notes.first()).toBeVisible();
