@@ -274,15 +274,15 @@ pages:
     for (let round = 0; round < 2; round++) {
       await list.rows.first().getByRole("link").focus();
       await page.keyboard.press("End");
-      await expect.poll(focused).toBe("demo-demo-seed-0");
+      await expect.poll(focused).toBe("seed-0");
       await page.keyboard.press("Home");
-      await expect.poll(focused).toBe("demo-demo-seed-129");
+      await expect.poll(focused).toBe("seed-129");
     }
     await page.keyboard.press("End");
-    await expect.poll(focused).toBe("demo-demo-seed-0");
+    await expect.poll(focused).toBe("seed-0");
     for (let at = 1; at < 130; at++) {
       await page.keyboard.press("ArrowUp");
-      await expect.poll(focused).toBe(`demo-demo-seed-${at}`);
+      await expect.poll(focused).toBe(`seed-${at}`);
     }
     await page.goto("about:blank");
   });
