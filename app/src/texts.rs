@@ -137,20 +137,12 @@ pub(crate) fn block_language() -> (Option<&'static str>, Option<&'static str>) {
     own.filter(|texts| texts.0.is_block).map_or((None, None), |texts| (texts.language(), texts.direction()))
 }
 
-/// The number of digits of a trace id that a user is shown: enough to find it in the log, and few
-/// enough to be read out.
-const REFERENCE_DIGITS: usize = 8;
-
-fn short_reference(id: &str) -> &str {
-    id.get(..REFERENCE_DIGITS).unwrap_or(id)
-}
-
 /// Returns the message of an error for the user. The server's message is in English; a locale may
 /// have its own text for each reason or code.
 pub(crate) fn error_text(error: &UserError) -> String {
     let own = error.reason.map_or("", reason_text);
     if !own.is_empty() {
-        let reference = error.reference().map(|id| fill(Text::ErrorReference, &[short_reference(id)]));
+        let reference = error.reference().map(|id| fill(Text::ErrorReference, &[id]));
         return reference.map_or_else(|| own.to_owned(), |reference| [own, " ", &reference].concat());
     }
     let text = match error.code {
@@ -240,9 +232,12 @@ mod tests {
         check(&missing, "There is nothing here.", "זה לא נמצא, או שאין לך גישה אליו.");
         let away = UserError::new(ErrorCode::Unavailable, "It is away.");
         check(&away, "It is away.", "It is away.");
-        let away = UserError { trace_id: Some("0a1b".to_owned()), ..away.because(ErrorReason::ModelAway) };
-        let hebrew = "ספק המודל אינו זמין כרגע. אפשר לנסות שוב בעוד רגע. מספר לפנייה: 0a1b";
-        check(&away, "It is away. Reference: 0a1b", hebrew);
+        let away = UserError {
+            trace_id: Some("0a1b2c3d4e5f60718293a4b5c6d7e8f9".to_owned()),
+            ..away.because(ErrorReason::ModelAway)
+        };
+        let hebrew = "ספק המודל אינו זמין כרגע. אפשר לנסות שוב בעוד רגע. מספר לפנייה: 0a1b2c3d";
+        check(&away, "It is away. Reference: 0a1b2c3d", hebrew);
         let limit = UserError::new(ErrorCode::RateLimited, "Wait.").because(ErrorReason::ModelLimit);
         let limit = UserError { retry_after: Some(9), ..limit };
         check(&limit, "Wait.", "ספק המודל מקבל כרגע יותר מדי בקשות. כדאי להמתין רגע ולנסות שוב.");
