@@ -43,7 +43,7 @@ pub(crate) async fn page(
     if let Some(file) = site::file(state.site, request.uri().path(), request.headers()) {
         return file;
     }
-    let (options, pages, account) = (options(), state.site.pages, account_link(&state, &caller, request.uri()));
+    let (options, parts, account) = (options(), state.site.parts(), account_link(&state, &caller, request.uri()));
     let contexts = context_provider(&state, caller);
     let contexts = move || {
         contexts();
@@ -51,7 +51,7 @@ pub(crate) async fn page(
             provide_context(account);
         }
     };
-    let render = leptos_axum::render_app_async_with_context(contexts, move || app::shell(options.clone(), pages));
+    let render = leptos_axum::render_app_async_with_context(contexts, move || app::shell(options.clone(), parts));
     let mut response = rendering::render(render(request)).await;
     // A page contains its user's data, so no shared cache may store it.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
