@@ -162,3 +162,24 @@ test("the account menu leads an administrator to the console, whose menu stays i
   await expect(bob.getByRole("link", { name: "Admin console" })).toHaveCount(0);
   await other.close();
 });
+
+test.describe("a quota", () => {
+  test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/quota.yaml") } });
+
+  test("a user sees what they have used and when it renews", async ({ page, server, console }) => {
+    console.expect(/status of 429/);
+    await first(page, server, "ada");
+    const usage = page.getByRole("region", { name: "Usage" });
+    await page.goto("/auth/account");
+    await expect(usage).toContainText(/Messages today.*0 of 1.*Renews on .* UTC/);
+    await page.goto("/");
+    const chat = new Chat(page);
+    await chat.ask("Hello");
+    await page.goto("/auth/account");
+    await expect(usage).toContainText(/Messages today.*1 of 1.*Used up. You can continue from .* UTC/);
+    await expect(usage).toContainText(/All usage this month.*1 messages/);
+    await page.goto("/");
+    await chat.send("Again");
+    await expect(chat.log.getByText(/You have used 1 of 1 messages for today. You can continue from .* UTC/)).toBeVisible();
+  });
+});
