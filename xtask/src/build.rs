@@ -99,6 +99,14 @@ fn wasm_file(library: &str, profile: Profile) -> PathBuf {
 }
 
 fn server(shell: &Shell, profile: Profile) -> Result<()> {
-    let release: &[&str] = if profile == Profile::Release { &["--release", "--features", "embed,full"] } else { &[] };
-    Ok(cargo(shell).args(["build", "--package", "server"]).args(release).run()?)
+    let build = cargo(shell).args(["build", "--package", "server"]);
+    let build = match profile {
+        Profile::Debug => build,
+        Profile::Release => {
+            let embedded = shell.current_dir().join("target/embedded-site");
+            site::embedded::copy(&shell.current_dir().join("target/site"), &embedded)?;
+            build.args(["--release", "--features", "embed,full"]).env("CHATWRIGHT_SITE", embedded)
+        }
+    };
+    Ok(build.run()?)
 }

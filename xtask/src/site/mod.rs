@@ -4,6 +4,7 @@
 mod bindings;
 mod bundle;
 mod compress;
+pub(crate) mod embedded;
 mod files;
 mod scripts;
 mod sizes;
