@@ -48,6 +48,9 @@ pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
 /// Builds what the browser loads: the WASM client and the site.
 pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
     tools::ensure_wasm_target(shell)?;
+    if profile == Profile::Release {
+        tools::ensure_wasm_opt(shell)?;
+    }
     step("build the WASM client (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
     step("assemble the site (bindings, styles, public files)", || {
         site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/site", profile)
