@@ -92,7 +92,7 @@ impl Texts {
     }
 
     fn find(&self, text: Text) -> Option<&'static str> {
-        self.0.texts.get(text as usize).copied().flatten()
+        self.0.texts.get(text.number()).copied().flatten()
     }
 }
 
