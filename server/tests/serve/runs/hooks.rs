@@ -82,7 +82,7 @@ async fn all_hooks_are_called_and_on_finish_adds_data_parts() {
     assert_eq!(parts.last().unwrap()["data"], json!({ "items": ["More"] }));
 
     let mut seen = hook_calls(&server).await;
-    for _ in 0..50 {
+    for _ in 0..1200 {
         if seen.len() == 8 {
             break;
         }
