@@ -25,6 +25,7 @@ mod settings;
 pub(crate) mod value;
 
 pub(crate) use agents::entry::AgentEntry;
+pub(crate) use agents::operators::TurnOperator;
 pub use agents::remote_parameters::RESERVED_PARAMETERS;
 pub(crate) use connections::ConnectionEntry;
 pub(crate) use pages::define_page_parts;
