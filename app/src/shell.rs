@@ -45,6 +45,7 @@ pub fn shell(options: LeptosOptions, parts: RustParts) -> impl IntoView {
             </head>
             <body>
                 <App pages=parts.pages blocks=parts.blocks />
+                {script_notice()}
                 {changed_template()}
                 {stopped_template()}
             </body>
@@ -77,6 +78,7 @@ pub fn embedded_shell(options: LeptosOptions, parts: RustParts, frame: EmbedCont
             </head>
             <body>
                 <App pages=parts.pages blocks=parts.blocks />
+                {script_notice()}
                 {stopped_template()}
             </body>
         </html>
@@ -112,6 +114,11 @@ fn stopped_template() -> impl IntoView {
             </section>
         </template>
     }
+}
+
+/// Renders what a browser without scripts shows: the page looks complete, but nothing in it works.
+fn script_notice() -> impl IntoView {
+    view! { <noscript><p class="cw-changed">{t(Text::NeedsScript)}</p></noscript> }
 }
 
 /// Renders the message that `changes.js` shows when the config has changed an open page.

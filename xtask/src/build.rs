@@ -48,6 +48,9 @@ pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
 /// Builds what the browser loads: the WASM client and the site.
 pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
     tools::ensure_wasm_target(shell)?;
+    if profile == Profile::Release {
+        tools::ensure_wasm_opt(shell)?;
+    }
     step("build the WASM client (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
     step("assemble the site (bindings, styles, public files)", || {
         site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/site", profile)
@@ -109,6 +112,14 @@ fn wasm_file(library: &str, profile: Profile) -> PathBuf {
 }
 
 fn server(shell: &Shell, profile: Profile) -> Result<()> {
-    let release: &[&str] = if profile == Profile::Release { &["--release", "--features", "embed,full"] } else { &[] };
-    Ok(cargo(shell).args(["build", "--package", "server"]).args(release).run()?)
+    let build = cargo(shell).args(["build", "--package", "server"]);
+    let build = match profile {
+        Profile::Debug => build,
+        Profile::Release => {
+            let embedded = shell.current_dir().join("target/embedded-site");
+            site::embedded::copy(&shell.current_dir().join("target/site"), &embedded)?;
+            build.args(["--release", "--features", "embed,full"]).env("CHATWRIGHT_SITE", embedded)
+        }
+    };
+    Ok(build.run()?)
 }

@@ -12,7 +12,7 @@ use crate::markdown::plain_passage;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
-use crate::ui::bidi::has_mixed_directions;
+use crate::ui::bidi::{direction, has_mixed_directions};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
 use crate::ui::node::{element, reactive_nodes};
 use leptos::ev::{Event, KeyboardEvent};
@@ -111,6 +111,7 @@ pub fn SearchField() -> AnyView {
             type="search"
             aria-label=t(Text::SearchConversations)
             placeholder=t(Text::Search)
+            dir=move || search.text.with(|text| direction(text))
             maxlength="200"
             autocomplete="off"
             node_ref=field

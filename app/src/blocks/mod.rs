@@ -236,9 +236,9 @@ mod tests {
             {"id": "b", "type": "Title", "properties": {"title": "B"}},
         ]}));
         assert!(
-            columns.contains(r#"<div class="cw-column cw-share-4"><h2 dir="auto" class="cw-title">A</h2>"#),
+            columns.contains(r#"<div class="cw-column cw-share a3 b3 c3 d3"><h2 dir="auto" class="cw-title">A</h2>"#),
             "{columns}"
         );
-        assert!(columns.contains("cw-column cw-share-8"), "{columns}");
+        assert!(columns.contains("cw-column cw-share a6 b6 c6 d7"), "{columns}");
     }
 }
