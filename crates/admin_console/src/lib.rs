@@ -22,9 +22,12 @@ use axum::{Extension, Router};
 use web::admin::{ADMINISTRATION, Admin, Menu, MenuEntry, Section};
 use web::openapi::ApiRouter;
 
+/// The path of the console's first page.
+pub const CONSOLE_PATH: &str = "/admin";
+
 /// The pages of the menu, in its order.
 const MENU: [MenuEntry; 11] = [
-    MenuEntry { path: "/admin", title: "Overview" },
+    MenuEntry { path: CONSOLE_PATH, title: "Overview" },
     MenuEntry { path: "/admin/users", title: "Users" },
     MenuEntry { path: "/admin/access", title: "Access" },
     MenuEntry { path: "/admin/conversations", title: "Conversations" },

@@ -18,6 +18,7 @@ pub use chat::LifecycleEvent;
 
 use config::{Config, Connection, ConnectionType, Language, SectionType};
 use contract::{Model, Tool, ToolSource};
+use operators::Operators;
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
 use web::admin::Section;
@@ -35,6 +36,9 @@ pub struct Definition {
     pub sections: &'static [SectionType],
     /// The types of connections that it brings.
     pub connections: &'static [ConnectionType],
+    /// The operators that it brings, which the server evaluates: in agents and in routines of
+    /// endpoints.
+    pub operators: &'static [operators::Definition],
     /// The tables that it stores its data in.
     pub tables: Option<CapabilityTables>,
     /// Entries of the config that it stores in the database.
@@ -47,7 +51,15 @@ impl Definition {
     /// A capability that brings nothing: `..Definition::new("notes")` stands for the parts that a
     /// capability does not have.
     pub const fn new(name: &'static str) -> Self {
-        Self { name, sections: &[], connections: &[], tables: None, config_additions: None, start: None }
+        Self {
+            name,
+            sections: &[],
+            connections: &[],
+            operators: &[],
+            tables: None,
+            config_additions: None,
+            start: None,
+        }
     }
 }
 
@@ -130,6 +142,14 @@ pub fn language(capabilities: &[Definition]) -> Language {
     let sections: Vec<_> = capabilities.iter().flat_map(|capability| capability.sections).copied().collect();
     let connections: Vec<_> = capabilities.iter().flat_map(|capability| capability.connections).copied().collect();
     Language::new(&sections, &connections)
+}
+
+/// Returns the operators of the product and of these capabilities.
+///
+/// # Errors
+/// The first one whose name cannot be used, with the reason.
+pub fn operators(capabilities: &[Definition]) -> Result<Operators, String> {
+    Operators::with(capabilities.iter().flat_map(|capability| capability.operators).collect())
 }
 
 /// Returns the tables of these capabilities.

@@ -8,7 +8,9 @@ use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{AuditFilter, AuditKind, MAX_AUDIT_ROWS, Store};
-use web::admin::filters::{Choice, day_end, day_start, field, field_with_suggestions, non_empty, select_field};
+use web::admin::filters::{
+    Choice, day_end, day_start, field, field_with_suggestions, non_empty, period_fields, select_field,
+};
 use web::admin::list::{Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{UserNames, from_store_error, user_view};
 use web::html::{link, text};
@@ -227,8 +229,7 @@ impl List for AuditList {
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("conversation", "Conversation (id)", "text", query.conversation.as_deref())}
             {select_field("outcome", "Outcome", query.outcome)}
-            {field("from", "From", "date", query.from.as_deref())}
-            {field("to", "To", "date", query.to.as_deref())}
+            {period_fields(query.from.as_deref(), query.to.as_deref())}
         }
         .into_any()
     }

@@ -86,6 +86,7 @@ async fn generate(
         prompt: format!("<message>\n{}\n</message>", text.replace("</message", "<\\/message")),
         form: None,
         tools: None,
+        observer: None,
         limits: TurnLimits::default(),
         time: TIMEOUT,
         scope: RunScope { user_id: subject.user_id.clone(), ..RunScope::default() },
