@@ -12,13 +12,13 @@ use std::process::Command;
 /// excluding development dependencies.
 const EDGES: &str = "\
 accounts ► auth chat config store web wire
-admin_console ► agent auth capability chat config contract custom_agents store web wire
+admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
 agent ► contract schemas settings
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
 capability ► chat config contract jobs operators store web
-chat ► agent contract faults settings store wire
+chat ► agent contract faults jobs settings store wire
 client ► sse wire
 config ► agent contract dialect operators schemas settings wire
 contract ► settings

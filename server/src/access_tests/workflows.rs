@@ -1,8 +1,10 @@
 //! The workflow of `examples/invoices`, from the request to the database, and who may reach what.
 
 use super::{call_route, caller, get, post, state};
+use crate::compose::Composition;
 use crate::router::caller_routes;
 use axum::Router;
+use capability::Job;
 use chat::Caller;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -19,7 +21,12 @@ impl Site {
     async fn open() -> Self {
         let table = serde_json::to_string(TABLE).unwrap();
         let state = state(&CONFIG.replace("{ _ref: invoices.sql }", &table)).await;
-        state.composition.workers.start();
+        let Composition { chat, current, .. } = &*state.composition;
+        for job in current.capabilities().jobs(&state.composition.context()) {
+            if let Job::Queued(handler) = job {
+                chat.workers().add(handler);
+            }
+        }
         let routes = caller_routes(&state).mount(&mut Vec::new()).with_state(state);
         Self { routes, boss: caller(("boss", true, &["admin"])) }
     }
