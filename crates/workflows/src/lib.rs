@@ -66,9 +66,9 @@ async fn sweep(runs: Runs) -> anyhow::Result<()> {
     for (run_id, owner) in store::open_without(&runs.store, engine::ADVANCE.name(), before).await? {
         tracing::warn!(run = run_id, "a workflow's run had no job");
         let jobs = runs.jobs.clone();
-        let write = runs.store.write(move |db| {
-            Box::pin(async move { engine::wake(&jobs, db, &run_id, &owner, Due::Now).await })
-        });
+        let write = runs
+            .store
+            .write(move |db| Box::pin(async move { engine::wake(&jobs, db, &run_id, &owner, Due::Now).await }));
         write.await?;
     }
     Ok(())
