@@ -180,6 +180,6 @@ test.describe("a quota", () => {
     await expect(usage).toContainText(/All usage this month.*1 messages/);
     await page.goto("/");
     await chat.send("Again");
-    await expect(chat.log.getByText(/You have used 1 of 1 messages for today. You can continue from .* UTC/)).toBeVisible();
+    await expect(page.getByText(/You have used 1 of 1 messages for today. You can continue from .* UTC/)).toBeVisible();
   });
 });
