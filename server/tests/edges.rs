@@ -12,13 +12,13 @@ use std::process::Command;
 /// excluding development dependencies.
 const EDGES: &str = "\
 accounts ► auth chat config store web wire
-admin_console ► agent auth capability chat config contract custom_agents store web wire
+admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
 agent ► contract schemas settings
 app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
-capability ► chat config contract operators store web
-chat ► agent contract faults settings store wire
+capability ► chat config contract jobs operators store web
+chat ► agent contract faults jobs settings store wire
 client ► sse wire
 config ► agent contract dialect operators schemas settings wire
 contract ► settings
@@ -29,6 +29,7 @@ endpoints ► contract dialect egress offload operators schemas
 extended ► app capability config contract operators server
 faults ►
 frontend ► app
+jobs ► faults store
 lowdefy_import ► config operators
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
@@ -39,7 +40,7 @@ providers ► contract sse
 remote_agents ► capability config contract egress settings tools
 rust-page ► app server wire
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults lowdefy_import mcp offload operators providers remote_agents store tools web wire
+server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults jobs lowdefy_import mcp offload operators providers remote_agents store tools web wire workflows
 settings ►
 sse ►
 store ► faults wire
@@ -48,6 +49,7 @@ tools ► contract schemas
 torture ► faults sse test_postgres
 web ► auth chat store wire
 wire ►
+workflows ► auth capability chat config contract jobs operators schemas settings store web wire
 xtask ►
 ";
 

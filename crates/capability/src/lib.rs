@@ -9,8 +9,8 @@ mod status;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
 pub use annotations::{annotated, annotated_source};
-pub use context::{Context, CurrentConfig};
-pub use job::Job;
+pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure};
+pub use job::{Job, RepeatedJob};
 pub use running::Capabilities;
 pub use status::ToolServerStatus;
 
@@ -18,6 +18,7 @@ pub use chat::LifecycleEvent;
 
 use config::{Config, Connection, ConnectionType, Language, SectionType};
 use contract::{Model, Tool, ToolSource};
+use jobs::Jobs;
 use operators::Operators;
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
@@ -68,6 +69,8 @@ impl Definition {
 pub struct Host {
     /// The database, with the tables of all capabilities.
     pub store: Store,
+    /// The queue of background work in this database.
+    pub jobs: Jobs,
 }
 
 /// A capability of a running server. It lives as long as the server, over all changes of the config.
@@ -117,7 +120,8 @@ pub trait Capability: Send + Sync + 'static {
     /// Handles a new config, which is in use from now on: at start, and after each change.
     fn config_changed(&self, _config: &Arc<Config>) {}
 
-    /// Returns the background work of the capability.
+    /// Returns the background work of the capability: what is repeated, and the handlers of the jobs
+    /// that it enqueues.
     fn jobs(&self, _context: &Context) -> Vec<Job> {
         Vec::new()
     }

@@ -33,6 +33,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0019_cut_off_calls_and_failures",
     "0023_reasons_of_ends",
     "0024_event_claims",
+    "0025_jobs",
     "0026_calls_of_invocations",
 ];
 
@@ -46,6 +47,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0019_cut_off_calls_and_failures",
     "0023_reasons_of_ends",
     "0024_event_claims",
+    "0025_jobs",
     "0026_calls_of_invocations",
 ];
 

@@ -19,12 +19,13 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
-use capability::{Capabilities, Host, StoredAdditions};
+use capability::{Capabilities, EndpointCall, EndpointFailure, Host, StoredAdditions};
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SubmissionLimits,
 };
 use config::Config;
 use futures::future::BoxFuture;
+use jobs::Jobs;
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -127,9 +128,10 @@ impl CurrentConfig {
         config: Config,
         read: LoadSummary,
         auth_state: AuthState,
+        jobs: Jobs,
         site: Site,
     ) -> anyhow::Result<Self> {
-        let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone() })?;
+        let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone(), jobs })?;
         let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };
         let kept = RetainedState { models, capabilities, meters: RoutineMeters::default() };
         let snapshot = Snapshot::build(Arc::new(config), &auth_state, site, &kept, None).await?;
@@ -278,6 +280,16 @@ impl CurrentConfig {
         rights.check_external_call(caller, id)?;
         let models = self.retained.meters.meter(caller, endpoints::usage_caller(id));
         endpoints::call(&endpoints, rights.gate(caller), caller, models, id, payload).await
+    }
+
+    /// Runs an endpoint for a capability; the caller's rights apply.
+    pub(crate) async fn call_endpoint_inside(&self, call: EndpointCall<'_>) -> Result<Value, EndpointFailure> {
+        let (endpoints, rights) = {
+            let snapshot = self.snapshot.load();
+            (snapshot.endpoints.clone(), snapshot.rights.clone())
+        };
+        let gate = rights.gate(call.caller);
+        endpoints::call_for_capability(&endpoints, gate, &self.retained.meters, call).await
     }
 
     /// Returns a page on which the caller may use this agent, if there is one.

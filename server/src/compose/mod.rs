@@ -29,8 +29,9 @@ use crate::capabilities::{config_language, database_schema};
 use auth::password::SignInState;
 use auth::{AuthState, auth_state};
 use capability::Context;
-use chat::Chat;
+use chat::{Chat, Clock};
 use config::{Config, Limits, LoadAttempt};
+use jobs::{Jobs, Workers};
 use secrecy::ExposeSecret;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -83,8 +84,9 @@ impl Composition {
         let (folder, store) =
             (Store::folder(url)?, database_schema().open(url, &since, limits.drain + SHUTDOWN_TIME).await?);
         let auth_state = AuthState { address, folder, store: store.clone(), sign_in: SignInState::default() };
-        let current = Arc::new(CurrentConfig::new(config, read, auth_state, site).await?);
-        let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;
+        let workers = Workers::new(Jobs::new(store.clone()));
+        let current = Arc::new(CurrentConfig::new(config, read, auth_state, workers.jobs().clone(), site).await?);
+        let chat = Chat::open_with_workers(Clock::default(), workers, current.clone(), limits.runs).await?;
         current.meter_with(&chat);
         chat.set_observer(Arc::new(current.capabilities().clone()));
         Ok(Self { chat, current, limits, store })

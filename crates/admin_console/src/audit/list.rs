@@ -17,10 +17,11 @@ use web::html::{link, text};
 use wire::UserError;
 
 /// The actions of administrators, as the log names them, without those of capabilities.
-const ADMIN_ACTIONS: [&str; 23] = [
+const ADMIN_ACTIONS: [&str; 26] = [
     "admin:add_user",
     "admin:apply_retention",
     "admin:ask_agent",
+    "admin:cancel_job",
     "admin:delete_conversation",
     "admin:delete_user",
     "admin:disable_user",
@@ -33,10 +34,12 @@ const ADMIN_ACTIONS: [&str; 23] = [
     "admin:export_conversation",
     "admin:export_conversations",
     "admin:export_feedback",
+    "admin:export_jobs",
     "admin:export_tools",
     "admin:export_users",
     "admin:read_conversation",
     "admin:reset_password",
+    "admin:retry_job",
     "admin:revoke_access",
     "admin:revoke_approval",
     "admin:set_roles",

@@ -88,7 +88,7 @@ impl Store {
                     .bind(finish.reason.name())
                     .execute(&mut *db)
                     .await?;
-                steps::append(db, finish.steps).await
+                steps::append_steps(db, finish.steps).await
             })
         })
         .await
