@@ -10,7 +10,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use store::{CapabilityTables, Schema};
 
 /// The capabilities of the product.
-const BUILT_IN: &[Definition] = &[mcp::DEFINITION, remote_agents::DEFINITION, custom_agents::DEFINITION];
+const BUILT_IN: &[Definition] =
+    &[mcp::DEFINITION, remote_agents::DEFINITION, custom_agents::DEFINITION, workflows::DEFINITION];
 
 /// The parts of this program.
 struct Parts {

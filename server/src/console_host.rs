@@ -1,14 +1,17 @@
 //! Gives the admin console and the routes of capabilities access to the server: their states, and
 //! the traits that they read the config through.
 
+use crate::capabilities::all_operators;
 use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleState, Host};
 use auth::Authentication;
-use capability::ToolServerStatus;
+use capability::{EndpointCall, EndpointFailure, ToolServerStatus};
 use chat::Caller;
 use config::Config;
 use futures::future::BoxFuture;
+use operators::Operators;
+use serde_json::Value;
 use std::sync::Arc;
 use web::openapi::ApiRouter;
 
@@ -47,5 +50,13 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(CurrentConfig::refresh_additions(self))
+    }
+
+    fn operators(&self) -> Arc<Operators> {
+        all_operators()
+    }
+
+    fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {
+        Box::pin(self.call_endpoint_inside(call))
     }
 }

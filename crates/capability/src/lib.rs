@@ -9,7 +9,7 @@ mod status;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
 pub use annotations::{annotated, annotated_source};
-pub use context::{Context, CurrentConfig};
+pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure};
 pub use job::{Job, RepeatedJob};
 pub use running::Capabilities;
 pub use status::ToolServerStatus;

@@ -14,6 +14,7 @@ mod matrix;
 mod modes;
 mod revoked;
 mod routes;
+mod workflows;
 
 use crate::Site;
 use crate::capabilities::config_language;
@@ -58,7 +59,7 @@ pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
     match path.strip_prefix("/api/")?.split('/').next()? {
         "agent" | "runs" => Some(KeyScope::Agents),
         "conversations" | "folders" | "search" | "shares" => Some(KeyScope::Conversations),
-        "endpoints" => Some(KeyScope::Endpoints),
+        "endpoints" | "workflows" => Some(KeyScope::Endpoints),
         "admin" => Some(KeyScope::Admin),
         _ => None,
     }

@@ -9,6 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use store::{AuditEntry, Store};
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,8 @@ pub(crate) struct CallRecord {
     auditor: Mutex<Auditor>,
     recorder: Recorder,
     store: Store,
+    /// The calls of the agent and its sub-agents that have started.
+    started: AtomicU32,
 }
 
 impl CallRecord {
@@ -28,7 +31,18 @@ impl CallRecord {
         store: Store,
         hooks: Option<HookObserver>,
     ) -> Self {
-        Self { hooks: Mutex::new(hooks), auditor: Mutex::new(Auditor::new(subject, cancel)), recorder, store }
+        Self {
+            hooks: Mutex::new(hooks),
+            auditor: Mutex::new(Auditor::new(subject, cancel)),
+            recorder,
+            store,
+            started: AtomicU32::new(0),
+        }
+    }
+
+    /// Returns the number of calls that have started.
+    pub(crate) fn started(&self) -> u32 {
+        self.started.load(Relaxed)
     }
 
     /// Records the calls of sub-agents that were running when the invocation ended, and returns the
@@ -55,6 +69,7 @@ impl CallRecord {
         let mut begun = None;
         match &*event {
             Event::ToolStarted { call_id, name, .. } => {
+                self.started.fetch_add(1, Relaxed);
                 self.recorder.started(agent_id, call_id, name);
                 begun = auditor.if_interrupted(call_id);
             }
