@@ -138,7 +138,17 @@ fn expressions() -> impl Strategy<Value = String> {
                 .prop_map(|values| values.iter().map(u8::to_string).collect::<Vec<_>>().join(",")),
         ]
     };
-    (field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6))
+    let day = prop_oneof![
+        4 => field(1, 28),
+        1 => Just("L".to_owned()),
+        1 => (1..=28_u8).prop_map(|day| format!("{day}W")),
+    ];
+    let weekday = prop_oneof![
+        4 => field(0, 6),
+        1 => (0..=6_u8, 1..=4_u8).prop_map(|(weekday, nth)| format!("{weekday}#{nth}")),
+        1 => (0..=6_u8).prop_map(|weekday| format!("{weekday}#L")),
+    ];
+    (field(0, 59), field(0, 23), day, field(1, 12), weekday)
         .prop_map(|(minute, hour, day, month, weekday)| format!("{minute} {hour} {day} {month} {weekday}"))
 }
 

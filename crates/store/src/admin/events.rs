@@ -64,9 +64,9 @@ macro_rules! runs {
             "SELECT r.ended_at AS at, r.id AS key, r.id AS \"runId\", r.conversation_id AS \"conversationId\",
                 c.owner AS \"userId\", c.agent_id AS \"agentId\", r.status AS outcome, r.reason AS reason
              FROM runs r JOIN conversations c ON c.id = r.conversation_id
-             WHERE r.ended_at > $1 AND r.ended_at <= $2 AND r.status ",
+             WHERE r.ended_at >= $1 AND (r.ended_at > $1 OR r.id > $2) AND r.ended_at <= $3 AND r.status ",
             $condition,
-            " ORDER BY r.ended_at, r.id LIMIT $3"
+            " ORDER BY r.ended_at, r.id LIMIT $4"
         )
     };
 }
@@ -75,30 +75,33 @@ const RUNS_ENDED: &str = runs!("<> 'waiting'");
 const RUNS_WAITING: &str = runs!("= 'waiting'");
 
 const FEEDBACK: &str = "
-    SELECT f.updated_at AS at, f.message_id || ' ' || CAST(f.updated_at AS TEXT) AS key,
-        f.conversation_id AS \"conversationId\", f.message_id AS \"messageId\", f.owner AS \"userId\",
-        c.agent_id AS \"agentId\", f.rating AS rating, f.reason AS reason
-    FROM feedback f JOIN conversations c ON c.id = f.conversation_id
-    WHERE f.updated_at > $1 AND f.updated_at <= $2 ORDER BY f.updated_at, f.conversation_id, f.message_id LIMIT $3";
+    SELECT at, key, \"conversationId\", \"messageId\", \"userId\", \"agentId\", rating, reason FROM (
+        SELECT f.updated_at AS at, f.message_id || ' ' || CAST(f.updated_at AS TEXT) AS key,
+            f.conversation_id AS \"conversationId\", f.message_id AS \"messageId\", f.owner AS \"userId\",
+            c.agent_id AS \"agentId\", f.rating AS rating, f.reason AS reason
+        FROM feedback f JOIN conversations c ON c.id = f.conversation_id
+        WHERE f.updated_at >= $1 AND f.updated_at <= $3) AS given
+    WHERE at > $1 OR key > $2 ORDER BY at, key LIMIT $4";
 
 const USERS: &str = "
     SELECT created_at AS at, id AS key, id AS \"userId\", name AS \"userName\" FROM users
-    WHERE created_at > $1 AND created_at <= $2 AND deleted_at IS NULL ORDER BY created_at, id LIMIT $3";
+    WHERE created_at >= $1 AND (created_at > $1 OR id > $2) AND created_at <= $3 AND deleted_at IS NULL
+    ORDER BY created_at, id LIMIT $4";
 
 impl Store {
-    /// Returns the events of a kind after a time up to another one, oldest first, at most `limit`. An
-    /// event may be stored a moment after its time.
+    /// Returns the events of a kind after a time and a key up to another time, oldest first, at most
+    /// `limit`. An event may be stored a moment after its time.
     ///
     /// # Errors
     /// The database failed.
     pub async fn events_between(
         &self,
         kind: EventKind,
-        after: i64,
+        after: (i64, &str),
         until: i64,
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError> {
-        let find = sql::query(kind.query()).bind(after).bind(until).bind(limit);
+        let find = sql::query(kind.query()).bind(after.0).bind(after.1).bind(until).bind(limit);
         let read = self.read(move |db| {
             Box::pin(async move { find.fetch_all(db).await?.iter().map(|row| event(kind, row)).collect() })
         });

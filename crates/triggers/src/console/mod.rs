@@ -50,6 +50,10 @@ struct TriggerItem {
     address: Option<String>,
     /// The next times of a schedule; Unix times in milliseconds.
     next_times: Vec<i64>,
+    /// Up to when ticks and events were considered; Unix time in milliseconds. Absent before the server
+    /// has looked for the first time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked_at: Option<i64>,
     /// How many runs have failed one after the other.
     failures: i64,
     /// How many deliveries came again.
@@ -129,6 +133,7 @@ fn item(triggers: &Triggers, trigger: &ActiveTrigger, state: Option<&StateRow>) 
         waits_for,
         address,
         next_times: next_times.into_iter().map(|time| time.as_millisecond()).collect(),
+        checked_at: state.map(|state| state.checked_at),
         failures: state.map_or(0, |state| state.failures),
         repeats: state.map_or(0, |state| state.repeats),
         paused_at: state.and_then(|state| state.paused_at),

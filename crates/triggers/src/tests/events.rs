@@ -56,6 +56,24 @@ async fn events_of_the_product_start_one_run_each() {
 }
 
 #[tokio::test]
+async fn many_events_at_once_are_all_found() {
+    on_each_database(async |store| {
+        let welcome = json!([{ "id": "welcome", "type": "event", "event": "user.created", "runAs": { "roles": [] } }]);
+        let server = TestServer::new(store, welcome);
+        happened::look(&server.triggers).await.unwrap();
+        for number in 0..450 {
+            add_user(store, &format!("user{number}"), server.triggers.now()).await;
+        }
+        for _ in 0..3 {
+            happened::look(&server.triggers).await.unwrap();
+            server.pass(SignedDuration::from_secs(10));
+        }
+        assert_eq!(server.runs().await.len(), 450);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn reported_events_start_runs_if_the_reporter_may() {
     on_each_database(async |store| {
         let shipped = json!([
