@@ -5,10 +5,11 @@ use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleState, Host};
 use auth::Authentication;
-use capability::ToolServerStatus;
+use capability::{EndpointCall, EndpointFailure, ToolServerStatus};
 use chat::Caller;
 use config::Config;
 use futures::future::BoxFuture;
+use serde_json::Value;
 use std::sync::Arc;
 use web::openapi::ApiRouter;
 
@@ -53,5 +54,9 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(CurrentConfig::refresh_additions(self))
+    }
+
+    fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {
+        Box::pin(self.call_endpoint_inside(call))
     }
 }

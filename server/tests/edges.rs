@@ -17,7 +17,7 @@ agent ► contract schemas settings
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
-capability ► chat config contract store web
+capability ► chat config contract jobs store web
 chat ► agent contract faults settings store wire
 client ► sse wire
 config ► agent contract dialect operators schemas settings wire
@@ -29,6 +29,7 @@ endpoints ► contract dialect egress offload operators schemas
 extended ► capability config contract server
 faults ►
 frontend ► app
+jobs ► faults store
 lowdefy_import ► config operators
 mcp ► capability config contract egress schemas settings sse tools
 notes ► capability chat config contract server store web wire
@@ -38,7 +39,7 @@ providers ► contract sse
 remote_agents ► capability config contract egress settings tools
 rust-page ► app server wire
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults lowdefy_import mcp offload operators providers remote_agents store tools web wire
+server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults jobs lowdefy_import mcp offload operators providers remote_agents store tools web wire workflows
 settings ►
 sse ►
 store ► faults wire
@@ -47,6 +48,7 @@ tools ► contract schemas
 torture ► faults sse test_postgres
 web ► auth chat store wire
 wire ►
+workflows ► auth capability chat config contract jobs operators schemas settings store web wire
 xtask ►
 ";
 

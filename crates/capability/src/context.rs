@@ -1,10 +1,14 @@
 //! What the server gives to the routes and the background work of a capability.
 
-use chat::Chat;
+use chat::{Caller, Chat};
 use config::Config;
+use contract::ModelUse;
 use futures::future::BoxFuture;
+use jobs::Jobs;
+use serde_json::Value;
 use std::sync::Arc;
 use store::Store;
+use tokio_util::sync::CancellationToken;
 
 /// The state of a capability's routes, and what its background work uses.
 #[derive(Clone)]
@@ -13,6 +17,8 @@ pub struct Context {
     pub store: Store,
     /// The conversations and runs, for example to start a run.
     pub chat: Chat,
+    /// The queue of background work.
+    pub jobs: Jobs,
     /// The config in use.
     pub current: Arc<dyn CurrentConfig>,
 }
@@ -27,4 +33,38 @@ pub trait CurrentConfig: Send + Sync {
     /// # Errors
     /// The config cannot be rebuilt; the one in use stays.
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>>;
+
+    /// Runs an endpoint for a user, with that user's rights. It may be an internal one.
+    fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>>;
+}
+
+/// A call of an endpoint.
+pub struct EndpointCall<'a> {
+    /// The user.
+    pub caller: &'a Caller,
+    /// The endpoint.
+    pub id: &'a str,
+    /// The payload.
+    pub payload: Value,
+    /// Who is named in the usage of its model requests, for example `workflow:ID`.
+    pub usage: String,
+    /// A key that is the same whenever the same call is made again. Requests to web services that may
+    /// change something carry it.
+    pub idempotency_key: String,
+    /// Puts another meter around the one of the user's quotas.
+    pub meter: Arc<dyn Fn(ModelUse) -> ModelUse + Send + Sync>,
+    /// Cancels the call.
+    pub cancel: CancellationToken,
+}
+
+/// Why an endpoint has no result. The messages are for users.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EndpointFailure {
+    /// The call cannot succeed as it is: the endpoint does not exist for this user, the payload does
+    /// not fit, or the routine has rejected it.
+    Refused(String),
+    /// It took longer than the config allows.
+    TimedOut(String),
+    /// A step failed.
+    Failed(String),
 }

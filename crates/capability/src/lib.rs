@@ -9,7 +9,7 @@ mod status;
 
 pub use additions::{ConfigAdditions, StoredAdditions};
 pub use annotations::{annotated, annotated_source};
-pub use context::{Context, CurrentConfig};
+pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure};
 pub use job::Job;
 pub use running::Capabilities;
 pub use status::ToolServerStatus;
@@ -111,7 +111,12 @@ pub trait Capability: Send + Sync + 'static {
     /// Handles a new config, which is in use from now on: at start, and after each change.
     fn config_changed(&self, _config: &Arc<Config>) {}
 
-    /// Returns the background work of the capability.
+    /// Returns what runs its jobs of the queue.
+    fn handlers(&self, _context: &Context) -> Vec<jobs::Handler> {
+        Vec::new()
+    }
+
+    /// Returns the background work of the capability that each server repeats.
     fn jobs(&self, _context: &Context) -> Vec<Job> {
         Vec::new()
     }

@@ -96,6 +96,11 @@ impl Capabilities {
         self.notify_each(|capability| capability.config_changed(config));
     }
 
+    /// Returns what runs the jobs of the queue.
+    pub fn handlers(&self, context: &Context) -> Vec<jobs::Handler> {
+        self.all().flat_map(|capability| capability.handlers(context)).collect()
+    }
+
     /// Returns the background work.
     pub fn jobs(&self, context: &Context) -> Vec<Job> {
         self.all().flat_map(|capability| capability.jobs(context)).collect()

@@ -28,6 +28,7 @@ pub use events::{LifecycleEvent, LifecycleObserver};
 pub use files::uploads::{FileLimits, NewUpload};
 pub use history::export::{ExportedConversation, ExportedMessage, FORMAT};
 pub use history::share::SharedSnapshot;
+pub use outside::invoke::{CountedInvocation, InvocationUsage};
 pub use outside::routine::RoutineMeters;
 pub use outside::trial::{TrialRequest, TrialResult};
 pub use record::steps::ConversationUsage;

@@ -11,6 +11,14 @@ impl Config {
     /// Returns the roles that access rules, policies, quotas and `signUpRoles` name, and the
     /// administrator's, in alphabetical order.
     pub fn roles(&self) -> BTreeSet<&str> {
+        let mut roles = self.roles_outside_sections();
+        roles.extend(self.sections.roles());
+        roles
+    }
+
+    /// Returns [`Config::roles`] without those that only [`Section::roles`](crate::Section::roles)
+    /// names.
+    pub fn roles_outside_sections(&self) -> BTreeSet<&str> {
         let rules = self.pages.iter().map(|page| &page.auth);
         let rules = rules.chain(self.agents.values().map(|agent| &agent.auth));
         let rules = rules.chain(self.endpoints.values().map(|endpoint| &endpoint.auth));

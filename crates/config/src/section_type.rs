@@ -5,8 +5,8 @@ use crate::agent::Agent;
 use crate::config::Config;
 use crate::connection_type::ConnectionProperties;
 use crate::rule::AccessRule;
-use crate::section::{Context, rule_entry, type_of};
-use crate::shape::{Shape, decode};
+use crate::section::{Context, cost_limits, operator, rule_entry, type_of};
+use crate::shape::{Shape, decode, suggest};
 use crate::source::{Node, NodeKind};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -39,6 +39,15 @@ pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
 
     /// Reports what the schema cannot express, such as references to entries that do not exist.
     fn check(&self, _problems: &mut SectionProblems<'_, '_, '_>) {}
+
+    /// Reports what is known only when the whole config was read without errors, such as prices of
+    /// models. For sections in the root.
+    fn check_with_config(&self, _config: &Config, _problems: &mut SectionProblems<'_, '_, '_>) {}
+
+    /// Returns roles that the section names outside of access rules.
+    fn roles(&self) -> Vec<&str> {
+        Vec::new()
+    }
 
     /// Returns the access rules of the section; their roles count as roles that the config names.
     fn access_rules(&self) -> Vec<&AccessRule> {
@@ -94,12 +103,24 @@ fn read<S: Section>(node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>
 trait ReadValue: Any + Send + Sync {
     fn access_rules(&self) -> Vec<&AccessRule>;
 
+    fn roles(&self) -> Vec<&str>;
+
     fn tool_names(&self) -> Vec<String>;
+
+    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>);
 }
 
 impl<S: Section> ReadValue for S {
     fn access_rules(&self) -> Vec<&AccessRule> {
         Section::access_rules(self)
+    }
+
+    fn roles(&self) -> Vec<&str> {
+        Section::roles(self)
+    }
+
+    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
+        Section::check_with_config(self, config, problems);
     }
 
     fn tool_names(&self) -> Vec<String> {
@@ -145,6 +166,35 @@ impl SectionProblems<'_, '_, '_> {
     pub fn check_agent(&mut self, path: &[PathStep<'_>], id: &str) {
         self.context.agent(id, self.node.span_at(path));
     }
+
+    /// Checks that the config declares this endpoint.
+    pub fn check_endpoint(&mut self, path: &[PathStep<'_>], id: &str) {
+        self.context.endpoint(id, self.node.span_at(path));
+    }
+
+    /// Checks the operators in a value that is evaluated later, on the server. `values` are those
+    /// that read a value there.
+    pub fn check_operators(&mut self, path: &[PathStep<'_>], values: &[&'static str]) {
+        let Some(node) = self.node.node_at(path) else { return };
+        operator::check(node, values, self.context.report);
+    }
+
+    /// Checks that the price of every model is known that these agents and endpoints use, so that
+    /// `limit`, in words, can be kept.
+    pub fn check_prices(&mut self, config: &Config, limit: &str, agents: &[&str], endpoints: &[&str]) {
+        cost_limits::check_use(config, self.context, limit, agents, endpoints);
+    }
+
+    /// Returns the most similar of the known names, if one is similar enough.
+    pub fn nearest_name<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+        suggest::nearest(wrong, known)
+    }
+
+    /// Returns the help line for an unknown name: the most similar of the known ones, or all of them
+    /// if they are few.
+    pub fn name_help<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+        suggest::help(wrong, known)
+    }
 }
 
 /// The sections of capabilities that a config or an agent has.
@@ -178,6 +228,22 @@ impl Sections {
     /// Removes the sections for which `keep` returns false for the key.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.0.retain(|(key, _)| keep(key));
+    }
+
+    /// Checks the sections of the root when the whole config is known.
+    pub(crate) fn check_with_config(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
+        if context.report.has_errors() {
+            return;
+        }
+        for (key, section) in &config.sections.0 {
+            let Some(entry) = root.get(key) else { continue };
+            section.check_with_config(config, &mut SectionProblems::new(&entry.value, context));
+        }
+    }
+
+    /// Returns the roles that the sections name outside of access rules.
+    pub(crate) fn roles(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flat_map(|(_, section)| section.roles())
     }
 
     pub(crate) fn access_rules(&self) -> impl Iterator<Item = &AccessRule> {

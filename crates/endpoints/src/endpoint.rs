@@ -1,5 +1,6 @@
 //! Looks up endpoints by id and calls them.
 
+use crate::request_keys::RequestKeys;
 use crate::routine::{self, RoutineContext, StepBudget};
 use crate::step::{DialectLookup, RoutineStep};
 use crate::{Connection, EndpointError, EndpointGate, EndpointTool, Secrets};
@@ -44,6 +45,9 @@ pub struct CallContext {
     pub gate: Arc<dyn EndpointGate>,
     /// Counts the model requests that the routine makes.
     pub models: ModelUse,
+    /// A key that is the same whenever the same call is made again. Requests to web services that may
+    /// change something carry a header `Idempotency-Key` that is made of it.
+    pub idempotency_key: Option<String>,
     /// Cancels the call.
     pub cancel: CancellationToken,
     /// Shows the user what the routine says with `:status`. Nobody sees it unless an agent called
@@ -128,6 +132,7 @@ impl Endpoints {
     pub async fn call(&self, id: &str, payload: Value, context: &CallContext) -> Result<Value, EndpointError> {
         let ready = context.cancel.run_until_cancelled(self.resolve(id, &payload, &*context.gate)).await;
         let compiled = ready.ok_or(EndpointError::Cancelled)??;
+        let keys = context.idempotency_key.as_deref().map(RequestKeys::new);
         let routine_context = RoutineContext {
             endpoints: self,
             gate: &*context.gate,
@@ -137,6 +142,7 @@ impl Endpoints {
             user: &Arc::new(context.gate.user(&context.user_id)),
             models: &context.models,
             reports: &context.reports,
+            keys: keys.as_ref(),
             budget: &StepBudget::default(),
             depth: 0,
         };

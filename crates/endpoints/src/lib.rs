@@ -6,6 +6,7 @@ mod error;
 mod evaluation;
 mod gate;
 mod http;
+mod request_keys;
 mod routine;
 mod secrets;
 mod sql;

@@ -1,6 +1,7 @@
 //! Runs the steps of a routine in order.
 
 use crate::endpoint::Endpoints;
+use crate::request_keys::RequestKeys;
 use crate::step::{CallStep, RequestKind, RequestStep, RoutineStep};
 use crate::text_models::GenerateRequest;
 use crate::{Connection, EndpointError, EndpointGate, OwnedScope, Secrets};
@@ -65,6 +66,8 @@ pub(crate) struct RoutineContext<'a> {
     pub(crate) models: &'a ModelUse,
     /// Shows `:status` to the user.
     pub(crate) reports: &'a CallReports,
+    /// The keys of requests, if the call has one.
+    pub(crate) keys: Option<&'a RequestKeys>,
     pub(crate) budget: &'a StepBudget,
     /// The number of endpoints that wait for this one.
     pub(crate) depth: u32,
@@ -260,6 +263,12 @@ impl<'a> Routine<'a> {
         let evaluated = match (kind, properties) {
             (RequestKind::Http(_), Value::Object(properties)) => self.evaluate_http(id, properties, known).await?,
             _ => self.evaluate_with(id, properties, known, None).await?,
+        };
+        let evaluated = match (kind, self.context.keys) {
+            (RequestKind::Http(method), Some(keys)) if !method.is_safe() => {
+                keys.add(evaluated, &format!("{}/{id}", self.context.endpoint_id))
+            }
+            _ => evaluated,
         };
         let result = send_request(connection, kind, evaluated, self.context.models)
             .await

@@ -39,7 +39,14 @@ impl Tool for CallerEndpointTool {
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         let ToolContext { scope, cancel, models, reports, .. } = context;
-        let caller = CallContext { user_id: scope.user_id.clone(), gate: self.gate.clone(), models, cancel, reports };
+        let caller = CallContext {
+            user_id: scope.user_id.clone(),
+            gate: self.gate.clone(),
+            models,
+            idempotency_key: None,
+            cancel,
+            reports,
+        };
         Box::pin(async move {
             let called = self.tool.endpoints.call(&self.tool.endpoint_id, input, &caller).await;
             called.map_err(|error| {

@@ -26,6 +26,7 @@ fn context() -> CallContext {
         user_id: "ada".to_owned(),
         gate: Arc::new(|_: &str| Ok(())),
         models: ModelUse::default(),
+        idempotency_key: None,
         cancel: CancellationToken::new(),
         reports: contract::CallReports::default(),
     }

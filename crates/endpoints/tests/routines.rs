@@ -35,6 +35,7 @@ fn context() -> CallContext {
         user_id: "ada".to_owned(),
         gate: Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),
+        idempotency_key: None,
         cancel: CancellationToken::new(),
         reports: CallReports::default(),
     }

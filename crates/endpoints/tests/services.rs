@@ -76,6 +76,7 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
         user_id: "ada".to_owned(),
         gate: Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),
+        idempotency_key: None,
         cancel: CancellationToken::new(),
         reports: contract::CallReports::default(),
     };

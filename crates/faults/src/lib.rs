@@ -60,6 +60,14 @@ named! {
         RunEnded = "run.ended",
         /// Recovery has rebuilt a run that a dead server left; its end is not stored.
         RecoveryRebuilt = "recovery.rebuilt",
+        /// Jobs were claimed; their handlers have not begun.
+        JobClaimed = "job.claimed",
+        /// The handler of a job has returned; its end is not stored.
+        JobReturned = "job.returned",
+        /// The end of a job's attempt is stored.
+        JobEnded = "job.ended",
+        /// A job of a dead server is about to be taken over.
+        JobTakenOver = "job.taken_over",
     }
 }
 
@@ -93,7 +101,7 @@ mod tests {
     #[test]
     fn every_point_is_used() {
         let mut code = String::new();
-        for name in ["store", "chat"] {
+        for name in ["store", "chat", "jobs"] {
             sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src"), &mut code);
         }
         let points = Point::ALL.iter().map(|point| format!("Point::{}", point.variant()));

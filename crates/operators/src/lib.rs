@@ -46,7 +46,9 @@ pub struct Scope<'a> {
     pub user: Option<&'a Value>,
     /// `_payload`: the payload of an endpoint.
     pub payload: Option<&'a Value>,
-    /// `_step`: the results of earlier steps of a routine, or of earlier actions.
+    /// `_input`: the input of a workflow.
+    pub input: Option<&'a Value>,
+    /// `_step`: the results of earlier steps of a routine or a workflow, or of earlier actions.
     pub step: Option<&'a Value>,
     /// `_url_query`: the page's query parameters.
     pub url_query: Option<&'a Value>,

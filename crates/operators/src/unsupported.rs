@@ -31,7 +31,6 @@ pub(crate) const UNSUPPORTED: &[(&str, &str)] = &[
     ("_hash", "compute it in the service that an endpoint calls"),
     ("_hmac", "compute it in the service that an endpoint calls"),
     ("_index", "a function reads the index of its item as `__args: 1`"),
-    ("_input", "pass the value in the address and read it with `_url_query`"),
     ("_intl", "use `_number.toFixed` or `_dayjs.format`"),
     ("_js", "use `_expr`, or a function with operators; a page that needs more is written in Rust"),
     ("_jsonata", "use `_expr`"),

@@ -24,11 +24,13 @@ fn check(name: &str, argument: &str, expected: &str) {
     let (url_query, event) = (json!({ "tab": "orders" }), json!({ "value": 3 }));
     let (step, item) = (json!({ "find": { "rows": [{ "id": 7 }] } }), json!({ "row": { "id": 7 } }));
     let (user, payload) = (json!({ "id": "u1" }), json!({ "order": { "id": 12 } }));
+    let input = json!({ "amount": 12 });
     let (shared_state, error) = (json!({ "plan": "pro" }), json!({ "message": "no such table" }));
     let scope = Scope {
         state: Some(&state),
         user: Some(&user),
         payload: Some(&payload),
+        input: Some(&input),
         step: Some(&step),
         url_query: Some(&url_query),
         shared_state: Some(&shared_state),

@@ -33,6 +33,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0019_cut_off_calls_and_failures",
     "0023_reasons_of_ends",
     "0024_event_claims",
+    "0025_jobs",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -45,6 +46,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0019_cut_off_calls_and_failures",
     "0023_reasons_of_ends",
     "0024_event_claims",
+    "0025_jobs",
 ];
 
 /// Returns the migrations for SQLite.

@@ -103,6 +103,18 @@ impl Store {
         }
     }
 
+    /// Tells the other servers of this database, if there are any, that jobs of the queue were enqueued or
+    /// changed; they hear of it when the transaction of `db` commits. A notification can be lost.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn notify_jobs_changed(&self, db: &mut Db) -> Result<(), StoreError> {
+        match &self.database.replica {
+            Some(replica) => replica.notify_jobs(db).await,
+            None => Ok(()),
+        }
+    }
+
     /// As [`Store::write`], for large writes: see [`crate::writer::Writer::run_bulk`].
     pub(crate) fn write_bulk<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where

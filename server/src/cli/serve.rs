@@ -68,6 +68,8 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
         jobs.spawn(job.repeat(stop.clone()));
     }
     jobs.close();
+    let workers = state.composition.workers.clone();
+    workers.start();
     let failures = state.composition.current.failed_attempts();
     tokio::spawn({
         let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());
@@ -86,7 +88,8 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
         let closed = closed.clone();
         async move {
             stop.cancelled().await;
-            chat.drain(drain).await;
+            // Jobs may wait for answers, which end as well.
+            tokio::join!(chat.drain(drain), workers.shutdown(drain));
             closed.cancel();
             chat
         }

@@ -19,7 +19,7 @@ use auth::password::FailedAttempts;
 use auth::rates::RateLimits;
 use auth::rights::Rights;
 use auth::{AuthState, Authentication};
-use capability::{Capabilities, Host, StoredAdditions};
+use capability::{Capabilities, EndpointCall, EndpointFailure, Host, StoredAdditions};
 use chat::{
     AgentRequest, AgentSource, Caller, Chat, Hooks, InvocationTiers, Quota, Retention, RoutineMeters, SubmissionLimits,
 };
@@ -278,6 +278,16 @@ impl CurrentConfig {
         rights.check_external_call(caller, id)?;
         let models = self.retained.meters.meter(caller, endpoints::usage_caller(id));
         endpoints::call(&endpoints, rights.gate(caller), caller, models, id, payload).await
+    }
+
+    /// Runs an endpoint for a capability; the caller's rights apply.
+    pub(crate) async fn call_endpoint_inside(&self, call: EndpointCall<'_>) -> Result<Value, EndpointFailure> {
+        let (endpoints, rights) = {
+            let snapshot = self.snapshot.load();
+            (snapshot.endpoints.clone(), snapshot.rights.clone())
+        };
+        let gate = rights.gate(call.caller);
+        endpoints::call_for_capability(&endpoints, gate, &self.retained.meters, call).await
     }
 
     /// Returns a page on which the caller may use this agent, if there is one.

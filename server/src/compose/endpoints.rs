@@ -4,7 +4,8 @@ use super::models::ModelBuilder;
 use super::text_models::RoutineModels;
 use anyhow::anyhow;
 use auth::rights::CallerGate;
-use chat::Caller;
+use capability::{EndpointCall, EndpointFailure};
+use chat::{Caller, RoutineMeters};
 use config::{Config, ConnectionKind};
 use contract::{CallReports, ModelUse};
 use endpoints::{
@@ -104,8 +105,14 @@ pub(super) async fn call(
 ) -> Result<Value, UserError> {
     let cancel = CancellationToken::new();
     let _gone = cancel.clone().drop_guard();
-    let context =
-        CallContext { user_id: caller.user_id.clone(), gate, models, cancel, reports: CallReports::default() };
+    let context = CallContext {
+        user_id: caller.user_id.clone(),
+        gate,
+        models,
+        idempotency_key: None,
+        cancel,
+        reports: CallReports::default(),
+    };
     endpoints.call(id, payload, &context).await.map_err(|error| match error {
         EndpointError::NotFound => UserError::not_found(),
         EndpointError::Unauthenticated => UserError::unauthenticated(),
@@ -115,6 +122,38 @@ pub(super) async fn call(
         error => {
             tracing::warn!(endpoint = id, at = error.position(), %error, "an endpoint failed");
             UserError::new(ErrorCode::Internal, "This could not be done right now. Try again.")
+        }
+    })
+}
+
+/// Runs an endpoint for a capability, which may be an internal one.
+pub(super) async fn call_for_capability(
+    endpoints: &Endpoints,
+    gate: Arc<CallerGate>,
+    counted: &RoutineMeters,
+    call: EndpointCall<'_>,
+) -> Result<Value, EndpointFailure> {
+    let EndpointCall { caller, id, payload, usage, idempotency_key, meter, cancel } = call;
+    let context = CallContext {
+        user_id: caller.user_id.clone(),
+        gate,
+        models: meter(counted.meter(caller, usage)),
+        idempotency_key: Some(idempotency_key),
+        cancel,
+        reports: CallReports::default(),
+    };
+    endpoints.call(id, payload, &context).await.map_err(|error| {
+        let message = error.to_string();
+        match error {
+            EndpointError::NotFound
+            | EndpointError::Unauthenticated
+            | EndpointError::Payload { .. }
+            | EndpointError::Rejected(_) => EndpointFailure::Refused(message),
+            EndpointError::TooSlow(_) => EndpointFailure::TimedOut(message),
+            error => {
+                tracing::warn!(endpoint = id, at = error.position(), %error, "an endpoint failed");
+                EndpointFailure::Failed(message)
+            }
         }
     })
 }

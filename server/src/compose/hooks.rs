@@ -71,7 +71,14 @@ async fn call(
     cancel: CancellationToken,
 ) -> Option<Value> {
     let models = counted.meter(&caller, agent_id);
-    let context = CallContext { user_id: caller.user_id, gate, models, cancel, reports: CallReports::default() };
+    let context = CallContext {
+        user_id: caller.user_id,
+        gate,
+        models,
+        idempotency_key: None,
+        cancel,
+        reports: CallReports::default(),
+    };
     let answer = endpoints.call(id, payload, &context).await;
     answer.inspect_err(|error| tracing::warn!(endpoint = id, at = error.position(), %error, "a hook failed")).ok()
 }

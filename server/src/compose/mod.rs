@@ -31,6 +31,7 @@ use auth::{AuthState, auth_state};
 use capability::Context;
 use chat::Chat;
 use config::{Config, Limits, LoadAttempt};
+use jobs::{Jobs, Workers};
 use secrecy::ExposeSecret;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -56,6 +57,8 @@ pub(crate) struct Composition {
     pub(crate) limits: Limits,
     /// For the admin console; all other routes use the chat.
     pub(crate) store: Store,
+    /// Run the jobs of the queue, once they are started.
+    pub(crate) workers: Workers,
 }
 
 /// Reads the config at `path`, or the embedded demo without one.
@@ -87,11 +90,21 @@ impl Composition {
         let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;
         current.meter_with(&chat);
         chat.set_observer(Arc::new(current.capabilities().clone()));
-        Ok(Self { chat, current, limits, store })
+        let workers = Workers::new(Jobs::new(store.clone()));
+        let composition = Self { chat, current, limits, store, workers };
+        for handler in composition.current.capabilities().handlers(&composition.context()) {
+            composition.workers.add(handler);
+        }
+        Ok(composition)
     }
 
     /// Returns what the routes and the background work of capabilities use.
     pub(crate) fn context(&self) -> Context {
-        Context { store: self.store.clone(), chat: self.chat.clone(), current: self.current.clone() }
+        Context {
+            store: self.store.clone(),
+            chat: self.chat.clone(),
+            jobs: self.workers.jobs().clone(),
+            current: self.current.clone(),
+        }
     }
 }

@@ -8,6 +8,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use store::{AuditEntry, Store};
 use tokio_util::sync::CancellationToken;
 
@@ -16,11 +17,18 @@ pub(crate) struct CallRecord {
     auditor: Mutex<Auditor>,
     recorder: Recorder,
     store: Store,
+    /// The calls of the agent and its sub-agents that have started.
+    started: AtomicU32,
 }
 
 impl CallRecord {
     pub(crate) fn new(subject: RunContext, cancel: CancellationToken, recorder: Recorder, store: Store) -> Self {
-        Self { auditor: Mutex::new(Auditor::new(subject, cancel)), recorder, store }
+        Self { auditor: Mutex::new(Auditor::new(subject, cancel)), recorder, store, started: AtomicU32::new(0) }
+    }
+
+    /// Returns the number of calls that have started.
+    pub(crate) fn started(&self) -> u32 {
+        self.started.load(Relaxed)
     }
 
     /// Records the calls of sub-agents that were running when the invocation ended.
@@ -42,7 +50,10 @@ impl CallRecord {
         let mut auditor = self.auditor.lock();
         let mut rows: Vec<_> = auditor.record(&event, agent_id).into_iter().collect();
         match &*event {
-            Event::ToolStarted { call_id, name, .. } => self.recorder.started(agent_id, call_id, name),
+            Event::ToolStarted { call_id, name, .. } => {
+                self.started.fetch_add(1, Relaxed);
+                self.recorder.started(agent_id, call_id, name);
+            }
             // The calls of a sub-agent that still run end with the call that runs it.
             Event::ToolFinished { call_id, .. } => rows.extend(auditor.interrupt_below(call_id)),
             _ => {}

@@ -14,6 +14,7 @@ use contract::{ModelUse, RunScope};
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::Arc;
 use store::{FinishInvocation, StepRecord};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,28 @@ use wire::{EndReason, UserError};
 const MAX_AT_ONCE: usize = 64;
 /// The error of an invocation that a dead server left open.
 pub(crate) const ABANDONED: &str = "The server stopped before the answer was complete.";
+
+/// An invocation that has ended, with what it has used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountedInvocation {
+    /// The invocation.
+    pub invocation: Invocation,
+    /// What it has used.
+    pub usage: InvocationUsage,
+}
+
+/// What an invocation has used. Sub-agents and routines count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InvocationUsage {
+    /// The requests to models that were answered.
+    pub requests: u32,
+    /// The tokens of all requests.
+    pub total_tokens: u64,
+    /// The tool calls that were started.
+    pub tool_calls: u32,
+    /// The cost in US dollars, of models whose price is known.
+    pub cost_usd: f64,
+}
 
 /// The running invocations by id. Ids start with the time, so the last is the newest.
 #[derive(Default)]
@@ -87,11 +110,24 @@ impl Chat {
     /// 404 for an agent that the caller may not use, 413 and 422 for an invalid request, 503 when
     /// full, short of memory or draining. A failure of the model is reported in the invocation.
     pub async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
+        Ok(self.invoke_counted(caller, request, CancellationToken::new()).await?.invocation)
+    }
+
+    /// As [`Chat::invoke`], until `cancel` is cancelled, with what the invocation has used.
+    ///
+    /// # Errors
+    /// As [`Chat::invoke`].
+    pub async fn invoke_counted(
+        &self,
+        caller: &Caller,
+        request: InvokeRequest,
+        cancel: CancellationToken,
+    ) -> Result<CountedInvocation, UserError> {
         if self.inner.tasks.is_closed() {
             return Err(errors::draining());
         }
         let (inner, caller) = (self.inner.clone(), caller.clone());
-        let task = self.inner.tasks.spawn(in_trace(async move { inner.invoke(&caller, request).await }));
+        let task = self.inner.tasks.spawn(in_trace(async move { inner.invoke(&caller, request, &cancel).await }));
         Ok(task.await.map_err(|_| errors::internal())??)
     }
 
@@ -124,7 +160,12 @@ impl Inner {
     }
 
     /// See [`Chat::invoke`].
-    async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation> {
+    async fn invoke(
+        &self,
+        caller: &Caller,
+        request: InvokeRequest,
+        outside: &CancellationToken,
+    ) -> Result<CountedInvocation> {
         invoke_request::check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         invoke_request::check_tools(&request, &agent)?;
@@ -165,12 +206,28 @@ impl Inner {
             scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },
             // Usage is recorded below, with the answer.
             models: ModelUse::default(),
-            cancel,
+            cancel: cancel.clone(),
         };
-        let answer = agent::invoke(&agent, question).await;
+        let answer = {
+            let mut asked = pin!(agent::invoke(&agent, question));
+            tokio::select! {
+                answer = &mut asked => answer,
+                () = outside.cancelled() => {
+                    cancel.cancel();
+                    asked.await
+                }
+            }
+        };
         record.end().await;
+        let cost_usd = answer.replies.iter().filter_map(|reply| reply.usage.cost_usd).sum();
         let steps = answer.replies.into_iter().map(|reply| step(&caller.user_id, &id, &request.agent_name, reply));
         let steps: Vec<_> = steps.inspect(|step| recorder.replied(step)).collect();
+        let usage = InvocationUsage {
+            requests: u32::try_from(steps.len()).unwrap_or(u32::MAX),
+            total_tokens: answer.usage.input_tokens.saturating_add(answer.usage.output_tokens),
+            tool_calls: record.started(),
+            cost_usd,
+        };
         let is_ended = place.is_ended() && matches!(answer.output, Err(InvokeError::Stopped));
         let reason = match answer.output.as_ref().err() {
             Some(_) if is_ended => EndReason::Memory,
@@ -195,7 +252,8 @@ impl Inner {
         self.store.finish_invocation(finish).await?;
         let output = output.unwrap_or_default();
         let (agent_name, reason) = (request.agent_name, Some(reason));
-        Ok(Invocation { run_id: id, agent_name, status, output, error, reason, created_at })
+        let invocation = Invocation { run_id: id, agent_name, status, output, error, reason, created_at };
+        Ok(CountedInvocation { invocation, usage })
     }
 }
 

@@ -116,7 +116,7 @@ async fn wait(news: Option<&mut Listener>, run_id: &str) {
         loop {
             match news.next().await {
                 ReplicaEvent::Runs(ids) if !ids.iter().any(|id| id == run_id) => {}
-                ReplicaEvent::Stop(_) | ReplicaEvent::Config => {}
+                ReplicaEvent::Stop(_) | ReplicaEvent::Config | ReplicaEvent::Jobs => {}
                 ReplicaEvent::Runs(_) | ReplicaEvent::Missed => return,
             }
         }

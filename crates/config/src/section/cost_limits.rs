@@ -29,13 +29,22 @@ pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>)
         ids.iter().for_each(|id| models.visit_agent(id, limit));
         routines.iter().for_each(|id| models.visit_endpoint(id, limit));
     }
-    for UnpricedModel { model, at, limit } in models.found {
-        let help = format!(
-            "add it to the section `prices`, in US dollars for a million tokens: `{model}: {{ input: 1, output: 2 }}`"
-        );
-        let message = format!("the price of the model `{model}` is not known, so {limit} cannot be kept");
-        context.report.error(at, message, Some(help));
-    }
+    models.report();
+}
+
+/// Reports each model without a price that these agents and endpoints use, which a limit covers.
+pub(crate) fn check_use(
+    config: &Config,
+    context: &mut Context<'_, '_>,
+    limit: &str,
+    agents: &[&str],
+    endpoints: &[&str],
+) {
+    let mut models =
+        PriceCheck { config, context, agents: HashSet::new(), endpoints: HashSet::new(), found: Vec::new() };
+    agents.iter().for_each(|id| models.visit_agent(id, limit));
+    endpoints.iter().for_each(|id| models.visit_endpoint(id, limit));
+    models.report();
 }
 
 /// Whether an agent has a cost limit, possibly one with an operator.
@@ -67,6 +76,16 @@ struct PriceCheck<'c, 'n, 'r> {
 }
 
 impl PriceCheck<'_, '_, '_> {
+    fn report(self) {
+        for UnpricedModel { model, at, limit } in self.found {
+            let help = format!(
+                "add it to the section `prices`, in US dollars for a million tokens: `{model}: {{ input: 1, output: 2 }}`"
+            );
+            let message = format!("the price of the model `{model}` is not known, so {limit} cannot be kept");
+            self.context.report.error(at, message, Some(help));
+        }
+    }
+
     fn visit_agent(&mut self, id: &str, limit: &str) {
         if !self.agents.insert(id.to_owned()) {
             return;

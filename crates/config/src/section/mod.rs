@@ -8,11 +8,11 @@ mod api;
 mod auth;
 mod confirm;
 mod connections;
-mod cost_limits;
+pub(crate) mod cost_limits;
 mod dynamic;
 mod embed;
 mod locale;
-mod operator;
+pub(crate) mod operator;
 mod pages;
 mod pictures;
 mod prices;
@@ -105,7 +105,7 @@ impl<'n> Context<'n, '_> {
     }
 
     /// Returns the endpoint with an id, or reports that it does not exist.
-    fn endpoint(&mut self, id: &str, at: Span) -> Option<&'n Node> {
+    pub(crate) fn endpoint(&mut self, id: &str, at: Span) -> Option<&'n Node> {
         find(&self.endpoints, id, ("endpoint", "api"), at, self.report)
     }
 
@@ -193,6 +193,7 @@ pub(crate) fn read(
     annotations::check(&config, &mut context);
     agents::remote_agents::check_user_tokens(&config, &mut context);
     cost_limits::check(&config, root, &mut context);
+    Sections::check_with_config(&config, root, &mut context);
     config
 }
 

@@ -73,6 +73,14 @@ impl Node {
         if let NodeKind::Text(text) = &self.kind { Some(text) } else { None }
     }
 
+    /// Returns the value at a path.
+    pub(crate) fn node_at(&self, path: &[PathStep<'_>]) -> Option<&Self> {
+        path.iter().try_fold(self, |node, step| match *step {
+            PathStep::Key(key) => node.get(key).map(|entry| &entry.value),
+            PathStep::Index(index) => node.items().get(index),
+        })
+    }
+
     /// Returns the position of the value at a path, or of its nearest existing parent.
     pub(crate) fn span_at(&self, path: &[PathStep<'_>]) -> Span {
         let Some((first, rest)) = path.split_first() else { return self.at };

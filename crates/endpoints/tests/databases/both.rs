@@ -100,6 +100,7 @@ async fn statement_ends_when_cancelled_or_timed_out() {
             user_id: "ada".to_owned(),
             gate: Arc::new(|_: &str| Ok(())),
             models: contract::ModelUse::default(),
+            idempotency_key: None,
             cancel: CancellationToken::new(),
             reports: contract::CallReports::default(),
         };

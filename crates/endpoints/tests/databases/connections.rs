@@ -34,6 +34,7 @@ async fn cancelled_statements_are_ended_by_the_database() {
         user_id: "ada".to_owned(),
         gate: std::sync::Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),
+        idempotency_key: None,
         cancel: CancellationToken::new(),
         reports: contract::CallReports::default(),
     };

@@ -41,6 +41,7 @@ async fn run(db: &SqlConnection, kind: &str, query: &str, payload: Value) -> Str
         user_id: "ada".to_owned(),
         gate: std::sync::Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),
+        idempotency_key: None,
         cancel: CancellationToken::new(),
         reports: contract::CallReports::default(),
     };

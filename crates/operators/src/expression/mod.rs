@@ -165,6 +165,7 @@ fn visible_variables(source: &str, scope: &Scope<'_>) -> Result<(EngineValue, us
         ("state", scope.state),
         ("user", scope.user),
         ("payload", scope.payload),
+        ("input", scope.input),
         ("step", scope.step),
         ("url_query", scope.url_query),
         ("shared_state", scope.shared_state),

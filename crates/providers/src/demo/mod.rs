@@ -3,6 +3,7 @@
 //! tools.
 
 mod answers;
+mod extract;
 mod form;
 mod intent;
 mod plan;

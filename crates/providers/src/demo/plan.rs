@@ -1,7 +1,7 @@
 //! Plans what the model does for a request: think, speak, call tools. Pure, without I/O.
 
 use super::intent::{self, Intent, parse_intent};
-use super::{answers, form, question, results};
+use super::{answers, extract, form, question, results};
 use contract::{
     AssistantPart, Message, ModelError, ModelErrorKind, Request, ToolChoice, ToolResult, ToolSpec, UserPart,
 };
@@ -40,6 +40,10 @@ pub(crate) fn plan(request: &Request) -> Result<Vec<DemoAction>, ModelError> {
     let offered: &[ToolSpec] = if request.tool_choice == ToolChoice::None { &[] } else { &request.tools };
     if let Some(title) = title(request) {
         return Ok(vec![DemoAction::Say(title)]);
+    }
+    if let Some(format) = &request.response_format {
+        let asked = DemoTurn::from_messages(&request.messages, offered).asked;
+        return Ok(vec![DemoAction::Say(extract::object(&asked, &format.schema).to_string())]);
     }
     match interrupted_answer(&request.messages) {
         Some((before, written)) => Ok(continue_plan(respond(&DemoTurn::from_messages(before, offered))?, &written)),

@@ -14,7 +14,8 @@ const CONVERSATIONS: &str = "
 
 /// Deletes what the user owns apart from conversations. Sessions and keys are deleted with the
 /// user's row.
-const REST: [&str; 5] = [
+const REST: [&str; 6] = [
+    "DELETE FROM jobs WHERE owner = $1",
     "DELETE FROM files WHERE owner = $1",
     "DELETE FROM folders WHERE owner = $1",
     "DELETE FROM grants WHERE owner = $1",

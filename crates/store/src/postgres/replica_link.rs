@@ -33,6 +33,8 @@ pub enum ReplicaEvent {
     /// Stored data that is part of the config has changed, such as the agents that administrators
     /// create.
     Config,
+    /// Jobs were enqueued or changed.
+    Jobs,
     /// Some events were lost.
     Missed,
 }
@@ -111,6 +113,11 @@ impl ReplicaLink {
         if self.has_others() { self.notify(db, 'a', &["changed"]).await } else { Ok(()) }
     }
 
+    /// Notifies them, if there are any, that jobs were enqueued or changed.
+    pub(crate) async fn notify_jobs(&self, db: &mut Db) -> Result<(), StoreError> {
+        if self.has_others() { self.notify(db, 'j', &["changed"]).await } else { Ok(()) }
+    }
+
     async fn notify(&self, db: &mut Db, kind: char, ids: &[&str]) -> Result<(), StoreError> {
         let mut payloads: Vec<String> = Vec::new();
         for id in ids {
@@ -162,6 +169,7 @@ fn parse_notification(heard: &PgNotification) -> Option<ReplicaEvent> {
         "r" => Some(ReplicaEvent::Runs(ids)),
         "s" => Some(ReplicaEvent::Stop(ids)),
         "a" => Some(ReplicaEvent::Config),
+        "j" => Some(ReplicaEvent::Jobs),
         _ => None,
     }
 }

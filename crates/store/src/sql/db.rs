@@ -4,9 +4,15 @@ use super::Error;
 use super::local::LocalConnection;
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection as _, PgConnection, Postgres, SqliteConnection};
+use std::sync::Arc;
+use tokio::sync::Notify;
 
 /// A connection within a transaction, or a read-only one.
-pub struct Db(Connection);
+pub struct Db {
+    connection: Connection,
+    /// Whom to wake after the commit.
+    wakes: Vec<Arc<Notify>>,
+}
 
 enum Connection {
     /// A SQLite connection on its own thread, for the writer or a reader.
@@ -29,16 +35,16 @@ pub(super) enum Handle<'c> {
 impl Db {
     /// Returns SQLite's own connection, if this is one that runs on the calling thread.
     pub(crate) fn as_local(&self) -> Option<&LocalConnection> {
-        if let Connection::Local(db) = &self.0 { Some(db) } else { None }
+        if let Connection::Local(db) = &self.connection { Some(db) } else { None }
     }
 
     /// Returns the writer's PostgreSQL connection.
     pub(crate) fn as_postgres_writer(&mut self) -> Option<&mut PgConnection> {
-        if let Connection::Postgres(db) = &mut self.0 { Some(db) } else { None }
+        if let Connection::Postgres(db) = &mut self.connection { Some(db) } else { None }
     }
 
     pub(super) fn handle(&mut self) -> Handle<'_> {
-        match &mut self.0 {
+        match &mut self.connection {
             Connection::Local(db) => Handle::Local(db),
             Connection::Sqlite(db) => Handle::Sqlite(db),
             Connection::Postgres(db) => Handle::Postgres(db),
@@ -49,7 +55,20 @@ impl Db {
     /// Whether this is a PostgreSQL database; for the few places where the databases differ in more
     /// than syntax.
     pub fn is_postgres(&self) -> bool {
-        matches!(self.0, Connection::Postgres(_) | Connection::PostgresReader(_))
+        matches!(self.connection, Connection::Postgres(_) | Connection::PostgresReader(_))
+    }
+
+    /// Wakes a task of this process after the transaction has committed: something that it waits for is
+    /// stored. It may also be woken if the write is undone, so it must look.
+    pub fn wake_after_commit(&mut self, wake: &Arc<Notify>) {
+        if !self.wakes.iter().any(|other| Arc::ptr_eq(other, wake)) {
+            self.wakes.push(wake.clone());
+        }
+    }
+
+    /// Returns whom to wake, once the transaction has ended.
+    pub(crate) fn take_wakes(&mut self) -> Vec<Arc<Notify>> {
+        std::mem::take(&mut self.wakes)
     }
 
     /// Runs a statement that returns nothing and has no parameters, in one request.
@@ -63,7 +82,7 @@ impl Db {
 
     /// Closes the connection cleanly.
     pub(crate) async fn close(self) -> Result<(), Error> {
-        match self.0 {
+        match self.connection {
             Connection::Local(db) => db.close(),
             Connection::Sqlite(db) => Ok(db.close().await?),
             Connection::Postgres(db) => Ok(db.close().await?),
@@ -77,7 +96,7 @@ macro_rules! from_connection {
     ($($variant:ident($type:ty);)*) => {
         $(impl From<$type> for Db {
             fn from(connection: $type) -> Self {
-                Self(Connection::$variant(connection))
+                Self { connection: Connection::$variant(connection), wakes: Vec::new() }
             }
         })*
     };

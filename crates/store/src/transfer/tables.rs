@@ -38,6 +38,7 @@ pub(crate) const CORE_TABLES: &[Table] = &[
     table("steps", "no"),
     table("usage_days", "owner, day, agent_id"),
     table("secrets", "name"),
+    table("jobs", "id"),
 ];
 
 /// The tables that are not transferred with those of this crate. Migration 16 creates tables of a

@@ -175,8 +175,11 @@ async fn transact(line: &mut WriterConnection, jobs: &mut [Box<dyn Job>]) -> Res
     match done {
         Ok(()) => {
             faults::point(Point::CommitBefore);
+            let wakes = line.db()?.take_wakes();
             let committed = line.commit().await;
             faults::point(Point::CommitAfter);
+            // Also if the outcome is unknown.
+            wakes.iter().for_each(|wake| wake.notify_one());
             committed
         }
         Err(error) => {

@@ -36,6 +36,7 @@ agents:
     properties: { model: demo }
     tools: [{ endpointId: remove, name: delete_it, confirm: true }]
 customAgents: { from: [a], auth: { roles: [tester] } }
+workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 pages: [{ id: p }]
 ";
 
@@ -120,6 +121,8 @@ impl TestServer {
         let run = made(&ADA, "/api/runs/invoke", question).await["run_id"].as_str().unwrap().to_owned();
         let custom = json!({ "name": "Tester", "from": "a", "instructions": CANARY });
         let custom = id(&made(&BOSS, "/api/admin/custom-agents", custom).await);
+        let work = json!({ "input": { "title": CANARY } });
+        let work = id(&made(&ADA, "/api/workflows/w/runs", work).await);
         let path = format!("/api/files?name={CANARY}.txt");
         let (_, file) = self.send(&ADA, Method::POST, &path, RequestBody::Form(CANARY.to_owned())).await;
         let file = id(&serde_json::from_str(&file).unwrap());
@@ -138,6 +141,7 @@ impl TestServer {
             ("call", call),
             ("question", approval),
             ("folder", folder),
+            ("workflow run", work),
             ("share", share),
             ("run", run),
             ("custom agent", custom),

@@ -62,6 +62,11 @@ impl<'n> FoundOperator<'n> {
     }
 }
 
+/// Checks the operators in a value that is evaluated on the server, without secrets.
+pub(crate) fn check(value: &Node, values: &[&'static str], report: &mut Report) {
+    for_each_operator(value, EvaluationPlace { values, is_rendered: false }, report, &mut |_, _| {});
+}
+
 /// Visits all operators in a value, outer ones first. Allowed ones are passed to `check`, others
 /// are reported.
 pub(super) fn for_each_operator<'n>(

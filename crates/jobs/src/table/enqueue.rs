@@ -1,0 +1,106 @@
+//! Adds jobs.
+
+use super::{millis, with_now};
+use crate::new_job::{Due, Enqueued, MAX_KEY, NewJob, OnPending};
+use store::StoreError;
+use store::sql::{self, Db, Sql};
+use uuid::Uuid;
+
+/// The due time of a new row: `$6` if it is a time, otherwise `$7` from now on.
+macro_rules! insert {
+    ($($rest:expr),+) => {
+        with_now!(
+            "INSERT INTO jobs (id, kind, owner, payload, unique_key, due_at, delayed_at, every_ms, created_at)
+             VALUES ($1, $2, $3, $4, $5, coalesce($6, ",
+            " + $7), CASE WHEN $6 IS NULL THEN ",
+            " END, $8, ",
+            concat!(
+                ")
+                ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL AND state IN ('waiting', 'running') ",
+                $($rest),+
+            ),
+        )
+    };
+}
+
+/// What both kinds of replacing have in common. A job that runs stays as it is until its end, apart
+/// from the payload, which the attempt has read.
+macro_rules! update {
+    ($due_at:literal, $delayed_at:literal, $again_at:literal) => {
+        concat!(
+            "DO UPDATE SET payload = excluded.payload, every_ms = excluded.every_ms,
+                due_at = CASE jobs.state WHEN 'running' THEN jobs.due_at ELSE ",
+            $due_at,
+            " END,
+                delayed_at = CASE jobs.state WHEN 'running' THEN jobs.delayed_at ELSE ",
+            $delayed_at,
+            " END,
+                again_at = CASE jobs.state WHEN 'running' THEN ",
+            $again_at,
+            " END,
+                attempts = CASE jobs.state WHEN 'running' THEN jobs.attempts ELSE 0 END
+             WHERE jobs.owner IS NOT DISTINCT FROM excluded.owner
+             RETURNING id"
+        )
+    };
+}
+
+const EARLIER: Sql = insert!(update!(
+    "CASE WHEN excluded.due_at < jobs.due_at THEN excluded.due_at ELSE jobs.due_at END",
+    "CASE WHEN excluded.due_at < jobs.due_at THEN excluded.delayed_at ELSE jobs.delayed_at END",
+    "CASE WHEN jobs.again_at < excluded.due_at THEN jobs.again_at ELSE excluded.due_at END"
+));
+
+const REPLACE: Sql = insert!(update!("excluded.due_at", "excluded.delayed_at", "excluded.due_at"));
+
+const KEEP: Sql = insert!("DO NOTHING RETURNING id");
+
+/// Adds a recurring job, or changes its interval; it is due after an interval at the latest. Nothing
+/// changes while it runs.
+const RECURRING: Sql = insert!(
+    "DO UPDATE SET every_ms = excluded.every_ms,
+        due_at = CASE WHEN excluded.due_at < jobs.due_at THEN excluded.due_at ELSE jobs.due_at END,
+        delayed_at = CASE WHEN excluded.due_at < jobs.due_at THEN excluded.delayed_at ELSE jobs.delayed_at END
+     WHERE jobs.state = 'waiting' AND jobs.every_ms IS DISTINCT FROM excluded.every_ms
+     RETURNING id"
+);
+
+const PENDING: &str = "
+    SELECT id FROM jobs WHERE kind = $1 AND unique_key = $2 AND state IN ('waiting', 'running')
+        AND owner IS NOT DISTINCT FROM $3";
+
+/// Adds a job. A recurring one stays as it is if it is there already, apart from its interval.
+pub(crate) async fn enqueue(db: &mut Db, job: NewJob) -> Result<Enqueued, StoreError> {
+    if job.key.as_ref().is_some_and(|key| key.len() > MAX_KEY) {
+        return Err(StoreError::Invalid("the key of a job is too long"));
+    }
+    let id = Uuid::now_v7().to_string();
+    let statement = match (job.every, job.on_pending) {
+        (Some(_), _) => RECURRING,
+        (None, OnPending::Earlier) => EARLIER,
+        (None, OnPending::Replace) => REPLACE,
+        (None, OnPending::Keep) => KEEP,
+    };
+    let (at, delay) = match job.due {
+        Due::Now => (None, 0),
+        Due::After(delay) => (None, millis(delay)),
+        Due::At(at) => (Some(at), 0),
+    };
+    let insert = sql::query_scalar::<String>(statement)
+        .bind(&id)
+        .bind(job.policy.name)
+        .bind(&job.owner)
+        .bind(job.payload?)
+        .bind(&job.key)
+        .bind(at)
+        .bind(delay)
+        .bind(job.every.map(millis));
+    match insert.fetch_optional(&mut *db).await? {
+        Some(stored) if stored == id => return Ok(Enqueued::New(id)),
+        Some(stored) => return Ok(Enqueued::Pending(stored)),
+        None => {}
+    }
+    let pending = sql::query_scalar(PENDING).bind(job.policy.name).bind(job.key).bind(job.owner);
+    let pending = pending.fetch_optional(db).await?;
+    pending.map(Enqueued::Pending).ok_or(StoreError::Invalid("a job of another user has this key"))
+}

@@ -1,0 +1,103 @@
+//! Checks of the values of steps: which operators stand in them, and what they refer to.
+
+use super::{Checker, Surroundings, key, path_step};
+use crate::definition::{Step, StepKind};
+use crate::value::{OPERATORS, Place, Reference, references};
+use config::SectionProblems;
+use serde_json::Value;
+
+impl<'c> Checker<'c, '_, '_, '_> {
+    pub(super) fn check_values(&mut self, step: &'c Step, around: &Surroundings<'c>) {
+        match &step.kind {
+            StepKind::Agent(step) => self.check_value("prompt", Some(&step.prompt), around),
+            StepKind::Endpoint(step) => self.check_value("payload", step.payload.as_ref(), around),
+            StepKind::If(step) => self.check_value("test", Some(&step.test), around),
+            StepKind::Switch(step) => {
+                for (index, case) in step.cases.iter().enumerate() {
+                    self.within(&[key("cases"), Place::Index(index)], |here| {
+                        here.check_value("test", Some(&case.test), around);
+                    });
+                }
+            }
+            StepKind::Loop(step) => self.check_value("in", step.list.as_ref(), around),
+            StepKind::Human(step) => {
+                self.check_value("title", Some(&step.title), around);
+                self.check_value("details", step.details.as_ref(), around);
+                if let Some(lapse) = &step.on_lapse {
+                    self.within(&[key("onLapse")], |here| here.check_static("output", &lapse.output));
+                }
+            }
+            StepKind::Wait(step) => self.check_value("until", step.until.as_ref(), around),
+            StepKind::Workflow(step) => self.check_value("input", step.input.as_ref(), around),
+            StepKind::Return(step) => self.check_value("value", step.value.as_ref(), around),
+            StepKind::Fail(step) => self.check_value("message", Some(&step.message), around),
+            StepKind::Parallel(_) => {}
+        }
+    }
+
+    /// Reports operators in a value that is used as it is written.
+    fn check_static(&mut self, name: &str, value: &Value) {
+        if operators::is_dynamic(value) || !references(value).is_empty() {
+            self.error(
+                &[key(name)],
+                "this value is used as it is written; operators and `$.` paths have no effect",
+                None,
+            );
+        }
+    }
+
+    pub(super) fn check_value(&mut self, name: &str, value: Option<&Value>, around: &Surroundings<'c>) {
+        let Some(value) = value else { return };
+        self.within(&[key(name)], |here| {
+            let path: Vec<_> = here.place.iter().map(path_step).collect();
+            here.problems.check_operators(&path, &OPERATORS);
+            for reference in references(value) {
+                here.check_reference(reference, around);
+            }
+        });
+    }
+
+    fn check_reference(&mut self, reference: Reference<'_>, around: &Surroundings<'c>) {
+        match reference {
+            Reference::Step { id, place } => self.check_step_reference(id, &place, around),
+            Reference::Path { root, place } => {
+                if !is_item(root, around) {
+                    self.check_step_reference(root, &place, around);
+                }
+            }
+            Reference::Item { name, place } => {
+                if !is_item(name, around) {
+                    let known = around.items.iter().copied().chain(around.is_in_loop.then_some("index"));
+                    let help = SectionProblems::name_help(name, known)
+                        .or_else(|| Some("only the steps of a loop have an item".to_owned()));
+                    self.error(&place, format!("there is no item `{name}` here"), help);
+                }
+            }
+            Reference::Error { place } if !around.handles_error => {
+                self.error(&place, "there is no error here", Some("only the steps of `onError` have one".to_owned()));
+            }
+            Reference::Broken { problem, place } => {
+                let help =
+                    Some("a text that begins with `$.` is a path; a plain one is `{ _template: \"$.…\" }`".to_owned());
+                self.error(&place, problem, help);
+            }
+            Reference::Error { .. } | Reference::AllSteps { .. } | Reference::Source { .. } => {}
+        }
+    }
+
+    fn check_step_reference(&mut self, id: &str, place: &[Place], around: &Surroundings<'c>) {
+        if around.results.contains(&id) {
+            return;
+        }
+        if self.ids.contains(id) {
+            let help = "a step reads the steps before it in its own list and before the steps around it; what is within another step is read through the output of that step".to_owned();
+            return self.error(place, format!("the step `{id}` has no result here"), Some(help));
+        }
+        let help = SectionProblems::name_help(id, around.results.iter().copied());
+        self.error(place, format!("there is no step `{id}`"), help);
+    }
+}
+
+fn is_item(name: &str, around: &Surroundings<'_>) -> bool {
+    around.items.contains(&name) || name == "index" && around.is_in_loop
+}

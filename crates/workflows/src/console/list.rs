@@ -1,0 +1,125 @@
+//! The list of runs.
+
+use crate::store::{self, RunRow};
+use ::store::Store;
+use capability::Context;
+use leptos::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use web::admin::filters::{Choice, field, non_empty, select_field};
+use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
+use web::admin::{UserNames, from_store_error, user_view};
+use web::html::{dollars, link, text};
+use wire::UserError;
+
+pub(super) struct RunList;
+
+type RunColumn = Column<RunItem>;
+
+/// A run in the list.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RunItem {
+    #[serde(flatten)]
+    run: RunRow,
+    #[serde(skip)]
+    owner_name: Option<String>,
+}
+
+/// The query of the list.
+#[derive(Default, Deserialize, JsonSchema)]
+pub(super) struct RunQuery {
+    /// The id of a workflow.
+    workflow: Option<String>,
+    /// `all`, `running`, `waiting`, `done`, `failed` or `stopped`.
+    #[serde(default)]
+    state: StateQuery,
+}
+
+/// The states of the listed runs.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum StateQuery {
+    /// All.
+    #[default]
+    All,
+    /// Those that execute steps.
+    Running,
+    /// Those that wait.
+    Waiting,
+    /// Those with an output.
+    Done,
+    /// Those that have failed.
+    Failed,
+    /// Those that were stopped.
+    Stopped,
+}
+
+impl Choice for StateQuery {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::All, "all", "All"),
+        (Self::Running, "running", "Running"),
+        (Self::Waiting, "waiting", "Waiting"),
+        (Self::Done, "done", "Done"),
+        (Self::Failed, "failed", "Failed"),
+        (Self::Stopped, "stopped", "Stopped"),
+    ];
+}
+
+/// Returns why a run ended without an output, in one line.
+pub(super) fn cause(run: &RunRow) -> String {
+    let Some(error) = &run.error else { return String::new() };
+    match (error.kind.as_str(), error.step.as_str()) {
+        ("limit", "") => format!("Limit reached: {}", error.message),
+        (_, "") => error.message.clone(),
+        (_, step) => format!("{step}: {}", error.message),
+    }
+}
+
+impl List for RunList {
+    type State = Context;
+    type Query = RunQuery;
+    type Row = RunItem;
+
+    const PATH: &'static str = "/admin/workflows";
+    const SUMMARY: &'static str = "List the runs of workflows";
+    const TITLE: &'static str = "Workflows";
+    const EMPTY: &'static str = "No runs match.";
+    const COLUMNS: &'static [RunColumn] = &[
+        RunColumn::new("Run", "id", |item| Cell::text(&item.run.id))
+            .shown_as(|item| link(format!("{}/{}", Self::PATH, item.run.id), super::pages::short(&item.run.id))),
+        RunColumn::new("Workflow", "workflow", |item| Cell::text(&item.run.workflow_id)),
+        RunColumn::new("Started by", "owner", |item| Cell::text(&item.run.owner))
+            .shown_as(|item| user_view(&item.run.owner, item.owner_name.as_deref())),
+        RunColumn::new("State", "state", |item| Cell::text(item.run.state.name())),
+        RunColumn::new("Steps", "steps", |item| Cell::count(item.run.steps.into())).aligned_right(),
+        RunColumn::new("Cost", "costUsd", |item| Cell::Number(Some(item.run.used.cost_usd)))
+            .shown_as(|item| text(dollars(item.run.used.cost_usd)))
+            .aligned_right(),
+        RunColumn::new("Cause", "cause", |item| Cell::text(cause(&item.run))),
+        RunColumn::new("Started (UTC)", "created", |item| Cell::time(item.run.created_at)),
+        RunColumn::new("Ended (UTC)", "ended", |item| Cell::time(item.run.ended_at)),
+    ];
+
+    fn store(context: &Context) -> &Store {
+        &context.store
+    }
+
+    async fn fetch(context: &Context, query: &RunQuery, page: &PageRequest) -> Result<ListPage<RunItem>, UserError> {
+        let before = page.after.clone().unwrap_or_else(|| crate::AFTER_ALL.to_owned());
+        let state = StateQuery::ALL.iter().find(|(state, ..)| *state == query.state && *state != StateQuery::All);
+        let state = state.map(|(_, name, _)| *name);
+        let workflow = non_empty(query.workflow.as_deref());
+        let found = store::list(&context.store, &before, state, workflow.as_deref(), page.limit()).await;
+        let page = page.page_by(found.map_err(from_store_error)?, |run| run.id.clone());
+        let names = UserNames::load(&context.store, page.items.iter().map(|run| run.owner.as_str())).await?;
+        Ok(page.map(|run| RunItem { owner_name: names.get(&run.owner).map(str::to_owned), run }))
+    }
+
+    fn filters(_: &Context, query: &RunQuery) -> AnyView {
+        view! {
+            {field("workflow", "Workflow", "search", query.workflow.as_deref())}
+            {select_field("state", "State", query.state)}
+        }
+        .into_any()
+    }
+}

@@ -1,0 +1,50 @@
+//! The list of questions of all users.
+
+use super::list::RunList;
+use crate::store::{self, TaskRow};
+use ::store::Store;
+use capability::Context;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use web::admin::from_store_error;
+use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
+use web::html::link;
+use wire::UserError;
+
+pub(super) struct TaskList;
+
+type TaskColumn = Column<TaskRow>;
+
+/// The list has no filters.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct TaskQuery {}
+
+impl List for TaskList {
+    type State = Context;
+    type Query = TaskQuery;
+    type Row = TaskRow;
+
+    const PATH: &'static str = "/admin/workflow-tasks";
+    const SUMMARY: &'static str = "List the open questions of workflows";
+    const TITLE: &'static str = "Workflow tasks";
+    const EMPTY: &'static str = "No workflow waits for a person.";
+    const COLUMNS: &'static [TaskColumn] = &[
+        TaskColumn::in_file("id", |task| Cell::text(&task.id)),
+        TaskColumn::new("Question", "title", |task| Cell::text(&task.title))
+            .shown_as(|task| link(format!("{}/{}", RunList::PATH, task.run_id), &task.title)),
+        TaskColumn::new("Workflow", "workflow", |task| Cell::text(&task.workflow_id)),
+        TaskColumn::new("Step", "path", |task| Cell::text(&task.path)),
+        TaskColumn::new("Asked (UTC)", "created", |task| Cell::time(task.created_at)),
+        TaskColumn::new("Due (UTC)", "due", |task| Cell::time(task.due_at)),
+    ];
+
+    fn store(context: &Context) -> &Store {
+        &context.store
+    }
+
+    async fn fetch(context: &Context, _: &TaskQuery, page: &PageRequest) -> Result<ListPage<TaskRow>, UserError> {
+        let after = page.after.clone().unwrap_or_default();
+        let found = store::open_tasks(&context.store, &after, page.limit()).await.map_err(from_store_error)?;
+        Ok(page.page_by(found, |task| task.id.clone()))
+    }
+}

@@ -1,0 +1,61 @@
+//! Steps that a person does.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use settings::Text;
+
+/// Asks a person. The run waits, without a task or memory, until somebody answers. The output has
+/// the answer: `decision` or `choice` or `values`, `comment`, `by` and `at`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HumanStep {
+    /// What the person does. Default: `approve`.
+    #[serde(default)]
+    pub(crate) ask: Ask,
+    /// The question. Operators and `$.` paths are allowed.
+    pub(crate) title: Value,
+    /// What the person should know. Operators and `$.` paths are allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) details: Option<Value>,
+    /// The roles whose users may answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) roles: Vec<Text>,
+    /// The ids of users who may answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) users: Vec<Text>,
+    /// For `ask: choose`: the choices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) choices: Vec<Text>,
+    /// For `ask: form`: the JSON Schema of the values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) form: Option<Map<String, Value>>,
+    /// The time for an answer in seconds. Default: until the run's time limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(crate) due_seconds: Option<u32>,
+    /// What happens when nobody has answered in time. Default: the step fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) on_lapse: Option<OnLapse>,
+}
+
+/// What a person does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Ask {
+    /// Approves or rejects; the output's `decision` is `approved` or `rejected`.
+    #[default]
+    Approve,
+    /// Chooses one of `choices`, which is the output's `choice`.
+    Choose,
+    /// Fills in `form`; the output's `values` are what was filled in.
+    Form,
+}
+
+/// What happens when nobody has answered in time.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OnLapse {
+    /// The output of the step, with which the run goes on.
+    pub(crate) output: Value,
+}

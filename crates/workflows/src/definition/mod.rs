@@ -1,0 +1,158 @@
+//! A workflow as it is written.
+
+mod human;
+mod step;
+
+pub(crate) use human::{Ask, HumanStep, OnLapse};
+pub(crate) use step::{AgentStep, IfStep, ListKey, LoopStep, Step, StepKind, SwitchStep, WaitStep};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use settings::{Id, Text};
+use sha2::{Digest, Sha256};
+
+/// Processes of several steps that outlive a request: each step's result is stored before the next
+/// one starts, so a run survives restarts and may wait for days.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub(crate) struct Workflows(pub Vec<Workflow>);
+
+impl Workflows {
+    /// Returns the workflow with this id.
+    pub(crate) fn get(&self, id: &str) -> Option<&Workflow> {
+        self.0.iter().find(|workflow| workflow.id.0 == id)
+    }
+}
+
+/// A workflow.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Workflow {
+    /// The id, which the API uses.
+    pub(crate) id: Id,
+    /// The title that people see. Default: the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<Text>,
+    /// What the workflow is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<String>,
+    /// The JSON Schema of the input. Without it, every JSON object is accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) input: Option<Map<String, Value>>,
+    /// The roles of the users who may start it. Default: all signed-in users.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) roles: Vec<Text>,
+    /// With which rights the steps run. Default: with those that the user has when the run starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) run_as: Option<RunAs>,
+    /// The limits of a run. Child workflows and further attempts count.
+    #[serde(default)]
+    pub(crate) limits: RunLimits,
+    /// The steps.
+    #[schemars(length(min = 1))]
+    pub(crate) steps: Vec<Step>,
+    /// The output of the run. Operators and `$.` paths are allowed. Default: the output of the last
+    /// step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<Value>,
+}
+
+impl Workflow {
+    /// Returns the title.
+    pub(crate) fn title(&self) -> &str {
+        self.title.as_ref().map_or(&self.id.0, |title| &title.0)
+    }
+
+    /// Returns the version: a hash of the definition.
+    pub(crate) fn version(&self) -> String {
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        Sha256::digest(&text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Returns the step with this id.
+    pub(crate) fn step(&self, id: &str) -> Option<&Step> {
+        find(&self.steps, id)
+    }
+}
+
+fn find<'s>(steps: &'s [Step], id: &str) -> Option<&'s Step> {
+    steps.iter().find_map(|step| match step.id.0 == id {
+        true => Some(step),
+        false => step.lists().find_map(|list| find(list.steps, id)),
+    })
+}
+
+/// The rights of a run's steps.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunAs {
+    /// The roles that the steps have instead of the user's.
+    #[schemars(length(min = 1))]
+    pub(crate) roles: Vec<Text>,
+}
+
+/// The limits of a run. The run ends at the first one that it reaches, and the reason is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct RunLimits {
+    /// The most requests to models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(crate) requests: Option<u32>,
+    /// The most tokens of all requests, input and output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(crate) total_tokens: Option<u64>,
+    /// The most tool calls of agents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_calls: Option<u32>,
+    /// The highest cost in US dollars. The price of every model that the run may use must be known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub(crate) cost_usd: Option<f64>,
+    /// The longest duration in seconds, including the time in which the run waits. Default: 30 days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(crate) timeout_seconds: Option<u32>,
+    /// The most steps that a run executes; those of each iteration count. Default: 1000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) steps: Option<u32>,
+}
+
+impl RunLimits {
+    /// The longest duration of a run by default, in seconds.
+    const TIMEOUT: u32 = 30 * 24 * 60 * 60;
+    /// The most steps of a run by default.
+    const STEPS: u32 = 1_000;
+
+    /// Returns the stricter of both for each limit.
+    #[must_use]
+    pub(crate) fn stricter(&self, other: &Self) -> Self {
+        Self {
+            requests: lower(self.requests, other.requests),
+            total_tokens: lower(self.total_tokens, other.total_tokens),
+            tool_calls: lower(self.tool_calls, other.tool_calls),
+            cost_usd: lower(self.cost_usd, other.cost_usd),
+            timeout_seconds: lower(self.timeout_seconds, other.timeout_seconds),
+            steps: lower(self.steps, other.steps),
+        }
+    }
+
+    /// Returns the longest duration in milliseconds.
+    pub(crate) fn timeout_ms(&self) -> i64 {
+        i64::from(self.timeout_seconds.unwrap_or(Self::TIMEOUT)) * 1_000
+    }
+
+    /// Returns the most steps.
+    pub(crate) fn max_steps(&self) -> u32 {
+        self.steps.unwrap_or(Self::STEPS)
+    }
+}
+
+fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if other < one { other } else { one }),
+        (one, other) => one.or(other),
+    }
+}

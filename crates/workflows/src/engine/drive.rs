@@ -1,0 +1,299 @@
+//! The loop that drives one run.
+
+use super::calls::Finished;
+use super::{DRIVE_TIME, StepHost, host, wake};
+use crate::definition::{OnLapse, StepKind, Workflow};
+use crate::plan::{End, Plan, Record, Records, RunFacts, StepError, StepState, plan};
+use crate::store::{self, FinishedStep, RunRow, RunState, StepRow, Used};
+use ::store::StoreError;
+use jobs::{Due, JobContext, JobError, Outcome};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use web::times::now_millis;
+
+/// How often a run that executes steps looks whether it was asked to stop.
+const TICK: Duration = Duration::from_secs(1);
+/// How long steps may go on while the server shuts down.
+const SHUTDOWN_TIME: Duration = Duration::from_secs(2);
+/// The most bytes that the outputs of a run's steps have together.
+pub(super) const MAX_STATE_BYTES: usize = 8 << 20;
+/// The most bytes of one output.
+pub(super) const MAX_OUTPUT_BYTES: usize = 1 << 20;
+
+/// A run that is driven.
+pub(super) struct Drive {
+    pub(super) host: Arc<dyn StepHost>,
+    pub(super) job: JobContext,
+    pub(super) run: RunRow,
+    /// The run and the runs above.
+    pub(super) chain: Vec<String>,
+    pub(super) workflow: Arc<Workflow>,
+    pub(super) facts: Arc<RunFacts>,
+    pub(super) records: Arc<Records>,
+    pub(super) state_bytes: usize,
+    pub(super) calls: JoinSet<Finished>,
+    /// Cancels the calls when the drive ends.
+    pub(super) cancel: CancellationToken,
+}
+
+/// What the loop does after a round.
+enum Next {
+    Again,
+    End(RunState, Result<Value, StepError>),
+    Wait(Option<i64>),
+}
+
+/// Drives a run until it ends or waits.
+pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: String) -> Result<Outcome, JobError> {
+    let db = job.store().clone();
+    let Some(run) = store::run(&db, &run_id).await?.filter(|run| run.ended_at.is_none()) else {
+        return Ok(Outcome::DONE);
+    };
+    let Some(workflow) = store::definition(&db, &run.workflow_id, &run.version).await? else {
+        return Err(JobError::fail("the definition of the run is gone"));
+    };
+    let rows = store::steps_of(&db, &run_id).await?;
+    let cancel = CancellationToken::new();
+    let _ended = cancel.clone().drop_guard();
+    let caller = run.caller.caller(&run.owner);
+    let facts = RunFacts {
+        run_id: run_id.clone(),
+        input: run.input.clone(),
+        user: host::facts(&caller),
+        created_at: run.created_at,
+    };
+    let mut drive = Drive {
+        host,
+        job,
+        chain: std::iter::once(run_id).chain(run.ancestors.iter().cloned()).collect(),
+        run,
+        workflow: Arc::new(workflow),
+        facts: Arc::new(facts),
+        state_bytes: rows.iter().map(|row| size(&row.output)).sum(),
+        records: Arc::default(),
+        calls: JoinSet::new(),
+        cancel,
+    };
+    drive.recover(rows).await?;
+    drive.run_to_rest().await
+}
+
+impl Drive {
+    /// Decides about steps that a killed server left, and reads the records.
+    async fn recover(&mut self, rows: Vec<StepRow>) -> Result<(), JobError> {
+        let (now, mut lost, mut again) = (now_millis(), Vec::new(), Vec::new());
+        let mut records = Records::new();
+        for row in rows {
+            let step = self.workflow.step(&row.step_id);
+            let failed_child = row.state == StepState::Failed && row.kind == "workflow";
+            let retry = step.and_then(|step| step.retry.as_ref());
+            let (path, mut record) = row.record();
+            if record.state == StepState::Running {
+                let may_repeat = step.is_some_and(crate::definition::Step::is_idempotent);
+                record.state = if may_repeat { StepState::Retrying } else { StepState::Unknown };
+                record.next_at = may_repeat.then_some(now);
+                lost.push((path.clone(), record.state, record.next_at));
+            }
+            if let (true, Some(retry), Some(error)) = (failed_child, retry, &record.error)
+                && record.attempt < retry.attempts
+                && retry.covers(&error.kind)
+            {
+                record.state = StepState::Retrying;
+                record.next_at = Some(now + retry.delay_ms(record.attempt));
+                again.push((path.clone(), record.error.take(), record.next_at));
+            }
+            records.insert(path, record);
+        }
+        self.records = Arc::new(records);
+        if lost.is_empty() && again.is_empty() {
+            return Ok(());
+        }
+        let run_id = self.run.id.clone();
+        let write = self.job.write(move |db| {
+            Box::pin(async move {
+                store::lose_steps(db, &run_id, &lost).await?;
+                for (path, error, next_at) in again {
+                    let retrying = FinishedStep {
+                        path,
+                        from: StepState::Failed,
+                        state: StepState::Retrying,
+                        output: None,
+                        error,
+                        next_at,
+                        used: Used::default(),
+                    };
+                    store::finish_step(db, &run_id, &retrying, now).await?;
+                }
+                Ok(())
+            })
+        });
+        Ok(write.await?)
+    }
+
+    async fn run_to_rest(mut self) -> Result<Outcome, JobError> {
+        let begin = Instant::now();
+        loop {
+            if self.job.stop().is_cancelled() {
+                return self.leave().await;
+            }
+            match self.round(begin.elapsed() > DRIVE_TIME).await? {
+                Next::Again => {}
+                Next::End(state, result) => return self.end(state, result).await,
+                Next::Wait(wakes_at) => return self.park(wakes_at).await,
+            }
+        }
+    }
+
+    /// Does what can be done now, or waits for a call to end.
+    async fn round(&mut self, is_late: bool) -> Result<Next, JobError> {
+        if store::is_stop_requested(self.job.store(), &self.run.id).await? {
+            let error = StepError::new("stopped", "The run was stopped.", "");
+            return Ok(Next::End(RunState::Stopped, Err(error)));
+        }
+        let deadline = self.run.created_at.saturating_add(self.run.limits.timeout_ms());
+        if now_millis() >= deadline {
+            return Ok(limit_end(format!("limits.timeoutSeconds: {}", self.run.limits.timeout_ms() / 1_000)));
+        }
+        if self.state_bytes > MAX_STATE_BYTES {
+            return Ok(limit_end(format!("the outputs of the steps are larger than {MAX_STATE_BYTES} bytes")));
+        }
+        let Plan { start, due, wakes_at, end } = self.plan().await?;
+        match end {
+            Some(End::Done(output)) => return Ok(Next::End(RunState::Done, Ok(output))),
+            Some(End::Failed(error)) => return Ok(Next::End(RunState::Failed, Err(error))),
+            None => {}
+        }
+        if !due.is_empty() {
+            for (path, step_id) in due {
+                self.lapse(path, &step_id).await?;
+            }
+            return Ok(Next::Again);
+        }
+        if !start.is_empty() && !is_late {
+            return Ok(match self.start(start).await? {
+                Ok(()) => Next::Again,
+                Err(limit) => limit_end(limit),
+            });
+        }
+        if self.calls.is_empty() {
+            let wakes_at = if is_late { Some(now_millis()) } else { wakes_at };
+            return Ok(Next::Wait(Some(wakes_at.map_or(deadline, |wakes| wakes.min(deadline)))));
+        }
+        let wait =
+            wakes_at.map_or(TICK, |at| Duration::from_millis((at - now_millis()).max(1).unsigned_abs())).min(TICK);
+        tokio::select! {
+            Some(Ok(finished)) = self.calls.join_next() => self.record(finished).await?,
+            () = tokio::time::sleep(wait) => {}
+            () = self.job.stop().cancelled() => {}
+        }
+        Ok(Next::Again)
+    }
+
+    async fn plan(&self) -> Result<Plan, JobError> {
+        let (workflow, facts, records) = (self.workflow.clone(), self.facts.clone(), self.records.clone());
+        // Expressions may take seconds.
+        let planned = tokio::task::spawn_blocking(move || plan(&workflow, &facts, &records, now_millis())).await;
+        planned.map_err(|_| JobError::retry("the plan could not be made"))
+    }
+
+    pub(super) fn set_record(&mut self, path: String, record: Record) {
+        self.state_bytes += size(&record.output);
+        Arc::make_mut(&mut self.records).insert(path, record);
+    }
+
+    /// Ends the wait of a step whose time has come.
+    async fn lapse(&mut self, path: String, step_id: &str) -> Result<(), JobError> {
+        let step = self.workflow.step(step_id);
+        let on_lapse = step.and_then(|step| match &step.kind {
+            StepKind::Human(human) => Some(human.on_lapse.clone()),
+            _ => None,
+        });
+        let (output, error) = match on_lapse {
+            // The end of a wait.
+            None => (Some(Value::Null), None),
+            Some(Some(OnLapse { output })) => (Some(output), None),
+            Some(None) => (None, Some(StepError::new("lapsed", "Nobody answered in time.", &path))),
+        };
+        let (now, run_id) = (now_millis(), self.run.id.clone());
+        let state = if error.is_some() { StepState::Failed } else { StepState::Done };
+        let finished = FinishedStep {
+            path: path.clone(),
+            from: StepState::Waiting,
+            state,
+            output: output.clone(),
+            error: error.clone(),
+            next_at: None,
+            used: Used::default(),
+        };
+        let write = self.job.write(move |db| {
+            Box::pin(async move {
+                let is_lapsed = store::finish_step(db, &run_id, &finished, now).await?;
+                if is_lapsed {
+                    store::lapse_task(db, &run_id, &finished.path).await?;
+                }
+                Ok(is_lapsed)
+            })
+        });
+        if !write.await? {
+            // Somebody answered at the same moment: the answer counts.
+            let rows = store::steps_of(self.job.store(), &self.run.id).await?;
+            if let Some((path, record)) = rows.into_iter().find(|row| row.path == path).map(StepRow::record) {
+                self.set_record(path, record);
+            }
+            return Ok(());
+        }
+        let attempt = self.records.get(&path).map_or(1, |record| record.attempt);
+        let output = output.unwrap_or_default();
+        self.set_record(path, Record { state, output, error, attempt, next_at: None, ended_at: now });
+        Ok(())
+    }
+
+    /// Ends the job of a run that waits.
+    async fn park(self, wakes_at: Option<i64>) -> Result<Outcome, JobError> {
+        let run_id = self.run.id.clone();
+        let outcome = wakes_at.map_or(Outcome::DONE, |at| Outcome::again(Due::At(at)));
+        let ended =
+            self.job.finish(outcome, move |db| Box::pin(async move { store::park(db, &run_id, wakes_at).await }));
+        Ok(ended.await?)
+    }
+
+    /// Gives calls some time to end while the server shuts down. Those that do not are decided about
+    /// when the run goes on.
+    async fn leave(mut self) -> Result<Outcome, JobError> {
+        let until = Instant::now() + SHUTDOWN_TIME;
+        while let Ok(Some(Ok(finished))) = tokio::time::timeout_at(until, self.calls.join_next()).await {
+            // What failed may have failed because of the shutdown.
+            if finished.outcome.result.is_ok() {
+                self.record(finished).await?;
+            }
+        }
+        Ok(Outcome::again(Due::Now))
+    }
+}
+
+fn limit_end(limit: String) -> Next {
+    Next::End(RunState::Failed, Err(StepError::new("limit", limit, "")))
+}
+
+pub(super) fn size(value: &Value) -> usize {
+    match value {
+        Value::Null => 0,
+        value => value.to_string().len(),
+    }
+}
+
+/// Wakes the runs that a transaction has changed.
+pub(super) async fn wake_all(
+    job: &JobContext,
+    db: &mut ::store::sql::Db,
+    runs: &[(String, String)],
+) -> Result<(), StoreError> {
+    for (run_id, owner) in runs {
+        wake(job.jobs(), db, run_id, owner, Due::Now).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! The end of a run.
+
+use super::drive::{Drive, wake_all};
+use crate::plan::{StepError, StepState};
+use crate::store::{self, FinishedStep, RunState, Used};
+use jobs::{JobError, Outcome};
+use serde_json::Value;
+use web::times::now_millis;
+
+impl Drive {
+    /// Ends the run and its job in one transaction, which also stops the children, closes open
+    /// questions, and gives the output to the run above.
+    pub(super) async fn end(self, state: RunState, result: Result<Value, StepError>) -> Result<Outcome, JobError> {
+        // Whatever still runs was stopped, or is not needed any more.
+        self.cancel.cancel();
+        let now = now_millis();
+        let (run_id, job) = (self.run.id.clone(), self.job.clone());
+        let parent = self.run.parent_id.clone().zip(self.run.parent_path.clone());
+        let owner = self.run.owner.clone();
+        log_end(&self.run, state, &result);
+        let (output, error) = match result {
+            Ok(output) => (Some(output), None),
+            Err(error) => (None, Some(error)),
+        };
+        let ended = self.job.finish(Outcome::DONE, move |db| {
+            Box::pin(async move {
+                if !store::end_run(db, &run_id, state, output.as_ref(), error.as_ref(), now).await? {
+                    return Ok(());
+                }
+                store::cancel_tasks(db, &run_id).await?;
+                let closed = StepError::new("stopped", "The run ended before this step did.", "");
+                store::close_steps(db, &run_id, &closed, now).await?;
+                let mut woken = store::children(db, &run_id).await?;
+                for (child, _) in &woken {
+                    store::request_stop(db, child).await?;
+                }
+                if let Some((parent, path)) = parent {
+                    let above = parent_step(&path, output, error);
+                    if store::finish_step(db, &parent, &above, now).await? {
+                        woken.push((parent, owner));
+                    }
+                }
+                wake_all(&job, db, &woken).await
+            })
+        });
+        Ok(ended.await?)
+    }
+}
+
+/// Returns the end of the step whose child a run is.
+fn parent_step(path: &str, output: Option<Value>, error: Option<StepError>) -> FinishedStep {
+    let error = error.map(|error| StepError { step: path.to_owned(), ..error });
+    let state = if error.is_some() { StepState::Failed } else { StepState::Done };
+    // What the child used was added to the runs above as it was used.
+    let used = Used::default();
+    FinishedStep { path: path.to_owned(), from: StepState::Waiting, state, output, error, next_at: None, used }
+}
+
+fn log_end(run: &store::RunRow, state: RunState, result: &Result<Value, StepError>) {
+    let (run_id, workflow, state) = (&run.id, &run.workflow_id, state.name());
+    match result {
+        Ok(_) => tracing::info!(run = run_id, workflow, state, "a workflow's run ended"),
+        Err(StepError { kind, step, .. }) => {
+            tracing::warn!(run = run_id, workflow, state, kind, step, "a workflow's run ended");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The limits of a run, checked before each step that uses something, and what is left of them.
+
+use crate::definition::RunLimits;
+use crate::store::Used;
+use contract::{ModelId, ModelMeter, ModelUse, ReplyUsage};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use wire::invoke::InvokeLimits;
+
+/// What a step may use: the smallest rest of the limits of its run and of the runs above.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Remaining {
+    pub(crate) requests: Option<u64>,
+    pub(crate) total_tokens: Option<u64>,
+    pub(crate) tool_calls: Option<u64>,
+    pub(crate) cost_usd: Option<f64>,
+}
+
+impl Remaining {
+    /// Returns what is left. Each entry has the limits of a run, what it has used, and the number of
+    /// its steps.
+    ///
+    /// # Errors
+    /// A limit is reached; the message names it.
+    pub(crate) fn of(runs: &[(RunLimits, Used, u32)]) -> Result<Self, String> {
+        let mut left = Self::default();
+        for (limits, used, steps) in runs {
+            if *steps >= limits.max_steps() {
+                return Err(format!("limits.steps: {}", limits.max_steps()));
+            }
+            let whole = [
+                ("requests", limits.requests.map(u64::from), used.requests, &mut left.requests),
+                ("totalTokens", limits.total_tokens, used.total_tokens, &mut left.total_tokens),
+                ("toolCalls", limits.tool_calls.map(u64::from), used.tool_calls, &mut left.tool_calls),
+            ];
+            for (name, most, used, left) in whole {
+                let Some(most) = most else { continue };
+                let rest = most.saturating_sub(used);
+                // After the last tool call, the model may still answer.
+                if rest == 0 && name != "toolCalls" {
+                    return Err(format!("limits.{name}: {most}"));
+                }
+                *left = Some(left.map_or(rest, |left| left.min(rest)));
+            }
+            if let Some(most) = limits.cost_usd {
+                let rest = most - used.cost_usd;
+                if rest <= 0.0 {
+                    return Err(format!("limits.costUsd: {most}"));
+                }
+                left.cost_usd = Some(left.cost_usd.map_or(rest, |left| left.min(rest)));
+            }
+        }
+        Ok(left)
+    }
+
+    /// Returns the limits of an agent's invocation.
+    pub(super) fn invoke_limits(&self) -> InvokeLimits {
+        let number = |rest: Option<u64>| rest.map(|rest| u32::try_from(rest).unwrap_or(u32::MAX));
+        InvokeLimits {
+            request_limit: number(self.requests),
+            total_tokens_limit: self.total_tokens,
+            tool_calls_limit: number(self.tool_calls),
+            max_cost_dollars: self.cost_usd,
+            timeout_seconds: None,
+        }
+    }
+
+    /// Returns a meter for the model requests of a routine.
+    pub(super) fn meter(&self) -> StepMeter {
+        StepMeter(Arc::new(Mutex::new(Metered { left: *self, used: Used::default(), exceeded: None })))
+    }
+}
+
+/// Counts the model requests of one step.
+#[derive(Clone)]
+pub(super) struct StepMeter(Arc<Mutex<Metered>>);
+
+struct Metered {
+    left: Remaining,
+    used: Used,
+    exceeded: Option<String>,
+}
+
+impl StepMeter {
+    /// Returns a meter that counts here and with `inner`.
+    pub(super) fn around(&self, inner: ModelUse) -> ModelUse {
+        ModelUse::new(Arc::new(Both { step: self.clone(), inner }))
+    }
+
+    /// Returns what was used.
+    pub(super) fn used(&self) -> Used {
+        self.0.lock().used
+    }
+
+    /// Returns the limit that has refused a request.
+    pub(super) fn exceeded(&self) -> Option<String> {
+        self.0.lock().exceeded.clone()
+    }
+
+    fn add(&self, replied: &ReplyUsage) {
+        let mut metered = self.0.lock();
+        metered.used.total_tokens += replied.usage.input_tokens + replied.usage.output_tokens;
+        metered.used.cost_usd += replied.cost_usd.unwrap_or_default();
+    }
+
+    fn admit(&self, is_priced: bool) -> Result<(), String> {
+        let mut metered = self.0.lock();
+        let Metered { left, used, .. } = &*metered;
+        let reached = [
+            ("requests", left.requests.is_some_and(|most| used.requests >= most)),
+            ("totalTokens", left.total_tokens.is_some_and(|most| used.total_tokens >= most)),
+            ("costUsd", left.cost_usd.is_some_and(|most| used.cost_usd >= most || !is_priced)),
+        ];
+        if let Some((name, _)) = reached.into_iter().find(|(_, is)| *is) {
+            let message = format!("the limit `{name}` of the workflow is reached");
+            metered.exceeded = Some(message.clone());
+            return Err(message);
+        }
+        // Counted before the request, since several may be made at once.
+        metered.used.requests += 1;
+        Ok(())
+    }
+}
+
+struct Both {
+    step: StepMeter,
+    inner: ModelUse,
+}
+
+impl ModelMeter for Both {
+    fn admit<'a>(&'a self, model: &'a ModelId, is_priced: bool) -> BoxFuture<'a, Result<(), String>> {
+        async move {
+            self.step.admit(is_priced)?;
+            self.inner.admit(model, is_priced).await
+        }
+        .boxed()
+    }
+
+    fn record_reply(&self, replied: ReplyUsage) -> BoxFuture<'_, ()> {
+        async move {
+            self.step.add(&replied);
+            self.inner.record_reply(replied).await;
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strictest_limit_of_all_runs_above_counts() {
+        let used = Used { requests: 3, total_tokens: 100, tool_calls: 2, cost_usd: 0.5 };
+        let check = |limits: RunLimits, expected: &str| {
+            let above = RunLimits { requests: Some(10), ..RunLimits::default() };
+            let seen = match Remaining::of(&[(limits, used, 5), (above, used, 5)]) {
+                Ok(left) => {
+                    format!("{:?} {:?} {:?} {:?}", left.requests, left.total_tokens, left.tool_calls, left.cost_usd)
+                }
+                Err(reached) => reached,
+            };
+            assert_eq!(seen, expected, "{limits:?}");
+        };
+        let none = RunLimits::default();
+        check(none, "Some(7) None None None");
+        check(RunLimits { requests: Some(5), ..none }, "Some(2) None None None");
+        check(RunLimits { requests: Some(3), ..none }, "limits.requests: 3");
+        check(RunLimits { total_tokens: Some(100), ..none }, "limits.totalTokens: 100");
+        check(RunLimits { tool_calls: Some(2), ..none }, "Some(7) None Some(0) None");
+        check(RunLimits { cost_usd: Some(0.75), ..none }, "Some(7) None None Some(0.25)");
+        check(RunLimits { cost_usd: Some(0.5), ..none }, "limits.costUsd: 0.5");
+        check(RunLimits { steps: Some(5), ..none }, "limits.steps: 5");
+    }
+}

@@ -1,0 +1,219 @@
+//! Starts the steps that are ready. Their records are stored before anything is called.
+
+use super::drive::Drive;
+use super::{Remaining, wake};
+use crate::definition::{HumanStep, Step, StepKind};
+use crate::input;
+use crate::plan::{Record, Start, StepError, StepState};
+use crate::store::{self, Assignee, NewRun, NewTask, RunCaller, StartedStep};
+use jobs::{Due, JobError};
+use serde_json::Value;
+use web::times::now_millis;
+
+/// The most calls that a run makes at once.
+const MAX_CALLS: usize = 16;
+/// The most runs above a run.
+const MAX_ANCESTORS: usize = 8;
+
+/// What a started step brings to the transaction that stores it.
+#[derive(Clone, Debug)]
+enum Beside {
+    Nothing,
+    /// A question.
+    Task(Box<NewTask>),
+    /// A child's run.
+    Child(Box<NewRun>),
+}
+
+/// A step with everything that is stored when it starts.
+#[derive(Clone, Debug)]
+struct Prepared {
+    start: Start,
+    step: Step,
+    started: StartedStep,
+    beside: Beside,
+    /// Why it fails at once.
+    error: Option<StepError>,
+}
+
+impl Drive {
+    /// Starts steps. The inner error is the limit that is reached.
+    pub(super) async fn start(&mut self, starts: Vec<Start>) -> Result<Result<(), String>, JobError> {
+        let (now, mut prepared) = (now_millis(), Vec::new());
+        let mut places = MAX_CALLS.saturating_sub(self.calls.len());
+        for start in starts {
+            let Some(step) = self.workflow.step(&start.step_id).cloned() else { continue };
+            if is_call(&step) {
+                let Some(left) = places.checked_sub(1) else { continue };
+                places = left;
+            }
+            prepared.push(self.prepare(start, step, now).await);
+        }
+        if prepared.is_empty() {
+            // All places are taken: the end of a call is the next event.
+            return self.wait_for_call().await.map(Ok);
+        }
+        let (chain, owner, jobs) = (self.chain.clone(), self.run.owner.clone(), self.job.jobs().clone());
+        let stored = prepared.clone();
+        let write = self.job.write(move |db| {
+            Box::pin(async move {
+                let run_id = chain[0].clone();
+                let remaining = match Remaining::of(&store::used(db, &chain).await?) {
+                    Ok(remaining) => remaining,
+                    Err(limit) => return Ok(Err(limit)),
+                };
+                let mut too_many = Vec::new();
+                for Prepared { started, beside, .. } in &stored {
+                    let mut started = started.clone();
+                    if let Beside::Child(child) = beside {
+                        match store::insert_run(db, child).await? {
+                            true => wake(&jobs, db, &child.id, &owner, Due::Now).await?,
+                            false => {
+                                started.child_id = None;
+                                too_many.push(started.path.clone());
+                            }
+                        }
+                    }
+                    store::start_step(db, (&run_id, &owner), &started, now).await?;
+                    if let Beside::Task(task) = beside {
+                        store::insert_task(db, (&run_id, &owner), (**task).clone(), now).await?;
+                    }
+                }
+                Ok(Ok((remaining, too_many)))
+            })
+        });
+        let (remaining, too_many) = match write.await? {
+            Ok(stored) => stored,
+            Err(limit) => return Ok(Err(limit)),
+        };
+        for Prepared { start, step, started, error, .. } in prepared {
+            let StartedStep { path, state, attempt, next_at, .. } = started;
+            let record = Record { state, output: Value::Null, error: None, attempt, next_at, ended_at: 0 };
+            self.set_record(path.clone(), record);
+            let refused = too_many.contains(&path).then(|| {
+                let message = format!("there are {} runs that have not ended", store::MAX_OPEN_RUNS);
+                StepError::new("limit", message, &path)
+            });
+            match error.or(refused) {
+                Some(error) => self.fail_started(path, state, error).await?,
+                None if is_call(&step) => self.begin_call(&step, start, remaining),
+                None => {}
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    async fn wait_for_call(&mut self) -> Result<(), JobError> {
+        if let Some(Ok(finished)) = self.calls.join_next().await {
+            self.record(finished).await?;
+        }
+        Ok(())
+    }
+
+    async fn prepare(&self, start: Start, step: Step, now: i64) -> Prepared {
+        let mut started = StartedStep {
+            path: start.path.clone(),
+            step_id: start.step_id.clone(),
+            kind: step.type_name(),
+            state: StepState::Waiting,
+            attempt: start.attempt,
+            input: start.input.clone(),
+            child_id: None,
+            next_at: None,
+        };
+        let (mut beside, mut error) = (Beside::Nothing, None);
+        match &step.kind {
+            StepKind::Agent(_) | StepKind::Endpoint(_) => started.state = StepState::Running,
+            StepKind::Wait(_) => started.next_at = start.input["until"].as_i64(),
+            StepKind::Human(human) => {
+                started.next_at = human.due_seconds.map(|seconds| now + i64::from(seconds) * 1_000);
+                beside = Beside::Task(Box::new(self.task(human, &start, started.next_at)));
+            }
+            StepKind::Workflow(child) => match self.child(&child.workflow_id.0, &start, now).await {
+                Ok(run) => {
+                    started.child_id = Some(run.id.clone());
+                    beside = Beside::Child(Box::new(run));
+                }
+                Err(problem) => error = Some(problem),
+            },
+            // The planner starts no others.
+            _ => {}
+        }
+        Prepared { start, step, started, beside, error }
+    }
+
+    fn task(&self, human: &HumanStep, start: &Start, due_at: Option<i64>) -> NewTask {
+        let roles = human.roles.iter().map(|role| Assignee::Role(role.0.clone()));
+        let users = human.users.iter().map(|user| Assignee::User(user.0.clone()));
+        NewTask {
+            id: crate::new_id(),
+            path: start.path.clone(),
+            workflow_id: self.run.workflow_id.clone(),
+            ask: human.ask,
+            title: start.input["title"].as_str().unwrap_or_default().to_owned(),
+            details: start.input["details"].clone(),
+            choices: human.choices.iter().map(|choice| choice.0.clone()).collect(),
+            form: human.form.clone().map(Value::Object),
+            assignees: roles.chain(users).collect(),
+            due_at,
+        }
+    }
+
+    async fn child(&self, id: &str, start: &Start, now: i64) -> Result<NewRun, StepError> {
+        let refuse = |kind: &str, message: String| StepError::new(kind, message, &start.path);
+        let workflow = self.host.workflow(id);
+        let workflow = workflow.ok_or_else(|| refuse("invalid", format!("there is no workflow `{id}` any more")))?;
+        if self.run.ancestors.len() >= MAX_ANCESTORS {
+            return Err(refuse("limit", format!("workflows run each other more than {MAX_ANCESTORS} levels deep")));
+        }
+        input::check(&workflow, &start.input).await.map_err(|error| refuse("invalid", error.message))?;
+        let mut caller = self.run.caller.clone();
+        if let Some(run_as) = &workflow.run_as {
+            caller = RunCaller { roles: run_as.roles.iter().map(|role| role.0.clone()).collect(), ..caller };
+        }
+        Ok(NewRun {
+            id: crate::new_id(),
+            owner: self.run.owner.clone(),
+            limits: workflow.limits,
+            workflow,
+            parent: Some((self.run.id.clone(), start.path.clone())),
+            ancestors: self.chain.clone(),
+            caller,
+            input: start.input.clone(),
+            now,
+        })
+    }
+
+    /// Stores that a step has failed before it did anything.
+    async fn fail_started(&mut self, path: String, from: StepState, error: StepError) -> Result<(), JobError> {
+        let (now, run_id) = (now_millis(), self.run.id.clone());
+        let failed = store::FinishedStep {
+            path: path.clone(),
+            from,
+            state: StepState::Failed,
+            output: None,
+            error: Some(error.clone()),
+            next_at: None,
+            used: store::Used::default(),
+        };
+        let write = self
+            .job
+            .write(move |db| Box::pin(async move { store::finish_step(db, &run_id, &failed, now).await.map(drop) }));
+        write.await?;
+        let attempt = self.records.get(&path).map_or(1, |record| record.attempt);
+        let record = Record {
+            state: StepState::Failed,
+            output: Value::Null,
+            error: Some(error),
+            attempt,
+            next_at: None,
+            ended_at: now,
+        };
+        self.set_record(path, record);
+        Ok(())
+    }
+}
+
+fn is_call(step: &Step) -> bool {
+    matches!(step.kind, StepKind::Agent(_) | StepKind::Endpoint(_))
+}

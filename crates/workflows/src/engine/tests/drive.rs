@@ -1,0 +1,178 @@
+//! What the engine does with each kind of step.
+
+use super::fake::{Server, ada, shown, workflow};
+use crate::service::{self, Answer, RetryRequest};
+use crate::store::TaskState;
+use chat::Caller;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+async fn run(definition: Value, input: Value) -> (Server, String) {
+    let server = Server::open("sqlite::memory:", vec![workflow(definition)], None).await;
+    let id = server.start("test", input).await;
+    (server, id)
+}
+
+fn call(id: &str, payload: Value) -> Value {
+    json!({ "id": id, "type": "endpoint", "endpointId": "e", "payload": payload })
+}
+
+#[tokio::test]
+async fn run_goes_through_its_steps_and_counts_what_they_use() {
+    let agent =
+        json!({ "id": "ask", "type": "agent", "agentId": "a", "prompt": { "_template": "Read {{ input.text }}" } });
+    let definition = json!({ "id": "test", "steps": [agent, call("post", json!({ "of": "$.ask.got" }))], "output": "$.post.got.of" });
+    let (server, id) = run(definition, json!({ "text": "this" })).await;
+    let detail = server.ended(&id).await;
+    assert_snapshot!(shown(&detail), @r#"
+    done "Read this"
+    ask Done 1
+    post Done 1
+    "#);
+    assert_eq!((detail.run.used.requests, detail.run.used.total_tokens, detail.run.steps), (1, 10, 2));
+    assert!((detail.run.used.cost_usd - 0.02).abs() < 1e-9);
+}
+
+#[tokio::test]
+async fn steps_are_tried_again_with_the_same_key_and_errors_are_handled() {
+    let mut flaky = call("flaky", json!({ "fails": 1 }));
+    flaky["retry"] = json!({ "attempts": 2, "delaySeconds": 1 });
+    let mut broken = call("broken", json!({ "fails": 9 }));
+    broken["onError"] = json!([call("tell", json!({ "why": { "_error": "message" } }))]);
+    let (server, id) =
+        run(json!({ "id": "test", "steps": [flaky, broken, call("panics", json!({ "panics": true }))] }), json!({}))
+            .await;
+    let detail = server.ended(&id).await;
+    assert_snapshot!(shown(&detail), @"
+    failed null failed: The step ended unexpectedly; the server's log has the cause. (panics)
+    flaky Done 2
+    broken Failed 1
+    broken/onError/tell Done 1
+    panics Failed 1
+    ");
+    assert_eq!(*server.host.calls.lock(), ["flaky", "flaky", "broken", "tell", "panics"]);
+}
+
+#[tokio::test]
+async fn person_answers_once_and_only_if_asked() {
+    let ask = json!({ "id": "ask", "type": "human", "ask": "choose", "choices": ["now", "later"], "title": "When?", "roles": ["manager"] });
+    let (server, id) = run(json!({ "id": "test", "steps": [ask], "output": "$.ask.choice" }), json!({})).await;
+    let detail = server.rest(&id).await;
+    let task = &detail.tasks[0];
+    assert_eq!((task.state, task.title.as_str()), (TaskState::Open, "When?"));
+    let check = async |caller: Caller, answer: Answer, expected: &str| {
+        let seen = service::answer(&server.runs, &caller, &task.id, answer).await;
+        let seen =
+            seen.map_or_else(|error| format!("{:?} {}", error.code, error.message), |task| format!("{:?}", task.state));
+        assert_eq!(seen, expected);
+    };
+    let choose = |choice: &str| Answer { choice: Some(choice.to_owned()), ..Answer::default() };
+    let stranger = Caller::signed_in("eve");
+    check(stranger, choose("now"), &format!("NotFound {}", wire::UserError::not_found().message)).await;
+    check(ada(), choose("never"), "Invalid Choose one of: now, later.").await;
+    check(
+        ada(),
+        Answer { approved: Some(true), ..Answer::default() },
+        "Invalid This question is answered with `choice`.",
+    )
+    .await;
+    check(ada(), choose("later"), "Answered").await;
+    check(ada(), choose("now"), "Busy This question is not open any more.").await;
+    assert_snapshot!(shown(&server.ended(&id).await), @r#"
+    done "later"
+    ask Done 1
+    "#);
+}
+
+#[tokio::test]
+async fn question_lapses_and_the_run_goes_on() {
+    let ask = json!({ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"], "dueSeconds": 1, "onLapse": { "output": "nobody" } });
+    let steps = json!([ask, { "id": "pause", "type": "wait", "seconds": 1 }]);
+    let (server, id) = run(json!({ "id": "test", "steps": steps, "output": "$.ask" }), json!({})).await;
+    let detail = server.ended(&id).await;
+    assert_snapshot!(shown(&detail), @r#"
+    done "nobody"
+    ask Done 1
+    pause Done 1
+    "#);
+    assert_eq!(detail.tasks[0].state, TaskState::Lapsed);
+}
+
+#[tokio::test]
+async fn children_give_their_outputs_and_count_for_their_parents() {
+    let parent = workflow(json!({ "id": "test", "limits": { "requests": 2 }, "steps": [
+        { "id": "each", "type": "loop", "in": "$.input.rows", "max": 5, "do": [
+            { "id": "sub", "type": "workflow", "workflowId": "child", "input": { "n": "$.item" } } ] } ] }));
+    let child =
+        workflow(json!({ "id": "child", "input": { "type": "object", "properties": { "n": { "type": "integer" } } },
+        "steps": [{ "id": "ask", "type": "agent", "agentId": "a", "prompt": "Hi" }], "output": "$.input.n" }));
+    let server = Server::open("sqlite::memory:", vec![parent, child], None).await;
+    let id = server.start("test", json!({ "rows": [1, 2] })).await;
+    let detail = server.ended(&id).await;
+    assert_snapshot!(shown(&detail), @"
+    done [1,2]
+    each[0]/sub Done 1
+    each[1]/sub Done 1
+    ");
+    assert_eq!(detail.run.used.requests, 2);
+    let id = server.start("test", json!({ "rows": [1, 2, 3] })).await;
+    assert_snapshot!(shown(&server.ended(&id).await), @"");
+    let id = server.start("test", json!({ "rows": ["one"] })).await;
+    assert_snapshot!(shown(&server.ended(&id).await), @"");
+}
+
+#[tokio::test]
+async fn stopped_run_stops_its_children_and_closes_its_questions() {
+    let parent =
+        workflow(json!({ "id": "test", "steps": [{ "id": "sub", "type": "workflow", "workflowId": "child" }] }));
+    let child = workflow(
+        json!({ "id": "child", "steps": [{ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"] }] }),
+    );
+    let server = Server::open("sqlite::memory:", vec![parent, child], None).await;
+    let id = server.start("test", json!({})).await;
+    let detail = server.rest(&id).await;
+    let child = detail.steps[0].child_id.clone().unwrap();
+    server.rest(&child).await;
+    service::stop(&server.runs, &ada(), &id, None).await.unwrap();
+    assert_snapshot!(shown(&server.ended(&id).await), @"
+    stopped null stopped: The run was stopped. ()
+    sub Failed 1
+    ");
+    let detail = server.ended(&child).await;
+    assert_eq!(detail.tasks[0].state, TaskState::Cancelled);
+    assert!(service::stop(&server.runs, &Caller::signed_in("eve"), &id, None).await.is_err());
+}
+
+#[tokio::test]
+async fn ended_run_goes_on_from_a_step_also_with_a_mended_definition() {
+    let steps = json!([call("one", json!({})), call("two", json!({ "fails": 1 })), call("three", json!({}))]);
+    let (server, id) = run(json!({ "id": "test", "steps": steps }), json!({})).await;
+    assert_eq!(server.ended(&id).await.run.error.unwrap().message, "it failed the 1. time");
+    let retry = async |path: Option<&str>, current: Option<Value>| {
+        let request = RetryRequest { path: path.map(str::to_owned), use_current_definition: current.is_some() };
+        service::retry(&server.runs, &ada(), &id, request, |_| current.map(workflow), None).await.unwrap();
+        server.ended(&id).await
+    };
+    assert_eq!(retry(None, None).await.run.state.name(), "done");
+    assert_eq!(*server.host.calls.lock(), ["one", "two", "two", "three"]);
+    let mended = json!({ "id": "test", "steps": steps, "output": "mended" });
+    assert_eq!(retry(Some("three"), Some(mended)).await.run.output, "mended");
+    assert_eq!(*server.host.calls.lock(), ["one", "two", "two", "three", "three"]);
+}
+
+#[tokio::test]
+async fn limits_of_time_and_steps_end_a_run() {
+    let steps = json!([{ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"] }]);
+    let (server, id) = run(json!({ "id": "test", "limits": { "timeoutSeconds": 1 }, "steps": steps }), json!({})).await;
+    assert_snapshot!(shown(&server.ended(&id).await), @"
+    failed null limit: limits.timeoutSeconds: 1 ()
+    ask Failed 1
+    ");
+    let steps = json!([call("a", json!({})), call("b", json!({})), call("c", json!({}))]);
+    let (server, id) = run(json!({ "id": "test", "limits": { "steps": 2 }, "steps": steps }), json!({})).await;
+    assert_snapshot!(shown(&server.ended(&id).await), @"
+    failed null limit: limits.steps: 2 ()
+    a Done 1
+    b Done 1
+    ");
+}

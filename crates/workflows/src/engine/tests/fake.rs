@@ -1,0 +1,134 @@
+//! A server without agents and endpoints: its calls do what their payload says.
+
+use crate::definition::{StepKind, Workflow};
+use crate::engine::{Call, CallOutcome, StepHost, handler};
+use crate::service::{self, RunDetail, Runs, StartRequest};
+use crate::store::{self, Used};
+use ::store::{CapabilityTables, Schema};
+use chat::Caller;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jobs::{Jobs, Workers};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+const TABLES: &[CapabilityTables] = &[store::TABLES];
+
+/// What calls do, and what they did.
+pub(super) struct Fake {
+    pub(super) workflows: Vec<Workflow>,
+    /// The ids of steps that were called, in order.
+    pub(super) calls: Mutex<Vec<String>>,
+    /// A file to which each effect is appended, for tests that kill the process.
+    pub(super) effects: Option<PathBuf>,
+}
+
+impl StepHost for Fake {
+    fn workflow(&self, id: &str) -> Option<Workflow> {
+        self.workflows.iter().find(|workflow| workflow.id.0 == id).cloned()
+    }
+
+    fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome> {
+        let count = {
+            let mut calls = self.calls.lock();
+            calls.push(call.step.id.0.clone());
+            calls.iter().filter(|id| **id == call.step.id.0).count()
+        };
+        if let Some(path) = &self.effects {
+            // One write, so that a line is there as a whole or not at all.
+            let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+            file.write_all(format!("{} {}\n", call.step.id.0, call.key).as_bytes()).unwrap();
+        }
+        let (input, key) = (call.input.clone(), call.key.clone());
+        let is_agent = matches!(call.step.kind, StepKind::Agent(_));
+        async move {
+            if let Some(ms) = input["sleepMs"].as_u64() {
+                tokio::time::sleep(Duration::from_millis(ms)).await;
+            }
+            let fails = input["fails"].as_u64().unwrap_or_default() as usize;
+            let result = match count <= fails {
+                true => Err(("failed", format!("it failed the {count}. time"))),
+                false if input["panics"] == true => panic!("on purpose"),
+                false => Ok(json!({ "got": input, "key": key })),
+            };
+            let requests = if is_agent { 1 } else { 0 };
+            CallOutcome { result, used: Used { requests, total_tokens: requests * 10, tool_calls: 0, cost_usd: 0.01 } }
+        }
+        .boxed()
+    }
+}
+
+/// A server with its database.
+pub(super) struct Server {
+    pub(super) runs: Runs,
+    pub(super) host: Arc<Fake>,
+    pub(super) workers: Workers,
+}
+
+pub(super) fn workflow(definition: Value) -> Workflow {
+    serde_json::from_value(definition).unwrap()
+}
+
+pub(super) fn ada() -> Caller {
+    Caller { roles: vec!["manager".to_owned()], ..Caller::signed_in("ada") }
+}
+
+impl Server {
+    pub(super) async fn open(url: &str, workflows: Vec<Workflow>, effects: Option<PathBuf>) -> Self {
+        let store = Schema::new(TABLES).open(url, "", Duration::ZERO).await.unwrap();
+        let jobs = Jobs::new(store.clone());
+        let workers = Workers::new(jobs.clone());
+        let host = Arc::new(Fake { workflows, calls: Mutex::default(), effects });
+        workers.add(handler(host.clone()));
+        workers.start();
+        Self { runs: Runs { store, jobs }, host, workers }
+    }
+
+    pub(super) async fn start(&self, id: &str, input: Value) -> String {
+        let request = StartRequest { input: input.as_object().cloned().unwrap_or_default(), ..StartRequest::default() };
+        let workflow = self.host.workflow(id).unwrap();
+        service::start(&self.runs, &ada(), workflow, request).await.unwrap().id
+    }
+
+    /// Waits until the run has ended or waits.
+    pub(super) async fn rest(&self, id: &str) -> RunDetail {
+        for _ in 0..1_000 {
+            let detail = service::detail(&self.runs, &ada(), id).await.unwrap();
+            if detail.run.state != store::RunState::Running {
+                return detail;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("the run does not rest");
+    }
+
+    /// Waits until the run has ended.
+    pub(super) async fn ended(&self, id: &str) -> RunDetail {
+        for _ in 0..1_000 {
+            let detail = service::detail(&self.runs, &ada(), id).await.unwrap();
+            if detail.run.ended_at.is_some() {
+                return detail;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("the run does not end");
+    }
+}
+
+/// Returns the state, the output or the error, and the steps of a run.
+pub(super) fn shown(detail: &RunDetail) -> String {
+    let RunDetail { run, steps, .. } = detail;
+    let mut text = format!("{} {}", run.state.name(), run.output);
+    if let Some(error) = &run.error {
+        text += &format!(" {}: {} ({})", error.kind, error.message, error.step);
+    }
+    for step in steps {
+        text += &format!("\n{} {:?} {}", step.path, step.state, step.attempt);
+    }
+    text
+}

@@ -1,0 +1,116 @@
+//! Kills the process at each write of a run, and lets another one go on.
+
+use super::fake::{Server, ada, workflow};
+use crate::definition::Workflow;
+use crate::plan::StepState;
+use crate::service::{self, Action, Answer, DecideRequest};
+use crate::store::{self, TaskState};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+const FOLDER: &str = "WORKFLOW_KILL_FOLDER";
+const TEST: &str = "engine::tests::kill::run_survives_being_killed_at_any_write";
+/// The most writes of the run; the sweep ends before, when a process is not killed any more.
+const MAX_WRITES: u32 = 200;
+
+fn workflows() -> Vec<Workflow> {
+    let call = |id: &str| json!({ "id": id, "type": "endpoint", "endpointId": "e", "payload": { "n": id } });
+    let parent = json!({ "id": "test", "steps": [
+        call("first"),
+        { "id": "both", "type": "parallel", "branches": {
+            "a": [{ "id": "each", "type": "loop", "in": [1, 2], "max": 2, "do": [call("inner")] }],
+            "b": [{ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"] }] } },
+        { "id": "sub", "type": "workflow", "workflowId": "child" },
+        call("last"),
+    ], "output": ["$.first.got.n", "$.both.b.decision", "$.sub", "$.last.got.n"] });
+    let child = json!({ "id": "child", "steps": [call("below")], "output": "$.below.got.n" });
+    vec![workflow(parent), workflow(child)]
+}
+
+/// Drives the run to its end, and does what people do: answers the question, and looks up what a
+/// step did that was interrupted.
+async fn serve(folder: &Path) {
+    let effects = folder.join("effects");
+    let url = format!("sqlite://{}", folder.join("runs.db").display());
+    let server = Server::open(&url, workflows(), Some(effects.clone())).await;
+    let known = store::runs_of(&server.runs.store, "ada", crate::AFTER_ALL, 2).await.unwrap();
+    let id = match known.first() {
+        Some(run) => run.id.clone(),
+        None => server.start("test", json!({})).await,
+    };
+    for _ in 0..2_000 {
+        let all = store::list(&server.runs.store, crate::AFTER_ALL, None, None, 10).await.unwrap();
+        for run in &all {
+            let detail = service::detail(&server.runs, &ada(), &run.id).await.unwrap();
+            for task in detail.tasks.iter().filter(|task| task.state == TaskState::Open) {
+                let answer = Answer { approved: Some(true), ..Answer::default() };
+                // The run may have ended meanwhile.
+                let _ = service::answer(&server.runs, &ada(), &task.id, answer).await;
+            }
+            for step in detail.steps.iter().filter(|step| step.state == StepState::Unknown) {
+                let done = std::fs::read_to_string(&effects).unwrap_or_default();
+                let key = super::super::calls::idempotency_key(&run.id, &step.path);
+                let (action, output) = match done.contains(&key) {
+                    true => (Action::Skip, json!({ "got": { "n": step.step_id } })),
+                    false => (Action::RunAgain, json!(null)),
+                };
+                let decision = DecideRequest { path: step.path.clone(), action, output };
+                service::decide(&server.runs, &ada(), &run.id, decision, None).await.unwrap();
+            }
+        }
+        let run = store::run(&server.runs.store, &id).await.unwrap().unwrap();
+        if run.ended_at.is_some() {
+            assert_eq!(run.output, json!(["first", "approved", "below", "last"]), "{:?}", run.error);
+            server.workers.shutdown(Duration::from_secs(1)).await;
+            server.runs.store.close().await;
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the run does not end");
+}
+
+/// Runs this test as another process, which is killed at a write. Returns whether it was.
+fn process(folder: &Path, fault: Option<String>) -> bool {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([TEST, "--exact", "--nocapture", "--test-threads=1"]).env(FOLDER, folder);
+    match &fault {
+        Some(fault) => command.env("CHATWRIGHT_FAULT", fault),
+        None => command.env_remove("CHATWRIGHT_FAULT"),
+    };
+    let output = command.output().unwrap();
+    let is_killed = output.status.code().is_none();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(is_killed || output.status.success(), "{fault:?} {}\n{text}", String::from_utf8_lossy(&output.stdout));
+    is_killed
+}
+
+#[test]
+fn run_survives_being_killed_at_any_write() {
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        return runtime.block_on(serve(Path::new(&folder)));
+    }
+    let mut kills = 0;
+    for point in ["commit.before", "commit.after"] {
+        for write in 1..MAX_WRITES {
+            let folder = tempfile::tempdir().unwrap();
+            let is_killed = process(folder.path(), Some(format!("{point}=kill@{write}")));
+            if !is_killed {
+                break;
+            }
+            kills += 1;
+            process(folder.path(), None);
+            let effects = std::fs::read_to_string(folder.path().join("effects")).unwrap_or_default();
+            let mut counts = BTreeMap::<&str, u32>::new();
+            effects.lines().for_each(|line| *counts.entry(line).or_default() += 1);
+            let ids: Vec<_> = counts.keys().map(|line| line.split(' ').next().unwrap_or_default()).collect();
+            assert_eq!(ids, ["below", "first", "inner", "inner", "last"], "{point} {write}");
+            assert!(counts.values().all(|count| *count == 1), "{point} {write}: {counts:?}");
+        }
+    }
+    assert!(kills > 20, "only {kills} writes");
+}

@@ -1,0 +1,110 @@
+//! What a run does next: a pure function of the definition, the input, the stored records and the
+//! time. It has no clock of its own, does no I/O, and is bounded, so a run can be continued by
+//! any server at any time.
+
+mod frame;
+mod planner;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use frame::{Frame, RunFacts};
+pub(crate) use planner::plan;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The state of a step that has a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum StepState {
+    /// It has started. If the server that started it is gone, it is `unknown` instead.
+    Running,
+    /// The server was killed while the step ran, so that it is not known whether it had its effect.
+    /// A person decides.
+    Unknown,
+    /// It has failed and is tried again later.
+    Retrying,
+    /// It waits: for a person, for a time, or for a child workflow.
+    Waiting,
+    /// It has an output.
+    Done,
+    /// It has failed.
+    Failed,
+}
+
+/// The error of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub(crate) struct StepError {
+    /// The kind: `timeout`, `unavailable`, `invalid`, `failed`, `value` (a value of the definition
+    /// could not be evaluated), `lapsed` (nobody answered in time), `limit` or `stopped`.
+    pub(crate) kind: String,
+    /// The message.
+    pub(crate) message: String,
+    /// The path of the step.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) step: String,
+}
+
+impl StepError {
+    /// Creates an error.
+    pub(crate) fn new(kind: &str, message: impl Into<String>, step: &str) -> Self {
+        Self { kind: kind.to_owned(), message: message.into(), step: step.to_owned() }
+    }
+}
+
+/// What is known of a step that has started.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Record {
+    /// Its state.
+    pub(crate) state: StepState,
+    /// Its output; `null` if there is none yet.
+    pub(crate) output: Value,
+    /// Why it has failed.
+    pub(crate) error: Option<StepError>,
+    /// The number of attempts so far.
+    pub(crate) attempt: u32,
+    /// When it goes on: the next attempt, the end of the wait, or when the question lapses.
+    pub(crate) next_at: Option<i64>,
+    /// When it ended; 0 before.
+    pub(crate) ended_at: i64,
+}
+
+/// The records of a run by path.
+pub(crate) type Records = BTreeMap<String, Record>;
+
+/// What a run does next.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Plan {
+    /// The steps to start.
+    pub(crate) start: Vec<Start>,
+    /// The waiting steps whose time has come: their paths and ids.
+    pub(crate) due: Vec<(String, String)>,
+    /// When to look again, if nothing else happens before.
+    pub(crate) wakes_at: Option<i64>,
+    /// How the run ends. Nothing is started or waited for then.
+    pub(crate) end: Option<End>,
+}
+
+/// A step to start.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Start {
+    /// Its path.
+    pub(crate) path: String,
+    /// Its id.
+    pub(crate) step_id: String,
+    /// Its evaluated input.
+    pub(crate) input: Value,
+    /// The number of this attempt, from 1.
+    pub(crate) attempt: u32,
+}
+
+/// How a run ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum End {
+    /// With an output.
+    Done(Value),
+    /// With an error.
+    Failed(StepError),
+}

@@ -1,0 +1,201 @@
+//! The routes for programs and pages.
+
+use crate::definition::{Workflow, Workflows};
+use crate::service::{self, Answer, DecideRequest, RetryRequest, RunDetail, StartRequest, may_start};
+use crate::store::{self, RunRow, TaskRow};
+use auth::password::KeyScope;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::NoContent;
+use axum::{Extension, Json};
+use capability::Context;
+use chat::Caller;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use web::openapi::{Access, ApiRouter, Created, Tag};
+use web::{HttpError, json_error, valid_query};
+
+/// The most entries of a page.
+const PAGE: u32 = 100;
+
+/// The group in the OpenAPI document.
+const WORKFLOWS: Tag = Tag {
+    name: "workflows",
+    description: "Runs of workflows, and the questions that they ask people. Runs belong to the user who started them; administrators see all. API keys need the scope `endpoints`.",
+    access: Access::Users { scope: Some(KeyScope::Endpoints) },
+};
+
+/// Returns the routes.
+pub(crate) fn routes(context: Context) -> ApiRouter {
+    ApiRouter::new(&WORKFLOWS)
+        .get("/api/workflows", list_workflows, "List the workflows that the caller may start")
+        .post("/api/workflows/{id}/runs", start, "Start a run")
+        .get("/api/workflows/runs", list_runs, "List the caller's runs")
+        .get("/api/workflows/runs/{id}", show, "Get a run with its steps and questions")
+        .post("/api/workflows/runs/{id}/stop", stop, "Stop a run")
+        .post("/api/workflows/runs/{id}/retry", retry, "Make an ended run go on")
+        .post("/api/workflows/runs/{id}/decide", decide, "Decide about a step whose outcome is unknown")
+        .get("/api/workflows/tasks", list_tasks, "List the open questions that the caller may answer")
+        .post("/api/workflows/tasks/{id}", answer, "Answer a question")
+        .map(|router| router.with_state(context))
+}
+
+/// A workflow that the caller may start.
+#[derive(Serialize, JsonSchema)]
+struct WorkflowItem {
+    /// Its id.
+    id: String,
+    /// Its title.
+    title: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// The JSON Schema of its input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Map<String, Value>>,
+    /// The version of its definition.
+    version: String,
+}
+
+/// The workflows.
+#[derive(Serialize, JsonSchema)]
+struct WorkflowItems {
+    items: Vec<WorkflowItem>,
+}
+
+/// The query of a list.
+#[derive(Default, Deserialize, JsonSchema)]
+struct PageQuery {
+    /// The cursor: `next` of the page before.
+    after: Option<String>,
+}
+
+/// Runs, newest first.
+#[derive(Serialize, JsonSchema)]
+struct RunItems {
+    items: Vec<RunRow>,
+    /// The cursor for `after`; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// Questions, oldest first.
+#[derive(Serialize, JsonSchema)]
+struct TaskItems {
+    items: Vec<TaskRow>,
+    /// The cursor for `after`; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+async fn list_workflows(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<WorkflowItems>, HttpError> {
+    let config = context.current.config();
+    let all = config.section::<Workflows>().map_or(&[][..], |all| &all.0);
+    let items = all.iter().filter(|workflow| may_start(workflow, &caller)).map(|workflow| WorkflowItem {
+        id: workflow.id.0.clone(),
+        title: workflow.title().to_owned(),
+        description: workflow.description.clone(),
+        input: workflow.input.clone(),
+        version: workflow.version(),
+    });
+    Ok(Json(WorkflowItems { items: items.collect() }))
+}
+
+async fn start(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Result<Json<StartRequest>, JsonRejection>,
+) -> Result<Created<RunRow>, HttpError> {
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let workflow = service::workflow(&context.current.config(), &caller, &id)?;
+    Ok(Created(service::start(&(&context).into(), &caller, workflow, request).await?))
+}
+
+async fn list_runs(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<PageQuery>, QueryRejection>,
+) -> Result<Json<RunItems>, HttpError> {
+    let before = valid_query(query)?.after.unwrap_or_else(|| crate::AFTER_ALL.to_owned());
+    let mut items = store::runs_of(&context.store, &caller.user_id, &before, PAGE + 1).await?;
+    let next = truncate(&mut items, |run| &run.id);
+    Ok(Json(RunItems { items, next }))
+}
+
+async fn show(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<RunDetail>, HttpError> {
+    Ok(Json(service::detail(&(&context).into(), &caller, &id).await?))
+}
+
+async fn stop(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    service::stop(&(&context).into(), &caller, &id, None).await?;
+    Ok(NoContent)
+}
+
+async fn retry(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Result<Json<RetryRequest>, JsonRejection>,
+) -> Result<NoContent, HttpError> {
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    service::retry(&(&context).into(), &caller, &id, request, current(&context), None).await?;
+    Ok(NoContent)
+}
+
+async fn decide(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Result<Json<DecideRequest>, JsonRejection>,
+) -> Result<NoContent, HttpError> {
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    service::decide(&(&context).into(), &caller, &id, request, None).await?;
+    Ok(NoContent)
+}
+
+async fn list_tasks(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<PageQuery>, QueryRejection>,
+) -> Result<Json<TaskItems>, HttpError> {
+    let after = valid_query(query)?.after.unwrap_or_default();
+    let mut items = store::tasks_for(&context.store, &caller, &after, PAGE + 1).await?;
+    let next = truncate(&mut items, |task| &task.id);
+    Ok(Json(TaskItems { items, next }))
+}
+
+async fn answer(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Result<Json<Answer>, JsonRejection>,
+) -> Result<Json<TaskRow>, HttpError> {
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    Ok(Json(service::answer(&(&context).into(), &caller, &id, request).await?))
+}
+
+/// Returns the function that looks up workflows in the config in use.
+pub(crate) fn current(context: &Context) -> impl FnOnce(&str) -> Option<Workflow> {
+    let config = context.current.config();
+    move |id| config.section::<Workflows>()?.get(id).cloned()
+}
+
+/// Cuts a list to a page and returns the cursor of the next one.
+fn truncate<T>(items: &mut Vec<T>, id: impl Fn(&T) -> &str) -> Option<String> {
+    let has_more = items.len() > PAGE as usize;
+    items.truncate(PAGE as usize);
+    items.last().filter(|_| has_more).map(|last| id(last).to_owned())
+}

@@ -1,0 +1,156 @@
+//! What callers do with runs: start, stop, retry, decide about a step, and answer questions. Each
+//! change is one transaction, which also wakes the run.
+
+mod answer;
+mod change;
+
+pub(crate) use answer::{Answer, answer};
+pub(crate) use change::{Action, DecideRequest, RetryRequest, decide, retry, stop};
+
+use crate::definition::{RunLimits, Workflow, Workflows};
+use crate::engine::wake;
+use crate::input;
+use crate::store::{self, MAX_OPEN_RUNS, NewRun, RunCaller, RunRow, StepRow, TaskRow};
+use ::store::{Store, StoreError};
+use capability::Context;
+use chat::Caller;
+use config::Config;
+use jobs::{Due, Jobs};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use web::admin::from_store_error;
+use web::times::now_millis;
+use wire::{ErrorCode, UserError};
+
+/// The runs of a database, with the queue that drives them.
+#[derive(Clone)]
+pub(crate) struct Runs {
+    pub(crate) store: Store,
+    pub(crate) jobs: Jobs,
+}
+
+impl From<&Context> for Runs {
+    fn from(context: &Context) -> Self {
+        Self { store: context.store.clone(), jobs: context.jobs.clone() }
+    }
+}
+
+/// The body that starts a run.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StartRequest {
+    /// The input.
+    #[serde(default)]
+    pub(crate) input: serde_json::Map<String, Value>,
+    /// Limits beside those of the workflow; the stricter ones apply.
+    #[serde(default)]
+    pub(crate) limits: RunLimits,
+}
+
+/// A run with its steps and questions.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunDetail {
+    #[serde(flatten)]
+    pub(crate) run: RunRow,
+    /// The steps in the order in which they started.
+    #[serde(rename = "stepRecords")]
+    pub(crate) steps: Vec<StepRow>,
+    /// The questions to people.
+    pub(crate) tasks: Vec<TaskRow>,
+}
+
+/// Returns whether a caller may start a workflow.
+pub(crate) fn may_start(workflow: &Workflow, caller: &Caller) -> bool {
+    let has_role = || workflow.roles.iter().any(|role| caller.roles.contains(&role.0));
+    caller.is_authenticated && (workflow.roles.is_empty() || has_role())
+}
+
+/// Returns a workflow of the config that a caller may start.
+///
+/// # Errors
+/// 404 for one that does not exist or that the caller may not start.
+pub(crate) fn workflow(config: &Config, caller: &Caller, id: &str) -> Result<Workflow, UserError> {
+    let found = config.section::<Workflows>().and_then(|all| all.get(id));
+    found.filter(|workflow| may_start(workflow, caller)).cloned().ok_or_else(UserError::not_found)
+}
+
+/// Starts a run. It is stored when the future resolves.
+///
+/// # Errors
+/// 422 for an invalid input, 429 for too many runs.
+pub(crate) async fn start(
+    runs: &Runs,
+    caller: &Caller,
+    workflow: Workflow,
+    request: StartRequest,
+) -> Result<RunRow, UserError> {
+    let input = Value::Object(request.input);
+    input::check(&workflow, &input).await?;
+    if request.limits.cost_usd.is_some() && workflow.limits.cost_usd.is_none() {
+        let message =
+            "The workflow has no cost limit in the config, so it is not certain that the price of its models is known.";
+        return Err(UserError::invalid("/limits/costUsd", message));
+    }
+    let mut run_caller = RunCaller::from(caller);
+    if let Some(run_as) = &workflow.run_as {
+        run_caller.roles = run_as.roles.iter().map(|role| role.0.clone()).collect();
+    }
+    let new = NewRun {
+        id: crate::new_id(),
+        owner: caller.user_id.clone(),
+        limits: workflow.limits.stricter(&request.limits),
+        workflow,
+        parent: None,
+        ancestors: Vec::new(),
+        caller: run_caller,
+        input,
+        now: now_millis(),
+    };
+    let (id, jobs) = (new.id.clone(), runs.jobs.clone());
+    let write = runs.store.write(move |db| {
+        Box::pin(async move {
+            let is_stored = store::insert_run(db, &new).await?;
+            if is_stored {
+                wake(&jobs, db, &new.id, &new.owner, Due::Now).await?;
+            }
+            Ok(is_stored)
+        })
+    });
+    if !write.await.map_err(from_store_error)? {
+        let message =
+            format!("You have {MAX_OPEN_RUNS} runs that have not ended, which is the limit. Stop some first.");
+        return Err(UserError::new(ErrorCode::RateLimited, message));
+    }
+    store::run(&runs.store, &id).await.map_err(from_store_error)?.ok_or_else(UserError::not_found)
+}
+
+/// Returns a run of a caller; administrators may see all.
+///
+/// # Errors
+/// 404 for a run of another user.
+pub(crate) async fn run(runs: &Runs, caller: &Caller, id: &str) -> Result<RunRow, UserError> {
+    let found = store::run(&runs.store, id).await.map_err(from_store_error)?;
+    let is_visible = |run: &RunRow| run.owner == caller.user_id || web::admin::is_admin(caller);
+    found.filter(is_visible).ok_or_else(UserError::not_found)
+}
+
+/// Returns a run of a caller with its steps and questions.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) async fn detail(runs: &Runs, caller: &Caller, id: &str) -> Result<RunDetail, UserError> {
+    let run = run(runs, caller, id).await?;
+    let steps = store::steps_of(&runs.store, id).await.map_err(from_store_error)?;
+    let tasks = store::tasks_of_run(&runs.store, id).await.map_err(from_store_error)?;
+    Ok(RunDetail { run, steps, tasks })
+}
+
+/// Returns the error of a change that another one has overtaken.
+fn overtaken(message: &str) -> UserError {
+    UserError::new(ErrorCode::Busy, message)
+}
+
+fn failed(error: StoreError) -> UserError {
+    from_store_error(error)
+}

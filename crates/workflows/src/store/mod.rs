@@ -1,0 +1,61 @@
+//! The tables of workflows. Every function of a user's own data takes the owner; those of the engine
+//! take the id of a run, which only the queue and other rows name.
+
+mod run_rows;
+mod runs;
+mod steps;
+mod tasks;
+
+pub(crate) use run_rows::{RunCaller, RunRow, RunState, Used};
+pub(crate) use runs::{
+    MAX_OPEN_RUNS, NewRun, children, definition, delete_ended_before, end_run, insert_run, is_stop_requested, list,
+    open_without, park, reopen, request_stop, run, runs_of, spend, use_definition, used,
+};
+pub(crate) use steps::{
+    FinishedStep, StartedStep, StepRow, close_steps, finish_step, lose_steps, put_back, start_step, steps_of,
+};
+pub(crate) use tasks::{
+    Assignee, NewTask, TaskRow, TaskState, answer_task, cancel_tasks, insert_task, lapse_task, open_task, open_tasks,
+    tasks_for, tasks_of_run,
+};
+
+use ::store::{CapabilityTables, Migration, StoreError, Table};
+use serde::de::DeserializeOwned;
+
+/// The tables. All rows of a user's runs are deleted with the user.
+pub(crate) const TABLES: CapabilityTables = CapabilityTables {
+    capability: "workflows",
+    migrations: &[Migration {
+        name: "workflows",
+        sqlite: include_str!("../../migrations/sqlite.sql"),
+        postgres: include_str!("../../migrations/postgres.sql"),
+    }],
+    tables: &[
+        Table { name: "workflow_definitions", key: "workflow_id, version", owner: None },
+        // A child follows its parent: ids begin with the time.
+        Table { name: "workflow_runs", key: "id", owner: Some("owner") },
+        Table { name: "workflow_steps", key: "run_id, path", owner: Some("owner") },
+        Table { name: "workflow_tasks", key: "id", owner: Some("owner") },
+        Table { name: "workflow_task_assignees", key: "task_id, kind, name", owner: None },
+    ],
+};
+
+/// Reads JSON of a column.
+fn json<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|_| StoreError::Invalid("a row of a workflow is damaged"))
+}
+
+/// Reads JSON of a column that may be NULL.
+fn optional_json<T: DeserializeOwned>(text: Option<&str>) -> Result<Option<T>, StoreError> {
+    text.map(json).transpose()
+}
+
+/// Reads the name of a state.
+fn name<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+    serde_json::from_value(text.into()).map_err(|_| StoreError::Invalid("a row of a workflow is damaged"))
+}
+
+/// Writes a value as JSON.
+pub(crate) fn to_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}

@@ -1,0 +1,168 @@
+//! The rows of runs.
+
+use crate::definition::RunLimits;
+use crate::plan::StepError;
+use crate::store::{json, name, optional_json};
+use ::store::StoreError;
+use ::store::sql::Row;
+use chat::Caller;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The state of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RunState {
+    /// Steps run, or are about to.
+    Running,
+    /// It waits: for a person, for a time, or for a child workflow.
+    Waiting,
+    /// It has an output.
+    Done,
+    /// It has failed.
+    Failed,
+    /// It was stopped.
+    Stopped,
+}
+
+impl RunState {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// What was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Used {
+    /// The requests to models.
+    pub(crate) requests: u64,
+    /// The tokens of all requests.
+    pub(crate) total_tokens: u64,
+    /// The tool calls of agents.
+    pub(crate) tool_calls: u64,
+    /// The cost in US dollars, of models whose price is known.
+    pub(crate) cost_usd: f64,
+}
+
+impl Used {
+    pub(super) fn read(row: &Row) -> Result<Self, StoreError> {
+        let number = |column: &str| Ok::<_, StoreError>(row.try_get::<i64>(column)?.unsigned_abs());
+        Ok(Self {
+            requests: number("requests")?,
+            total_tokens: number("total_tokens")?,
+            tool_calls: number("tool_calls")?,
+            cost_usd: row.try_get("cost_usd")?,
+        })
+    }
+}
+
+/// As whom the steps of a run act. Tokens of the user are not stored.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunCaller {
+    pub(crate) name: Option<String>,
+    pub(crate) is_authenticated: bool,
+    pub(crate) roles: Vec<String>,
+}
+
+impl RunCaller {
+    /// Returns the caller of the steps.
+    pub(crate) fn caller(&self, owner: &str) -> Caller {
+        let Self { name, is_authenticated, roles } = self.clone();
+        Caller { name, is_authenticated, roles, ..Caller::visitor(owner) }
+    }
+}
+
+impl From<&Caller> for RunCaller {
+    fn from(caller: &Caller) -> Self {
+        let Caller { name, is_authenticated, roles, .. } = caller.clone();
+        Self { name, is_authenticated, roles }
+    }
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunRow {
+    /// Its id.
+    pub(crate) id: String,
+    /// The user who started it.
+    pub(crate) owner: String,
+    /// The workflow.
+    pub(crate) workflow_id: String,
+    /// The version of the definition with which the run was started and to which it keeps.
+    pub(crate) version: String,
+    /// The run of which this one is a step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_id: Option<String>,
+    #[serde(skip)]
+    pub(crate) parent_path: Option<String>,
+    #[serde(skip)]
+    pub(crate) ancestors: Vec<String>,
+    #[serde(skip)]
+    pub(crate) caller: RunCaller,
+    /// The input.
+    pub(crate) input: Value,
+    /// The limits.
+    pub(crate) limits: RunLimits,
+    /// The state.
+    pub(crate) state: RunState,
+    /// The output; `null` if there is none.
+    pub(crate) output: Value,
+    /// Why it has failed or was stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<StepError>,
+    #[serde(skip)]
+    pub(crate) stop_requested: bool,
+    /// What the run has used, with its children and all attempts.
+    pub(crate) used: Used,
+    /// The number of steps that were started.
+    pub(crate) steps: u32,
+    /// When it was created; Unix time, milliseconds.
+    pub(crate) created_at: i64,
+    /// When it ended; Unix time, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended_at: Option<i64>,
+    /// When it goes on by itself; Unix time, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wakes_at: Option<i64>,
+}
+
+/// The columns that [`RunRow::read`] reads.
+pub(super) const COLUMNS: &str = "id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input,
+    limits, state, output, error, stop_requested, requests, total_tokens, tool_calls, cost_usd, steps, created_at,
+    ended_at, wakes_at";
+
+impl RunRow {
+    pub(super) fn read(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            owner: row.try_get("owner")?,
+            workflow_id: row.try_get("workflow_id")?,
+            version: row.try_get("version")?,
+            parent_id: row.try_get("parent_id")?,
+            parent_path: row.try_get("parent_path")?,
+            ancestors: json(row.try_get("ancestors")?)?,
+            caller: json(row.try_get("caller")?)?,
+            input: json(row.try_get("input")?)?,
+            limits: json(row.try_get("limits")?)?,
+            state: name(row.try_get("state")?)?,
+            output: optional_json(row.try_get("output")?)?.unwrap_or_default(),
+            error: optional_json(row.try_get("error")?)?,
+            stop_requested: row.try_get("stop_requested")?,
+            used: Used::read(row)?,
+            steps: u32::try_from(row.try_get::<i64>("steps")?).unwrap_or(u32::MAX),
+            created_at: row.try_get("created_at")?,
+            ended_at: row.try_get("ended_at")?,
+            wakes_at: row.try_get("wakes_at")?,
+        })
+    }
+}

@@ -1,0 +1,221 @@
+//! The tables `workflow_definitions` and `workflow_runs`.
+
+use super::run_rows::{COLUMNS, RunCaller, RunRow, RunState, Used};
+use super::to_json;
+use crate::definition::{RunLimits, Workflow};
+use crate::plan::StepError;
+use ::store::sql::{self, Db, Sql};
+use ::store::{Store, StoreError};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The most runs of a user that have not ended. Children count.
+pub(crate) const MAX_OPEN_RUNS: i64 = 1_000;
+
+const INSERT_DEFINITION: &str = "
+    INSERT INTO workflow_definitions (workflow_id, version, definition, created_at) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (workflow_id, version) DO NOTHING";
+
+const DEFINITION: &str = "SELECT definition FROM workflow_definitions WHERE workflow_id = $1 AND version = $2";
+
+const INSERT: &str = "
+    INSERT INTO workflow_runs
+        (id, owner, workflow_id, version, parent_id, parent_path, ancestors, caller, input, limits, state, created_at)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', $11
+    WHERE (SELECT count(*) FROM workflow_runs WHERE owner = $2 AND ended_at IS NULL) < $12";
+
+const PARK: &str = "UPDATE workflow_runs SET state = 'waiting', wakes_at = $2 WHERE id = $1 AND ended_at IS NULL";
+
+const END: &str = "
+    UPDATE workflow_runs SET state = $2, output = $3, error = $4, ended_at = $5, wakes_at = NULL
+    WHERE id = $1 AND ended_at IS NULL";
+
+const REOPEN: &str = "
+    UPDATE workflow_runs SET state = 'running', output = NULL, error = NULL, ended_at = NULL, stop_requested = 0
+    WHERE id = $1 AND ended_at IS NOT NULL";
+
+const REQUEST_STOP: &str = "UPDATE workflow_runs SET stop_requested = 1 WHERE id = $1 AND ended_at IS NULL";
+
+const IS_STOP_REQUESTED: &str = "SELECT stop_requested FROM workflow_runs WHERE id = $1 AND ended_at IS NULL";
+
+const USE_VERSION: &str = "UPDATE workflow_runs SET version = $2 WHERE id = $1";
+
+const SPEND: &str = "
+    UPDATE workflow_runs SET requests = requests + $2, total_tokens = total_tokens + $3, tool_calls = tool_calls + $4,
+        cost_usd = cost_usd + $5 WHERE id = $1";
+
+const CHILDREN: &str = "SELECT id, owner FROM workflow_runs WHERE parent_id = $1 AND ended_at IS NULL";
+
+const DELETE_ENDED: &str = "
+    DELETE FROM workflow_runs WHERE id IN (
+        SELECT id FROM workflow_runs WHERE ended_at < $1 AND parent_id IS NULL ORDER BY ended_at LIMIT $2)";
+
+/// Open runs whose job is gone, for example because an operator deleted it.
+const OPEN_WITHOUT_JOB: &str = "
+    SELECT id, owner FROM workflow_runs WHERE ended_at IS NULL AND created_at < $1 AND NOT EXISTS (
+        SELECT 1 FROM jobs WHERE kind = $2 AND unique_key = workflow_runs.id AND state IN ('waiting', 'running'))
+    AND (state = 'running' OR wakes_at < $1) ORDER BY id LIMIT $3";
+
+/// A new run.
+#[derive(Clone, Debug)]
+pub(crate) struct NewRun {
+    pub(crate) id: String,
+    pub(crate) owner: String,
+    pub(crate) workflow: Workflow,
+    /// The run of which this one is a step, with the path of the step, and the runs above both.
+    pub(crate) parent: Option<(String, String)>,
+    pub(crate) ancestors: Vec<String>,
+    pub(crate) caller: RunCaller,
+    pub(crate) input: Value,
+    pub(crate) limits: RunLimits,
+    pub(crate) now: i64,
+}
+
+fn select(rest: &str) -> Sql {
+    let text: Arc<str> = format!("SELECT {COLUMNS} FROM workflow_runs {rest}").into();
+    text.into()
+}
+
+/// Stores a run with its definition. Returns false if the owner has too many runs that have not
+/// ended.
+pub(crate) async fn insert_run(db: &mut Db, new: &NewRun) -> Result<bool, StoreError> {
+    let (id, version) = (&new.workflow.id.0, new.workflow.version());
+    let definition = sql::query(INSERT_DEFINITION).bind(id).bind(&version).bind(to_json(&new.workflow)).bind(new.now);
+    definition.execute(&mut *db).await?;
+    let (parent, path) = new.parent.clone().unzip();
+    let insert = sql::query(INSERT).bind(&new.id).bind(&new.owner).bind(id).bind(version).bind(parent).bind(path);
+    let insert = insert.bind(to_json(&new.ancestors)).bind(to_json(&new.caller)).bind(to_json(&new.input));
+    let insert = insert.bind(to_json(&new.limits)).bind(new.now).bind(MAX_OPEN_RUNS);
+    Ok(insert.execute(db).await?.rows_affected() > 0)
+}
+
+/// Returns the definition of a version.
+pub(crate) async fn definition(store: &Store, id: &str, version: &str) -> Result<Option<Workflow>, StoreError> {
+    let find = sql::query_scalar::<String>(DEFINITION).bind(id).bind(version);
+    let text = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
+    super::optional_json(text.as_deref())
+}
+
+/// Returns a run, for the engine and administrators.
+pub(crate) async fn run(store: &Store, id: &str) -> Result<Option<RunRow>, StoreError> {
+    let id = id.to_owned();
+    store.read(move |db| Box::pin(async move { run_in(db, &id).await })).await
+}
+
+/// Returns a run within a transaction.
+pub(crate) async fn run_in(db: &mut Db, id: &str) -> Result<Option<RunRow>, StoreError> {
+    let found = sql::query(select("WHERE id = $1")).bind(id).fetch_optional(db).await?;
+    found.as_ref().map(RunRow::read).transpose()
+}
+
+/// Returns the runs of a user that no other run started, newest first, at most `most`; those before
+/// the run `before`.
+pub(crate) async fn runs_of(store: &Store, owner: &str, before: &str, most: u32) -> Result<Vec<RunRow>, StoreError> {
+    let rest = "WHERE owner = $1 AND parent_id IS NULL AND id < $2 ORDER BY id DESC LIMIT $3";
+    let list = sql::query(select(rest)).bind(owner).bind(before).bind(most);
+    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(RunRow::read).collect() })).await
+}
+
+/// Returns the runs of all users, newest first, at most `most`; those before the run `before`, with
+/// this state and of this workflow, if they are given.
+pub(crate) async fn list(
+    store: &Store,
+    before: &str,
+    state: Option<&str>,
+    workflow: Option<&str>,
+    most: u32,
+) -> Result<Vec<RunRow>, StoreError> {
+    let rest = "WHERE id < $1 AND ($2 = '' OR state = $2) AND ($3 = '' OR workflow_id = $3) ORDER BY id DESC LIMIT $4";
+    let list = sql::query(select(rest)).bind(before).bind(state.unwrap_or_default());
+    let list = list.bind(workflow.unwrap_or_default()).bind(most);
+    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(RunRow::read).collect() })).await
+}
+
+/// Stores that a run waits.
+pub(crate) async fn park(db: &mut Db, id: &str, wakes_at: Option<i64>) -> Result<(), StoreError> {
+    sql::query(PARK).bind(id).bind(wakes_at).execute(db).await?;
+    Ok(())
+}
+
+/// Stores the end of a run. Returns false if it has ended before.
+pub(crate) async fn end_run(
+    db: &mut Db,
+    id: &str,
+    state: RunState,
+    output: Option<&Value>,
+    error: Option<&StepError>,
+    now: i64,
+) -> Result<bool, StoreError> {
+    let end = sql::query(END).bind(id).bind(state.name()).bind(output.map(to_json)).bind(error.map(to_json)).bind(now);
+    Ok(end.execute(db).await?.rows_affected() > 0)
+}
+
+/// Makes a run go on that has ended. Returns false if it has not.
+pub(crate) async fn reopen(db: &mut Db, id: &str) -> Result<bool, StoreError> {
+    Ok(sql::query(REOPEN).bind(id).execute(db).await?.rows_affected() > 0)
+}
+
+/// Asks a run to stop. Returns false if it has ended.
+pub(crate) async fn request_stop(db: &mut Db, id: &str) -> Result<bool, StoreError> {
+    Ok(sql::query(REQUEST_STOP).bind(id).execute(db).await?.rows_affected() > 0)
+}
+
+/// Returns whether a run was asked to stop, or is gone.
+pub(crate) async fn is_stop_requested(store: &Store, id: &str) -> Result<bool, StoreError> {
+    let find = sql::query_scalar::<i64>(IS_STOP_REQUESTED).bind(id);
+    let found = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
+    Ok(found != Some(0))
+}
+
+/// Makes a run go on with another version of its definition.
+pub(crate) async fn use_definition(db: &mut Db, id: &str, workflow: &Workflow, now: i64) -> Result<(), StoreError> {
+    let version = workflow.version();
+    let insert = sql::query(INSERT_DEFINITION).bind(&workflow.id.0).bind(&version).bind(to_json(workflow)).bind(now);
+    insert.execute(&mut *db).await?;
+    sql::query(USE_VERSION).bind(id).bind(version).execute(db).await?;
+    Ok(())
+}
+
+/// Adds what a step has used to its run and to the runs above.
+pub(crate) async fn spend(db: &mut Db, runs: &[String], used: &Used) -> Result<(), StoreError> {
+    for id in runs {
+        let spend = sql::query(SPEND).bind(id).bind(used.requests.cast_signed()).bind(used.total_tokens.cast_signed());
+        spend.bind(used.tool_calls.cast_signed()).bind(used.cost_usd).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+/// Returns the limits of runs and what they have used.
+pub(crate) async fn used(db: &mut Db, runs: &[String]) -> Result<Vec<(RunLimits, Used, u32)>, StoreError> {
+    let mut found = Vec::new();
+    for id in runs {
+        found.extend(run_in(db, id).await?.map(|run| (run.limits, run.used, run.steps)));
+    }
+    Ok(found)
+}
+
+/// Returns the ids and owners of the children of a run that have not ended.
+pub(crate) async fn children(db: &mut Db, id: &str) -> Result<Vec<(String, String)>, StoreError> {
+    let rows = sql::query(CHILDREN).bind(id).fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("owner")?))).collect()
+}
+
+/// Deletes runs that ended before this time, with their children. Returns whether there may be more.
+pub(crate) async fn delete_ended_before(store: &Store, time: i64) -> Result<bool, StoreError> {
+    const MOST: u32 = 200;
+    let delete = sql::query(DELETE_ENDED).bind(time).bind(MOST);
+    let deleted = store.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected()) })).await?;
+    Ok(deleted >= u64::from(MOST))
+}
+
+/// Returns the ids and owners of open runs that no job of this kind drives.
+pub(crate) async fn open_without(store: &Store, kind: &str, before: i64) -> Result<Vec<(String, String)>, StoreError> {
+    let find = sql::query(OPEN_WITHOUT_JOB).bind(before).bind(kind).bind(200_u32);
+    let read = store.read(move |db| {
+        Box::pin(async move {
+            let rows = find.fetch_all(db).await?;
+            rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("owner")?))).collect()
+        })
+    });
+    read.await
+}

@@ -1,0 +1,204 @@
+//! The table `workflow_steps`.
+
+use super::run_rows::Used;
+use super::{json, name, optional_json, to_json};
+use crate::plan::{Record, StepError, StepState};
+use ::store::sql::{self, Db, Row};
+use ::store::{Store, StoreError};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A step of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StepRow {
+    /// Its path, such as `each[3]/post`.
+    pub(crate) path: String,
+    /// Its id in the definition.
+    pub(crate) step_id: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// Its state.
+    pub(crate) state: StepState,
+    /// The number of attempts.
+    pub(crate) attempt: u32,
+    /// Its input.
+    pub(crate) input: Value,
+    /// Its output; `null` if there is none.
+    pub(crate) output: Value,
+    /// Why it has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<StepError>,
+    /// What it has used in all attempts.
+    pub(crate) used: Used,
+    /// The run of a child workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) child_id: Option<String>,
+    /// When the first attempt started; Unix time, milliseconds.
+    pub(crate) started_at: i64,
+    /// When it ended; Unix time, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended_at: Option<i64>,
+    /// When it goes on, or when its question lapses; Unix time, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_at: Option<i64>,
+}
+
+const COLUMNS: &str = "
+    SELECT path, step_id, type, state, attempt, input, output, error, requests, total_tokens, tool_calls, cost_usd,
+        child_id, started_at, ended_at, next_at
+    FROM workflow_steps WHERE run_id = $1 ORDER BY started_at, path";
+
+/// An attempt keeps the time of the first one.
+const START: &str = "
+    INSERT INTO workflow_steps
+        (run_id, path, owner, step_id, type, state, attempt, input, child_id, started_at, next_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    ON CONFLICT (run_id, path) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, error = NULL,
+        child_id = excluded.child_id, next_at = excluded.next_at";
+
+const COUNT_STEP: &str = "UPDATE workflow_runs SET steps = steps + 1, state = 'running', wakes_at = NULL WHERE id = $1";
+
+const FINISH: &str = "
+    UPDATE workflow_steps SET state = $4, output = $5, error = $6, next_at = $7, ended_at = $8,
+        requests = requests + $9, total_tokens = total_tokens + $10, tool_calls = tool_calls + $11,
+        cost_usd = cost_usd + $12
+    WHERE run_id = $1 AND path = $2 AND state = $3";
+
+/// Steps that were running when their server was killed.
+const LOSE: &str = "
+    UPDATE workflow_steps SET state = $3, next_at = $4 WHERE run_id = $1 AND path = $2 AND state = 'running'";
+
+const CLOSE: &str = "
+    UPDATE workflow_steps SET state = 'failed', error = $2, ended_at = $3, next_at = NULL
+    WHERE run_id = $1 AND ended_at IS NULL";
+
+const DELETE: &str = "DELETE FROM workflow_steps WHERE run_id = $1 AND path = $2";
+
+/// A step that starts, or starts again.
+#[derive(Clone, Debug)]
+pub(crate) struct StartedStep {
+    pub(crate) path: String,
+    pub(crate) step_id: String,
+    pub(crate) kind: &'static str,
+    pub(crate) state: StepState,
+    pub(crate) attempt: u32,
+    pub(crate) input: Value,
+    pub(crate) child_id: Option<String>,
+    pub(crate) next_at: Option<i64>,
+}
+
+/// The end of an attempt.
+#[derive(Clone, Debug)]
+pub(crate) struct FinishedStep {
+    pub(crate) path: String,
+    /// The state that it must have.
+    pub(crate) from: StepState,
+    pub(crate) state: StepState,
+    pub(crate) output: Option<Value>,
+    pub(crate) error: Option<StepError>,
+    pub(crate) next_at: Option<i64>,
+    pub(crate) used: Used,
+}
+
+fn state_name(state: StepState) -> &'static str {
+    match state {
+        StepState::Running => "running",
+        StepState::Unknown => "unknown",
+        StepState::Retrying => "retrying",
+        StepState::Waiting => "waiting",
+        StepState::Done => "done",
+        StepState::Failed => "failed",
+    }
+}
+
+impl StepRow {
+    fn read(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            path: row.try_get("path")?,
+            step_id: row.try_get("step_id")?,
+            kind: row.try_get("type")?,
+            state: name(row.try_get("state")?)?,
+            attempt: u32::try_from(row.try_get::<i64>("attempt")?).unwrap_or(1),
+            input: json(row.try_get("input")?)?,
+            output: optional_json(row.try_get("output")?)?.unwrap_or_default(),
+            error: optional_json(row.try_get("error")?)?,
+            used: Used::read(row)?,
+            child_id: row.try_get("child_id")?,
+            started_at: row.try_get("started_at")?,
+            ended_at: row.try_get("ended_at")?,
+            next_at: row.try_get("next_at")?,
+        })
+    }
+
+    /// Returns what the planner reads.
+    pub(crate) fn record(self) -> (String, Record) {
+        let Self { path, state, output, error, attempt, next_at, ended_at, .. } = self;
+        (path, Record { state, output, error, attempt, next_at, ended_at: ended_at.unwrap_or_default() })
+    }
+}
+
+/// Returns the steps of a run in the order in which they started.
+pub(crate) async fn step_rows(db: &mut Db, run_id: &str) -> Result<Vec<StepRow>, StoreError> {
+    sql::query(COLUMNS).bind(run_id).fetch_all(db).await?.iter().map(StepRow::read).collect()
+}
+
+/// As [`step_rows`], outside of a transaction.
+pub(crate) async fn steps_of(store: &Store, run_id: &str) -> Result<Vec<StepRow>, StoreError> {
+    let run_id = run_id.to_owned();
+    store.read(move |db| Box::pin(async move { step_rows(db, &run_id).await })).await
+}
+
+/// Stores that a step starts.
+pub(crate) async fn start_step(
+    db: &mut Db,
+    (run_id, owner): (&str, &str),
+    step: &StartedStep,
+    now: i64,
+) -> Result<(), StoreError> {
+    let start = sql::query(START).bind(run_id).bind(&step.path).bind(owner).bind(&step.step_id).bind(step.kind);
+    let start = start.bind(state_name(step.state)).bind(step.attempt).bind(to_json(&step.input));
+    start.bind(&step.child_id).bind(now).bind(step.next_at).execute(&mut *db).await?;
+    sql::query(COUNT_STEP).bind(run_id).execute(db).await?;
+    Ok(())
+}
+
+/// Stores the end of an attempt. Returns false if the step was not in the expected state.
+pub(crate) async fn finish_step(db: &mut Db, run_id: &str, step: &FinishedStep, now: i64) -> Result<bool, StoreError> {
+    let ended = matches!(step.state, StepState::Done | StepState::Failed).then_some(now);
+    let Used { requests, total_tokens, tool_calls, cost_usd } = step.used;
+    let finish = sql::query(FINISH).bind(run_id).bind(&step.path).bind(state_name(step.from));
+    let finish = finish.bind(state_name(step.state)).bind(step.output.as_ref().map(to_json));
+    let finish = finish.bind(step.error.as_ref().map(to_json)).bind(step.next_at).bind(ended);
+    let finish = finish.bind(requests.cast_signed()).bind(total_tokens.cast_signed()).bind(tool_calls.cast_signed());
+    Ok(finish.bind(cost_usd).execute(db).await?.rows_affected() > 0)
+}
+
+/// Stores what becomes of steps whose server was killed: each path with its state, and when it is
+/// tried again.
+pub(crate) async fn lose_steps(
+    db: &mut Db,
+    run_id: &str,
+    lost: &[(String, StepState, Option<i64>)],
+) -> Result<(), StoreError> {
+    for (path, state, next_at) in lost {
+        sql::query(LOSE).bind(run_id).bind(path).bind(state_name(*state)).bind(*next_at).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+/// Stores that the steps which have not ended do so with their run.
+pub(crate) async fn close_steps(db: &mut Db, run_id: &str, error: &StepError, now: i64) -> Result<(), StoreError> {
+    sql::query(CLOSE).bind(run_id).bind(to_json(error)).bind(now).execute(db).await?;
+    Ok(())
+}
+
+/// Deletes steps, which then run again.
+pub(crate) async fn put_back(db: &mut Db, run_id: &str, paths: &[String]) -> Result<(), StoreError> {
+    for path in paths {
+        sql::query(DELETE).bind(run_id).bind(path).execute(&mut *db).await?;
+    }
+    Ok(())
+}

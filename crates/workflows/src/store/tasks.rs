@@ -1,0 +1,244 @@
+//! The tables `workflow_tasks` and `workflow_task_assignees`.
+
+use super::{json, name, optional_json, to_json};
+use crate::definition::Ask;
+use ::store::sql::{self, Db, Row, Sql};
+use ::store::{Store, StoreError};
+use chat::Caller;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The state of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum TaskState {
+    /// It waits for an answer.
+    Open,
+    /// It was answered.
+    Answered,
+    /// Nobody answered in time.
+    Lapsed,
+    /// The run ended before.
+    Cancelled,
+}
+
+/// What a person is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskRow {
+    /// Its id.
+    pub(crate) id: String,
+    /// The run.
+    pub(crate) run_id: String,
+    /// The path of the step.
+    pub(crate) path: String,
+    #[serde(skip)]
+    pub(crate) owner: String,
+    /// The workflow.
+    pub(crate) workflow_id: String,
+    /// What the person does.
+    pub(crate) ask: Ask,
+    /// The question.
+    pub(crate) title: String,
+    /// What the person should know.
+    pub(crate) details: Value,
+    /// The choices, for `choose`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) choices: Vec<String>,
+    /// The JSON Schema of the values, for `form`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) form: Option<Value>,
+    /// Its state.
+    pub(crate) state: TaskState,
+    /// The answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Value>,
+    /// Who answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answered_by: Option<String>,
+    /// When it was asked; Unix time, milliseconds.
+    pub(crate) created_at: i64,
+    /// When it lapses; Unix time, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) due_at: Option<i64>,
+}
+
+/// What is stored as JSON.
+#[derive(Deserialize, Serialize)]
+struct Details {
+    details: Value,
+    choices: Vec<String>,
+    form: Option<Value>,
+}
+
+/// Who may answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Assignee {
+    Role(String),
+    User(String),
+}
+
+/// A new task.
+#[derive(Clone, Debug)]
+pub(crate) struct NewTask {
+    pub(crate) id: String,
+    pub(crate) path: String,
+    pub(crate) workflow_id: String,
+    pub(crate) ask: Ask,
+    pub(crate) title: String,
+    pub(crate) details: Value,
+    pub(crate) choices: Vec<String>,
+    pub(crate) form: Option<Value>,
+    pub(crate) assignees: Vec<Assignee>,
+    pub(crate) due_at: Option<i64>,
+}
+
+const INSERT: &str = "
+    INSERT INTO workflow_tasks (id, run_id, path, owner, workflow_id, ask, title, details, state, created_at, due_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10)";
+
+const INSERT_ASSIGNEE: &str = "
+    INSERT INTO workflow_task_assignees (task_id, kind, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+
+const COLUMNS: &str =
+    "id, run_id, path, owner, workflow_id, ask, title, details, state, answer, answered_by, created_at, due_at";
+
+/// The part of a condition that selects the tasks that a caller may answer; `$1` is the user and
+/// `$2` the roles.
+const MAY_ANSWER: Sql = Sql::pair(
+    "EXISTS (SELECT 1 FROM workflow_task_assignees a WHERE a.task_id = workflow_tasks.id AND
+        (a.kind = 'user' AND a.name = $1 OR a.kind = 'role' AND a.name IN (SELECT value FROM json_each($2))))",
+    "EXISTS (SELECT 1 FROM workflow_task_assignees a WHERE a.task_id = workflow_tasks.id AND
+        (a.kind = 'user' AND a.name = $1 OR a.kind = 'role' AND a.name = ANY($2)))",
+);
+
+const ANSWER: &str = "
+    UPDATE workflow_tasks SET state = 'answered', answer = $2, answered_by = $3, answered_at = $4
+    WHERE id = $1 AND state = 'open'";
+
+const LAPSE: &str = "
+    UPDATE workflow_tasks SET state = 'lapsed' WHERE run_id = $1 AND path = $2 AND state = 'open'";
+
+const CANCEL: &str = "UPDATE workflow_tasks SET state = 'cancelled' WHERE run_id = $1 AND state = 'open'";
+
+impl TaskRow {
+    fn read(row: &Row) -> Result<Self, StoreError> {
+        let Details { details, choices, form } = json(row.try_get("details")?)?;
+        Ok(Self {
+            id: row.try_get("id")?,
+            run_id: row.try_get("run_id")?,
+            path: row.try_get("path")?,
+            owner: row.try_get("owner")?,
+            workflow_id: row.try_get("workflow_id")?,
+            ask: name(row.try_get("ask")?)?,
+            title: row.try_get("title")?,
+            details,
+            choices,
+            form,
+            state: name(row.try_get("state")?)?,
+            answer: optional_json(row.try_get("answer")?)?,
+            answered_by: row.try_get("answered_by")?,
+            created_at: row.try_get("created_at")?,
+            due_at: row.try_get("due_at")?,
+        })
+    }
+}
+
+fn ask_name(ask: Ask) -> &'static str {
+    match ask {
+        Ask::Approve => "approve",
+        Ask::Choose => "choose",
+        Ask::Form => "form",
+    }
+}
+
+fn roles(caller: &Caller) -> Vec<String> {
+    if caller.is_authenticated { caller.roles.clone() } else { Vec::new() }
+}
+
+/// Stores a task.
+pub(crate) async fn insert_task(
+    db: &mut Db,
+    (run_id, owner): (&str, &str),
+    new: NewTask,
+    now: i64,
+) -> Result<(), StoreError> {
+    let details = Details { details: new.details, choices: new.choices, form: new.form };
+    let insert = sql::query(INSERT).bind(&new.id).bind(run_id).bind(new.path).bind(owner).bind(new.workflow_id);
+    let insert = insert.bind(ask_name(new.ask)).bind(new.title).bind(to_json(&details)).bind(now).bind(new.due_at);
+    insert.execute(&mut *db).await?;
+    for assignee in new.assignees {
+        let (kind, name) = match assignee {
+            Assignee::Role(name) => ("role", name),
+            Assignee::User(name) => ("user", name),
+        };
+        sql::query(INSERT_ASSIGNEE).bind(&new.id).bind(kind).bind(name).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+fn select(begin: &str, condition: Sql, rest: &str) -> sql::QueryBuilder {
+    let begin: Arc<str> = format!("SELECT {COLUMNS} FROM workflow_tasks WHERE {begin} ").into();
+    let rest: Arc<str> = rest.into();
+    let mut query = sql::QueryBuilder::new(begin);
+    query.push(condition).push(rest);
+    query
+}
+
+/// Returns the open tasks that a caller may answer, oldest first, at most `most`; those after the
+/// task `after`.
+pub(crate) async fn tasks_for(
+    store: &Store,
+    caller: &Caller,
+    after: &str,
+    most: u32,
+) -> Result<Vec<TaskRow>, StoreError> {
+    let query = select("state = 'open' AND", MAY_ANSWER, " AND id > $3 ORDER BY id LIMIT $4");
+    let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(after).bind(most);
+    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
+}
+
+/// Returns the open tasks of all users, oldest first, for administrators.
+pub(crate) async fn open_tasks(store: &Store, after: &str, most: u32) -> Result<Vec<TaskRow>, StoreError> {
+    let text: Arc<str> =
+        format!("SELECT {COLUMNS} FROM workflow_tasks WHERE state = 'open' AND id > $1 ORDER BY id LIMIT $2").into();
+    let query = sql::query(text).bind(after).bind(most);
+    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
+}
+
+/// Returns a task that a caller may answer.
+pub(crate) async fn open_task(store: &Store, caller: &Caller, id: &str) -> Result<Option<TaskRow>, StoreError> {
+    let query = select("", MAY_ANSWER, " AND id = $3");
+    let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(id);
+    let read = store.read(move |db| {
+        Box::pin(async move { query.fetch_optional(db).await?.as_ref().map(TaskRow::read).transpose() })
+    });
+    read.await
+}
+
+/// Returns the tasks of a run.
+pub(crate) async fn tasks_of_run(store: &Store, run_id: &str) -> Result<Vec<TaskRow>, StoreError> {
+    let text: Arc<str> = format!("SELECT {COLUMNS} FROM workflow_tasks WHERE run_id = $1 ORDER BY id").into();
+    let query = sql::query(text).bind(run_id);
+    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
+}
+
+/// Stores an answer. Returns false if the task is not open any more.
+pub(crate) async fn answer_task(db: &mut Db, id: &str, answer: &Value, by: &str, now: i64) -> Result<bool, StoreError> {
+    let answer = sql::query(ANSWER).bind(id).bind(to_json(answer)).bind(by).bind(now);
+    Ok(answer.execute(db).await?.rows_affected() > 0)
+}
+
+/// Stores that nobody answered in time.
+pub(crate) async fn lapse_task(db: &mut Db, run_id: &str, path: &str) -> Result<(), StoreError> {
+    sql::query(LAPSE).bind(run_id).bind(path).execute(db).await?;
+    Ok(())
+}
+
+/// Cancels the open tasks of a run.
+pub(crate) async fn cancel_tasks(db: &mut Db, run_id: &str) -> Result<(), StoreError> {
+    sql::query(CANCEL).bind(run_id).execute(db).await?;
+    Ok(())
+}
