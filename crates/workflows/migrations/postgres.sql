@@ -15,7 +15,7 @@ CREATE TABLE workflow_runs (
     workflow_id    TEXT COLLATE "C"    NOT NULL,
     version        TEXT COLLATE "C"    NOT NULL,
     -- The run of which this one is a step, with the path of the step.
-    parent_id      TEXT COLLATE "C"    REFERENCES workflow_runs (id) ON DELETE CASCADE,
+    parent_id      TEXT COLLATE "C",
     parent_path    TEXT COLLATE "C",
     -- The runs above, a JSON array of ids.
     ancestors      TEXT COLLATE "C"    NOT NULL,

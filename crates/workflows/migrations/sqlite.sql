@@ -15,7 +15,7 @@ CREATE TABLE workflow_runs (
     workflow_id    TEXT    NOT NULL,
     version        TEXT    NOT NULL,
     -- The run of which this one is a step, with the path of the step.
-    parent_id      TEXT    REFERENCES workflow_runs (id) ON DELETE CASCADE,
+    parent_id      TEXT,
     parent_path    TEXT,
     -- The runs above, a JSON array of ids.
     ancestors      TEXT    NOT NULL,

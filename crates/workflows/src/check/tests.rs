@@ -57,7 +57,7 @@ fn definition_with_all_kinds_of_steps_is_accepted() {
       do: [{ id: row, type: endpoint, endpointId: post, payload: [{ _item: row.n }, { _item: index }, $.both.a], onError: [{ id: tell, type: endpoint, endpointId: post, payload: { _error: message } }] }]
     - { id: poll, type: loop, until: { _step: look }, max: 3, do: [{ id: look, type: endpoint, endpointId: post, idempotent: true }] }
     - { id: stop, type: if, test: { _input: stop }, then: [{ id: no, type: fail, message: No. }], else: [{ id: yes, type: return, value: $.each }] }
-  output: { n: $.each[*] }
+  output: { n: "$.each[*]" }
 - id: child
   steps: [{ id: form, type: human, ask: form, form: { type: object }, title: Fill in, users: [ada] }]
 "#), @"");
@@ -84,7 +84,7 @@ fn references_to_what_has_no_result_are_reported() {
     assert_snapshot!(steps(&[
         "{ id: a, type: endpoint, endpointId: post, payload: { x: { _step: b.total }, y: $.c, z: { _item: row }, e: { _error: message } } }",
         "{ id: b, type: if, test: $.a, then: [{ id: inner, type: endpoint, endpointId: post, payload: $.a }] }",
-        "{ id: d, type: endpoint, endpointId: post, payload: [$.inner, { _step: bb }, $.a[, { _state: x }] }",
+        "{ id: d, type: endpoint, endpointId: post, payload: [$.inner, { _step: bb }, '$.a[', { _state: x }] }",
     ]), @"");
 }
 

@@ -81,7 +81,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
                     Some("a text that begins with `$.` is a path; a plain one is `{ _template: \"$.…\" }`".to_owned());
                 self.error(&place, problem, help);
             }
-            Reference::Error { .. } | Reference::AllSteps { .. } | Reference::Source { .. } => {}
+            Reference::Given | Reference::Error { .. } | Reference::AllSteps { .. } | Reference::Source { .. } => {}
         }
     }
 

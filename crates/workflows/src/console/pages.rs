@@ -180,7 +180,7 @@ fn run_view(RunDetail { run, steps, tasks }: RunDetail) -> AnyView {
 
 fn json_view(value: &Value) -> AnyView {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
-    view! { <pre class="cw-admin-json">{text}</pre> }.into_any()
+    view! { <pre class="cw-admin-pre" tabindex="0">{text}</pre> }.into_any()
 }
 
 fn steps_view(steps: Vec<StepRow>) -> AnyView {
@@ -306,7 +306,7 @@ fn task_view(task: TaskRow) -> AnyView {
                     <span>"Values as JSON"</span>
                     <textarea name="values" rows="6">"{}"</textarea>
                 </label>
-                <details><summary>"Their schema"</summary><pre class="cw-admin-json">{schema}</pre></details>
+                <details><summary>"Their schema"</summary><pre class="cw-admin-pre" tabindex="0">{schema}</pre></details>
                 <button class="cw-button">"Send"</button>
             }
             .into_any()

@@ -9,6 +9,7 @@ use settings::Text;
 /// the answer: `decision` or `choice` or `values`, `comment`, `by` and `at`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct HumanStep {
     /// What the person does. Default: `approve`.
     #[serde(default)]

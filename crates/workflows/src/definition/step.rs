@@ -69,6 +69,7 @@ pub(crate) enum StepKind {
 /// Asks an agent.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct AgentStep {
     /// The agent.
     pub(crate) agent_id: Id,
@@ -89,6 +90,7 @@ pub(crate) struct AgentStep {
 /// Runs an endpoint.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct EndpointStep {
     /// The endpoint. It may be an internal one.
     pub(crate) endpoint_id: EndpointId,
@@ -100,6 +102,7 @@ pub(crate) struct EndpointStep {
 /// Runs steps depending on a condition.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct IfStep {
     /// The condition. `null`, `false`, `0` and an empty text count as false.
     pub(crate) test: Value,
@@ -114,6 +117,7 @@ pub(crate) struct IfStep {
 /// Runs the steps of the first case that is true.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct SwitchStep {
     /// The cases.
     pub(crate) cases: Vec<Case>,
@@ -136,6 +140,7 @@ pub(crate) struct Case {
 /// Runs branches concurrently.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct ParallelStep {
     /// The steps of the branches by name, at most 16 branches.
     pub(crate) branches: IndexMap<String, Vec<Step>>,
@@ -144,6 +149,7 @@ pub(crate) struct ParallelStep {
 /// Repeats steps.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct LoopStep {
     /// The list. Operators and `$.` paths are allowed. Either this or `until` is set.
     #[serde(default, rename = "in", skip_serializing_if = "Option::is_none")]
@@ -172,6 +178,7 @@ pub(crate) struct LoopStep {
 /// Waits. Either `seconds` or `until` is set.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct WaitStep {
     /// How long, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,6 +193,7 @@ pub(crate) struct WaitStep {
 /// Runs another workflow.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct WorkflowStep {
     /// The workflow. It may not run this one again.
     pub(crate) workflow_id: Id,
@@ -197,6 +205,7 @@ pub(crate) struct WorkflowStep {
 /// Ends the run.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct ReturnStep {
     /// The output of the run. Operators and `$.` paths are allowed. Default: `null`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -206,6 +215,7 @@ pub(crate) struct ReturnStep {
 /// Fails.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub(crate) struct FailStep {
     /// The message. Operators and `$.` paths are allowed.
     pub(crate) message: Value,

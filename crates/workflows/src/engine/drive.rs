@@ -1,7 +1,7 @@
 //! The loop that drives one run.
 
 use super::calls::Finished;
-use super::{DRIVE_TIME, StepHost, host, wake};
+use super::{DRIVE_TIME, StepHost, wake};
 use crate::definition::{OnLapse, StepKind, Workflow};
 use crate::plan::{End, Plan, Record, Records, RunFacts, StepError, StepState, plan};
 use crate::store::{self, FinishedStep, RunRow, RunState, StepRow, Used};
@@ -63,7 +63,7 @@ pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: Stri
     let facts = RunFacts {
         run_id: run_id.clone(),
         input: run.input.clone(),
-        user: host::facts(&caller),
+        user: caller.facts(),
         created_at: run.created_at,
     };
     let mut drive = Drive {

@@ -8,7 +8,7 @@ use chat::{Caller, CountedInvocation};
 use contract::ModelUse;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -161,13 +161,4 @@ fn kind_of(error: UserError) -> (&'static str, String) {
         _ => "invalid",
     };
     (kind, error.message)
-}
-
-/// Returns what `_user` reads.
-pub(super) fn facts(caller: &Caller) -> Value {
-    let mut facts = caller.facts();
-    if facts.is_null() {
-        facts = json!({});
-    }
-    facts
 }

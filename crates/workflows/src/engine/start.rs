@@ -49,6 +49,12 @@ impl Drive {
             }
             prepared.push(self.prepare(start, step, now).await);
         }
+        // What the steps of a round have in common: none of them is counted yet.
+        let room = self.run.limits.max_steps().saturating_sub(self.run.steps);
+        if room == 0 {
+            return Ok(Err(format!("limits.steps: {}", self.run.limits.max_steps())));
+        }
+        prepared.truncate(room as usize);
         if prepared.is_empty() {
             // All places are taken: the end of a call is the next event.
             return self.wait_for_call().await.map(Ok);
@@ -86,6 +92,7 @@ impl Drive {
             Ok(stored) => stored,
             Err(limit) => return Ok(Err(limit)),
         };
+        self.run.steps = self.run.steps.saturating_add(u32::try_from(prepared.len()).unwrap_or(u32::MAX));
         for Prepared { start, step, started, error, .. } in prepared {
             let StartedStep { path, state, attempt, next_at, .. } = started;
             let record = Record { state, output: Value::Null, error: None, attempt, next_at, ended_at: 0 };

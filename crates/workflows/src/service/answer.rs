@@ -6,7 +6,7 @@ use crate::engine::wake;
 use crate::input;
 use crate::plan::StepState;
 use crate::store::{self, FinishedStep, TaskRow, TaskState, Used};
-use ::store::StoreError;
+use ::store::{StoreError, append_audit};
 use chat::Caller;
 use jobs::Due;
 use schemars::JsonSchema;
@@ -57,6 +57,8 @@ pub(crate) async fn answer(runs: &Runs, caller: &Caller, id: &str, answer: Answe
         next_at: None,
         used: Used::default(),
     };
+    let about = json!({ "taskId": task.id, "runId": task.run_id, "step": task.path });
+    let audit = auth::audit_row(&caller.user_id, "workflow:answer", "", about);
     let write = runs.store.write(move |db| {
         Box::pin(async move {
             if !store::answer_task(db, &task_id, &output, &by, now).await?
@@ -65,6 +67,7 @@ pub(crate) async fn answer(runs: &Runs, caller: &Caller, id: &str, answer: Answe
                 // Undoes both.
                 return Err(StoreError::Fenced);
             }
+            append_audit(db, vec![audit]).await?;
             wake(&jobs, db, &run_id, &owner, Due::Now).await
         })
     });

@@ -32,7 +32,6 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     }],
     tables: &[
         Table { name: "workflow_definitions", key: "workflow_id, version", owner: None },
-        // A child follows its parent: ids begin with the time.
         Table { name: "workflow_runs", key: "id", owner: Some("owner") },
         Table { name: "workflow_steps", key: "run_id, path", owner: Some("owner") },
         Table { name: "workflow_tasks", key: "id", owner: Some("owner") },

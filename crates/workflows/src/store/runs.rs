@@ -48,7 +48,15 @@ const CHILDREN: &str = "SELECT id, owner FROM workflow_runs WHERE parent_id = $1
 
 const DELETE_ENDED: &str = "
     DELETE FROM workflow_runs WHERE id IN (
-        SELECT id FROM workflow_runs WHERE ended_at < $1 AND parent_id IS NULL ORDER BY ended_at LIMIT $2)";
+        SELECT id FROM workflow_runs AS run WHERE ended_at < $1
+            AND (parent_id IS NULL OR NOT EXISTS (SELECT 1 FROM workflow_runs WHERE id = run.parent_id))
+        ORDER BY ended_at LIMIT $2)";
+
+/// Definitions that no run keeps to.
+const DELETE_DEFINITIONS: &str = "
+    DELETE FROM workflow_definitions WHERE created_at < $1 AND NOT EXISTS (
+        SELECT 1 FROM workflow_runs AS run
+        WHERE run.workflow_id = workflow_definitions.workflow_id AND run.version = workflow_definitions.version)";
 
 /// Open runs whose job is gone, for example because an operator deleted it.
 const OPEN_WITHOUT_JOB: &str = "
@@ -200,11 +208,20 @@ pub(crate) async fn children(db: &mut Db, id: &str) -> Result<Vec<(String, Strin
     rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("owner")?))).collect()
 }
 
-/// Deletes runs that ended before this time, with their children. Returns whether there may be more.
+/// Deletes runs that ended before this time; children follow when their parents are gone, and
+/// definitions when no run keeps to them. Returns whether there may be more.
 pub(crate) async fn delete_ended_before(store: &Store, time: i64) -> Result<bool, StoreError> {
     const MOST: u32 = 200;
     let delete = sql::query(DELETE_ENDED).bind(time).bind(MOST);
-    let deleted = store.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected()) })).await?;
+    let definitions = sql::query(DELETE_DEFINITIONS).bind(time);
+    let write = store.write(move |db| {
+        Box::pin(async move {
+            let deleted = delete.execute(&mut *db).await?.rows_affected();
+            definitions.execute(db).await?;
+            Ok(deleted)
+        })
+    });
+    let deleted = write.await?;
     Ok(deleted >= u64::from(MOST))
 }
 

@@ -20,6 +20,8 @@ pub(crate) enum Reference<'v> {
     Step { id: &'v str, place: Vec<Place> },
     /// An item or the index of a loop.
     Item { name: &'v str, place: Vec<Place> },
+    /// A path into the input or the user, which every step has.
+    Given,
     /// A path, whose name is that of a step or an item.
     Path { root: &'v str, place: Vec<Place> },
     /// The error of a step.
@@ -61,7 +63,7 @@ fn visit<'v>(value: &'v Value, place: &mut Vec<Place>, found: &mut Vec<Reference
         Value::String(text) if is_path(text) => {
             let place = place.clone();
             found.push(match ValuePath::parse(text) {
-                Ok(path) if matches!(path.root, "input" | "user") => return,
+                Ok(path) if matches!(path.root, "input" | "user") => Reference::Given,
                 Ok(path) if path.root == "error" => Reference::Error { place },
                 Ok(path) => Reference::Path { root: path.root, place },
                 Err(problem) => Reference::Broken { problem, place },
@@ -120,7 +122,7 @@ mod tests {
         Step { id: "one", place: [Key("a"), Key("_step")] }
         Path { root: "two", place: [Key("b"), Index(0)] }
         Item { name: "row", place: [Key("b"), Index(1), Key("_if"), Key("test"), Key("_item")] }
-        Broken { problem: "at position 1, expected `.` or `[`", place: [Key("b"), Index(1), Key("_if"), Key("else")] }
+        Broken { problem: "at position 1, parser error", place: [Key("b"), Index(1), Key("_if"), Key("else")] }
         Source { text: "$.not {{ step.three }}", place: [Key("c"), Key("_template")] }
         "#);
     }

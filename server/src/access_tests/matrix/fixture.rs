@@ -179,6 +179,7 @@ impl TestServer {
             "/api/folders",
             "/api/grants",
             "/api/runs",
+            "/api/workflows/runs",
             "/api/keys",
             &format!("/api/files/{file}"),
         ] {

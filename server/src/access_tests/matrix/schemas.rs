@@ -27,6 +27,7 @@ fn compile(schema: &Value) -> Schema {
 fn id(server: &TestServer, route: &Route) -> String {
     let kinds = [
         ("/api/runs", "run"),
+        ("/api/workflows/runs", "workflow run"),
         ("/api/files", "file"),
         ("/api/grants", "standing approval"),
         ("/api/admin/approvals", "standing approval"),

@@ -2,7 +2,7 @@
 
 use super::fake::{Server, ada, shown, workflow};
 use crate::service::{self, Answer, RetryRequest};
-use crate::store::TaskState;
+use crate::store::{self, TaskState};
 use chat::Caller;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -175,4 +175,47 @@ async fn limits_of_time_and_steps_end_a_run() {
     a Done 1
     b Done 1
     ");
+}
+
+/// On PostgreSQL, if it is installed.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_servers_share_the_runs_of_a_database() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let definition = json!({ "id": "test", "steps": [
+        { "id": "both", "type": "parallel", "branches": {
+            "a": [call("one", json!({ "n": "$.input.n" }))],
+            "b": [{ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"], "users": ["ada"] }] } },
+        call("two", json!({ "a": "$.both.a.got.n" })),
+    ], "output": ["$.two.got.a", "$.both.b.decision"] });
+    let first = Server::open(&url, vec![workflow(definition.clone())], None).await;
+    let second = Server::open(&url, vec![workflow(definition)], None).await;
+    let mut ids = Vec::new();
+    for n in 0..6 {
+        ids.push(if n % 2 == 0 { &first } else { &second }.start("test", json!({ "n": n })).await);
+    }
+    for (n, id) in ids.iter().enumerate() {
+        let detail = first.rest(id).await;
+        let answer = Answer { approved: Some(true), ..Answer::default() };
+        service::answer(&second.runs, &ada(), &detail.tasks[0].id, answer).await.unwrap();
+        assert_eq!(first.ended(id).await.run.output, json!([n, "approved"]));
+    }
+    let mut calls = [first.host.calls.lock().clone(), second.host.calls.lock().clone()].concat();
+    calls.sort();
+    assert_eq!(calls, [["one"; 6], ["two"; 6]].concat());
+}
+
+#[tokio::test]
+async fn waiting_runs_have_no_task() {
+    let ask = json!({ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"] });
+    let server = Server::open("sqlite::memory:", vec![workflow(json!({ "id": "test", "steps": [ask] }))], None).await;
+    for _ in 0..20 {
+        let id = server.start("test", json!({})).await;
+        server.rest(&id).await;
+    }
+    while server.workers.running() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let tasks = store::tasks_for(&server.runs.store, &ada(), "", 100).await.unwrap();
+    assert_eq!(tasks.len(), 20);
+    assert!(store::tasks_for(&server.runs.store, &Caller::signed_in("eve"), "", 100).await.unwrap().is_empty());
 }
