@@ -6,8 +6,13 @@ use std::sync::{LazyLock, OnceLock};
 use store::{CapabilityTables, Schema};
 
 /// The capabilities of the product.
-const BUILT_IN: &[Definition] =
-    &[mcp::DEFINITION, remote_agents::DEFINITION, custom_agents::DEFINITION, workflows::DEFINITION];
+const BUILT_IN: &[Definition] = &[
+    mcp::DEFINITION,
+    remote_agents::DEFINITION,
+    custom_agents::DEFINITION,
+    workflows::DEFINITION,
+    triggers::DEFINITION,
+];
 
 /// The capabilities that another program adds to the product.
 static ADDED: OnceLock<&'static [Definition]> = OnceLock::new();

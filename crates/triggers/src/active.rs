@@ -1,13 +1,11 @@
 //! The triggers of the config in use.
 
-use crate::definition::{Trigger, TriggerKind};
-use crate::host::{TriggeredWorkflow, triggered_workflows};
-use crate::sender::WebhookSender;
 use config::Config;
 use parking_lot::RwLock;
 use schedules::{MissedTicks, Schedule};
 use std::sync::Arc;
 use webhooks::Verifier;
+use workflows::{Trigger, TriggerKind, TriggeredWorkflow, WebhookSender, triggered_workflows};
 
 /// The names that identify a trigger.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

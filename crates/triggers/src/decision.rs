@@ -1,9 +1,9 @@
 //! Whether something that has happened starts a run, and with which input.
 
-use crate::definition::Trigger;
 use operators::{Ambient, Operators, Scope, evaluate, evaluate_source, is_truthy};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
+use workflows::Trigger;
 
 /// What a trigger makes of something that has happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,9 +15,6 @@ pub(crate) enum Decision {
     /// A run with this input.
     Start(Value),
 }
-
-/// The operators that read a value in a trigger.
-pub const OPERATORS: [&str; 3] = ["_event", "_expr", "_template"];
 
 /// The clock and the random numbers of an evaluation.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use crate::active::{ActiveTrigger, ActiveTriggers};
 use crate::decision::{Decision, decide};
-use crate::host::{Host, NewRun, StartOutcome};
+use crate::host::Host;
 use crate::store::{self, DeliveryOutcome, NewDelivery, StateRow};
 use ::store::sql::Db;
 use ::store::{AuditEntry, Store, StoreError, append_audit};
@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
+use workflows::{StartOutcome, TriggeredRun};
 
 /// The longest detail of a failure, in characters.
 const MAX_DETAIL: usize = 500;
@@ -128,17 +129,20 @@ async fn store_delivery(
         Decision::Filtered => (DeliveryOutcome::Filtered, None, None),
         Decision::Failed(message) => (DeliveryOutcome::Failed, Some(shortened(&message)), None),
         Decision::Start(input) => {
-            let new = NewRun {
+            let new = TriggeredRun {
                 workflow_id: trigger.key.workflow_id.clone(),
                 input,
                 user_id: trigger.key.user_id(),
                 roles: trigger.trigger.roles(),
-                unique_key: format!("trigger:{id}"),
                 now,
             };
             match host.start(db, new).await? {
                 StartOutcome::Started(run_id) => (DeliveryOutcome::Running, None, Some(run_id)),
                 StartOutcome::Full => return Ok(Delivered::Full),
+                StartOutcome::Unknown => {
+                    let message = "The config has no such workflow any more.".to_owned();
+                    (DeliveryOutcome::Failed, Some(message), None)
+                }
             }
         }
     };

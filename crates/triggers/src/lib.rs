@@ -3,12 +3,10 @@
 mod active;
 mod console;
 mod decision;
-mod definition;
 mod engine;
 mod happened;
 mod host;
 mod routes;
-mod sender;
 mod settle;
 mod store;
 #[cfg(test)]
@@ -25,11 +23,7 @@ use jiff::Timestamp;
 use std::sync::Arc;
 use web::admin::Section;
 use web::openapi::ApiRouter;
-
-pub use definition::{
-    CronTrigger, EventTrigger, MAX_EVENT_NAME, Trigger, TriggerKind, TriggerRights, WebhookTrigger, is_event_name,
-};
-pub use sender::WebhookSender;
+use workflows::WebhookSender;
 
 /// The capability.
 pub const DEFINITION: Definition = Definition {

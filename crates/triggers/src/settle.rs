@@ -1,9 +1,9 @@
 //! The ends of the runs that triggers have started.
 
 use crate::engine::{Triggers, count_failure, shortened};
-use crate::host::RunOutcome;
 use crate::store::{self, Delivery, DeliveryOutcome};
 use ::store::StoreError;
+use workflows::RunEnd;
 
 /// Stores how runs have ended, and counts failures.
 ///
@@ -16,7 +16,7 @@ pub(crate) async fn settle(triggers: &Triggers) -> Result<(), StoreError> {
         let Some(last) = running.last() else { return Ok(()) };
         after = last.id.clone();
         let run_ids = running.iter().filter_map(|delivery| delivery.run_id.clone()).collect();
-        let mut outcomes = triggers.host.outcomes(run_ids).await?;
+        let mut outcomes = triggers.host.ends(run_ids).await?;
         for delivery in running {
             let outcome = delivery.run_id.as_ref().and_then(|run_id| outcomes.remove(run_id));
             if let Some(outcome) = outcome {
@@ -26,12 +26,12 @@ pub(crate) async fn settle(triggers: &Triggers) -> Result<(), StoreError> {
     }
 }
 
-async fn end(triggers: &Triggers, delivery: Delivery, outcome: RunOutcome) -> Result<(), StoreError> {
+async fn end(triggers: &Triggers, delivery: Delivery, outcome: RunEnd) -> Result<(), StoreError> {
     let (outcome, detail) = match outcome {
-        RunOutcome::Done => (DeliveryOutcome::Done, None),
-        RunOutcome::Failed(cause) => (DeliveryOutcome::Failed, Some(shortened(&cause))),
-        RunOutcome::Stopped => (DeliveryOutcome::Stopped, None),
-        RunOutcome::Gone => (DeliveryOutcome::Stopped, Some("The run was deleted.".to_owned())),
+        RunEnd::Done => (DeliveryOutcome::Done, None),
+        RunEnd::Failed(cause) => (DeliveryOutcome::Failed, Some(shortened(&cause))),
+        RunEnd::Stopped => (DeliveryOutcome::Stopped, None),
+        RunEnd::Gone => (DeliveryOutcome::Stopped, Some("The run was deleted.".to_owned())),
     };
     let Delivery { id, trigger: key, is_test, .. } = delivery;
     let (active, now) = (triggers.active.get(&key.workflow_id, &key.trigger_id), triggers.now());

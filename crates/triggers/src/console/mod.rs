@@ -5,7 +5,6 @@ mod list;
 mod page;
 
 use crate::active::{ActiveTrigger, Source, TriggerKey};
-use crate::definition::TriggerKind;
 use crate::engine::{AuditedTest, Delivered, Incoming, Triggers};
 use crate::store::{self, Delivery, DeliveryOutcome, PauseOutcome, StateRow};
 use ::store::append_audit;
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use web::admin::{Admin, Section, from_store_error};
 use wire::{ErrorCode, UserError};
+use workflows::TriggerKind;
 
 /// The number of next times of a schedule that are shown.
 const NEXT_TIMES: usize = 5;

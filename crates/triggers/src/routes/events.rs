@@ -2,7 +2,6 @@
 
 use super::try_again;
 use crate::active::{ActiveTrigger, Source};
-use crate::definition::TriggerKind;
 use crate::engine::{Delivered, Incoming, Triggers};
 use auth::password::KeyScope;
 use axum::extract::rejection::JsonRejection;
@@ -16,6 +15,7 @@ use std::sync::Arc;
 use web::openapi::{Accepted, Access, ApiRouter, Tag};
 use web::{HttpError, json_error};
 use wire::UserError;
+use workflows::TriggerKind;
 
 /// The longest id of an event.
 const MAX_ID: usize = 256;

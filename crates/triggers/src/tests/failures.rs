@@ -1,13 +1,13 @@
 //! Triggers that fail are paused.
 
 use super::{TestServer, on_each_database};
-use crate::host::RunOutcome;
 use crate::settle;
 use crate::store;
 use crate::ticks::Ticker;
 use ::store::AuditFilter;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
+use workflows::RunEnd;
 
 fn minutely(input: Value) -> Value {
     json!([{ "id": "tick", "type": "cron", "cron": "* * * * *", "runAs": { "roles": [] }, "input": input }])
@@ -20,7 +20,7 @@ async fn trigger_is_paused_after_five_failures_in_a_row() {
         let ticker = Ticker::new(server.triggers.clone());
         ticker.look().await.unwrap();
         let trigger = server.triggers.active.get("invoices", "tick").unwrap();
-        let next = async |outcome: RunOutcome| {
+        let next = async |outcome: RunEnd| {
             server.pass(SignedDuration::from_mins(1));
             ticker.look().await.unwrap();
             let run = store::newest(store, &trigger.key).await.unwrap()[0].run_id.clone().unwrap();
@@ -30,12 +30,12 @@ async fn trigger_is_paused_after_five_failures_in_a_row() {
             let state = store::find(store, &trigger.key).await.unwrap().unwrap();
             (state.failures, state.paused_at.is_some())
         };
-        let failed = RunOutcome::Failed("the service is down".to_owned());
+        let failed = RunEnd::Failed("the service is down".to_owned());
         for failures in 1..=4 {
             assert_eq!(next(failed.clone()).await, (failures, false));
         }
-        assert_eq!(next(RunOutcome::Stopped).await, (4, false), "an operator stopped it");
-        assert_eq!(next(RunOutcome::Done).await, (0, false));
+        assert_eq!(next(RunEnd::Stopped).await, (4, false), "an operator stopped it");
+        assert_eq!(next(RunEnd::Done).await, (0, false));
         for failures in 1..=4 {
             assert_eq!(next(failed.clone()).await, (failures, false));
         }

@@ -126,7 +126,7 @@ async fn bodies_of_the_last_fifty_deliveries_are_kept() {
         assert_eq!(server.runs().await.len(), 60);
         server.end_runs(
             &newest.iter().filter_map(|delivery| delivery.run_id.clone()).collect::<Vec<_>>(),
-            &crate::host::RunOutcome::Done,
+            &workflows::RunEnd::Done,
         );
         crate::settle::settle(&server.triggers).await.unwrap();
         server.pass(SignedDuration::from_hours(24 * 8));

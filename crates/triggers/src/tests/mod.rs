@@ -8,10 +8,8 @@ mod hooks;
 mod ticks;
 
 use crate::active::ActiveTriggers;
-use crate::definition::Trigger;
 use crate::engine::Triggers;
-use crate::host::{Host, NewRun, RunOutcome, StartOutcome, TriggeredWorkflow};
-use crate::sender::WebhookSender;
+use crate::host::Host;
 use crate::store;
 use ::store::sql::{self, Db};
 use ::store::{CapabilityTables, Migration, Schema, Store, StoreError, Table};
@@ -24,6 +22,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use workflows::{RunEnd, StartOutcome, Trigger, TriggeredRun, TriggeredWorkflow, WebhookSender};
 
 const RUNS: &str = "CREATE TABLE test_runs (id TEXT NOT NULL PRIMARY KEY, run TEXT NOT NULL)";
 
@@ -41,7 +40,7 @@ const NEXT_SECRET: &str = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 /// Workflows whose runs a test ends.
 struct TestHost {
     store: Store,
-    ended: Mutex<HashMap<String, RunOutcome>>,
+    ended: Mutex<HashMap<String, RunEnd>>,
     is_full: Mutex<bool>,
 }
 
@@ -51,12 +50,12 @@ impl Host for TestHost {
         Box::pin(async move { if is_object { Ok(()) } else { Err("The input is a JSON object.".to_owned()) } })
     }
 
-    fn start<'a>(&'a self, db: &'a mut Db, new: NewRun) -> BoxFuture<'a, Result<StartOutcome, StoreError>> {
+    fn start<'a>(&'a self, db: &'a mut Db, new: TriggeredRun) -> BoxFuture<'a, Result<StartOutcome, StoreError>> {
         Box::pin(async move {
             if *self.is_full.lock() {
                 return Ok(StartOutcome::Full);
             }
-            let id = new.unique_key;
+            let id = uuid::Uuid::now_v7().to_string();
             let run = json!({ "of": new.user_id, "roles": new.roles, "input": new.input });
             let insert = sql::query("INSERT INTO test_runs (id, run) VALUES ($1, $2)").bind(&id).bind(run.to_string());
             insert.execute(db).await?;
@@ -64,7 +63,7 @@ impl Host for TestHost {
         })
     }
 
-    fn outcomes(&self, run_ids: Vec<String>) -> BoxFuture<'_, Result<HashMap<String, RunOutcome>, StoreError>> {
+    fn ends(&self, run_ids: Vec<String>) -> BoxFuture<'_, Result<HashMap<String, RunEnd>, StoreError>> {
         let ended = self.ended.lock();
         let found = run_ids.into_iter().filter_map(|id| Some((id.clone(), ended.get(&id)?.clone()))).collect();
         Box::pin(async move { Ok(found) })
@@ -136,7 +135,7 @@ impl TestServer {
     }
 
     /// Ends all runs that have not ended.
-    fn end_runs(&self, runs: &[String], outcome: &RunOutcome) {
+    fn end_runs(&self, runs: &[String], outcome: &RunEnd) {
         self.host.ended.lock().extend(runs.iter().map(|id| (id.clone(), outcome.clone())));
     }
 }

@@ -15,4 +15,5 @@ mod programs;
 mod question;
 mod state;
 mod sub_agents;
+mod triggers;
 pub(crate) mod turn_operators;

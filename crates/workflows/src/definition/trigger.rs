@@ -99,10 +99,10 @@ pub struct EventTrigger {
 }
 
 /// The longest name of an event.
-pub const MAX_EVENT_NAME: usize = 100;
+pub(crate) const MAX_EVENT_NAME: usize = 100;
 
 /// Returns whether a text can be the name of an event.
-pub fn is_event_name(name: &str) -> bool {
+pub(crate) fn is_event_name(name: &str) -> bool {
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     (1..=MAX_EVENT_NAME).contains(&name.len()) && name.bytes().all(is_sign)
 }
