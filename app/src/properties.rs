@@ -4,6 +4,7 @@
 use crate::prelude::*;
 use crate::scope::OperatorScope;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use wire::page::{
     AlertProperties, ButtonProperties, CardProperties, CheckboxProperties, DatePickerProperties, ItemListProperties,
@@ -48,6 +49,14 @@ impl Properties {
         read.unwrap_or_default()
     }
 
+    /// Returns all properties as a type of another crate. A property that cannot be read counts as
+    /// absent. Tracked.
+    pub(crate) fn deserialize<T: DeserializeOwned + Default>(&self) -> T {
+        let mut read = None;
+        self.with_all(&mut |own| read = T::deserialize(own).or_else(|_| T::deserialize(&readable::<T>(own))).ok());
+        read.unwrap_or_default()
+    }
+
     /// Not generic, so that the code that reads the signal is in the download once.
     fn with_all(&self, read: &mut dyn FnMut(&Map<String, Value>)) {
         self.0.with(|own| {
@@ -77,6 +86,18 @@ impl Properties {
     pub fn options(&self) -> Vec<SelectOption> {
         self.0.with(|own| own.get("options").and_then(Vec::from_value)).unwrap_or_default()
     }
+}
+
+/// Returns the properties that can be read beside those before them.
+fn readable<T: DeserializeOwned>(own: &Map<String, Value>) -> Map<String, Value> {
+    let mut readable = Map::new();
+    for (key, value) in own {
+        readable.insert(key.clone(), value.clone());
+        if T::deserialize(&readable).is_err() {
+            readable.remove(key);
+        }
+    }
+    readable
 }
 
 fn to_object<T: Serialize>(properties: &T) -> Value {

@@ -1,7 +1,8 @@
 //! The routes of the app.
 
 use crate::address::{Address, Route, route};
-use crate::pages::{MissingPage, PageRoute, RustPage, RustPages};
+use crate::blocks::RustBlockType;
+use crate::pages::{MissingPage, PageRoute, RustPage, RustParts};
 use crate::prelude::*;
 use crate::title::DocumentTitle;
 
@@ -11,10 +12,13 @@ pub fn App(
     /// The pages whose content is written in Rust.
     #[prop(optional)]
     pages: &'static [RustPage],
+    /// The types of blocks that the program adds.
+    #[prop(optional)]
+    blocks: &'static [RustBlockType],
 ) -> impl IntoView {
     #[cfg(feature = "ssr")]
     leptos_meta::provide_meta_context();
-    provide_context(RustPages(pages));
+    provide_context(RustParts { pages, blocks });
     #[cfg(feature = "ssr")]
     crate::shell::set_content_security_policy();
     let address = Address::new();

@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::context::{EmbedContext, ReaderId};
-use crate::pages::{RustPage, account};
+use crate::pages::{RustParts, account};
 use crate::texts::{Text, Texts, t};
 use crate::ui::image_origins::ImageOrigins;
 #[cfg(feature = "ssr")]
@@ -12,9 +12,9 @@ use leptos_meta::MetaTags;
 
 /// Renders the whole document. `theme.js` runs before the first paint, so that a chosen theme does
 /// not flash; `early.js` keeps messages that are sent before hydration. Both are files and not
-/// inline scripts, so that the content security policy can forbid inline scripts. `pages` are the
-/// pages whose content is written in Rust.
-pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoView {
+/// inline scripts, so that the content security policy can forbid inline scripts. `parts` is what the
+/// program adds to the UI.
+pub fn shell(options: LeptosOptions, parts: RustParts) -> impl IntoView {
     let (lang, dir, locale) = document_language();
     view! {
         <!DOCTYPE html>
@@ -44,7 +44,8 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoVie
                 <MetaTags />
             </head>
             <body>
-                <App pages />
+                <App pages=parts.pages blocks=parts.blocks />
+                {script_notice()}
                 {changed_template()}
                 {stopped_template()}
             </body>
@@ -54,7 +55,7 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoVie
 
 /// Renders the whole document of a chat in a frame on another site's page. Its script runs before
 /// the app's: it adds the user's identity to all requests.
-pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame: EmbedContext) -> impl IntoView {
+pub fn embedded_shell(options: LeptosOptions, parts: RustParts, frame: EmbedContext) -> impl IntoView {
     let (lang, dir, locale) = document_language();
     view! {
         <!DOCTYPE html>
@@ -76,7 +77,8 @@ pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame:
                 <MetaTags />
             </head>
             <body>
-                <App pages />
+                <App pages=parts.pages blocks=parts.blocks />
+                {script_notice()}
                 {stopped_template()}
             </body>
         </html>
@@ -112,6 +114,11 @@ fn stopped_template() -> impl IntoView {
             </section>
         </template>
     }
+}
+
+/// Renders what a browser without scripts shows: the page looks complete, but nothing in it works.
+fn script_notice() -> impl IntoView {
+    view! { <noscript><p class="cw-changed">{t(Text::NeedsScript)}</p></noscript> }
 }
 
 /// Renders the message that `changes.js` shows when the config has changed an open page.

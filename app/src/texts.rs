@@ -92,7 +92,7 @@ impl Texts {
     }
 
     fn find(&self, text: Text) -> Option<&'static str> {
-        self.0.texts.get(text as usize).copied().flatten()
+        self.0.texts.get(text.number()).copied().flatten()
     }
 }
 
@@ -232,9 +232,12 @@ mod tests {
         check(&missing, "There is nothing here.", "זה לא נמצא, או שאין לך גישה אליו.");
         let away = UserError::new(ErrorCode::Unavailable, "It is away.");
         check(&away, "It is away.", "It is away.");
-        let away = UserError { trace_id: Some("0a1b".to_owned()), ..away.because(ErrorReason::ModelAway) };
-        let hebrew = "ספק המודל אינו זמין כרגע. אפשר לנסות שוב בעוד רגע. מספר לפנייה: 0a1b";
-        check(&away, "It is away. Reference: 0a1b", hebrew);
+        let away = UserError {
+            trace_id: Some("0a1b2c3d4e5f60718293a4b5c6d7e8f9".to_owned()),
+            ..away.because(ErrorReason::ModelAway)
+        };
+        let hebrew = "ספק המודל אינו זמין כרגע. אפשר לנסות שוב בעוד רגע. מספר לפנייה: 0a1b2c3d";
+        check(&away, "It is away. Reference: 0a1b2c3d", hebrew);
         let limit = UserError::new(ErrorCode::RateLimited, "Wait.").because(ErrorReason::ModelLimit);
         let limit = UserError { retry_after: Some(9), ..limit };
         check(&limit, "Wait.", "ספק המודל מקבל כרגע יותר מדי בקשות. כדאי להמתין רגע ולנסות שוב.");

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Page } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 import { PASSWORD, first, openAccountMenu, toAccount } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, test } from "../fixtures/test.ts";
@@ -123,6 +123,63 @@ test("the account menu comes before the page's controls in keyboard order", asyn
   await page.keyboard.press("Tab");
   await expect(page.getByRole("link", { name: "Your account" })).toBeFocused();
   await page.keyboard.press("Tab");
+  await expect(page.getByRole("link", { name: "Admin console" })).toBeFocused();
+  await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+});
+
+test("the account menu leads an administrator to the console, whose menu stays in one line beside a long name", async ({ page, server, browser }) => {
+  const name = "a-very-long-user-name-that-goes-on-and-on-for-long";
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await first(page, server, name);
+  await openAccountMenu(page);
+  // The name begins where the items begin.
+  const start = (target: Locator) => target.evaluate((element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return range.getBoundingClientRect().x;
+  });
+  const menu = page.locator(".cw-account-menu");
+  const [own, item] = [await start(menu.locator("strong")), await start(menu.getByRole("link", { name: "Your account" }))];
+  expect(Math.abs(own - item)).toBeLessThan(1);
+  await menu.getByRole("link", { name: "Admin console" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Overview" })).toBeVisible();
+  const entries = page.getByRole("navigation", { name: "Admin console" }).getByRole("link");
+  const tops = await entries.evaluateAll((all) => all.map((entry) => entry.getBoundingClientRect().y));
+  expect(new Set(tops).size).toBe(1);
+  await expect(page.getByText(name)).toHaveAttribute("title", name);
+  // Others have no such item.
+  const other = await browser.newContext({ baseURL: server.url });
+  const bob = await other.newPage();
+  await bob.goto("/");
+  await bob.getByRole("link", { name: "Sign up" }).click();
+  await bob.getByLabel("Name").fill("bob");
+  await bob.getByLabel("Password").fill(PASSWORD);
+  await bob.getByRole("button", { name: "Create the account" }).click();
+  await alive(bob);
+  await openAccountMenu(bob);
+  await expect(bob.getByRole("link", { name: "Admin console" })).toHaveCount(0);
+  await other.close();
+});
+
+test.describe("a quota", () => {
+  test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/quota.yaml") } });
+
+  test("a user sees what they have used and when it renews", async ({ page, server, console }) => {
+    console.expect(/status of 429/);
+    await first(page, server, "ada");
+    const usage = page.getByRole("region", { name: "Usage" });
+    await page.goto("/auth/account");
+    await expect(usage).toContainText(/Messages today.*0 of 1.*Renews on .* UTC/);
+    await page.goto("/");
+    const chat = new Chat(page);
+    await chat.ask("Hello");
+    await page.goto("/auth/account");
+    await expect(usage).toContainText(/Messages today.*1 of 1.*Used up. You can continue from .* UTC/);
+    await expect(usage).toContainText(/All usage this month.*1 messages/);
+    await page.goto("/");
+    await chat.send("Again");
+    await expect(chat.log.getByText(/You have used 1 of 1 messages for today. You can continue from .* UTC/)).toBeVisible();
+  });
 });

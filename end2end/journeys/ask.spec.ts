@@ -54,6 +54,7 @@ test("the list shows the newest first; selecting one shows it, without scripts t
   const still = await context.newPage();
   await still.goto(page.url());
   await expect(still.getByRole("log")).toContainText("This is a demo model");
+  await expect(still.locator("noscript > .cw-changed")).toBeVisible();
   await context.close();
 });
 

@@ -1,11 +1,30 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Locator } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
 import { seed } from "../fixtures/list.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
+
+/** The contrast between the background of a mark and what is behind it. */
+function contrastOfMark(mark: Element): number {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true })!;
+  const luminance = (color: string) => {
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = [...canvas.getImageData(0, 0, 1, 1).data].map((value) => {
+      const part = value / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+  };
+  let behind = mark.parentElement!;
+  while (getComputedStyle(behind).backgroundColor === "rgba(0, 0, 0, 0)") behind = behind.parentElement!;
+  const [own, other] = [mark, behind].map((element) => luminance(getComputedStyle(element).backgroundColor));
+  return (Math.max(own!, other!) + 0.05) / (Math.min(own!, other!) + 0.05);
+}
 
 test("a search shows the word that was found, in the list and in the message", async ({ page, server }) => {
   await seed(server.url, ["Delete the article about refunds", "count to 3"]);
@@ -21,6 +40,9 @@ test("a search shows the word that was found, in the list and in the message", a
   await link.click();
   await expect(link).toHaveAttribute("aria-current", "true");
   await expect(page.locator("[data-found]")).toBeInViewport();
+  // Also on the row of the open result, whose background is another one.
+  expect(await mark.evaluate(contrastOfMark)).toBeGreaterThan(1.3);
+  expect(await page.locator(".cw-find-passage mark").last().evaluate(contrastOfMark)).toBeGreaterThan(1.3);
   const highlighted = () => page.evaluate(() => [...(CSS.highlights.get("cw-found") ?? [])].map(String));
   await expect.poll(async () => (await highlighted()).length).toBeGreaterThan(0);
   if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, "found.png") });
@@ -28,28 +50,38 @@ test("a search shows the word that was found, in the list and in the message", a
   await expect(page.locator("[data-found]")).toHaveCount(0);
 });
 
-test("widths of columns hold where there is a list and a chat only", async ({ page }) => {
+test("columns beside each other have the widths of the config", async ({ page }) => {
+  const columns = (id: string, widths: number[], blocks: string) => `
+  - id: ${id}
+    blocks: [{ id: columns, type: Columns, properties: { widths: [${widths.join(", ")}] }, blocks: [${blocks}] }]`;
+  const [list, chat] = ["{ id: list, type: AgentConversations }", "{ id: chat, type: AgentChat, properties: { agentId: demo } }"];
+  const card = (id: string) => `{ id: ${id}, type: Card, properties: { title: ${id} } }`;
   const config = `
 connections: [{ id: demo, type: Demo }]
 agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo } }]
-pages:
-  - id: home
-    blocks:
-      - id: columns
-        type: Columns
-        properties: { widths: [2, 8] }
-        blocks: [{ id: list, type: AgentConversations }, { id: chat, type: AgentChat, properties: { agentId: demo } }]
+pages:${columns("two", [3, 7], `${list}, ${chat}`)}${columns("four", [1, 1, 1, 1], `${list}, ${card("a")}, ${card("b")}, ${chat}`)}${columns("form", [4, 6], `${card("a")}, ${chat}`)}${columns("cards", [3, 7], `${card("a")}, ${card("b")}`)}
 `;
   await configured(undefined, config, async (server) => {
     await page.setViewportSize({ width: 1400, height: 900 });
-    await page.goto(server.url);
-    const list = (await page.getByRole("navigation", { name: "Conversations" }).boundingBox())!;
-    const chat = (await page.getByRole("region", { name: "Chat", exact: true }).boundingBox())!;
-    expect(list.width + chat.width).toBeCloseTo(1400, 0);
-    // A share of two twelfths.
-    expect(list.width / 1400).toBeGreaterThan(0.15);
-    expect(list.width / 1400).toBeLessThan(0.21);
-    await alive(page);
+    const conversations = page.getByRole("navigation", { name: "Conversations" });
+    const form = page.locator(".cw-region-content");
+    const talk = page.getByRole("region", { name: "Chat", exact: true });
+    const check = async (path: string, ...expected: [Locator, number][]) => {
+      await page.goto(`${server.url}/${path}`);
+      for (const [region, share] of expected) {
+        expect((await region.boundingBox())!.width / 1400, path).toBeCloseTo(share, 2);
+        // Neither is a part of it cut off at the side.
+        expect(await region.evaluate((region) => region.scrollWidth - region.clientWidth), path).toBeLessThanOrEqual(1);
+      }
+      await alive(page);
+    };
+    await check("two", [conversations, 0.3], [talk, 0.7]);
+    await check("four", [conversations, 0.25], [form, 0.5], [talk, 0.25]);
+    // Shares of the whole width, without a list.
+    await check("form", [form, 0.4], [talk, 0.6]);
+    await page.goto(`${server.url}/cards`);
+    const widths = await page.locator(".cw-column").evaluateAll((all) => all.map((column) => column.getBoundingClientRect().width));
+    expect(widths[0]! / (widths[0]! + widths[1]!)).toBeCloseTo(0.3, 2);
     await page.goto("about:blank");
   });
 });

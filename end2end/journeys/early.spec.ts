@@ -1,4 +1,6 @@
 import { Chat } from "../fixtures/chat.ts";
+import { configured } from "../fixtures/configured.ts";
+import { List, seed } from "../fixtures/list.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
 test("a double click on the send button does not stop the answer", async ({ page }) => {
@@ -31,4 +33,58 @@ test("what is clicked and typed before the page has come to life is kept", async
   await expect(page.locator("html")).toHaveAttribute("data-theme", "light");
   await expect(chat.answers).toHaveCount(1, { timeout: 30_000 });
   await expect(page.locator(".cw-composer-early")).toBeEmpty();
+});
+
+test("what is typed into the search before the page has come to life is searched for", async ({ page, server }) => {
+  await seed(server.url, ["Delete the article about refunds", "count to 3"]);
+  let load = () => {};
+  const mayLoad = new Promise<void>((resolve) => (load = resolve));
+  await page.route("**/*.wasm", async (route) => {
+    await mayLoad;
+    await route.continue().catch(() => {});
+  });
+  await page.goto("/", { waitUntil: "domcontentloaded" });
+  const search = page.getByRole("searchbox", { name: "Search conversations" });
+  await search.pressSequentially("article");
+  await expect(new List(page).rows).toHaveCount(2);
+  load();
+  await expect(page.locator(".cw-find")).toHaveCount(1, { timeout: 30_000 });
+  await expect(new List(page).rows.first()).toBeHidden();
+  await expect(search).toHaveValue("article");
+  await expect(search).toBeFocused();
+});
+
+test("a button of the page that is clicked before the page has come to life acts once, with what was typed", async ({ page }) => {
+  const config = `
+connections: [{ id: demo, type: Demo }]
+agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo } }]
+pages:
+  - id: home
+    blocks:
+      - { id: name, type: TextInput }
+      - id: save
+        type: Button
+        properties: { title: Save }
+        events:
+          onClick: [{ type: SetState, params: { said: { _state: name } } }]
+      - { id: said, type: Title, properties: { title: { _state: said } } }
+`;
+  await configured(undefined, config, async (server) => {
+    let load = () => {};
+    const mayLoad = new Promise<void>((resolve) => (load = resolve));
+    await page.route("**/*.wasm", async (route) => {
+      await mayLoad;
+      await route.continue().catch(() => {});
+    });
+    await page.goto(server.url, { waitUntil: "domcontentloaded" });
+    await page.getByLabel("Name").fill("Ada");
+    const save = page.getByRole("button", { name: "Save" });
+    await save.click();
+    await save.click();
+    await expect(save).toHaveAttribute("aria-busy", "true");
+    load();
+    await expect(page.getByRole("heading", { name: "Ada" })).toBeVisible({ timeout: 30_000 });
+    await expect(save).not.toHaveAttribute("aria-busy");
+    await page.goto("about:blank");
+  });
 });

@@ -1,3 +1,4 @@
+import type { Locator } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
@@ -102,4 +103,30 @@ test("what the agent filled in survives a page that closes before it reads the a
   await page.getByLabel("Legal name", { exact: true }).fill("Grace Hopper");
   await page.reload();
   await expect(page.getByLabel("Legal name", { exact: true })).toHaveValue("Grace Hopper");
+});
+
+test("the bar below the form is at the lower edge and is announced", async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 1100 });
+  await open(page);
+  const chat = new Chat(page);
+  const lower = async (target: Locator) => {
+    const box = (await target.boundingBox())!;
+    return box.y + box.height;
+  };
+  await page.getByLabel("Company", { exact: true }).fill("Own Co");
+  await chat.ask("hello");
+  await page.getByRole("link", { name: "New conversation" }).click();
+  const bar = page.getByRole("group", { name: "Your entries are still in the form." });
+  await expect(bar).toBeVisible();
+  expect(await lower(bar)).toBeCloseTo(await lower(page.locator(".cw-region-content")), 0);
+  await expect(page.locator(".cw-agent-changes[aria-live=polite]").filter({ has: bar })).toHaveCount(1);
+});
+
+test("the mark of a changed field is not cut off in narrow columns with large text", async ({ page }) => {
+  await open(page);
+  await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+  await new Chat(page).ask(FILL);
+  const notes = page.locator(".cw-note:has(button)");
+  await expect(notes.first()).toBeVisible();
+  expect(await notes.evaluateAll((all) => all.filter((note) => [...note.children, note].some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)).length)).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Page, expect as baseExpect } from "@playwright/test";
+import { type Locator, type Page, expect as baseExpect } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 import { HEBREW, beginning } from "../fixtures/words.ts";
@@ -54,6 +54,23 @@ test("the page, the list and the chat are in Hebrew and right-to-left", async ({
   await page.getByRole("menuitem", { name: "שיתוף…" }).click();
   await expect(page.getByRole("heading", { name: "שיתוף עותק" })).toBeVisible();
   expect(await foreign(page)).toEqual([]);
+});
+
+test("inputs show text in its own direction, and empty ones in the page's", async ({ page }) => {
+  await open(page, "/", HEBREW);
+  const direction = (field: Locator) => field.evaluate((field) => getComputedStyle(field).direction);
+  const search = page.getByRole("searchbox");
+  const inputs = [search, page.locator(".cw-field input[type=text]").first(), page.locator(".cw-field textarea").first()];
+  for (const input of inputs) {
+    expect(await direction(input)).toBe("rtl");
+    await input.fill("Written by the assistant.");
+    expect(await direction(input)).toBe("ltr");
+    await input.fill("שלום.");
+    expect(await direction(input)).toBe("rtl");
+    await input.fill("12");
+    expect(await direction(input)).toBe("rtl");
+  }
+  await search.fill("");
 });
 
 test("errors and validation messages are in Hebrew", async ({ page, console }) => {

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { Chat } from "../fixtures/chat.ts";
+import { configured } from "../fixtures/configured.ts";
 import { List, seed } from "../fixtures/list.ts";
-import { expect, open, test } from "../fixtures/test.ts";
+import { alive, expect, open, test } from "../fixtures/test.ts";
 
 test("conversations are pinned, archived and moved to a folder and back", async ({ page, server }) => {
   await seed(server.url, ["Apples", "Pears", "Plums"]);
@@ -155,7 +157,11 @@ test("a share link shows a copy to anyone until it is revoked", async ({ page, b
   await list.menu("Tell me <b>about</b> refunds", "Share…");
   const dialog = page.getByRole("dialog", { name: "Share a copy" });
   await dialog.getByRole("button", { name: "Create a link" }).click();
-  const link = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
+  const address = dialog.getByRole("textbox", { name: "Link" });
+  const link = await address.inputValue();
+  // All of it can be seen, and making another link is not what the dialog proposes next.
+  expect(await address.evaluate((field) => [field.scrollWidth - field.clientWidth, field.scrollHeight - field.clientHeight])).toEqual([0, 0]);
+  await expect(dialog.getByRole("button", { name: "Create a link" })).not.toHaveClass(/cw-primary/);
   const stranger = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
   await stranger.goto(link);
   await expect(stranger.getByRole("heading", { name: "Tell me <b>about</b> refunds" })).toBeVisible();
@@ -243,4 +249,60 @@ test("a shared copy has syntax highlighting and formulas", async ({ page, server
   await expect.poll(() => page.evaluate(() => CSS.highlights.get("cw-code-keyword")?.size ?? 0)).toBeGreaterThan(0);
   // Shared copies have no buttons on code blocks.
   await expect(page.getByRole("button")).toHaveCount(0);
+});
+
+test("the keyboard moves through a list that is longer than what is in the document", async ({ page }) => {
+  test.setTimeout(120_000);
+  const config = `
+connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
+agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo } }]
+pages:
+  - id: demo
+    blocks:
+      - id: columns
+        type: Columns
+        blocks: [{ id: list, type: AgentConversations }, { id: chat, type: AgentChat, properties: { agentId: demo } }]
+`;
+  await configured(undefined, config, async (server) => {
+    await seed(server.url, Array.from({ length: 130 }, (_, at) => `count to 1 (${at})`));
+    await page.goto(server.url);
+    await alive(page);
+    const focused = () => page.evaluate(() => document.activeElement?.closest("[data-conversation]")?.getAttribute("data-conversation") ?? document.activeElement?.tagName);
+    const list = new List(page);
+    // All of them are loaded, as by a user who wants to see the oldest ones.
+    while (await page.getByRole("button", { name: "Show more" }).isVisible()) await page.getByRole("button", { name: "Show more" }).click();
+    for (let round = 0; round < 2; round++) {
+      await list.rows.first().getByRole("link").focus();
+      await page.keyboard.press("End");
+      await expect.poll(focused).toBe("seed-0");
+      await page.keyboard.press("Home");
+      await expect.poll(focused).toBe("seed-129");
+    }
+    await page.keyboard.press("End");
+    await expect.poll(focused).toBe("seed-0");
+    for (let at = 1; at < 130; at++) {
+      await page.keyboard.press("ArrowUp");
+      await expect.poll(focused).toBe(`seed-${at}`);
+    }
+    await page.goto("about:blank");
+  });
+});
+
+test("a message to a conversation that was deleted elsewhere offers a new one", async ({ page, server, console }) => {
+  console.expect(/status of 404/);
+  await seed(server.url, ["Apples"]);
+  await open(page);
+  await new List(page).link("Apples").click();
+  const chat = new Chat(page);
+  await expect(chat.answers).toHaveCount(1);
+  const id = new URL(page.url()).searchParams.get("conversation");
+  expect((await page.request.delete(`${server.url}/api/conversations/${id}`)).ok()).toBe(true);
+  await chat.send("Pears");
+  const notice = page.locator(".cw-notice-danger");
+  await expect(notice).toBeVisible();
+  await expect(notice.getByRole("button", { name: "Try again" })).toHaveCount(0);
+  await notice.getByRole("button", { name: "New conversation" }).click();
+  await expect(chat.answers).toHaveCount(0);
+  await expect(page).not.toHaveURL(/conversation=/);
+  await chat.ask("Plums");
 });

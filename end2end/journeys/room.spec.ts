@@ -84,6 +84,6 @@ test.describe("from the right", () => {
     await open(page, "/chat", HEBREW);
     const chat = new Chat(page, HEBREW);
     await chat.send(HEBREW_DESK.fail);
-    await expect(page.getByText(/^ספק המודל דחה את פרטי הגישה\..* מספר לפנייה: [0-9a-f]{32}$/)).toBeVisible();
+    await expect(page.getByText(/^ספק המודל דחה את פרטי הגישה\..* מספר לפנייה: [0-9a-f]{8}$/)).toBeVisible();
   });
 });

@@ -1,7 +1,7 @@
 // Handles input before hydration: on a slow connection the page is visible seconds before the app is loaded. When the user sends a
 // message, the form is marked with `data-waits`, and the app sends the message once it runs
-// (app/src/agent_chat/composer/early_input.rs). The key that sends must not insert a line break until then. Clicks on prompts and on the
-// theme are repeated once the app runs, and text that was typed survives a reload.
+// (app/src/agent_chat/composer/early_input.rs). The key that sends must not insert a line break until then. Clicks on prompts,
+// switches, the page's buttons and the theme are repeated once the app runs, and text that was typed survives a reload.
 {
   /** Returns the composer that contains the element, or null if the app has taken it over (`data-alive`). */
   const composer = (target) => {
@@ -73,13 +73,15 @@
     }
   };
 
+  const toggles = ".cw-theme, .cw-switch-button";
+  const repeated = `${toggles}, .cw-prompt, .cw-button-row > .cw-button`;
   /** The buttons that were clicked, in order. */
   const clicked = [];
   const early = (event) => {
-    const button = event.target instanceof Element ? event.target.closest(".cw-prompt, .cw-theme") : null;
+    const button = event.target instanceof Element ? event.target.closest(repeated) : null;
     if (!button) return;
-    // Each click on the theme counts; a prompt is sent once.
-    if (button.matches(".cw-theme") || !clicked.includes(button)) clicked.push(button);
+    // Each click on a switch or on the theme counts; others act once.
+    if (button.matches(toggles) || !clicked.includes(button)) clicked.push(button);
     button.setAttribute("aria-busy", "true");
     // The prompts of a group are put into the composer and not sent.
     if (button.matches(".cw-welcome > ul .cw-prompt")) say(true);

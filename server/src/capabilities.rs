@@ -1,8 +1,12 @@
-//! The capabilities: crates that bring a part of the product, each in one line.
+//! The capabilities: crates that bring a part of the product, each in one line; and what a program
+//! adds.
 
+use crate::Site;
+use app::blocks::RustBlockType;
 use capability::Definition;
 use config::Language;
-use std::sync::{LazyLock, OnceLock};
+use operators::Operators;
+use std::sync::{Arc, LazyLock, OnceLock};
 use store::{CapabilityTables, Schema};
 
 /// The capabilities of the product.
@@ -14,25 +18,61 @@ const BUILT_IN: &[Definition] = &[
     triggers::DEFINITION,
 ];
 
-/// The capabilities that another program adds to the product.
-static ADDED: OnceLock<&'static [Definition]> = OnceLock::new();
+/// The parts of this program.
+struct Parts {
+    definitions: Vec<Definition>,
+    operators: Arc<Operators>,
+    language: Language,
+}
 
-/// Adds capabilities to those of the product, before anything reads a config or opens a database.
-pub(crate) fn add(definitions: &'static [Definition]) {
-    let _ = ADDED.set(definitions);
+impl Parts {
+    fn new(capabilities: &[Definition], blocks: &[RustBlockType]) -> Result<Self, String> {
+        let definitions = [BUILT_IN, capabilities].concat();
+        let operators = Arc::new(capability::operators(&definitions)?);
+        let blocks: Vec<_> = blocks.iter().map(RustBlockType::definition).collect();
+        let language = capability::language(&definitions).with_operators(operators.clone()).with_blocks(&blocks)?;
+        Ok(Self { definitions, operators, language })
+    }
+}
+
+/// The parts of the product alone.
+impl Default for Parts {
+    fn default() -> Self {
+        let operators = Arc::new(Operators::default());
+        Self { definitions: BUILT_IN.to_vec(), operators, language: capability::language(BUILT_IN) }
+    }
+}
+
+static PARTS: OnceLock<Parts> = OnceLock::new();
+
+/// Adds what a program brings, before anything reads a config or opens a database.
+///
+/// # Errors
+/// A name that is in use already.
+pub(crate) fn add(site: Site) -> Result<(), String> {
+    let parts = Parts::new(site.capabilities, site.blocks)?;
+    let _ = PARTS.set(parts);
+    Ok(())
+}
+
+/// Returns the parts of this program; those of the product alone if nothing was added.
+fn parts() -> &'static Parts {
+    PARTS.get_or_init(Parts::default)
 }
 
 /// Returns the capabilities of this program.
 pub(crate) fn definitions() -> &'static [Definition] {
-    static ALL: LazyLock<Vec<Definition>> =
-        LazyLock::new(|| [BUILT_IN, ADDED.get().copied().unwrap_or_default()].concat());
-    &ALL
+    &parts().definitions
 }
 
-/// Returns the config language with the sections of all capabilities.
+/// Returns the operators of this program.
+pub(crate) fn all_operators() -> Arc<Operators> {
+    parts().operators.clone()
+}
+
+/// Returns the config language with everything that the capabilities and the program add.
 pub fn config_language() -> &'static Language {
-    static LANGUAGE: LazyLock<Language> = LazyLock::new(|| capability::language(definitions()));
-    &LANGUAGE
+    &parts().language
 }
 
 /// Returns the schema of the database with the tables of all capabilities.

@@ -20,7 +20,8 @@ mod telemetry;
 pub use capabilities::config_language;
 pub use rust_embed::EmbeddedFile;
 
-use app::pages::RustPage;
+use app::blocks::RustBlockType;
+use app::pages::{RustPage, RustParts};
 use capability::Definition;
 use std::process::ExitCode;
 
@@ -28,21 +29,31 @@ use std::process::ExitCode;
 /// answer it (leptos issue 4647).
 const MIN_WORKERS: usize = 4;
 
-/// What a program adds to the product: the built site, the pages whose content is written in Rust,
-/// and its capabilities.
+/// What a program adds to the product: the built site, pages and types of blocks that are written in
+/// Rust, and its capabilities.
 #[derive(Clone, Copy)]
 pub struct Site {
     /// Returns a file of the built site by its path, such as `pkg/chatwright.wasm`.
     pub files: fn(&str) -> Option<EmbeddedFile>,
     /// The same pages as in the site's WASM.
     pub pages: &'static [RustPage],
+    /// The same types of blocks as in the site's WASM.
+    pub blocks: &'static [RustBlockType],
     /// The capabilities that the program adds to those of the product.
     pub capabilities: &'static [Definition],
 }
 
+impl Site {
+    fn parts(&self) -> RustParts {
+        RustParts { pages: self.pages, blocks: self.blocks }
+    }
+}
+
 /// Runs the whole program: parses the command line and executes the command.
 pub fn run(site: Site) -> ExitCode {
-    capabilities::add(site.capabilities);
+    if let Err(problem) = capabilities::add(site) {
+        return cli::fail(&problem);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build();
     match runtime {
         Ok(runtime) => runtime.block_on(cli::run(site)),

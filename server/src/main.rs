@@ -11,5 +11,5 @@ use std::process::ExitCode;
 struct SiteFiles;
 
 fn main() -> ExitCode {
-    server::run(server::Site { files: SiteFiles::get, pages: &[], capabilities: &[] })
+    server::run(server::Site { files: SiteFiles::get, pages: &[], blocks: &[], capabilities: &[] })
 }

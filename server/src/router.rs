@@ -89,6 +89,7 @@ pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
         .route("/pkg/{*file}", get(site::package))
         .fallback(pages::page);
     let current = state.composition.current.clone();
+    let accounts = AccountState::new(move || current.authentication(), state.composition.chat.clone());
     agent::routes()
         .merge(runs::routes())
         .merge(grants::routes())
@@ -100,7 +101,7 @@ pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
         .merge(files::routes())
         .merge(endpoints::routes())
         .merge(config::routes())
-        .merge(accounts::routes(AccountState::new(move || current.authentication())))
+        .merge(accounts::routes(accounts))
         .merge(console_host::routes(&state.composition))
         .with_pages(browser)
 }

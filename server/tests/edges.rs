@@ -12,13 +12,13 @@ use std::process::Command;
 /// excluding development dependencies.
 const EDGES: &str = "\
 accounts ► auth chat config store web wire
-admin_console ► agent auth capability chat config contract custom_agents store web wire
+admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
 agent ► contract schemas settings
 app ► chat operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
-capability ► chat config contract jobs store web
-chat ► agent contract faults settings store wire
+capability ► chat config contract jobs operators store web
+chat ► agent contract faults jobs settings store wire
 client ► sse wire
 config ► agent contract dialect operators schemas settings wire
 contract ► settings
@@ -26,7 +26,7 @@ custom_agents ► capability config store web wire
 dialect ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas
-extended ► capability config contract server
+extended ► app capability config contract operators server
 faults ►
 frontend ► app
 jobs ► faults store

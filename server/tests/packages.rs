@@ -102,18 +102,20 @@ fn licence_expressions_are_evaluated() {
 
 #[test]
 fn npm_packages_are_pinned_by_hash() {
-    let lock: Value = serde_json::from_str(&read_file("end2end/package-lock.json")).unwrap();
-    let packages = lock["packages"].as_object().unwrap().iter().filter(|(path, _)| !path.is_empty());
-    let is_known = |package: &Value| {
-        let is_sound = package["integrity"].as_str().is_some_and(|hash| hash.starts_with("sha512-"));
-        // The hash identifies the package; the registry may be a mirror.
-        is_sound && package["resolved"].is_null() && package["link"] != true
-    };
-    let others: Vec<_> = packages.filter(|(_, package)| !is_known(package)).map(|(path, _)| path).collect();
-    assert!(others.is_empty(), "{others:?}");
-    let wanted: Value = serde_json::from_str(&read_file("end2end/package.json")).unwrap();
-    for (name, version) in wanted["devDependencies"].as_object().unwrap() {
-        let version = version.as_str().unwrap_or_default();
-        assert!(version.starts_with(|first: char| first.is_ascii_digit()), "{name} is not pinned: {version}");
+    for folder in ["end2end", "xtask/npm"] {
+        let lock: Value = serde_json::from_str(&read_file(&format!("{folder}/package-lock.json"))).unwrap();
+        let packages = lock["packages"].as_object().unwrap().iter().filter(|(path, _)| !path.is_empty());
+        let is_known = |package: &Value| {
+            let is_sound = package["integrity"].as_str().is_some_and(|hash| hash.starts_with("sha512-"));
+            // The hash identifies the package; the registry may be a mirror.
+            is_sound && package["resolved"].is_null() && package["link"] != true
+        };
+        let others: Vec<_> = packages.filter(|(_, package)| !is_known(package)).map(|(path, _)| path).collect();
+        assert!(others.is_empty(), "{folder}: {others:?}");
+        let wanted: Value = serde_json::from_str(&read_file(&format!("{folder}/package.json"))).unwrap();
+        for (name, version) in wanted["devDependencies"].as_object().unwrap() {
+            let version = version.as_str().unwrap_or_default();
+            assert!(version.starts_with(|first: char| first.is_ascii_digit()), "{name} is not pinned: {version}");
+        }
     }
 }

@@ -6,7 +6,7 @@ mod outside;
 
 use crate::history::Op;
 use crate::provider::Script;
-use crate::stored::{DatabaseContents, Message};
+use crate::stored::{DatabaseContents, Message, TitleJob};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
@@ -41,6 +41,7 @@ pub(crate) fn check(facts: &Facts<'_>) -> Vec<String> {
     check_effects(facts, &mut wrong);
     check_approvals(facts, &mut wrong);
     check_runs(facts, &mut wrong);
+    check_jobs(facts, &mut wrong);
     outside::check_readers(facts, &mut wrong);
     outside::check_logs(facts, &mut wrong);
     outside::check_connections(facts, &mut wrong);
@@ -103,6 +104,21 @@ fn sent_messages<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = (&'a str, &'a
         Op::Sent { user, conversation, message, text } => Some((&**user, &**conversation, &**message, &**text)),
         _ => None,
     })
+}
+
+/// I15: a job is enqueued once, the end of a job and what it wrote are stored together, and none is left
+/// running when the server has stopped.
+fn check_jobs(facts: &Facts<'_>, wrong: &mut Vec<String>) {
+    let mut conversations = BTreeSet::new();
+    for TitleJob { conversation, state, title } in &facts.stored.title_jobs {
+        if !conversations.insert(conversation) {
+            wrong.push(format!("I15 {conversation}: two jobs name it"));
+        }
+        let is_named = title.ends_with(Script::NAMED);
+        if state == "running" || is_named != (state == "done") {
+            wrong.push(format!("I15 {conversation}: the job that names it is {state}, and its title is {title}"));
+        }
+    }
 }
 
 /// I2: each stored message was submitted by its owner, once.

@@ -56,6 +56,9 @@ impl Script {
     /// The marker before the script in a user message.
     pub(crate) const MARK: &str = "script: ";
 
+    /// The end of a title that the model has given.
+    pub(crate) const NAMED: &str = "was named";
+
     /// Returns the text of the user message. The tag comes first, so that it is in the
     /// conversation's title.
     pub(crate) fn message(&self) -> String {
@@ -64,6 +67,13 @@ impl Script {
 
     fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text.split_once(Self::MARK)?.1).ok()
+    }
+
+    /// Returns the script that answers a request to name a conversation: a title that begins with the
+    /// tag, as that of the conversation does.
+    fn naming(text: &str) -> Option<Self> {
+        let tag = text.strip_prefix("<message>\n")?.split(' ').next()?;
+        Some(Self { says: Some(format!("{tag} {}", Self::NAMED)), ..Self::default() })
     }
 
     /// Returns the script in a user message.
@@ -167,7 +177,8 @@ fn current_script(request: &Value) -> (Script, usize) {
         let content = &message["content"];
         let whole = [json!({ "type": "text", "text": content })];
         for block in content.as_array().map_or(&whole[..], Vec::as_slice) {
-            let found = (message["role"] == "user").then(|| block["text"].as_str().and_then(Script::parse)).flatten();
+            let text = block["text"].as_str().filter(|_| message["role"] == "user");
+            let found = text.and_then(|text| Script::naming(text).or_else(|| Script::parse(text)));
             if let Some(found) = found {
                 (script, done) = (found, 0);
             }

@@ -132,6 +132,7 @@ impl Testbed {
             gated: "Records a line after an approval.",
             limits: "",
             auth: PROXY_AUTH,
+            has_titles: false,
             has_peer: false,
         };
         Ok(Self { provider, ledger, history, setup, _folder: folder })

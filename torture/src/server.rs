@@ -40,6 +40,8 @@ pub(crate) struct Setup {
     pub(crate) limits: &'static str,
     /// The settings of `auth`.
     pub(crate) auth: &'static str,
+    /// Whether a job names new conversations with the agent's model.
+    pub(crate) has_titles: bool,
     /// Whether the agent has an MCP server, which runs as a child process of the server.
     pub(crate) has_peer: bool,
 }
@@ -75,6 +77,7 @@ impl Setup {
             true => (peer::connection_yaml(&self.folder)?, "    mcp: [peer]\n"),
             false => (String::new(), ""),
         };
+        let titles = if self.has_titles { ", generateTitle: true" } else { "" };
         let entered = |key: &str| {
             format!(
                 "[{{ id: entered, type: Http, connectionId: ledger, properties: {{ method: POST, path: effects, body: {{ key: {key} }} }} }}, \
@@ -90,7 +93,7 @@ impl Setup {
              {peer}\
              agents:\n\
              \x20 - id: worker\n    type: ClaudeAgent\n    connectionId: model\n\
-             \x20   properties: {{ model: scripted, maxSteps: 20, fileSystem: {{ basePath: files }} }}\n\
+             \x20   properties: {{ model: scripted, maxSteps: 20, fileSystem: {{ basePath: files }}{titles} }}\n\
              \x20   tools: [effect, {{ endpointId: gated_effect, confirm: true }}]\n\
              {mcp}\
              api:\n\

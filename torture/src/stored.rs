@@ -13,6 +13,8 @@ pub(crate) struct DatabaseContents {
     pub(crate) runs: Vec<Run>,
     /// The inputs of all calls in the table `tool_calls`.
     pub(crate) calls: Vec<Value>,
+    /// The jobs that name conversations.
+    pub(crate) title_jobs: Vec<TitleJob>,
     /// `ok`, or the problems that SQLite finds.
     pub(crate) integrity: String,
 }
@@ -38,6 +40,14 @@ pub(crate) struct Run {
     pub(crate) ended_at: Option<i64>,
 }
 
+/// A job that names a conversation.
+pub(crate) struct TitleJob {
+    pub(crate) conversation: String,
+    pub(crate) state: String,
+    /// The title of the conversation.
+    pub(crate) title: String,
+}
+
 impl Message {
     /// Returns the concatenated text parts.
     pub(crate) fn text(&self) -> String {
@@ -54,6 +64,8 @@ impl Message {
 const MESSAGES: &str = "SELECT m.conversation_id, c.owner, m.id, m.role, m.body
     FROM messages m JOIN conversations c ON c.id = m.conversation_id ORDER BY m.no";
 const RUNS: &str = "SELECT conversation_id, epoch, status, message_id, started_at, ended_at FROM runs ORDER BY no";
+const TITLE_JOBS: &str = "SELECT j.unique_key, j.state, c.title
+    FROM jobs j JOIN conversations c ON c.id = j.unique_key WHERE j.kind = 'chat.title'";
 const CALLS: &str = "SELECT input FROM tool_calls";
 
 /// Reads the rows of either kind of database.
@@ -79,6 +91,13 @@ macro_rules! read {
                 message: row.try_get(3)?,
                 started_at: row.try_get(4)?,
                 ended_at: row.try_get(5)?,
+            });
+        }
+        for row in sqlx::query(TITLE_JOBS).fetch_all(&mut $db).await? {
+            stored.title_jobs.push(TitleJob {
+                conversation: row.try_get(0)?,
+                state: row.try_get(1)?,
+                title: row.try_get(2)?,
             });
         }
         for row in sqlx::query(CALLS).fetch_all(&mut $db).await? {

@@ -15,6 +15,8 @@ pub(crate) const PROGRAMS: &[&str] = &[
     "--package",
     "rust-page",
     "--package",
+    "extended",
+    "--package",
     "bench",
     "--package",
     "test_postgres",
@@ -25,7 +27,7 @@ pub(crate) const PROGRAMS: &[&str] = &[
 /// Builds what the journeys need and runs them.
 pub(crate) fn journeys(shell: &Shell) -> Result<()> {
     build::site(shell, Profile::Debug)?;
-    build::rust_page_site(shell)?;
+    build::EXAMPLES.into_iter().try_for_each(|package| build::example_site(shell, package))?;
     step("build the programs of the journeys", || Ok(cargo(shell).arg("build").args(PROGRAMS).run()?))?;
     step("type-check the journeys", || {
         let _folder = shell.push_dir("end2end");

@@ -48,27 +48,40 @@ pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
 /// Builds what the browser loads: the WASM client and the site.
 pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
     tools::ensure_wasm_target(shell)?;
+    if profile == Profile::Release {
+        tools::ensure_wasm_opt(shell)?;
+    }
     step("build the WASM client (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
     step("assemble the site (bindings, styles, public files)", || {
         site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/site", profile)
     })
 }
 
-/// Builds the example whose page is written in Rust, a program with its own site.
-pub(crate) fn rust_page(shell: &Shell) -> Result<()> {
-    rust_page_site(shell)?;
-    step("build its server", || Ok(cargo(shell).args(["build", "--package", "rust-page"]).run()?))
+/// The examples that are programs with a site of their own: packages with the features `ssr` and
+/// `hydrate`.
+pub(crate) const EXAMPLES: [&str; 2] = ["rust-page", "extended"];
+
+/// Builds an example that is a program with its own site.
+pub(crate) fn example(shell: &Shell, package: &str) -> Result<()> {
+    example_site(shell, package)?;
+    step("build its server", || Ok(cargo(shell).args(["build", "--package", package]).run()?))
 }
 
-/// Builds what the browser loads of the example whose page is written in Rust.
-pub(crate) fn rust_page_site(shell: &Shell) -> Result<()> {
+/// Builds what the browser loads of an example.
+pub(crate) fn example_site(shell: &Shell, package: &str) -> Result<()> {
     let profile = Profile::Debug;
-    step("build the WASM client of the Rust page example", || {
-        wasm(shell, "rust-page", &["--no-default-features", "--features", "hydrate"], profile)
+    step(&format!("build the WASM client of the example {package}"), || {
+        wasm(shell, package, &["--no-default-features", "--features", "hydrate"], profile)
     })?;
     step("assemble its site", || {
-        site::make(&shell.current_dir(), &wasm_file("rust_page", profile), "target/rust-page/site", profile)
+        let wasm = wasm_file(&package.replace('-', "_"), profile);
+        site::make(&shell.current_dir(), &wasm, &example_folder(package), profile)
     })
+}
+
+/// Returns the folder of an example's site, which `.cargo/config.toml` tells the example.
+pub(crate) fn example_folder(package: &str) -> String {
+    format!("target/{package}/site")
 }
 
 fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Result<()> {
@@ -99,6 +112,14 @@ fn wasm_file(library: &str, profile: Profile) -> PathBuf {
 }
 
 fn server(shell: &Shell, profile: Profile) -> Result<()> {
-    let release: &[&str] = if profile == Profile::Release { &["--release", "--features", "embed,full"] } else { &[] };
-    Ok(cargo(shell).args(["build", "--package", "server"]).args(release).run()?)
+    let build = cargo(shell).args(["build", "--package", "server"]);
+    let build = match profile {
+        Profile::Debug => build,
+        Profile::Release => {
+            let embedded = shell.current_dir().join("target/embedded-site");
+            site::embedded::copy(&shell.current_dir().join("target/site"), &embedded)?;
+            build.args(["--release", "--features", "embed,full"]).env("CHATWRIGHT_SITE", embedded)
+        }
+    };
+    Ok(build.run()?)
 }

@@ -50,6 +50,12 @@ enum Command {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
+    /// Build and run the example that adds a tool, an operator, a block, a connection and a model
+    /// provider; arguments after `--` are passed to its server.
+    Extended {
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
     /// Run all checks and tests, including those in the browser.
     Test,
     /// Measure the cost of a turn, compared with a minimal server on the same machine.
@@ -107,7 +113,8 @@ fn run(command: Command) -> Result<()> {
         Command::Build { release } => build::run(&shell, build::Profile::from_release_flag(release)),
         Command::Site { release } => build::site(&shell, build::Profile::from_release_flag(release)),
         Command::Serve { arguments } => serve::run(&shell, &arguments),
-        Command::RustPage { arguments } => serve::rust_page(&shell, &arguments),
+        Command::RustPage { arguments } => serve::example(&shell, "rust-page", &arguments),
+        Command::Extended { arguments } => serve::example(&shell, "extended", &arguments),
         Command::Test => test::run(&shell),
         Command::Bench { ui: true, .. } => bench::page(&shell),
         Command::Bench { admin: true, .. } => bench::admin(&shell),

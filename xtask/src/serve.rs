@@ -1,4 +1,4 @@
-//! `cargo xtask serve` and `cargo xtask rust-page`: build and run a server.
+//! `cargo xtask serve`, `cargo xtask rust-page` and `cargo xtask extended`: build and run a server.
 
 use crate::build::{self, Profile};
 use anyhow::Result;
@@ -11,10 +11,10 @@ pub(crate) fn run(shell: &Shell, arguments: &[String]) -> Result<()> {
     exec_server(shell, "chatwright", arguments)
 }
 
-/// Builds the example whose page is written in Rust and runs its server.
-pub(crate) fn rust_page(shell: &Shell, arguments: &[String]) -> Result<()> {
-    build::rust_page(shell)?;
-    exec_server(shell, "rust-page", arguments)
+/// Builds an example that is a program with its own site, and runs its server.
+pub(crate) fn example(shell: &Shell, package: &str, arguments: &[String]) -> Result<()> {
+    build::example(shell, package)?;
+    exec_server(shell, package, arguments)
 }
 
 /// Replaces this process by the server, so that it gets the signals and its exit code is returned.

@@ -5,7 +5,7 @@
 
 use crate::cargo::cargo;
 use crate::step::{step, summary};
-use crate::{browser, tools};
+use crate::{browser, build, tools};
 use anyhow::Result;
 use xshell::{Cmd, Shell};
 
@@ -36,9 +36,11 @@ const CLIENT_ARGUMENTS: &[&str] = &[
     "operators",
     "--package",
     "rust-page",
+    "--package",
+    "extended",
     "--no-default-features",
     "--features",
-    "app/hydrate,rust-page/hydrate",
+    "app/hydrate,rust-page/hydrate,extended/hydrate",
     "--target",
     "wasm32-unknown-unknown",
 ];
@@ -53,7 +55,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     tools::ensure_python_packages(shell)?;
     // The programs of the journeys are compiled with the tests, before the sites are built. Where the
     // path has a symbolic link, they find only a folder that exists by then.
-    for site in ["target/site", "target/rust-page/site"] {
+    for site in build::EXAMPLES.map(build::example_folder).into_iter().chain(["target/site".to_owned()]) {
         shell.create_dir(site)?;
     }
     step("check the formatting", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;

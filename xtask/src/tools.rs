@@ -94,18 +94,28 @@ fn install(shell: &Shell, packages: &[&str]) -> Result<()> {
     Ok(cmd!(shell, "apt-get install -y -qq --no-install-recommends {packages...}").ignore_stdout().run()?)
 }
 
-/// Installs the npm packages of the browser tests, unless the installed ones match the lock file.
+/// Installs the npm packages of the browser tests.
 pub(crate) fn ensure_npm_packages(shell: &Shell) -> Result<()> {
+    ensure_npm_folder(shell, "end2end", "install the npm packages of the browser tests")
+}
+
+/// Installs wasm-opt, which release builds of the site need.
+pub(crate) fn ensure_wasm_opt(shell: &Shell) -> Result<()> {
+    ensure_npm_folder(shell, "xtask/npm", "install wasm-opt")
+}
+
+/// Installs the npm packages of a folder, unless the installed ones match its lock file.
+fn ensure_npm_folder(shell: &Shell, folder: &str, name: &str) -> Result<()> {
     if find_program("npm").is_none() {
         bail!("npm was not found; it comes with Node 20 or later, from https://nodejs.org");
     }
-    let lock = shell.read_file("end2end/package-lock.json")?;
-    let stamp = "end2end/node_modules/.installed";
-    if shell.read_file(stamp).is_ok_and(|known| known == lock) {
+    let lock = shell.read_file(format!("{folder}/package-lock.json"))?;
+    let stamp = format!("{folder}/node_modules/.installed");
+    if shell.read_file(&stamp).is_ok_and(|known| known == lock) {
         return Ok(());
     }
-    step("install the npm packages of the browser tests", || {
-        let _folder = shell.push_dir("end2end");
+    step(name, || {
+        let _folder = shell.push_dir(folder);
         // Playwright uses the Chromium of the system.
         let _skip = shell.push_env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
         Ok(cmd!(shell, "npm ci").run()?)

@@ -80,13 +80,13 @@ pub(super) fn list_head(properties: Properties, root: NodeRef<html::Div>, id: St
     .into_any()
 }
 
-/// Sets the maximum width of the list.
+/// Sets the maximum width of the list, which holds where the list is a column and not a drawer.
 fn limit_width(root: NodeRef<html::Div>, properties: Properties, default: Option<f64>) {
     Effect::new(move |_| {
         let width = properties.get::<ItemListProperties>().width.or(default);
         if let (Some(root), Some(width)) = (root.get(), width) {
             // Fails only for an unknown property.
-            let _ = HtmlElement::style(&root).set_property("max-inline-size", &css_pixels(width));
+            let _ = HtmlElement::style(&root).set_property("--cw-list-width", &css_pixels(width));
         }
     });
 }

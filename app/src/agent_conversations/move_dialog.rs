@@ -39,6 +39,7 @@ pub fn MoveDialog() -> AnyView {
                     <input
                         class="cw-control"
                         type="text"
+                        dir="auto"
                         aria-label=t(Text::NewFolderName)
                         placeholder=t(Text::NewFolder)
                         maxlength=NAME_LENGTH

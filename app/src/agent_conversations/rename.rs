@@ -50,6 +50,7 @@ pub fn RenameField(
         <input
             class="cw-control cw-rename"
             type="text"
+            dir="auto"
             aria-label=t(Text::NewTitle)
             maxlength=TITLE_LENGTH
             autocomplete="off"

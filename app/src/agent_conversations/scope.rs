@@ -22,7 +22,7 @@ pub fn ListScope() -> AnyView {
         // A renamed folder is a new option, which must stay selected.
         let of = id.clone();
         let chosen = move || list.filter.with(|filter| filter.folder_id.as_ref() == Some(&of));
-        view! { <option value=id prop:selected=chosen>{name}</option> }
+        view! { <option value=id prop:selected=chosen dir="auto">{name}</option> }
     };
     let naming = RwSignal::new(false);
     let change = move |event: Event| {
@@ -101,6 +101,7 @@ fn name_field(list: ConversationListState, id: String, naming: RwSignal<bool>) -
         <input
             class="cw-control cw-rename"
             type="text"
+            dir="auto"
             aria-label=t(Text::FolderName)
             maxlength=NAME_LENGTH
             autocomplete="off"

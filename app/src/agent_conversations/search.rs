@@ -12,7 +12,7 @@ use crate::markdown::plain_passage;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
-use crate::ui::bidi::has_mixed_directions;
+use crate::ui::bidi::{direction, has_mixed_directions};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
 use crate::ui::node::{element, reactive_nodes};
 use leptos::ev::{Event, KeyboardEvent};
@@ -42,6 +42,11 @@ impl ConversationSearch {
     /// Returns whether there is a search text. Tracked.
     pub fn is_active(self) -> bool {
         self.text.with(|text| !text.trim().is_empty())
+    }
+
+    /// Returns whether the field holds text. Not tracked.
+    fn is_typed(self) -> bool {
+        self.text.with_untracked(|text| !text.is_empty())
     }
 
     fn set_text(self, list: ConversationListState, text: String) {
@@ -96,7 +101,7 @@ pub fn SearchField() -> AnyView {
     let field = NodeRef::<leptos::html::Input>::new();
     let by_key = move |event: KeyboardEvent| {
         // Otherwise Escape would also close the drawer.
-        if event.key() == "Escape" && search.text.with_untracked(|text| !text.is_empty()) {
+        if event.key() == "Escape" && search.is_typed() {
             event.prevent_default();
             event.stop_propagation();
             search.set_text(list, String::new());
@@ -105,12 +110,20 @@ pub fn SearchField() -> AnyView {
             }
         }
     };
+    // What was typed before hydration is searched for now.
+    Effect::new(move |_| {
+        let typed = field.get().map(|field| field.value()).unwrap_or_default();
+        if !typed.is_empty() && !search.is_typed() {
+            search.set_text(list, typed);
+        }
+    });
     view! {
         <input
             class="cw-control cw-search"
             type="search"
             aria-label=t(Text::SearchConversations)
             placeholder=t(Text::Search)
+            dir=move || search.text.with(|text| direction(text))
             maxlength="200"
             autocomplete="off"
             node_ref=field

@@ -20,6 +20,8 @@ pub fn ShareDialog() -> AnyView {
     let link = move |share: Share| share_link(list, share);
     let create =
         move |_| update_shares(list, Some(results.get_untracked().is_some_and(|results| results.checked())), None);
+    // Once there is a link, copying it is what the user wants next.
+    let emphasis = move || Some(if list.shares.with(Vec::is_empty) { "cw-button cw-primary" } else { "cw-button" });
     // Within the dialog, because the rest of the page is covered while it is open.
     let error = move || list.error.with(|error| error.as_ref().map(|error| error_text(&error.0))).unwrap_or_default();
     view! {
@@ -39,7 +41,7 @@ pub fn ShareDialog() -> AnyView {
                     <button type="submit" class="cw-button">
                         {t(Text::Close)}
                     </button>
-                    <button type="button" class="cw-button cw-primary" on:click=create>
+                    <button type="button" class=emphasis on:click=create>
                         {t(Text::ShareCreate)}
                     </button>
                 </div>
@@ -83,7 +85,7 @@ fn share_link(list: ConversationListState, share: Share) -> AnyView {
     let label = move || if copied.get() { t(Text::Copied) } else { t(Text::Copy) }.to_owned();
     view! {
         <li>
-            <input class="cw-control" type="text" dir="ltr" readonly=true aria-label=t(Text::ShareLink) value=shown />
+            <textarea class="cw-control" dir="ltr" rows="1" readonly=true aria-label=t(Text::ShareLink) prop:value=shown></textarea>
             <button type="button" class="cw-button" on:click=copy>
                 {label}
             </button>

@@ -27,7 +27,7 @@ pub(super) fn field(input: &InputHandle, control: AnyView) -> AnyView {
         _ => (false, false, false),
     };
     let name = view! {
-        {label}
+        <bdi>{label}</bdi>
         {required_mark(input)}
     }
     .into_any();

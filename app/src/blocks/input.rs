@@ -1,12 +1,13 @@
 //! The common parts of all inputs: a key of the page state, properties, events and validation
 //! rules.
 
-use super::control::focus;
+use super::control::{display_text, focus};
 use super::field::{control_id, note_id};
 use crate::actions::BlockEvents;
 use crate::page_state::{PageState, label_from_id, use_page_state};
 use crate::prelude::*;
 use crate::properties::Properties;
+use crate::ui::bidi::direction;
 use crate::validation::validation_error;
 use leptos::attr::Attribute;
 use serde_json::{Value, json};
@@ -71,6 +72,12 @@ impl InputHandle {
     pub(super) fn invalid(&self) -> impl Fn() -> Option<&'static str> + Send + Sync + use<> {
         let (id, state) = (self.id.clone(), self.state);
         move || state.validation_error(&id).map(|_| "true")
+    }
+
+    /// Returns the value of `dir` of a text control: the text's own direction.
+    pub(super) fn direction(&self) -> impl Fn() -> Option<String> + Send + Sync + use<> {
+        let (id, state) = (self.id.clone(), self.state);
+        move || direction(&display_text(&state.get(&id)))
     }
 
     /// Returns a property as the value of an attribute.

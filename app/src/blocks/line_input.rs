@@ -89,6 +89,7 @@ fn line_input(input: InputHandle, kind: LineInputSpec) -> AnyView {
             {..input.attributes()}
             class="cw-control"
             type=kind.input_type
+            dir=(kind.input_type == "text").then(|| input.direction())
             value=display_text(&input.value_untracked())
             inputmode=kind.input_mode
             step=kind.step

@@ -1,6 +1,7 @@
 //! One component for each block type of the config. They are ordinary Leptos components: a page in
 //! Rust uses them as they are, below [`crate::pages::provide_page`].
 
+pub mod added;
 pub mod alert;
 pub mod box_block;
 pub mod button;
@@ -22,6 +23,7 @@ pub mod title;
 
 use chunk_tables::{BLOCKS, INPUTS};
 
+pub use added::{BlockParts, RustBlock, RustBlockType};
 pub use alert::Alert;
 pub use box_block::BoxBlock;
 pub use button::Button;
@@ -78,7 +80,7 @@ pub(crate) fn block(mut own: page::Block) -> AnyView {
 }
 
 fn component(own: page::Block) -> AnyView {
-    let page::Block { id, kind, properties, visible: _, events, blocks } = own;
+    let page::Block { id, kind, added, properties, visible: _, events, blocks } = own;
     let events = BlockEvents::from_config(events);
     match kind {
         BlockType::Columns => {
@@ -131,6 +133,7 @@ fn component(own: page::Block) -> AnyView {
         BlockType::MultiSelect | BlockType::Table | BlockType::Alert => {
             BLOCKS.view(move |code| (code.block)(kind, id.clone(), properties, events.clone()))
         }
+        BlockType::Added => added::view(&added, properties, BlockParts { id, events, children: block_views(blocks) }),
         BlockType::Button => view! { <Button id properties events /> }.into_any(),
         BlockType::Columns | BlockType::Tabs | BlockType::AgentChat | BlockType::AgentConversations => ().into_any(),
     }
@@ -233,9 +236,9 @@ mod tests {
             {"id": "b", "type": "Title", "properties": {"title": "B"}},
         ]}));
         assert!(
-            columns.contains(r#"<div class="cw-column cw-share-4"><h2 dir="auto" class="cw-title">A</h2>"#),
+            columns.contains(r#"<div class="cw-column cw-share a3 b3 c3 d3"><h2 dir="auto" class="cw-title">A</h2>"#),
             "{columns}"
         );
-        assert!(columns.contains("cw-column cw-share-8"), "{columns}");
+        assert!(columns.contains("cw-column cw-share a6 b6 c6 d7"), "{columns}");
     }
 }

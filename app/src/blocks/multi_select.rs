@@ -73,7 +73,7 @@ fn option(input: &InputHandle, index: usize, SelectOption { value, label }: Sele
                 disabled=input.flag("disabled")
                 on:change=change
             />
-            <span>{label}</span>
+            <span dir="auto">{label}</span>
         </label>
     }
     .into_any()

@@ -30,7 +30,7 @@ pub fn Select(
         let chosen = display_text(&now.value_untracked());
         let option = |SelectOption { value, label }: SelectOption| {
             let selected = value == chosen;
-            view! { <option value=value selected=selected>{label}</option> }.into_any()
+            view! { <option value=value selected=selected dir="auto">{label}</option> }.into_any()
         };
         properties.options().into_iter().map(option).collect_view().into_any()
     };

@@ -35,6 +35,7 @@ pub fn TextArea(
             {..input.attributes()}
             class="cw-control"
             rows="3"
+            dir=input.direction()
             maxlength=input.property("maxLength")
             placeholder=input.property("placeholder")
             inner_html=value

@@ -61,11 +61,11 @@ pub(super) enum MaskedSegment<'m> {
     Formula(Formula<'m>),
 }
 
-/// Masks the formulas of a text.
+/// Masks the formulas of a text. A text that contains the control characters of a mask has none.
 pub(super) fn mask_formulas(text: &str) -> Masked<'_> {
     let mut masked = Masked::plain(text);
     let is_special = |byte: u8| byte == b'$' || byte == b'\\' || byte < 3;
-    if !text.bytes().any(is_special) || text.contains([MARK, char::from(FILL)]) {
+    if !text.bytes().any(is_special) || text.contains(|sign: char| sign == MARK || is_filling(sign)) {
         return masked;
     }
     let mut scan = FormulaScanner::new(text);
@@ -99,7 +99,8 @@ pub(super) fn mask_formulas(text: &str) -> Masked<'_> {
 pub(super) fn split_masked<'m>(text: &'m str, formulas: &[Formula<'m>]) -> Vec<MaskedSegment<'m>> {
     let mut found = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find(MARK) {
+    // Without a formula, such characters are the text's own.
+    while let Some(at) = rest.find(MARK).filter(|_| !formulas.is_empty()) {
         let (before, from) = rest.split_at(at);
         if !before.is_empty() {
             found.push(MaskedSegment::Text(before));
@@ -117,7 +118,7 @@ pub(super) fn split_masked<'m>(text: &'m str, formulas: &[Formula<'m>]) -> Vec<M
 
 /// Restores the source of a part of a masked text.
 pub(super) fn unmask_formulas<'m>(text: &'m str, formulas: &[Formula<'m>]) -> Cow<'m, str> {
-    if !text.contains(MARK) {
+    if formulas.is_empty() || !text.contains(MARK) {
         return Cow::Borrowed(text);
     }
     let written = split_masked(text, formulas).into_iter().map(|piece| match piece {
@@ -326,6 +327,14 @@ mod tests {
         check("$5 + 5 = 10$, ($n$)", &[("5 + 5 = 10", false), ("n", false)]);
         check(r"$\text{if } x > 0$", &[(r"\text{if } x > 0", false)]);
         check("é$x$é $x$", &[("x", false)]);
+    }
+
+    #[test]
+    fn control_characters_are_not_lost() {
+        for text in ["($\u{1d}$\u{1d}]]", "$x$\u{10}", "$x$\u{1f}b", "a\u{1}$x$", "$x$\u{2}"] {
+            let masked = mask_formulas(text);
+            assert_eq!(unmask_formulas(&masked.text, &masked.formulas), text, "{text:?}");
+        }
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub enum AccountLink {
         href: String,
         /// The user's name.
         name: String,
+        /// The address of the admin console; `None` if the user is no administrator.
+        console: Option<String>,
         /// The URL that a form posts to in order to sign out; `None` if the user is signed in by
         /// something else than Chatwright.
         sign_out: Option<String>,
@@ -38,13 +40,14 @@ pub fn AccountMenu() -> AnyView {
             </a>
         }
         .into_any(),
-        Some(AccountLink::Account { href, name, sign_out }) => menu(href, &name, sign_out),
+        Some(AccountLink::Account { href, name, console, sign_out }) => menu(href, &name, console, sign_out),
     }
 }
 
-fn menu(href: String, name: &str, sign_out: Option<String>) -> AnyView {
+fn menu(href: String, name: &str, console: Option<String>, sign_out: Option<String>) -> AnyView {
     let initial: String = name.chars().take(1).collect();
     let label = fill(Text::AccountOf, &[name]);
+    let console = console.map(|href| view! { <a href=href rel="external">{t(Text::AdminConsole)}</a> }.into_any());
     let sign_out = sign_out.map(|action| {
         view! {
             <form method="post" action=action>
@@ -62,6 +65,7 @@ fn menu(href: String, name: &str, sign_out: Option<String>) -> AnyView {
             <a href=href rel="external">
                 {t(Text::YourAccount)}
             </a>
+            {console}
             {sign_out}
         </div>
     }
@@ -79,7 +83,12 @@ fn account_link() -> Option<AccountLink> {
     let meta = document().query_selector("meta[name=account]").ok().flatten()?;
     let href = meta.get_attribute("data-href")?;
     Some(match meta.get_attribute("content") {
-        Some(name) => AccountLink::Account { href, name, sign_out: meta.get_attribute("data-sign-out") },
+        Some(name) => AccountLink::Account {
+            href,
+            name,
+            console: meta.get_attribute("data-console"),
+            sign_out: meta.get_attribute("data-sign-out"),
+        },
         None => AccountLink::SignIn { href },
     })
 }
@@ -87,9 +96,9 @@ fn account_link() -> Option<AccountLink> {
 /// The `meta` element from which the browser reads the link.
 #[cfg(feature = "ssr")]
 pub(crate) fn meta() -> Option<impl IntoView> {
-    let (href, name, sign_out) = match account_link()? {
-        AccountLink::Account { href, name, sign_out } => (href, Some(name), sign_out),
-        AccountLink::SignIn { href } => (href, None, None),
+    let (href, name, console, sign_out) = match account_link()? {
+        AccountLink::Account { href, name, console, sign_out } => (href, Some(name), console, sign_out),
+        AccountLink::SignIn { href } => (href, None, None, None),
     };
-    Some(view! { <meta name="account" content=name data-href=href data-sign-out=sign_out /> })
+    Some(view! { <meta name="account" content=name data-href=href data-console=console data-sign-out=sign_out /> })
 }

@@ -13,7 +13,7 @@ use crate::texts::{Text, t};
 const MIN_CHANGES_FOR_BAR: usize = 2;
 
 /// Shows the bar at the lower edge of the form. It overlays the content, so that the layout does
-/// not shift.
+/// not shift. Screen readers announce what appears in it.
 #[component]
 pub fn AgentChanges() -> AnyView {
     let state = use_page_state();
@@ -23,7 +23,7 @@ pub fn AgentChanges() -> AnyView {
     let is_left_over = Memo::new(move |_| !state.leftover_entries().is_empty());
     let entries = move || is_left_over.get().then(|| TOOLS.view(|code| (code.left_over)()));
     view! {
-        <div class="cw-agent-changes">
+        <div class="cw-agent-changes" aria-live="polite">
             {bar}
             {entries}
         </div>

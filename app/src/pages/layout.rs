@@ -22,8 +22,19 @@ pub struct PageLayout {
 pub struct Region {
     /// The blocks of the region, in the page's order.
     pub blocks: Vec<Block>,
-    /// The region's share of the width in twelfths, if the page's columns set one.
-    pub share: Option<u8>,
+    /// The region's share of the width in ten thousandths, if the page's columns set one: the sum of
+    /// the columns that are in it.
+    pub share: Option<u16>,
+    /// The number of the last column that was added.
+    column: Option<usize>,
+}
+
+/// A column with its share of the width.
+#[derive(Clone, Copy)]
+struct ColumnShare {
+    /// Counts the columns of the page.
+    number: usize,
+    share: u16,
 }
 
 impl PageLayout {
@@ -31,9 +42,9 @@ impl PageLayout {
     /// conversations only places these beside the rest, which the regions do already: its blocks
     /// are assigned individually, and the width of a column goes to the region of its blocks.
     pub fn new(blocks: Vec<Block>) -> Self {
-        let mut layout = Self::default();
+        let (mut layout, mut columns) = (Self::default(), 0);
         for block in blocks {
-            layout.assign(block, None);
+            layout.assign(block, None, &mut columns);
         }
         if layout.chat.is_empty() && layout.content.is_empty() {
             // The page has nothing but the list, which is then its content.
@@ -47,7 +58,8 @@ impl PageLayout {
         self.content.blocks.iter().find_map(first_title)
     }
 
-    fn assign(&mut self, block: Block, share: Option<u8>) {
+    /// `columns` counts the columns.
+    fn assign(&mut self, block: Block, share: Option<ColumnShare>, columns: &mut usize) {
         if is_drawer(&block) {
             return self.drawers.push(block, None);
         }
@@ -59,10 +71,13 @@ impl PageLayout {
                 let shares = shares(&widths, block.blocks.len());
                 let given = !widths.is_empty();
                 for (block, share) in block.blocks.into_iter().zip(shares) {
-                    self.assign(block, given.then_some(share));
+                    *columns += 1;
+                    self.assign(block, given.then_some(ColumnShare { number: *columns, share }), columns);
                 }
             }
-            BlockType::Box if chat || list => block.blocks.into_iter().for_each(|block| self.assign(block, share)),
+            BlockType::Box if chat || list => {
+                block.blocks.into_iter().for_each(|block| self.assign(block, share, columns));
+            }
             _ if chat => self.chat.push(block, share),
             _ if list => self.conversations.push(block, share),
             _ => self.content.push(block, share),
@@ -76,9 +91,13 @@ impl Region {
         self.blocks.is_empty()
     }
 
-    fn push(&mut self, block: Block, share: Option<u8>) {
+    fn push(&mut self, block: Block, column: Option<ColumnShare>) {
         self.blocks.push(block);
-        self.share = self.share.or(share);
+        if let Some(ColumnShare { number, share }) = column
+            && self.column.replace(number) != Some(number)
+        {
+            self.share = Some(self.share.unwrap_or_default().saturating_add(share));
+        }
     }
 }
 
@@ -146,8 +165,19 @@ mod tests {
             let layout = PageLayout::new(serde_json::from_value(blocks).unwrap());
             (layout.conversations.share, layout.content.share, layout.chat.share)
         };
-        assert_eq!(columns(json!([1, 2, 3])), (Some(2), Some(4), Some(6)));
+        assert_eq!(columns(json!([1, 2, 3])), (Some(1667), Some(3333), Some(5000)));
         assert_eq!(columns(json!([])), (None, None, None));
+    }
+
+    #[test]
+    fn several_columns_of_a_region_share_their_sum() {
+        let note = |id: &str| json!({"id": id, "type": "Title", "properties": {"title": id}});
+        let boxed = json!({"id": "box", "type": "Box", "properties": {}, "blocks": [note("c"), note("d"), chat()]});
+        let blocks = json!([{"id": "columns", "type": "Columns", "properties": {"widths": [1, 1, 1, 2]},
+            "blocks": [list(), note("a"), note("b"), boxed]}]);
+        let layout = PageLayout::new(serde_json::from_value(blocks).unwrap());
+        let shares = (layout.conversations.share, layout.content.share, layout.chat.share);
+        assert_eq!(shares, (Some(2000), Some(2000 + 2000 + 4000), Some(4000)));
     }
 
     #[test]

@@ -17,4 +17,4 @@ pub use current_page::CurrentPage;
 pub use missing::MissingPage;
 pub use page::{PageFrame, PageRoute, provide_page};
 pub use regions::{PageRegions, RegionNames, RegionView};
-pub use rust_page::{RustPage, RustPages, RustTool, ToolAnnotations};
+pub use rust_page::{RustPage, RustParts, RustTool, ToolAnnotations};

@@ -8,7 +8,7 @@ use super::layout::PageLayout;
 use super::missing::MissingPage;
 use super::notices::Notices;
 use super::regions::{PageRegions, RegionNames, Regions};
-use super::rust_page::RustPages;
+use super::rust_page::RustParts;
 #[cfg(not(feature = "ssr"))]
 use crate::actions::MessageStatus;
 use crate::actions::{Actions, BlockEvents};
@@ -60,7 +60,7 @@ pub fn PageRoute(
 fn PageView(page: Page) -> AnyView {
     let title = page.title.clone().unwrap_or_else(|| label_from_id(&page.id));
     let (blocks, events) = (page.blocks.clone(), page.events.clone());
-    let in_rust = expect_context::<RustPages>().content(&page.id);
+    let in_rust = expect_context::<RustParts>().content(&page.id);
     provide_page(page);
     let regions = match in_rust {
         Some(content) => content(),

@@ -4,6 +4,7 @@ use super::agent_changes::AgentChanges;
 use super::drawer::{CONTENT_DRAWER, CONVERSATIONS_DRAWER, DrawerHead, close_drawers};
 use super::layout::{PageLayout, Region};
 use crate::blocks::Blocks;
+use crate::blocks::columns::{WHOLE, share_class};
 use crate::chat_context::ChatContext;
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -37,8 +38,8 @@ pub struct PageRegions {
 pub struct RegionView {
     /// The view.
     pub view: AnyView,
-    /// The region's share of the width in twelfths; `None` for the default width.
-    pub share: Option<u8>,
+    /// The region's share of the width in ten thousandths; `None` for the default width.
+    pub share: Option<u16>,
 }
 
 impl RegionView {
@@ -53,7 +54,7 @@ impl PageRegions {
     pub(crate) fn from_layout(layout: PageLayout) -> Self {
         let content_title = layout.content_title().map(str::to_owned);
         let part = |region: Region| {
-            let Region { blocks, share } = region;
+            let Region { blocks, share, .. } = region;
             (!blocks.is_empty()).then(|| RegionView { view: view! { <Blocks blocks /> }.into_any(), share })
         };
         Self {
@@ -91,7 +92,7 @@ pub fn Regions(
     let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
     Effect::new(move |_| {
         let resized = window_event_listener(ev::resize, move |_| {
-            let wide = window().match_media("(min-width: 800px)").ok().flatten();
+            let wide = window().match_media("(min-width: 50rem)").ok().flatten();
             let has_columns = fills_page.is_none_or(|fills_page| !fills_page.get_untracked());
             if has_columns && wide.is_some_and(|query| query.matches()) {
                 close_drawers();
@@ -100,7 +101,7 @@ pub fn Regions(
         on_cleanup(move || resized.remove());
     });
     let PageRegions { conversations, content, chat, drawers, .. } = regions;
-    let main_class = region_class("cw-main", main_share(&[&content, &chat]));
+    let main_class = region_class("cw-main", main_share(conversations.as_ref(), &[&content, &chat]));
     let content = content.map(|content| match names.content {
         Some(name) => {
             view! {
@@ -152,17 +153,35 @@ pub fn Regions(
 }
 
 /// Returns the main region's share of the width beside the list of conversations: the sum of the
-/// shares of its parts.
-fn main_share(parts: &[&Option<RegionView>]) -> Option<u8> {
+/// shares of its parts, and no more than the list leaves, since a column may hold two parts.
+fn main_share(list: Option<&RegionView>, parts: &[&Option<RegionView>]) -> Option<u16> {
     let shares = parts.iter().filter_map(|part| part.as_ref()?.share);
-    shares.reduce(u8::saturating_add)
+    let left = list.and_then(|list| list.share).map_or(u16::MAX, |list| WHOLE.saturating_sub(list).max(1));
+    Some(shares.reduce(u16::saturating_add)?.min(left))
 }
 
-/// Returns the classes of a region, including the one of its share of the width: the content
-/// security policy forbids inline styles.
-fn region_class(classes: &str, share: Option<u8>) -> String {
-    match share {
-        Some(share) => format!("{classes} cw-share-{}", share.min(12)),
-        None => classes.to_owned(),
+/// Returns the classes of a region, including those of its share of the width.
+fn region_class(classes: &str, share: Option<u16>) -> String {
+    share.map_or_else(|| classes.to_owned(), |share| share_class(classes, share))
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn main_region_takes_the_shares_of_its_parts() {
+        let check = |list: Option<u16>, content: Option<u16>, chat: Option<u16>, expected: Option<u16>| {
+            let part = |share| Some(RegionView { share, ..RegionView::new(()) });
+            let main = main_share(part(list).as_ref(), &[&part(content), &part(chat)]);
+            assert_eq!(main, expected, "{list:?} {content:?} {chat:?}");
+        };
+        check(None, None, None, None);
+        check(Some(2000), None, None, None);
+        check(Some(2000), Some(3000), Some(5000), Some(8000));
+        check(Some(2000), None, Some(8000), Some(8000));
+        check(None, Some(5000), Some(5000), Some(10_000));
+        // The last column holds content and chat.
+        check(Some(2000), Some(8000), Some(4000), Some(8000));
     }
 }

@@ -1,6 +1,7 @@
-//! Pages whose content is written in Rust.
+//! Pages whose content is written in Rust, and what else a program adds to the UI.
 
 use super::regions::PageRegions;
+use crate::blocks::RustBlockType;
 use serde_json::Value;
 
 /// A page of the config whose content is written in Rust. The rest of its definition, such as the
@@ -56,13 +57,18 @@ impl ToolAnnotations {
     pub const NONE: Self = Self { reads_private: false, returns_untrusted: false, egress: false };
 }
 
-/// The pages whose content is written in Rust, provided as a context.
-#[derive(Clone, Copy)]
-pub struct RustPages(pub &'static [RustPage]);
+/// What a program adds to the UI, the same on the server and in the browser. Provided as a context.
+#[derive(Clone, Copy, Default)]
+pub struct RustParts {
+    /// The pages whose content is written in Rust.
+    pub pages: &'static [RustPage],
+    /// The types of blocks.
+    pub blocks: &'static [RustBlockType],
+}
 
-impl RustPages {
+impl RustParts {
     /// Returns the content of a page, if it is written in Rust.
     pub(crate) fn content(self, id: &str) -> Option<fn() -> PageRegions> {
-        self.0.iter().find(|page| page.id == id).map(|page| page.content)
+        self.pages.iter().find(|page| page.id == id).map(|page| page.content)
     }
 }

@@ -73,7 +73,7 @@ fn prose_is_distinguished_from_code() {
     }
     for words in [
         "cw-button cw-primary",
-        "cw-share-{share}",
+        "cw-share a{} b{}",
         "onSelect",
         "text",
         "/api/files?name={name}",

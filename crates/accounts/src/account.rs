@@ -1,12 +1,12 @@
 //! Changes to an account: its password, its sessions and its API keys.
 
 use crate::account_page::{AccountView, FormNotice, UserSessions, show as show_page};
-use crate::{AccountError, KeyOwner, LocalAccounts, SignedInUser};
+use crate::{AccountError, AccountState, KeyOwner, LocalAccounts, SignedInUser};
 use auth::password::{Accounts, KeyScope, MAX_DAYS, NewKey, Subject, Throttled, credential_rules, now_millis};
 use auth::rates::rate_limit_message;
 use auth::{AccountAction, ApiKeys};
 use axum::extract::rejection::FormRejection;
-use axum::extract::{Path, Query};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::{Extension, Form};
@@ -43,12 +43,15 @@ pub(crate) struct PasswordForm {
 pub(crate) async fn change_password(
     LocalAccounts(accounts): LocalAccounts,
     member: SignedInUser,
+    State(state): State<AccountState>,
     Extension(asker): Extension<RequestContext>,
     sent: Result<Form<PasswordForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
     let Ok(Form(sent)) = sent else { return Ok(unreadable_form_page()) };
     let wrong = |text: String| FormNotice::Password(text);
-    let page = async |status, notice| render(KeyOwner::from_session(&accounts, &member), status, notice).await;
+    let page = async |status, notice| {
+        render(KeyOwner::from_session(&accounts, &member, state.chat.clone()), status, notice).await
+    };
     let Some((user, kept)) = accounts.store.user_by_id(&member.caller.user_id).await? else {
         return Ok(see_other(SIGN_IN_PATH, None));
     };
@@ -199,7 +202,7 @@ fn unreadable_form_page() -> Response {
 }
 
 async fn render(holder: KeyOwner, status: StatusCode, notice: FormNotice) -> Result<Response, AccountError> {
-    let KeyOwner { caller, keys, session: member, .. } = holder;
+    let KeyOwner { caller, keys, session: member, chat, .. } = holder;
     let signed_in = match member {
         Some((accounts, session_id)) => {
             let sessions = accounts.store.sessions(&caller.user_id, now_millis(), accounts.session_lifetime()).await?;
@@ -208,5 +211,6 @@ async fn render(holder: KeyOwner, status: StatusCode, notice: FormNotice) -> Res
         None => None,
     };
     let keys = keys.list(&caller.user_id).await?;
-    Ok(show_page(status, AccountView { caller, signed_in, keys, notice }))
+    let usage = chat.quota_usage(&caller).await.map_err(|error| AccountError::Failed(error.message))?;
+    Ok(show_page(status, AccountView { caller, signed_in, usage, keys, notice }))
 }

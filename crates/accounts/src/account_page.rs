@@ -1,10 +1,11 @@
 //! The account page.
 
 use crate::forms::Field;
+use crate::usage::usage_view;
 use auth::password::now_millis;
 use axum::http::StatusCode;
 use axum::response::Response;
-use chat::Caller;
+use chat::{Caller, QuotaUsage};
 use leptos::prelude::*;
 use store::{ApiKeyRow, SessionRow};
 use web::html::{error_message, success_message};
@@ -18,6 +19,8 @@ pub(crate) struct AccountView {
     pub(crate) caller: Caller,
     /// The user's sessions; none for users of an external identity provider.
     pub(crate) signed_in: Option<UserSessions>,
+    /// What the user has used of their quotas.
+    pub(crate) usage: Vec<QuotaUsage>,
     pub(crate) keys: Vec<ApiKeyRow>,
     pub(crate) notice: FormNotice,
 }
@@ -44,7 +47,7 @@ pub(crate) enum FormNotice {
 }
 
 pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
-    let AccountView { caller, signed_in, keys, notice } = shown;
+    let AccountView { caller, signed_in, usage, keys, notice } = shown;
     let roles = match caller.roles.as_slice() {
         [] => "No roles".to_owned(),
         roles => format!("Roles: {}", roles.join(", ")),
@@ -75,6 +78,7 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
                 })}
             </header>
             {success_message(changed)}
+            {usage_view(&usage)}
             {signed_in.map(|UserSessions { session_id, sessions }| sessions_view(sessions, &session_id))}
             {keys_view(keys, new_key, wrong_key, is_admin)}
             {has_account.then(|| password_view(&caller, wrong_password))}

@@ -6,6 +6,7 @@ mod api;
 mod forms;
 mod new_account;
 mod sign_in;
+mod usage;
 
 use auth::password::{Accounts, HasherBusy};
 use auth::{ApiKeys, AuthMethod, Authentication};
@@ -15,7 +16,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use chat::Caller;
+use chat::{Caller, Chat};
 use std::sync::Arc;
 use store::StoreError;
 use web::openapi::ApiRouter;
@@ -46,12 +47,14 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: AccountState) -> ApiRoute
 #[derive(Clone)]
 pub struct AccountState {
     authentication: Arc<dyn Fn() -> Arc<Authentication> + Send + Sync>,
+    chat: Chat,
 }
 
 impl AccountState {
-    /// Creates the state from a function that returns the authentication of the config in use.
-    pub fn new(authentication: impl Fn() -> Arc<Authentication> + Send + Sync + 'static) -> Self {
-        Self { authentication: Arc::new(authentication) }
+    /// Creates the state from a function that returns the authentication of the config in use, and
+    /// the chat that knows what users have used.
+    pub fn new(authentication: impl Fn() -> Arc<Authentication> + Send + Sync + 'static, chat: Chat) -> Self {
+        Self { authentication: Arc::new(authentication), chat }
     }
 
     fn authentication(&self) -> Arc<Authentication> {
@@ -111,11 +114,12 @@ pub(crate) struct KeyOwner {
     session: Option<(Arc<Accounts>, String)>,
     /// The client's address, as the audit log records it.
     recorded: Option<String>,
+    chat: Chat,
 }
 
 impl KeyOwner {
     /// Returns the owner of keys for a user who is signed in.
-    fn from_session(accounts: &Arc<Accounts>, member: &SignedInUser) -> Self {
+    fn from_session(accounts: &Arc<Accounts>, member: &SignedInUser, chat: Chat) -> Self {
         let SignedInUser { caller, session_id, recorded } = member;
         let member = Some((accounts.clone(), session_id.clone()));
         Self {
@@ -123,6 +127,7 @@ impl KeyOwner {
             keys: ApiKeys::Accounts(accounts.clone()),
             session: member,
             recorded: recorded.clone(),
+            chat,
         }
     }
 }
@@ -134,7 +139,7 @@ impl FromRequestParts<AccountState> for KeyOwner {
         let keys = state.authentication().api_keys().ok_or_else(web::html::not_found_page)?;
         if let ApiKeys::Accounts(accounts) = &keys {
             let member = <SignedInUser as FromRequestParts<AccountState>>::from_request_parts(parts, state).await?;
-            return Ok(Self::from_session(accounts, &member));
+            return Ok(Self::from_session(accounts, &member, state.chat.clone()));
         }
         let asker = parts.extensions.get::<RequestContext>().filter(|asker| asker.auth_method == AuthMethod::Primary);
         let recorded = asker.and_then(|asker| asker.audit_address.clone());
@@ -144,7 +149,7 @@ impl FromRequestParts<AccountState> for KeyOwner {
             let text = "Sign in with the application that you use, then come back to this page.";
             web::html::message_page(StatusCode::UNAUTHORIZED, "You are not signed in", text)
         };
-        Ok(Self { caller: caller.ok_or_else(nobody)?, keys, session: None, recorded })
+        Ok(Self { caller: caller.ok_or_else(nobody)?, keys, session: None, recorded, chat: state.chat.clone() })
     }
 }
 

@@ -7,6 +7,7 @@ mod audit;
 mod chart;
 mod config_page;
 mod conversations;
+mod jobs;
 mod overview;
 mod reasons;
 mod retention;
@@ -22,9 +23,12 @@ use axum::{Extension, Router};
 use web::admin::{ADMINISTRATION, Admin, Menu, MenuEntry, Section};
 use web::openapi::ApiRouter;
 
+/// The path of the console's first page.
+pub const CONSOLE_PATH: &str = "/admin";
+
 /// The pages of the menu, in its order.
-const MENU: [MenuEntry; 11] = [
-    MenuEntry { path: "/admin", title: "Overview" },
+const MENU: [MenuEntry; 12] = [
+    MenuEntry { path: CONSOLE_PATH, title: "Overview" },
     MenuEntry { path: "/admin/users", title: "Users" },
     MenuEntry { path: "/admin/access", title: "Access" },
     MenuEntry { path: "/admin/conversations", title: "Conversations" },
@@ -33,6 +37,7 @@ const MENU: [MenuEntry; 11] = [
     MenuEntry { path: "/admin/tools", title: "Tools" },
     MenuEntry { path: "/admin/approvals", title: "Approvals" },
     MenuEntry { path: "/admin/retention", title: "Retention" },
+    MenuEntry { path: "/admin/jobs", title: "Jobs" },
     MenuEntry { path: "/admin/config", title: "Config" },
     MenuEntry { path: "/admin/audit", title: "Audit log" },
 ];
@@ -49,6 +54,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: V
         tools::routes(),
         approvals::routes(),
         retention::routes(),
+        jobs::routes(),
         config_page::routes(),
         audit::routes(),
     ];

@@ -119,6 +119,7 @@ fn question(form: AnswerForm, cancel: CancellationToken) -> InvocationRequest {
         prompt: "Hi".to_owned(),
         form: Some(form),
         tools: None,
+        observer: None,
         limits: agent::TurnLimits::default(),
         time: Duration::from_secs(600),
         scope: contract::RunScope { user_id: "ada".to_owned(), ..contract::RunScope::default() },

@@ -4,7 +4,6 @@ use chat::{Caller, Chat};
 use config::Config;
 use contract::ModelUse;
 use futures::future::BoxFuture;
-use jobs::Jobs;
 use serde_json::Value;
 use std::sync::Arc;
 use store::Store;
@@ -17,8 +16,6 @@ pub struct Context {
     pub store: Store,
     /// The conversations and runs, for example to start a run.
     pub chat: Chat,
-    /// The queue of background work.
-    pub jobs: Jobs,
     /// The config in use.
     pub current: Arc<dyn CurrentConfig>,
 }

@@ -10,7 +10,7 @@ mod status;
 pub use additions::{ConfigAdditions, StoredAdditions};
 pub use annotations::{annotated, annotated_source};
 pub use context::{Context, CurrentConfig, EndpointCall, EndpointFailure};
-pub use job::Job;
+pub use job::{Job, RepeatedJob};
 pub use running::Capabilities;
 pub use status::ToolServerStatus;
 
@@ -18,6 +18,8 @@ pub use chat::LifecycleEvent;
 
 use config::{Config, Connection, ConnectionType, Language, SectionType};
 use contract::{Model, Tool, ToolSource};
+use jobs::Jobs;
+use operators::Operators;
 use std::sync::Arc;
 use store::{CapabilityTables, Store};
 use web::admin::Section;
@@ -35,6 +37,9 @@ pub struct Definition {
     pub sections: &'static [SectionType],
     /// The types of connections that it brings.
     pub connections: &'static [ConnectionType],
+    /// The operators that it brings, which the server evaluates: in agents and in routines of
+    /// endpoints.
+    pub operators: &'static [operators::Definition],
     /// The tables that it stores its data in.
     pub tables: Option<CapabilityTables>,
     /// Entries of the config that it stores in the database.
@@ -47,7 +52,15 @@ impl Definition {
     /// A capability that brings nothing: `..Definition::new("notes")` stands for the parts that a
     /// capability does not have.
     pub const fn new(name: &'static str) -> Self {
-        Self { name, sections: &[], connections: &[], tables: None, config_additions: None, start: None }
+        Self {
+            name,
+            sections: &[],
+            connections: &[],
+            operators: &[],
+            tables: None,
+            config_additions: None,
+            start: None,
+        }
     }
 }
 
@@ -56,6 +69,8 @@ impl Definition {
 pub struct Host {
     /// The database, with the tables of all capabilities.
     pub store: Store,
+    /// The queue of background work in this database.
+    pub jobs: Jobs,
 }
 
 /// A capability of a running server. It lives as long as the server, over all changes of the config.
@@ -111,12 +126,8 @@ pub trait Capability: Send + Sync + 'static {
     /// Handles a new config, which is in use from now on: at start, and after each change.
     fn config_changed(&self, _config: &Arc<Config>) {}
 
-    /// Returns what runs its jobs of the queue.
-    fn handlers(&self, _context: &Context) -> Vec<jobs::Handler> {
-        Vec::new()
-    }
-
-    /// Returns the background work of the capability that each server repeats.
+    /// Returns the background work of the capability: what is repeated, and the handlers of the jobs
+    /// that it enqueues.
     fn jobs(&self, _context: &Context) -> Vec<Job> {
         Vec::new()
     }
@@ -136,6 +147,14 @@ pub fn language(capabilities: &[Definition]) -> Language {
     let sections: Vec<_> = capabilities.iter().flat_map(|capability| capability.sections).copied().collect();
     let connections: Vec<_> = capabilities.iter().flat_map(|capability| capability.connections).copied().collect();
     Language::new(&sections, &connections)
+}
+
+/// Returns the operators of the product and of these capabilities.
+///
+/// # Errors
+/// The first one whose name cannot be used, with the reason.
+pub fn operators(capabilities: &[Definition]) -> Result<Operators, String> {
+    Operators::with(capabilities.iter().flat_map(|capability| capability.operators).collect())
 }
 
 /// Returns the tables of these capabilities.

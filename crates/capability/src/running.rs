@@ -96,11 +96,6 @@ impl Capabilities {
         self.notify_each(|capability| capability.config_changed(config));
     }
 
-    /// Returns what runs the jobs of the queue.
-    pub fn handlers(&self, context: &Context) -> Vec<jobs::Handler> {
-        self.all().flat_map(|capability| capability.handlers(context)).collect()
-    }
-
     /// Returns the background work.
     pub fn jobs(&self, context: &Context) -> Vec<Job> {
         self.all().flat_map(|capability| capability.jobs(context)).collect()
@@ -135,7 +130,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_capability_that_panics_on_an_event_affects_nobody_and_names_are_unique() {
-        let host = Host { store: Store::open("sqlite::memory:").await.unwrap() };
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let host = Host { jobs: jobs::Jobs::new(store.clone()), store };
         let panics = Definition { start: Some(|_| Ok(Arc::new(Panics))), ..Definition::new("panics") };
         let capabilities = Capabilities::start(&[panics], &host).unwrap();
         capabilities.observe(&LifecycleEvent::UserDeleted { user_id: "ada".to_owned() });

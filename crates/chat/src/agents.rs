@@ -4,7 +4,7 @@ use crate::{Caller, Hooks, Quota, Retention};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use settings::InvocationTiers;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use wire::UserError;
 use wire::api::SendRequest;
 
@@ -75,13 +75,13 @@ impl Default for SubmissionLimits {
 pub struct AgentRequest<'a> {
     /// The caller.
     pub caller: &'a Caller,
-    /// The page that shows the chat.
+    /// The page that shows the chat; empty if there is none.
     pub page_id: &'a str,
     /// The id of the chat's block on the page, if the client sent it.
     pub block_id: Option<&'a str>,
     /// The agent.
     pub agent_id: &'a str,
-    /// The conversation.
+    /// The conversation; empty if there is none.
     pub conversation_id: &'a str,
     /// The current shared state of the page.
     pub shared_state: &'a Map<String, Value>,
@@ -91,7 +91,24 @@ pub struct AgentRequest<'a> {
     pub switches: &'a Map<String, Value>,
 }
 
+/// The state of a page, where there is no page.
+static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+
 impl<'a> AgentRequest<'a> {
+    /// The request of a program: there is neither a page nor a conversation.
+    pub fn without_page(caller: &'a Caller, agent_id: &'a str) -> Self {
+        Self {
+            caller,
+            page_id: "",
+            block_id: None,
+            agent_id,
+            conversation_id: "",
+            shared_state: &NOTHING,
+            url_query: &NOTHING,
+            switches: &NOTHING,
+        }
+    }
+
     pub(crate) fn new(caller: &'a Caller, request: &'a SendRequest) -> Self {
         Self {
             caller,

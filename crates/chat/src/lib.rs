@@ -19,6 +19,7 @@ mod submit;
 mod upkeep;
 
 pub use admission::memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
+pub use admission::quota::QuotaUsage;
 pub use agents::{AgentRequest, AgentSource, SubmissionLimits};
 pub use caller::{Caller, SiteClaims};
 pub use chat::Chat;

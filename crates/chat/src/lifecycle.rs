@@ -3,16 +3,17 @@
 use crate::admission::memory::MemoryGuard;
 use crate::admission::permits::RunPermits;
 use crate::events::{Events, LifecycleObserver};
-use crate::files::uploads;
 use crate::outside::invoke::{self, Invocations};
+use crate::run::title::Titles;
 use crate::stream::journal::Journal;
 use crate::stream::live::RunRegistry;
 use crate::submit::conversation_locks::ConversationLocks;
 use crate::upkeep::readiness::Readiness;
 use crate::upkeep::recovered::RecoveryReports;
 use crate::upkeep::retention::Sweeper;
-use crate::upkeep::{LEASE, purge, recover, replica};
+use crate::upkeep::{LEASE, jobs as upkeep_jobs, recover, replica};
 use crate::{AgentSource, Backlog, Chat, Clock, StoreHealth, Telemetry, now};
+use jobs::{Jobs, Workers};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{Store, StoreError};
@@ -32,7 +33,9 @@ pub(crate) struct Inner {
     pub(crate) journal: Journal,
     pub(crate) conversation_locks: ConversationLocks,
     pub(crate) invocations: Arc<Invocations>,
-    pub(crate) purge: AbortOnDropHandle<()>,
+    /// Runs the jobs of the queue, of the chat and of others.
+    pub(crate) workers: Workers,
+    pub(crate) titles: Titles,
     /// The background tasks of a server that shares its database with others.
     pub(crate) replica: Option<AbortOnDropHandle<()>>,
     pub(crate) readiness: Readiness,
@@ -52,7 +55,7 @@ pub(crate) struct Inner {
 }
 
 impl Chat {
-    /// Recovers the runs of a dead server, purges deleted data, and starts accepting submissions.
+    /// Recovers the runs of a dead server, begins to run jobs, and starts accepting submissions.
     /// `max_runs` is the maximum number of concurrent runs in this process; further ones are
     /// refused with 503.
     ///
@@ -72,6 +75,20 @@ impl Chat {
         agents: Arc<dyn AgentSource>,
         max_runs: usize,
     ) -> Result<Self, StoreError> {
+        Self::open_with_workers(clock, Workers::new(Jobs::new(store)), agents, max_runs).await
+    }
+
+    /// Opens the chat on the database of a queue, and starts the workers.
+    ///
+    /// # Errors
+    /// The same as [`Chat::open`].
+    pub async fn open_with_workers(
+        clock: Clock,
+        workers: Workers,
+        agents: Arc<dyn AgentSource>,
+        max_runs: usize,
+    ) -> Result<Self, StoreError> {
+        let store = workers.jobs().store().clone();
         store.heartbeat(LEASE).await?;
         let recovery = RecoveryReports::default();
         recover::recover(&store, &recovery).await?;
@@ -79,8 +96,6 @@ impl Chat {
         let registry = Arc::new(RunRegistry::default());
         let journal = Journal::start(store.clone(), registry.clone());
         let (events, telemetry) = (recovery.events.clone(), recovery.telemetry.clone());
-        purge::purge(&store, &events, now()).await?;
-        uploads::purge(&store, now()).await?;
         let replica = replica::start(store.clone(), registry.clone(), recovery.clone());
         let sweeper = Sweeper {
             store: store.clone(),
@@ -89,7 +104,10 @@ impl Chat {
             telemetry: telemetry.clone(),
             events: events.clone(),
         };
-        let purge = purge::start(store.clone(), sweeper.clone());
+        let titles = Titles::default();
+        upkeep_jobs::add_handlers(&workers, &sweeper);
+        workers.add(titles.handler(agents.clone()));
+        workers.start();
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
         Ok(Self {
             inner: Arc::new(Inner {
@@ -99,7 +117,8 @@ impl Chat {
                 journal,
                 conversation_locks: ConversationLocks::default(),
                 invocations: Arc::default(),
-                purge,
+                workers,
+                titles,
                 replica,
                 readiness: Readiness::default(),
                 sweeper,
@@ -114,6 +133,16 @@ impl Chat {
                 recovery,
             }),
         })
+    }
+
+    /// Returns the queue of background work.
+    pub fn jobs(&self) -> &Jobs {
+        self.inner.workers.jobs()
+    }
+
+    /// Returns what runs the jobs, to add handlers.
+    pub fn workers(&self) -> &Workers {
+        &self.inner.workers
     }
 
     /// Returns the number of active runs.
@@ -162,16 +191,18 @@ impl Chat {
     /// The first half of [`Chat::shutdown`]; stored data can still be read afterwards.
     pub async fn drain(&self, patience: Duration) {
         self.inner.tasks.close();
-        if tokio::time::timeout(patience, self.inner.tasks.wait()).await.is_err() {
-            self.inner.stopping.cancel();
-            // A stopped run ends within a second and then stores its message.
-            let _ = tokio::time::timeout(Duration::from_secs(5), self.inner.tasks.wait()).await;
-        }
+        let end_runs = async {
+            if tokio::time::timeout(patience, self.inner.tasks.wait()).await.is_err() {
+                self.inner.stopping.cancel();
+                // A stopped run ends within a second and then stores its message.
+                let _ = tokio::time::timeout(Duration::from_secs(5), self.inner.tasks.wait()).await;
+            }
+        };
+        tokio::join!(end_runs, self.inner.workers.shutdown(patience));
     }
 
     /// The second half of [`Chat::shutdown`]; nothing can be read or stored afterwards.
     pub async fn close(&self) {
-        self.inner.purge.abort();
         self.inner.memory.close();
         if let Some(replica) = &self.inner.replica {
             replica.abort();

@@ -64,7 +64,7 @@ fn message(id: &str) -> Submission {
 }
 
 async fn text(frames: Frames) -> String {
-    let all = tokio::time::timeout(Duration::from_secs(40), frames.collect::<Vec<_>>()).await.expect("the stream ends");
+    let all = tokio::time::timeout(Duration::from_secs(60), frames.collect::<Vec<_>>()).await.expect("the stream ends");
     String::from_utf8(all.concat()).unwrap()
 }
 
@@ -91,7 +91,12 @@ async fn run_can_be_watched_on_the_other_server() {
     let (b, _) = serve(&url, vec![]).await;
     let sent = send(&a, message("m1")).await.unwrap();
     let from_start = watch(&b, None).await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    let written = async {
+        while !b.conversation(&ada(), "c").await.unwrap().messages.last().unwrap().text().starts_with("w0 w1") {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), written).await.expect("the other server sees the text");
     // The same submission on the other server joins the same run.
     let joined = send(&b, message("m1")).await.unwrap();
     assert_eq!((&joined.run_id, &joined.message_id), (&sent.run_id, &sent.message_id));

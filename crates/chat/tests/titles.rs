@@ -131,7 +131,7 @@ impl TestChat {
 
     /// Waits until the conversation has this title.
     async fn expect_title(&self, expected: &str) {
-        tokio::time::timeout(Duration::from_secs(20), async {
+        tokio::time::timeout(Duration::from_secs(60), async {
             while self.title().await != expected {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }

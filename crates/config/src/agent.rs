@@ -112,12 +112,13 @@ pub enum TitleModel {
     Other(ModelRef),
 }
 
-/// Endpoints that are called during an agent's runs, with the event as payload. Only those of
-/// `onFinish` are waited for. An endpoint that fails is logged and has no effect on the run.
+/// Endpoints that are called during an agent's runs, those of programs included, with the event as
+/// payload. Only those of `onFinish` are waited for. An endpoint that fails is logged and has no
+/// effect on the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Hooks {
-    /// When a run begins: `model`, `tools`.
+    /// When a run begins: `model`, `tools` (without those of MCP servers and remote agents).
     #[serde(rename = "onStart")]
     #[schemars(inner(regex(pattern = pattern::ENDPOINT_ID)))]
     pub start: Vec<String>,

@@ -9,6 +9,7 @@ use crate::rule::AccessRule;
 use crate::section_type::Sections;
 use crate::served::ServedAgent;
 use crate::source::Location;
+use agent::PolicySettings;
 use contract::{Confirm, DeclaredAnnotations, Price};
 use indexmap::IndexMap;
 use ipnet::IpNet;
@@ -34,6 +35,8 @@ pub struct Config {
     pub connections: IndexMap<String, Connection>,
     /// The agents by id, in the order of the file.
     pub agents: IndexMap<String, Agent>,
+    /// Which tool calls of all agents may run, beside the policies of the agents.
+    pub policy: Option<PolicySettings>,
     /// The sections that capabilities bring.
     pub sections: Sections,
     /// The endpoints of the section `api` by id, in the order of the file.

@@ -1,5 +1,4 @@
-//! The language of a config: the sections and types of connections of this crate and those that
-//! capabilities bring.
+//! The language of a config: what this crate knows and what capabilities and programs add.
 
 use crate::config::MODEL_TYPES;
 use crate::connection_type::ConnectionType;
@@ -11,8 +10,11 @@ use crate::section_type::SectionType;
 use crate::shape::Shape;
 use crate::source::{self, ConfigFiles, Node, Report};
 use crate::{Config, MAIN_FILE, reference, section, shape};
+use operators::Operators;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use wire::page::{AddedBlock, BlockType};
 
 /// The result of loading a config: the config with warnings, or all diagnostics.
 pub type LoadResult = Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>>;
@@ -41,6 +43,10 @@ pub struct LoadAttempt {
 pub struct Language {
     pub(crate) sections: Vec<SectionType>,
     pub(crate) connections: Vec<ConnectionType>,
+    /// The operators that a program adds; `None` for none.
+    operators: Option<Arc<Operators>>,
+    /// The types of blocks that a program adds.
+    blocks: Vec<AddedBlock>,
     /// The JSON Schema with internal keywords.
     pub(crate) schema: Value,
 }
@@ -49,7 +55,45 @@ impl Language {
     /// The language with the sections and the types of connections that capabilities bring.
     pub fn new(sections: &[SectionType], connections: &[ConnectionType]) -> Self {
         let schema = shape::schema_with(sections, connections);
-        Self { sections: sections.to_owned(), connections: connections.to_owned(), schema }
+        let (sections, connections) = (sections.to_owned(), connections.to_owned());
+        Self { sections, connections, operators: None, blocks: Vec::new(), schema }
+    }
+
+    /// Adds the operators of a program.
+    #[must_use]
+    pub fn with_operators(mut self, operators: Arc<Operators>) -> Self {
+        shape::add_operators(&mut self.schema, &operators);
+        Self { operators: Some(operators), ..self }
+    }
+
+    /// Adds the types of blocks of a program.
+    ///
+    /// # Errors
+    /// There is a type of block with the same name.
+    pub fn with_blocks(mut self, blocks: &[AddedBlock]) -> Result<Self, String> {
+        for (index, AddedBlock { name, .. }) in blocks.iter().enumerate() {
+            let is_known = built_in_block(name).is_some();
+            if is_known || blocks.iter().take(index).any(|other| other.name == *name) {
+                return Err(format!("the block type `{name}` cannot be added: there is one with this name already"));
+            }
+        }
+        shape::add_blocks(&mut self.schema, blocks);
+        Ok(Self { blocks: blocks.to_owned(), ..self })
+    }
+
+    /// Returns the operators.
+    pub(crate) fn operators(&self) -> &Operators {
+        self.operators.as_deref().unwrap_or_else(|| Operators::standard())
+    }
+
+    /// Returns a type of block that a program adds.
+    pub(crate) fn added_block(&self, name: &str) -> Option<&AddedBlock> {
+        self.blocks.iter().find(|block| block.name == name)
+    }
+
+    /// Returns the types of blocks that a program adds and that can hold others.
+    pub(crate) fn added_containers(&self) -> impl Iterator<Item = &'static str> {
+        self.blocks.iter().filter(|block| block.holds_blocks).map(|block| block.name)
     }
 
     /// Returns the names of all types of connections.
@@ -104,7 +148,7 @@ impl Language {
 
     /// Returns the JSON Schema of a config with descriptions and defaults, for editors.
     pub fn schema(&self) -> Value {
-        shape::published(&self.sections, &self.connections)
+        shape::published(&self.schema)
     }
 
     /// Returns the reference of the config in Markdown: every key with its type, default and
@@ -112,6 +156,11 @@ impl Language {
     pub fn reference(&self) -> String {
         reference::markdown(&self.schema())
     }
+}
+
+/// Returns a type of block of the product.
+pub(crate) fn built_in_block(name: &str) -> Option<BlockType> {
+    serde_json::from_value(name.into()).ok()
 }
 
 /// The language without capabilities.

@@ -27,7 +27,7 @@ impl Config {
             AccessRule::Roles(roles) => roles.as_slice(),
             AccessRule::Public | AccessRule::Protected => &[],
         });
-        let policies = self.agents.values().filter_map(|agent| agent.policy.as_ref());
+        let policies = self.agents.values().filter_map(|agent| agent.policy.as_ref()).chain(&self.policy);
         let policies = policies.flat_map(|policy| &policy.rules).filter_map(|rule| rule.roles.as_ref()).flatten();
         let quotas = self.quotas.iter().flat_map(|quota| &quota.roles);
         let sign_up = match &self.auth.mode {

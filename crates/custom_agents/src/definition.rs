@@ -82,6 +82,7 @@ fn page(id: &str, custom: &CustomAgent, auth: &AccessRule) -> config::Page {
     let block = |name: &str, kind, properties: Map<String, Value>| Block {
         id: name.to_owned(),
         kind,
+        added: String::new(),
         properties,
         visible: Value::Null,
         events: Events::default(),

@@ -8,6 +8,7 @@ use contract::{ApprovalTerms, CallReports, ModelUse, ToolSpec};
 use dialect::Dialect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use operators::Operators;
 use schemas::{CheckError, Schema};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -60,6 +61,7 @@ pub struct Endpoints {
     endpoints: HashMap<String, CompiledEndpoint>,
     connections: HashMap<String, Connection>,
     pub(crate) secrets: Secrets,
+    pub(crate) operators: Option<Arc<Operators>>,
     timeout: Duration,
 }
 
@@ -115,7 +117,13 @@ impl Endpoints {
         };
         let compile = |endpoint: Endpoint| Ok((endpoint.id.clone(), CompiledEndpoint::new(endpoint, &dialects)?));
         let endpoints = endpoints.into_iter().map(compile).collect::<Result<_, String>>()?;
-        Ok(Self { endpoints, connections, secrets: Secrets::default(), timeout: time })
+        Ok(Self { endpoints, connections, secrets: Secrets::default(), operators: None, timeout: time })
+    }
+
+    /// Sets the operators that routines may use; [`Operators::standard`] by default.
+    #[must_use]
+    pub fn with_operators(self, operators: Arc<Operators>) -> Self {
+        Self { operators: Some(operators), ..self }
     }
 
     /// Sets the secrets that `_secret` reads in requests to databases and web services.

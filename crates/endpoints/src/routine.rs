@@ -331,7 +331,7 @@ impl<'a> Routine<'a> {
             step: Some(self.variables.results.clone()),
             item: Some(self.variables.items.clone()),
             error: self.variables.error.clone(),
-            operators: None,
+            operators: self.context.endpoints.operators.clone(),
             ambient: None,
         };
         let evaluated = facts.evaluate(value).await;

@@ -152,7 +152,8 @@ impl Jobs {
         self.0.kinds.lock().insert(kind);
     }
 
-    pub(crate) fn store(&self) -> &Store {
+    /// Returns the database.
+    pub fn store(&self) -> &Store {
         &self.0.store
     }
 

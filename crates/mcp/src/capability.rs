@@ -81,7 +81,7 @@ impl Capability for McpServers {
             servers.all().iter().for_each(|server| server.close_idle());
             std::future::ready(Ok(()))
         };
-        vec![Job::new("close idle MCP connections", SWEEP_INTERVAL, sweep)]
+        vec![Job::on_each_server("close idle MCP connections", SWEEP_INTERVAL, sweep)]
     }
 }
 

@@ -20,12 +20,12 @@ pub use evaluation::evaluate;
 pub use expression::{Encoder, check_source, evaluate_encoded, evaluate_source};
 pub use families::FAMILIES;
 pub use limits::{evaluate_briefly, evaluate_fully};
-pub use parameters::{Arguments, Kind, Parameter, Parameters};
+pub use parameters::{Arguments, Kind, Parameter, Parameters, optional, required};
 #[cfg(feature = "reference")]
 pub use reference::reference;
 #[cfg(feature = "reference")]
 pub use registry::Docs;
-pub use registry::{CustomFunction, CustomOperator, Definition, Operators, Usage, definition, definitions};
+pub use registry::{Definition, Operators, Usage, definition, definitions};
 #[cfg(feature = "reference")]
 pub use unsupported::instead_of;
 pub use values::{

@@ -90,12 +90,12 @@ pub struct Parameter {
 }
 
 /// A parameter that must be given.
-pub(crate) const fn required(name: &'static str, kind: Kind) -> Parameter {
+pub const fn required(name: &'static str, kind: Kind) -> Parameter {
     Parameter { name, kind, optional: false }
 }
 
 /// A parameter that may be left out.
-pub(crate) const fn optional(name: &'static str, kind: Kind) -> Parameter {
+pub const fn optional(name: &'static str, kind: Kind) -> Parameter {
     Parameter { name, kind, optional: true }
 }
 

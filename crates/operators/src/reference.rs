@@ -2,7 +2,7 @@
 
 use crate::families::FAMILIES;
 use crate::unsupported::UNSUPPORTED;
-use crate::{Definition, Kind, Parameters, Usage};
+use crate::{Definition, Kind, Operators, Parameters, Usage};
 use std::fmt::Write;
 
 const INTRODUCTION: &str = r#"# Operators
@@ -70,7 +70,8 @@ value that is copied or made, and every 32 bytes of a text. Pages that the serve
 expressions take time in proportion to the text; look-around, back references and `\p{…}` are not supported, and `\w`,
 `\d` and the flag `i` know ASCII only.
 
-A program that embeds the server can add operators of its own (`operators::Operators::with`).
+A program of its own can add operators ([extending.md](extending.md#an-operator)). They are evaluated by the server alone: in
+agents and endpoints, not on pages.
 
 ## The operators
 Arguments with names are a mapping or, in this order, a list; those in brackets may be left out. Where a text or a list
@@ -79,20 +80,25 @@ is expected as `on` or as the only argument, `null` counts as an empty one.
 In the examples, the state is `{ name: Ada, seats: 3, cart: [{ price: 2.5 }, { price: 4 }] }`.
 "#;
 
-/// Returns the page.
-pub fn reference() -> String {
+/// Returns the page about these operators.
+pub fn reference(operators: &Operators) -> String {
     let mut page = INTRODUCTION.to_owned();
-    for (title, operators) in FAMILIES {
-        let _ = write!(page, "\n### {title}\n| operator | takes | returns | for example |\n|---|---|---|---|\n");
-        for definition in *operators {
-            write_row(&mut page, definition);
-        }
+    for (title, family) in FAMILIES {
+        write_table(&mut page, title, family.iter());
+    }
+    if !operators.custom().is_empty() {
+        write_table(&mut page, "Added by this program", operators.custom().iter().copied());
     }
     page.push_str("\n## Not supported\nOperators of other systems that `check` knows, and what to use instead.\n\n| operator | instead |\n|---|---|\n");
     for (name, instead) in UNSUPPORTED {
         let _ = writeln!(page, "| `{name}` | {instead} |");
     }
     page
+}
+
+fn write_table<'d>(page: &mut String, title: &str, definitions: impl Iterator<Item = &'d Definition>) {
+    let _ = write!(page, "\n### {title}\n| operator | takes | returns | for example |\n|---|---|---|---|\n");
+    definitions.for_each(|definition| write_row(page, definition));
 }
 
 fn write_row(page: &mut String, definition: &Definition) {

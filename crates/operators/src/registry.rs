@@ -6,7 +6,7 @@ use crate::parameters::{Arguments, Parameters};
 use crate::{OperatorError, meter};
 use serde_json::Value;
 use std::fmt;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// An operator: its name, its parameters, what it does and where it is allowed.
 pub struct Definition {
@@ -49,6 +49,9 @@ pub enum Usage {
     InFunction,
     /// As a parameter that takes a function.
     AsFunction,
+    /// Wherever the server alone evaluates: an operator that a program adds, which the browser's
+    /// code does not have.
+    OnServer,
 }
 
 /// How an operator is evaluated.
@@ -59,11 +62,38 @@ pub(crate) enum Run {
     Plain(fn(Arguments) -> Result<Value, String>),
     /// From its arguments and the evaluation, which calls functions.
     Calling(fn(&mut Evaluation<'_>, Arguments) -> Result<Value, OperatorError>),
+    /// From its arguments only, by a function of another program: it may panic, and what it returns
+    /// has not been charged.
+    Custom(fn(Arguments) -> Result<Value, String>),
     /// It evaluates those parts of its argument that it needs.
     Lazy(fn(&mut Evaluation<'_>, &Value) -> Result<Value, OperatorError>),
 }
 
 impl Definition {
+    /// An operator that a program adds. Its name begins with an underscore and is not one of those
+    /// that exist. `function` computes the value from the arguments, or returns an error message in
+    /// one line. It runs wherever the server evaluates operators, possibly on an async worker and more
+    /// than once, so it must be quick and have no effects. `summary` says in a sentence what it
+    /// returns.
+    pub const fn custom(
+        name: &'static str,
+        parameters: Parameters,
+        function: fn(Arguments) -> Result<Value, String>,
+        summary: &'static str,
+    ) -> Self {
+        #[cfg(not(feature = "reference"))]
+        let _ = summary;
+        Self {
+            name,
+            parameters,
+            usage: Usage::OnServer,
+            keeps_secrets: false,
+            function: Run::Custom(function),
+            #[cfg(feature = "reference")]
+            docs: Docs { summary, examples: &[] },
+        }
+    }
+
     /// Allows it only where nothing is rendered.
     pub(crate) const fn not_rendered(self) -> Self {
         Self { usage: Usage::NotRendered, ..self }
@@ -84,6 +114,7 @@ impl Definition {
             Run::Lazy(run) => return run(evaluation, argument),
             Run::Base => Err(format!("`{}` has no value here", self.name)),
             Run::Plain(run) => run(Arguments::read(self.parameters, evaluation, argument)?),
+            Run::Custom(run) => run_custom(run, Arguments::read(self.parameters, evaluation, argument)?),
             Run::Calling(run) => {
                 let arguments = Arguments::read(self.parameters, evaluation, argument)?;
                 return run(evaluation, arguments);
@@ -120,30 +151,32 @@ pub fn definition(name: &str) -> Option<&'static Definition> {
     definitions().find(|definition| definition.name == name)
 }
 
+/// Calls the function of an operator that a program added, and charges for what it returns.
+fn run_custom(run: fn(Arguments) -> Result<Value, String>, arguments: Arguments) -> Result<Value, String> {
+    // The panic hook has reported where. The function has no access to anything that a panic could
+    // leave half changed.
+    let made = catch_unwind(AssertUnwindSafe(|| run(arguments)));
+    let value = made.map_err(|_| "the operator failed; the reason is in the server log".to_owned())??;
+    meter::charge_value(&value)?;
+    Ok(value)
+}
+
 /// The operators outside of the base set, and those that a program adds.
 pub struct Operators {
     pub(crate) apply: fn(&Self, &mut Evaluation<'_>, &str, &Value) -> Result<Value, OperatorError>,
     /// Charges the budget of the evaluation for one step, or for a copy of a value.
     pub(crate) charge: fn(Option<&Value>) -> Result<(), String>,
-    custom: Vec<CustomOperator>,
+    custom: Vec<&'static Definition>,
 }
-
-/// An operator of a program that uses this crate.
-#[derive(Clone)]
-pub struct CustomOperator {
-    /// The name, with its underscore.
-    pub name: String,
-    /// What it takes.
-    pub parameters: Parameters,
-    /// Computes the value from the arguments, or returns an error message in one line. It runs
-    /// wherever operators are evaluated, possibly on an async worker, so it must be quick.
-    pub run: CustomFunction,
-}
-
-/// The function of a [`CustomOperator`].
-pub type CustomFunction = Arc<dyn Fn(Arguments) -> Result<Value, String> + Send + Sync>;
 
 static STANDARD: Operators = Operators { apply, charge: meter::charge_copy, custom: Vec::new() };
+
+/// The operators of this crate.
+impl Default for Operators {
+    fn default() -> Self {
+        Self { custom: Vec::new(), ..STANDARD }
+    }
+}
 
 impl Operators {
     /// Returns the operators of this crate.
@@ -151,21 +184,45 @@ impl Operators {
         &STANDARD
     }
 
-    /// Returns the operators of this crate and those of a program. Names of this crate keep their
-    /// meaning.
-    pub fn with(custom: Vec<CustomOperator>) -> Self {
-        Self { custom, ..STANDARD }
+    /// Returns the operators of this crate and those that a program adds.
+    ///
+    /// # Errors
+    /// The first one whose name cannot be used, with the reason.
+    pub fn with(custom: Vec<&'static Definition>) -> Result<Self, String> {
+        for (index, Definition { name, .. }) in custom.iter().enumerate() {
+            let is_known = definition(name).is_some() || custom.iter().take(index).any(|other| other.name == *name);
+            let problem = match name.strip_prefix('_') {
+                _ if is_known => "there is one with this name already",
+                Some(rest) if rest.starts_with(|first: char| first.is_ascii_alphabetic()) => continue,
+                _ => "a name begins with one underscore and a letter",
+            };
+            return Err(format!("the operator `{name}` cannot be added: {problem}"));
+        }
+        Ok(Self { custom, ..STANDARD })
     }
 
     /// Returns the operators that were added.
-    pub fn custom(&self) -> &[CustomOperator] {
+    pub fn custom(&self) -> &[&'static Definition] {
         &self.custom
+    }
+
+    /// Returns the definition of one of them.
+    pub fn definition(&self, name: &str) -> Option<&'static Definition> {
+        definition(name).or_else(|| self.custom.iter().copied().find(|custom| custom.name == name))
     }
 }
 
+/// Formats the name.
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Definition").field(&self.name).finish()
+    }
+}
+
+/// Formats the names of those that were added.
 impl fmt::Debug for Operators {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.custom.iter().map(|operator| &operator.name)).finish()
+        f.debug_list().entries(&self.custom).finish()
     }
 }
 
@@ -179,13 +236,10 @@ fn apply(
         if name == crate::function::CAPTURED {
             return crate::function::read_captured(evaluation, argument);
         }
-        if let Some(definition) = definition(name) {
-            return definition.run(evaluation, argument);
+        match operators.definition(name) {
+            Some(definition) => definition.run(evaluation, argument),
+            None => Err(evaluation.error(unknown(name))),
         }
-        let custom = operators.custom.iter().find(|operator| operator.name == name);
-        let Some(custom) = custom else { return Err(evaluation.error(unknown(name))) };
-        let arguments = Arguments::read(custom.parameters, evaluation, argument)?;
-        (custom.run)(arguments).map_err(|message| evaluation.error(message))
     })
 }
 

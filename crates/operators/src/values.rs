@@ -18,8 +18,13 @@ pub fn is_dynamic(value: &Value) -> bool {
 /// Returns whether a value contains an expression or a template, whose evaluation needs
 /// [`Scope::expressions`](crate::Scope::expressions).
 pub fn has_expressions(value: &Value) -> bool {
-    // Within a function, their names begin with two underscores or more.
-    contains(value, |name| ExpressionLanguage::from_operator(name_outside_functions(name)).is_some())
+    contains(value, is_expression)
+}
+
+/// Returns whether an operator is an expression or a template. Within a function, their names begin
+/// with two underscores or more.
+fn is_expression(name: &str) -> bool {
+    ExpressionLanguage::from_operator(name_outside_functions(name)).is_some()
 }
 
 /// Returns whether a value contains an operator outside of the base set, whose evaluation needs
@@ -31,10 +36,11 @@ pub fn has_further_operators(value: &Value) -> bool {
 /// Returns whether the evaluation of a value may be expensive, so that it needs a budget. The work of
 /// operators that read values is proportional to the size of the config and of the values.
 pub fn is_costly(value: &Value) -> bool {
-    let is_computed = |name: &str| {
-        !BASE.contains(&name) && definition(name).is_none_or(|definition| definition.usage != Usage::Value)
-    };
-    contains(value, is_computed) || has_expressions(value)
+    contains(value, |name| {
+        let is_computed =
+            !BASE.contains(&name) && definition(name).is_none_or(|definition| definition.usage != Usage::Value);
+        is_computed || is_expression(name)
+    })
 }
 
 /// The operators that the evaluator knows without [`Scope::operators`](crate::Scope::operators).

@@ -1,12 +1,11 @@
 //! Errors, functions and limits of the operators outside of the base set.
 
 use operators::{
-    Arguments, CustomOperator, Kind, Operators, Parameters, Scope, evaluate, evaluate_briefly, evaluate_fully,
-    has_further_operators, is_costly,
+    Definition, Kind, Operators, Parameters, Scope, evaluate, evaluate_briefly, evaluate_fully, has_further_operators,
+    is_costly,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 fn check(value: Value, expected: &str) {
     let state = json!({
@@ -181,12 +180,17 @@ fn patterns_are_bounded() {
     check("(".repeat(1_000), "nest");
 }
 
+/// Operators as a program adds them.
+static ADDED: [Definition; 4] = [
+    Definition::custom("_shout", Parameters::One(Kind::Text), |mut given| Ok(format!("{}!", given.text(0)).into()), ""),
+    Definition::custom("_fail", Parameters::One(Kind::Any), |_| Err("not today".to_owned()), ""),
+    Definition::custom("_crash", Parameters::Values(Kind::List), |mut given| Ok(given.list(9).remove(0)), ""),
+    Definition::custom("_many", Parameters::Nothing, |_| Ok(vec![0; 10_000].into()), ""),
+];
+
 #[test]
 fn a_program_can_add_operators() {
-    let shout: Arc<dyn Fn(Arguments) -> Result<Value, String> + Send + Sync> =
-        Arc::new(|mut arguments| Ok(format!("{}!", arguments.text(0)).into()));
-    let custom = CustomOperator { name: "_shout".to_owned(), parameters: Parameters::One(Kind::Text), run: shout };
-    let operators = Operators::with(vec![custom]);
+    let operators = Operators::with(ADDED.iter().collect()).unwrap();
     let scope = Scope { operators: Some(&operators), ..Scope::default() };
     let check = |value: Value, expected: &str| {
         let seen = evaluate(&value, &scope).map_or_else(|error| error.to_string(), |value| value.to_string());
@@ -195,7 +199,34 @@ fn a_program_can_add_operators() {
     check(json!({ "_shout": { "_string.concat": ["he", "y"] } }), r#""hey!""#);
     check(json!({ "_array.map": [["a"], { "_function": { "__shout": { "__args": 0 } } }] }), r#"["a!"]"#);
     check(json!({ "_shout": 1 }), "/_shout: expected a text, found a number");
-    assert!(has_further_operators(&json!([{ "_shout": "a" }])));
+    check(json!({ "a": { "_fail": 1 } }), "/a/_fail: not today");
+    check(json!({ "_crash": [] }), "/_crash: the operator failed; the reason is in the server log");
+    // What it makes is charged, as what other operators make.
+    check(json!({ "_array.length": { "_many": null } }), "10000");
+    let often = json!({ "_array.map": [vec![0; 50], { "_function": { "__many": null } }] });
+    let error = evaluate(&often, &scope).unwrap_err().to_string();
+    assert!(error.ends_with("the evaluation takes too much work"), "{error}");
+    assert!(has_further_operators(&json!([{ "_shout": "a" }])) && is_costly(&json!([{ "_shout": "a" }])));
+}
+
+#[test]
+fn operators_cannot_be_added_under_any_name() {
+    const fn named(name: &'static str) -> Definition {
+        Definition::custom(name, Parameters::Nothing, |_| Ok(Value::Null), "")
+    }
+    static NAMES: [Definition; 4] = [named("_if"), named("shout"), named("__shout"), named("_")];
+    let check = |added: Vec<&'static Definition>, expected: &str| {
+        assert_eq!(Operators::with(added).err().as_deref(), Some(expected));
+    };
+    check(vec![&NAMES[0]], "the operator `_if` cannot be added: there is one with this name already");
+    check(vec![&ADDED[0], &ADDED[0]], "the operator `_shout` cannot be added: there is one with this name already");
+    for definition in &NAMES[1..] {
+        let name = definition.name;
+        check(
+            vec![definition],
+            &format!("the operator `{name}` cannot be added: a name begins with one underscore and a letter"),
+        );
+    }
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

@@ -34,7 +34,7 @@ pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerd
 pub use error::StoreError;
 pub use files::{FILE_PIECE, FileRow, NewFile};
 pub use history::branches::{CopyBranch, Deletion, MessageNode, SetBranch};
-pub use history::change::ConversationToDelete;
+pub use history::change::{ConversationToDelete, set_generated_title};
 pub use history::conversations::{Conversation, ConversationCursor, ConversationRow, MAX_CONVERSATIONS, RunRow};
 pub use history::copies::{ImportedConversation, ImportedMessage, MAX_SHARES};
 pub use history::event_claims::ClaimEvents;
@@ -47,7 +47,7 @@ pub use run::grants::{GrantRow, MAX_GRANTS, NewGrant};
 pub use run::invocations::FinishInvocation;
 pub use run::run_events::{JournalBatch, JournalRow, MAX_EVENTS};
 pub use run::runs::{FinishRun, OpenRun};
-pub use run::steps::{MAX_STEPS, StepRecord, StepTotals};
+pub use run::steps::{MAX_STEPS, StepRecord, StepTotals, append_steps};
 pub use run::tool_calls::{CallRepeat, RepeatableCall, StartedCall, SubAgentCall, ToolCallState, ToolOutcome};
 pub use schema::{CapabilityTables, Migration, Schema, Table};
 pub use search::{MAX_HITS, SearchCursor};

@@ -34,6 +34,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0023_reasons_of_ends",
     "0024_event_claims",
     "0025_jobs",
+    "0026_calls_of_invocations",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -47,6 +48,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0023_reasons_of_ends",
     "0024_event_claims",
     "0025_jobs",
+    "0026_calls_of_invocations",
 ];
 
 /// Returns the migrations for SQLite.

@@ -29,7 +29,7 @@ impl Host for WorkflowHost {
     }
 
     fn start<'a>(&'a self, db: &'a mut Db, run: TriggeredRun) -> BoxFuture<'a, Result<StartOutcome, StoreError>> {
-        Box::pin(async move { start_in(db, &self.0.jobs, &self.0.current.config(), run).await })
+        Box::pin(async move { start_in(db, self.0.chat.jobs(), &self.0.current.config(), run).await })
     }
 
     fn ends(&self, run_ids: Vec<String>) -> BoxFuture<'_, Result<HashMap<String, RunEnd>, StoreError>> {

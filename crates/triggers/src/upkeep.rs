@@ -37,9 +37,9 @@ pub(crate) fn jobs(triggers: &Triggers) -> Vec<Job> {
         async move { prune(&triggers).await }
     };
     vec![
-        Job::new("start scheduled workflows", TICKS, ticks),
-        Job::new("start workflows after events", EVENTS, events),
-        Job::new("delete old deliveries of triggers", PRUNE, prune),
+        Job::on_each_server("start scheduled workflows", TICKS, ticks),
+        Job::on_each_server("start workflows after events", EVENTS, events),
+        Job::recurring("triggers.prune", PRUNE, prune),
     ]
 }
 

@@ -144,6 +144,10 @@ impl ErrorCode {
     }
 }
 
+/// The number of digits of a trace id that a user is shown: enough to find it in the log, and few
+/// enough to be read out.
+const REFERENCE_DIGITS: usize = 8;
+
 impl UserError {
     /// Creates an error with a code and a message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
@@ -156,10 +160,10 @@ impl UserError {
         Self { reason: Some(reason), ..self }
     }
 
-    /// Returns the trace id if only an operator can help.
+    /// Returns the beginning of the trace id if only an operator can help.
     pub fn reference(&self) -> Option<&str> {
         let is_his = matches!(self.code, ErrorCode::Internal | ErrorCode::Unavailable);
-        self.trace_id.as_deref().filter(|_| is_his)
+        self.trace_id.as_deref().filter(|_| is_his).map(|id| id.get(..REFERENCE_DIGITS).unwrap_or(id))
     }
 
     /// 404, the same whether the object does not exist or belongs to someone else.
@@ -179,7 +183,7 @@ impl UserError {
 }
 
 impl std::fmt::Display for UserError {
-    /// Writes the message; if only an operator can help, the trace id follows as a reference.
+    /// Writes the message; if only an operator can help, the beginning of the trace id follows as a reference.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)?;
         match self.reference() {

@@ -1,50 +1,84 @@
 //! The texts of the UI, and locales that replace them.
 //!
-//! The browser code contains the English texts and looks a text up by its number. The server builds
-//! a locale and sends it with the page as pairs of number and text, limited to the texts that
-//! differ.
+//! The browser's code contains the English texts. The server builds a locale and sends it with the
+//! page as pairs of number and text, limited to the texts that differ.
 
-mod table;
-
-pub use table::Text;
+mod chat;
+mod page;
 
 use litemap::LiteMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// Generates the table: a number, a name and an English text for each entry.
+/// A text of the UI. It refers to its English text, instead of being an index into a table, so that
+/// each chunk of the browser's code contains the texts that it uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Text(&'static Entry);
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    number: u16,
+    english: &'static str,
+}
+
+/// Generates a table of texts, numbered from `first`: a constant of [`Text`] with a name and an
+/// English text for each entry.
 macro_rules! texts {
-    ($($name:ident = $english:literal,)*) => {
-        /// A text of the UI; the documentation of each variant is its English text.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        #[repr(u16)]
-        pub enum Text {
-            $(#[doc = concat!("“", $english, "”")] $name,)*
+    ($first:expr; $($name:ident = $english:literal,)*) => {
+        use super::{Entry, Text};
+
+        enum Position {
+            $($name,)*
         }
 
+        #[expect(non_upper_case_globals, reason = "a text is named like a variant of an enum")]
         impl Text {
-            /// All texts, in the order of their numbers.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-            const ENGLISH: &'static [&'static str] = &[$($english,)*];
-            pub(super) const NAMES: &'static [&'static str] = &[$(stringify!($name),)*];
-
-            /// Returns the English text.
-            pub fn english(self) -> &'static str {
-                Self::ENGLISH[self as usize]
-            }
+            $(
+                #[doc = concat!("“", $english, "”")]
+                pub const $name: Self = Self(&Entry { number: $first as u16 + Position::$name as u16, english: $english });
+            )*
         }
+
+        pub(super) const TEXTS: &[Text] = &[$(Text::$name,)*];
+        pub(super) const NAMES: &[&str] = &[$(stringify!($name),)*];
     };
 }
 
 use texts;
 
+const COUNT: usize = page::TEXTS.len() + chat::TEXTS.len();
+
 impl Text {
+    /// All texts, in the order of their numbers.
+    pub const ALL: &'static [Self] = &joined::<_, COUNT>(page::TEXTS, chat::TEXTS);
+    const NAMES: &'static [&'static str] = &joined::<_, COUNT>(page::NAMES, chat::NAMES);
+
+    /// Returns the number by which a page refers to the text.
+    pub fn number(self) -> usize {
+        usize::from(self.0.number)
+    }
+
+    /// Returns the English text.
+    pub fn english(self) -> &'static str {
+        self.0.english
+    }
+
     /// Returns the key in a config, for example `tryAgain`.
     pub fn key(self) -> String {
-        let name = Self::NAMES[self as usize];
+        let name = Self::NAMES[self.number()];
         name[..1].to_ascii_lowercase() + &name[1..]
     }
+}
+
+/// Joins two slices with `N` elements in total.
+const fn joined<T: Copy, const N: usize>(first: &[T], second: &[T]) -> [T; N] {
+    let (mut all, mut at) = ([first[0]; N], 0);
+    while at < N {
+        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        at += 1;
+    }
+    all
 }
 
 /// Identifies this version of the table, since the numbers may mean other texts in another version
@@ -103,7 +137,7 @@ impl Locale {
 
     /// Sets a text.
     pub fn set(&mut self, text: Text, words: impl Into<String>) {
-        self.texts.insert(text as u16, words.into());
+        self.texts.insert(text.0.number, words.into());
     }
 
     /// Sets a text, as [`Self::set`], and returns the locale.
@@ -198,6 +232,7 @@ mod tests {
             }
         }
         assert_eq!(words.len(), Text::ALL.len());
+        assert!(Text::ALL.iter().enumerate().all(|(number, text)| text.number() == number));
         assert_eq!(Text::Months.english().split(' ').count(), 12);
         assert_eq!(words["months"].split(' ').count(), 12);
     }

@@ -7,6 +7,8 @@
 //! documents them (see `define.rs`). Pages that are written in Rust use the same types.
 
 mod action;
+#[cfg(feature = "schema")]
+mod added;
 mod block_type;
 mod chat;
 mod client_tool;
@@ -27,6 +29,8 @@ pub use action::{
     Action, ActionType, CallEndpointParams, CallMethodParams, InputsParams, LinkParams, MessageParams, MessageStatus,
     ThrowParams,
 };
+#[cfg(feature = "schema")]
+pub use added::AddedBlock;
 pub use block_type::BlockType;
 pub use chat::{AgentChatProperties, FeedbackValue};
 pub use client_tool::ClientTool;
@@ -123,6 +127,10 @@ pub struct Block {
     #[serde(rename = "type")]
     #[cfg_attr(feature = "schema", schemars(flatten))]
     pub kind: BlockType,
+    /// The name of the type, if a program adds it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub added: String,
     /// The properties; their operators are not evaluated.
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -149,6 +157,7 @@ read_struct!(Page { id: "id", title: "title", events: "events" or default, block
 read_struct!(Block {
     id: "id",
     kind: "type",
+    added: "added" or default,
     properties: "properties" or default,
     visible: "visible" or default,
     events: "events" or default,

@@ -20,6 +20,8 @@ pub use triggered::{
 use capability::{Capability, Context, Definition, Job};
 use config::SectionType;
 use definition::Workflows;
+use jobs::Due;
+use service::Runs;
 use std::sync::Arc;
 use std::time::Duration;
 use web::admin::Section;
@@ -53,29 +55,26 @@ impl Capability for WorkflowRuns {
         Some(console::section(context.clone()))
     }
 
-    fn handlers(&self, context: &Context) -> Vec<jobs::Handler> {
-        vec![engine::handler(Arc::new(engine::ContextHost(context.clone())))]
-    }
-
     fn jobs(&self, context: &Context) -> Vec<Job> {
-        let context = context.clone();
-        let sweep = move || sweep(context.clone());
-        vec![Job::new("workflow runs", SWEEP_INTERVAL, sweep)]
+        let advance = engine::handler(Arc::new(engine::ContextHost(context.clone())));
+        let runs = Runs::from(context);
+        let sweep = move || sweep(runs.clone());
+        vec![Job::handler(advance), Job::recurring("workflows.sweep", SWEEP_INTERVAL, sweep)]
     }
 }
 
 /// Deletes old runs, and wakes runs that no job drives, for example because an operator has
 /// cancelled it.
-async fn sweep(context: Context) -> anyhow::Result<()> {
+async fn sweep(runs: Runs) -> anyhow::Result<()> {
     let now = now_millis();
-    while store::delete_ended_before(&context.store, now - RETENTION.as_millis() as i64).await? {}
+    while store::delete_ended_before(&runs.store, now - RETENTION.as_millis() as i64).await? {}
     let before = now - SWEEP_INTERVAL.as_millis() as i64;
-    for (run_id, owner) in store::open_without(&context.store, engine::ADVANCE.name(), before).await? {
+    for (run_id, owner) in store::open_without(&runs.store, engine::ADVANCE.name(), before).await? {
         tracing::warn!(run = run_id, "a workflow's run had no job");
-        let jobs = context.jobs.clone();
-        let write = context
+        let jobs = runs.jobs.clone();
+        let write = runs
             .store
-            .write(move |db| Box::pin(async move { engine::wake(&jobs, db, &run_id, &owner, jobs::Due::Now).await }));
+            .write(move |db| Box::pin(async move { engine::wake(&jobs, db, &run_id, &owner, Due::Now).await }));
         write.await?;
     }
     Ok(())

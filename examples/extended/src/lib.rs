@@ -1,32 +1,24 @@
 #![doc = include_str!("../README.md")]
 
-mod echo;
-mod warehouse;
+mod gauge;
+#[cfg(feature = "ssr")]
+mod server;
 
-use capability::{AgentTools, Capability, Definition};
-use config::{Config, Connection, ConnectionType, SectionType};
-use contract::Model;
-use echo::{Echo, EchoModel};
-use std::sync::Arc;
-use warehouse::{AgentStock, Warehouse};
+#[cfg(feature = "ssr")]
+pub use server::DEFINITION;
 
-/// What this crate adds to the product.
-pub const DEFINITION: Definition = Definition {
-    sections: &[SectionType::of::<AgentStock>()],
-    connections: &[ConnectionType::of::<Warehouse>(), ConnectionType::of::<Echo>()],
-    start: Some(|_| Ok(Arc::new(Extended))),
-    ..Definition::new("extended")
-};
+use app::blocks::RustBlockType;
 
-struct Extended;
+/// The types of blocks that this crate adds, for the server and the browser.
+pub const BLOCKS: &[RustBlockType] = &[RustBlockType::of::<gauge::Gauge>()];
 
-impl Capability for Extended {
-    fn agent_tools(&self, config: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
-        let tools = agent.section::<AgentStock>().map(|stock| stock.tool(config)).transpose()?;
-        Ok(AgentTools { tools: tools.into_iter().collect(), ..AgentTools::default() })
-    }
-
-    fn model(&self, connection: &Connection, model: &str) -> Option<Arc<dyn Model>> {
-        Some(Arc::new(EchoModel::new(model, connection.properties::<Echo>()?)))
-    }
+/// Called by the page's script once the WASM is there.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    use leptos::prelude::*;
+    app::hydration::when_loaded(|| {
+        hydrate_body(|| view! { <app::App blocks=BLOCKS /> });
+        app::hydration::mark_alive();
+    });
 }

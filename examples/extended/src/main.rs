@@ -1,14 +1,15 @@
-//! The whole of Chatwright, with what this crate adds.
+//! The server side: the whole of Chatwright, with what this crate adds.
 
 use rust_embed::RustEmbed;
 use std::process::ExitCode;
 
-/// The site of the product, as `cargo xtask` builds it.
+/// The site with this crate's WASM, as `cargo xtask` builds it.
 #[derive(RustEmbed)]
-#[folder = "$CHATWRIGHT_SITE"]
+#[folder = "$CHATWRIGHT_EXTENDED_SITE"]
 #[allow_missing = true]
 struct SiteFiles;
 
 fn main() -> ExitCode {
-    server::run(server::Site { files: SiteFiles::get, pages: &[], capabilities: &[extended::DEFINITION] })
+    let capabilities = &[extended::DEFINITION];
+    server::run(server::Site { files: SiteFiles::get, pages: &[], blocks: extended::BLOCKS, capabilities })
 }

@@ -6,6 +6,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+/// The folder of the example's config.
+const EXAMPLE: &str = env!("CARGO_MANIFEST_DIR");
+
 /// A running server, which is killed when it is dropped.
 struct Server(Child);
 
@@ -22,10 +25,11 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Starts the program with the example's config and returns its URL.
-fn start(folder: &Path) -> (Server, String) {
+/// Starts the program with a config, with its database in `folder`, and returns its URL.
+fn start(folder: &Path, config: &str) -> (Server, String) {
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let database = format!("sqlite://{}", folder.join("extended.db").display());
-    let arguments = ["serve", "--addr", "127.0.0.1:0", "--config", env!("CARGO_MANIFEST_DIR"), "--database", &database];
+    let arguments = ["serve", "--addr", "127.0.0.1:0", "--config", config, "--database", &database];
     let mut child = command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -45,12 +49,70 @@ async fn check_answer(url: &str, agent: &str, question: &str, expected: &str) {
 
 #[tokio::test]
 async fn agents_use_the_added_provider_and_the_added_tool() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let folder = tempfile::tempdir().unwrap();
-    let (_server, url) = start(folder.path());
+    let (_server, url) = start(folder.path(), EXAMPLE);
     check_answer(&url, "parrot/parrot", "Hello", "\"delta\":\"Hello \"").await;
     check_answer(&url, "home/storekeeper", "Look up bolt", "\"count\":120").await;
     check_answer(&url, "home/storekeeper", "Look up washer", "The parts are: bolt, nut.").await;
+}
+
+#[tokio::test]
+async fn the_server_renders_the_added_block() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, url) = start(folder.path(), EXAMPLE);
+    let html = reqwest::get(format!("{url}/home")).await.unwrap().text().await.unwrap().replace("<!>", "");
+    assert!(html.contains(r#"Shelf: 0 of 100 <meter max="100" value="0">"#), "{html}");
+}
+
+#[tokio::test]
+async fn the_added_operator_is_evaluated_in_endpoints() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, url) = start(folder.path(), EXAMPLE);
+    let call = async |bolts: u32| {
+        let call = reqwest::Client::new().post(format!("{url}/api/endpoints/home/fill"));
+        call.json(&json!({ "bolts": bolts })).send().await.unwrap().text().await.unwrap()
+    };
+    assert!(call(50).await.contains("25"), "{}", call(50).await);
+}
+
+#[tokio::test]
+async fn the_added_operator_is_evaluated_for_each_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |of: u32| {
+        let steps = format!("{{ _percent: {{ part: 1, of: {of} }} }}");
+        let agent =
+            format!("id: parrot, type: Agent, connectionId: echo, properties: {{ model: loud, maxSteps: {steps} }}");
+        let chat = "id: chat, type: AgentChat, properties: { agentId: parrot }";
+        format!(
+            "connections: [{{ id: echo, type: Echo }}]\nagents: [{{ {agent} }}]\npages: [{{ id: parrot, blocks: [{{ {chat} }}] }}]\n"
+        )
+    };
+    let file = folder.path().join("chatwright.yaml");
+    std::fs::write(&file, config(20)).unwrap();
+    let (server, url) = start(folder.path(), file.to_str().unwrap());
+    check_answer(&url, "parrot/parrot", "Hello", "\"delta\":\"Hello \"").await;
+    drop(server);
+    // Its error is one of the turn.
+    std::fs::write(&file, config(0)).unwrap();
+    let (_server, url) = start(folder.path(), file.to_str().unwrap());
+    let body = json!({ "id": "c2", "messages": [{ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": "Hi" }] }] });
+    let refused =
+        reqwest::Client::new().post(format!("{url}/api/agent/parrot/parrot")).json(&body).send().await.unwrap();
+    let refused = refused.text().await.unwrap();
+    assert!(refused.contains("This agent is not available right now"), "{refused}");
+}
+
+#[test]
+fn what_was_added_is_documented() {
+    let check = |arguments: &[&str], expected: &str| {
+        let output = command(arguments).output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.contains(expected), "{expected} is not in:\n{printed}");
+    };
+    let operator = "### Added by this program\n| operator | takes | returns | for example |\n|---|---|---|---|\n| `_percent` | `part`, `of` | A part of a number";
+    check(&["schema", "--operators"], operator);
+    check(&["schema", "--markdown"], "| `max` | number or operator | `100.0` | The value of something that is full. |");
+    check(&["schema"], "Shows how full something is");
 }
 
 /// Runs `check` on a config and returns what it prints.
@@ -76,6 +138,13 @@ fn mistakes_in_added_parts_are_reported_with_their_position() {
     };
     check(&warehouse("{ _secret: NOT_SET }"), "the environment variable `NOT_SET` is not set");
     check(&warehouse("abc"), "chatwright.yaml:6:15: error: a key of the warehouse has at least 4 characters");
+    let page = |block: &str| format!("pages: [{{ id: home, blocks: [{{ id: b, {block} }}] }}]\n");
+    check(&page("type: Gaug"), "did you mean `Gauge`?");
+    check(&page("type: Gauge, properties: { valu: 1 }"), "did you mean `value`?");
+    check(&page("type: Gauge, properties: { value: 101 }"), "chatwright.yaml:1:74: error: the highest value is 100");
+    check(&page("type: Gauge, events: { onRefres: [] }"), "did you mean `onRefresh`?");
+    let on_page = "chatwright.yaml:1:76: error: the operator `_percent` is evaluated by the server alone";
+    check(&page("type: Gauge, properties: { value: { _percent: [1, 2] } }"), on_page);
     let agent =
         "agents: [{ id: a, type: Agent, connectionId: w, properties: { model: m }, stock: { connectionId: e } }]\n";
     let echo = "connections: [{ id: e, type: Echo }, { id: w, type: Warehouse, properties: { apiKey: { _secret: WAREHOUSE_KEY }, stock: {} } }]\n";

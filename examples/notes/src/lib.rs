@@ -53,6 +53,6 @@ impl Capability for Notes {
             let store = store.clone();
             async move { Ok(store::delete_before(&store, web::times::now_millis() - RETENTION.as_millis() as i64).await?) }
         };
-        vec![Job::new("delete old notes", SWEEP_INTERVAL, sweep)]
+        vec![Job::recurring("notes.delete_old", SWEEP_INTERVAL, sweep)]
     }
 }

@@ -10,5 +10,5 @@ use std::process::ExitCode;
 struct SiteFiles;
 
 fn main() -> ExitCode {
-    server::run(server::Site { files: SiteFiles::get, pages: &[], capabilities: &[notes::DEFINITION] })
+    server::run(server::Site { files: SiteFiles::get, pages: &[], blocks: &[], capabilities: &[notes::DEFINITION] })
 }

@@ -46,8 +46,8 @@ fn intake() -> PageRegions {
         <Customers />
     };
     PageRegions {
-        content: Some(RegionView { share: Some(6), ..RegionView::new(content) }),
-        chat: Some(RegionView { share: Some(6), ..RegionView::new(view! { <Assistant /> }) }),
+        content: Some(RegionView { share: Some(5000), ..RegionView::new(content) }),
+        chat: Some(RegionView { share: Some(5000), ..RegionView::new(view! { <Assistant /> }) }),
         ..PageRegions::default()
     }
 }

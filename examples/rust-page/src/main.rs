@@ -10,5 +10,5 @@ use std::process::ExitCode;
 struct Files;
 
 fn main() -> ExitCode {
-    server::run(server::Site { files: Files::get, pages: rust_page::PAGES, capabilities: &[] })
+    server::run(server::Site { files: Files::get, pages: rust_page::PAGES, blocks: &[], capabilities: &[] })
 }

@@ -13,6 +13,7 @@ mod matrix;
 mod modes;
 mod revoked;
 mod routes;
+mod workflows;
 
 use crate::Site;
 use crate::capabilities::config_language;
@@ -57,7 +58,7 @@ pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
     match path.strip_prefix("/api/")?.split('/').next()? {
         "agent" | "runs" => Some(KeyScope::Agents),
         "conversations" | "folders" | "search" | "shares" => Some(KeyScope::Conversations),
-        "endpoints" => Some(KeyScope::Endpoints),
+        "endpoints" | "workflows" => Some(KeyScope::Endpoints),
         "admin" => Some(KeyScope::Admin),
         _ => None,
     }
@@ -115,7 +116,7 @@ pub(crate) async fn state(config: &str) -> AppState {
     let env = HashMap::from([("KEY".to_owned(), KEY.to_owned())]);
     let loaded = config_language().read_embedded(&[("chatwright.yaml", config)], &env).outcome;
     let (config, _) = loaded.unwrap_or_else(|problems| panic!("{}", config::render(&problems)));
-    let site = Site { files: |_| None, pages: &[], capabilities: &[] };
+    let site = Site { files: |_| None, pages: &[], blocks: &[], capabilities: &[] };
     let composition =
         Arc::new(Composition::new(config, LoadSummary::default(), "sqlite::memory:", None, site).await.unwrap());
     let metrics = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder().handle();

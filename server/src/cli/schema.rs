@@ -1,6 +1,6 @@
 //! `chatwright schema`: prints the JSON Schema of the config, or the pages that are made from the code.
 
-use crate::capabilities::config_language;
+use crate::capabilities::{all_operators, config_language};
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ pub(super) struct SchemaArguments {
 pub(super) fn run(arguments: &SchemaArguments) -> ExitCode {
     let language = config_language();
     let text = match arguments {
-        SchemaArguments { operators: true, .. } => operators::reference(),
+        SchemaArguments { operators: true, .. } => operators::reference(&all_operators()),
         SchemaArguments { markdown: true, .. } => language.reference(),
         _ => format!("{:#}\n", language.schema()),
     };

@@ -6,6 +6,7 @@ use crate::compose::{self, Composition, LoadSummary};
 use crate::router::{AppState, router};
 use crate::telemetry::{RunTelemetry, metrics, traces};
 use crate::{listen, memory, reload, shutdown};
+use capability::Job;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -65,11 +66,12 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     let jobs = TaskTracker::new();
     let context = state.composition.context();
     for job in state.composition.current.capabilities().jobs(&context) {
-        jobs.spawn(job.repeat(stop.clone()));
+        match job {
+            Job::Queued(handler) => state.composition.chat.workers().add(handler),
+            Job::OnEachServer(job) => drop(jobs.spawn(job.repeat(stop.clone()))),
+        }
     }
     jobs.close();
-    let workers = state.composition.workers.clone();
-    workers.start();
     let failures = state.composition.current.failed_attempts();
     tokio::spawn({
         let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());
@@ -88,8 +90,7 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
         let closed = closed.clone();
         async move {
             stop.cancelled().await;
-            // Jobs may wait for answers, which end as well.
-            tokio::join!(chat.drain(drain), workers.shutdown(drain));
+            chat.drain(drain).await;
             closed.cancel();
             chat
         }

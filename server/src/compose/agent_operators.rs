@@ -3,6 +3,7 @@
 use super::agent_settings::settings;
 use super::agents::models_for;
 use super::models::ModelBuilder;
+use crate::capabilities::all_operators;
 use agent::Agent;
 use config::Config;
 use endpoints::{OwnedScope, Secrets};
@@ -62,7 +63,8 @@ impl AgentOperators {
 
     async fn evaluate(&self, agent: &mut Agent, user: Value, context: Map<String, Value>) -> Result<(), String> {
         let payload = Some(Arc::new(Value::Object(context)));
-        let facts = OwnedScope { payload, user: Some(Arc::new(user)), ..OwnedScope::default() };
+        let (user, operators) = (Some(Arc::new(user)), Some(all_operators()));
+        let facts = OwnedScope { payload, user, operators, ..OwnedScope::default() };
         let to_text = |error: OperatorError| error.to_string();
         if let Some(instructions) = &self.instructions {
             agent.instructions = match facts.evaluate(instructions).await.map_err(to_text)? {

@@ -10,7 +10,7 @@ use super::mentions;
 use super::models::ModelBuilder;
 use super::page_tools::PageTools;
 use super::pages::{ChatOrigin, PageChat, Pages};
-use super::policy::AgentPolicy;
+use super::policy::{self, AgentPolicy};
 use super::titles::TitleSource;
 use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
@@ -21,7 +21,7 @@ use config::{Config, ModelRef, OpenAiApi};
 use contract::{Annotations, ApprovalTerms, Execution, Model, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
 use futures::future::BoxFuture;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tools::{AskUserTool, StateField};
@@ -37,6 +37,8 @@ pub(crate) struct ConfiguredAgents {
     tools: PageTools,
     rights: Arc<Rights>,
     hooks: Arc<HookRunner>,
+    /// The policy of the whole server.
+    policy: Option<AgentPolicy>,
 }
 
 /// An agent with the parts that depend on the caller and the page.
@@ -104,8 +106,11 @@ impl ConfiguredAgents {
             };
             agents.insert(agent.id.clone(), configured);
         }
+        let policy = config.policy.as_ref();
+        let policy = policy.map(|policy| AgentPolicy::build(policy, endpoints, &rights, &kept.meters)).transpose();
+        let policy = policy.map_err(|error| anyhow!("policy: {error}"))?;
         let hooks = HookRunner::new(endpoints.clone(), rights.clone(), kept.meters.clone());
-        Ok(Self { agents, pages, tools, rights, hooks })
+        Ok(Self { agents, pages, tools, rights, hooks, policy })
     }
 }
 
@@ -158,6 +163,14 @@ impl ConfiguredAgents {
         Ok(Arc::new(agent))
     }
 
+    /// Adds the policy of the whole server, which sub-agents inherit from the agent.
+    fn with_policy(&self, agent: Arc<Agent>, caller: &Caller) -> Arc<Agent> {
+        let Some(policy) = &self.policy else { return agent };
+        let mut agent = Arc::unwrap_or_clone(agent);
+        agent.policy = Some(policy::both(policy.for_caller(caller), agent.policy.take()));
+        Arc::new(agent)
+    }
+
     /// Adds the context, tools and shared state of the page to the agent.
     fn with_page(&self, agent: Arc<Agent>, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
         let agent = match self.agents.get(request.agent_id) {
@@ -198,12 +211,8 @@ impl AgentSource for ConfiguredAgents {
             // There is no page here, so a token that is limited to a page is not valid.
             caller.check_page("")?;
             caller.check_agent(id)?;
-            let context = [("agentId", id), ("userId", &caller.user_id)];
-            let context = context.map(|(key, value)| (key.to_owned(), Value::from(value)));
-            // There is no page, so these are empty.
-            let empty = ["urlQuery", "sharedState", "switches"].map(|key| (key.to_owned(), json!({})));
-            let context = || context.into_iter().chain(empty).collect();
-            self.resolve(caller, id, context).await
+            let context = || hooks::context(&AgentRequest::without_page(caller, id));
+            Ok(self.with_policy(self.resolve(caller, id, context).await?, caller))
         })
     }
 
@@ -220,7 +229,7 @@ impl AgentSource for ConfiguredAgents {
         Box::pin(async move {
             self.check_agent_on_page(request.caller, request.page_id, request.agent_id)?;
             let agent = self.resolve(request.caller, request.agent_id, || hooks::context(request)).await?;
-            self.with_page(agent, request)
+            self.with_page(self.with_policy(agent, request.caller), request)
         })
     }
 }

@@ -25,6 +25,7 @@ use chat::{
 };
 use config::Config;
 use futures::future::BoxFuture;
+use jobs::Jobs;
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -127,9 +128,10 @@ impl CurrentConfig {
         config: Config,
         read: LoadSummary,
         auth_state: AuthState,
+        jobs: Jobs,
         site: Site,
     ) -> anyhow::Result<Self> {
-        let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone() })?;
+        let capabilities = Capabilities::start(definitions(), &Host { store: auth_state.store.clone(), jobs })?;
         let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };
         let kept = RetainedState { models, capabilities, meters: RoutineMeters::default() };
         let snapshot = Snapshot::build(Arc::new(config), &auth_state, site, &kept, None).await?;

@@ -2,6 +2,7 @@
 
 use super::models::ModelBuilder;
 use super::text_models::RoutineModels;
+use crate::capabilities::all_operators;
 use anyhow::anyhow;
 use auth::rights::CallerGate;
 use capability::{EndpointCall, EndpointFailure};
@@ -57,7 +58,7 @@ pub(super) fn build(config: &Arc<Config>, databases: &Databases, models: &ModelB
     });
     let secrets = config.endpoints.values().flat_map(|endpoint| endpoint.secrets.iter().cloned());
     let built = Endpoints::new(endpoints.collect(), connections, config.limits.tool).map_err(|error| anyhow!(error))?;
-    Ok(built.with_secrets(secrets.collect()))
+    Ok(built.with_secrets(secrets.collect()).with_operators(all_operators()))
 }
 
 /// Returns a connection for routines; `None` if routines cannot use its type.

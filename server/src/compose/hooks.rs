@@ -84,7 +84,8 @@ async fn call(
 }
 
 /// Returns the context of a turn: caller, agent, page and inputs. It is part of every payload and
-/// the `_payload` of instructions. Mappings without entries are empty, so that every key is there.
+/// the `_payload` of instructions. Mappings without entries are empty, so that every key is there. An
+/// invocation has neither a page nor a conversation.
 pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
     let mut context = Map::new();
     let texts = [
@@ -93,7 +94,9 @@ pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
         ("userId", &request.caller.user_id),
         ("conversationId", request.conversation_id),
     ];
-    context.extend(texts.map(|(key, text)| (key.to_owned(), text.into())));
+    context.extend(
+        texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key.to_owned(), text.into())),
+    );
     if let Some(inputs) = request.caller.inputs() {
         context.insert("inputs".to_owned(), Value::Object(inputs.clone()));
     }

@@ -29,7 +29,7 @@ use crate::capabilities::{config_language, database_schema};
 use auth::password::SignInState;
 use auth::{AuthState, auth_state};
 use capability::Context;
-use chat::Chat;
+use chat::{Chat, Clock};
 use config::{Config, Limits, LoadAttempt};
 use jobs::{Jobs, Workers};
 use secrecy::ExposeSecret;
@@ -57,8 +57,6 @@ pub(crate) struct Composition {
     pub(crate) limits: Limits,
     /// For the admin console; all other routes use the chat.
     pub(crate) store: Store,
-    /// Run the jobs of the queue, once they are started.
-    pub(crate) workers: Workers,
 }
 
 /// Reads the config at `path`, or the embedded demo without one.
@@ -86,25 +84,16 @@ impl Composition {
         let (folder, store) =
             (Store::folder(url)?, database_schema().open(url, &since, limits.drain + SHUTDOWN_TIME).await?);
         let auth_state = AuthState { address, folder, store: store.clone(), sign_in: SignInState::default() };
-        let current = Arc::new(CurrentConfig::new(config, read, auth_state, site).await?);
-        let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;
+        let workers = Workers::new(Jobs::new(store.clone()));
+        let current = Arc::new(CurrentConfig::new(config, read, auth_state, workers.jobs().clone(), site).await?);
+        let chat = Chat::open_with_workers(Clock::default(), workers, current.clone(), limits.runs).await?;
         current.meter_with(&chat);
         chat.set_observer(Arc::new(current.capabilities().clone()));
-        let workers = Workers::new(Jobs::new(store.clone()));
-        let composition = Self { chat, current, limits, store, workers };
-        for handler in composition.current.capabilities().handlers(&composition.context()) {
-            composition.workers.add(handler);
-        }
-        Ok(composition)
+        Ok(Self { chat, current, limits, store })
     }
 
     /// Returns what the routes and the background work of capabilities use.
     pub(crate) fn context(&self) -> Context {
-        Context {
-            store: self.store.clone(),
-            chat: self.chat.clone(),
-            jobs: self.workers.jobs().clone(),
-            current: self.current.clone(),
-        }
+        Context { store: self.store.clone(), chat: self.chat.clone(), current: self.current.clone() }
     }
 }

@@ -1,4 +1,4 @@
-//! An agent's policy: its rules, and the endpoint that also decides.
+//! The policy of an agent or of the whole server: its rules, and the endpoint that also decides.
 
 use super::endpoints;
 use ::endpoints::Endpoints;
@@ -14,8 +14,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Timeout for the endpoint.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The reason if the endpoint denies without a reason, and if it fails.
-const NO_REASON: &str = "the agent's policy denies this call.";
-const NO_ANSWER: &str = "the agent's policy could not be evaluated for this call.";
+const NO_REASON: &str = "the policy denies this call.";
+const NO_ANSWER: &str = "the policy could not be evaluated for this call.";
 
 /// The part of a policy that is the same for all users.
 #[derive(Clone)]
@@ -107,6 +107,32 @@ impl Policy for UserPolicy {
             }
         }
         .boxed()
+    }
+}
+
+/// Two policies, of which the stricter ruling counts.
+struct BothPolicies {
+    first: Arc<dyn Policy>,
+    second: Arc<dyn Policy>,
+}
+
+impl Policy for BothPolicies {
+    fn decide<'a>(&'a self, asked: PolicyQuery<'a>) -> BoxFuture<'a, Ruling> {
+        async move {
+            match self.first.decide(asked.clone()).await {
+                denied @ Ruling::Deny(_) => denied,
+                ruling => ruling.stricter(self.second.decide(asked).await),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Adds a policy before another one, if there is one.
+pub(super) fn both(first: Arc<dyn Policy>, second: Option<Arc<dyn Policy>>) -> Arc<dyn Policy> {
+    match second {
+        Some(second) => Arc::new(BothPolicies { first, second }),
+        None => first,
     }
 }
 

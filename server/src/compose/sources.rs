@@ -5,6 +5,7 @@ use capability::{Capabilities, Host};
 use config::Config;
 use contract::{OmittedTool, RunScope, ToolSource};
 use futures::future::join_all;
+use jobs::Jobs;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +26,7 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport
         Ok(store) => store,
         Err(error) => return vec![("database".to_owned(), Err(error.to_string()))],
     };
-    let capabilities = match Capabilities::start(definitions(), &Host { store }) {
+    let capabilities = match Capabilities::start(definitions(), &Host { jobs: Jobs::new(store.clone()), store }) {
         Ok(capabilities) => capabilities,
         Err(error) => return vec![("capabilities".to_owned(), Err(error.to_string()))],
     };

@@ -38,7 +38,8 @@ impl TextModels for RoutineModels {
             let _gone = cancel.clone().drop_guard();
             let (prompt, time, scope) = (question.prompt, self.time, RunScope::default());
             let (tools, limits) = (None, TurnLimits::default());
-            let question = InvocationRequest { prompt, form, tools, limits, time, scope, models, cancel };
+            let observer = None;
+            let question = InvocationRequest { prompt, form, tools, observer, limits, time, scope, models, cancel };
             invoke(&agent, question).await.output.map_err(|error| match error {
                 // The provider's message is only logged.
                 InvokeError::Model(error) => {

@@ -103,8 +103,8 @@ pub(crate) async fn chat_frame(
         Ok(known) => known,
         Err(error) => return error_frame(&error, &host),
     };
-    let (options, rust_pages, frame) =
-        (options(), state.site.pages, EmbedContext { origin: host.clone(), visitor_token: visitor });
+    let (options, in_rust, frame) =
+        (options(), state.site.parts(), EmbedContext { origin: host.clone(), visitor_token: visitor });
     let contexts = context_provider(&state, caller);
     let shown = frame.clone();
     let contexts = move || {
@@ -112,7 +112,7 @@ pub(crate) async fn chat_frame(
         provide_context(frame.clone());
     };
     let render = leptos_axum::render_app_async_with_context(contexts, move || {
-        app::embedded_shell(options.clone(), rust_pages, shown.clone())
+        app::embedded_shell(options.clone(), in_rust, shown.clone())
     });
     let request = Request::from_parts(parts, axum::body::Body::empty());
     let mut response = rendering::render(render(request)).await;

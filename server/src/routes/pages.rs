@@ -3,6 +3,7 @@
 use super::{rendering, site};
 use crate::router::AppState;
 use accounts::{ACCOUNT_PATH, SIGN_OUT_PATH};
+use admin_console::CONSOLE_PATH;
 use app::AccountLink;
 use app::chunks::{ChunkFiles, UsedChunks};
 use app::context::{AppContext, ReaderId, RequestCache};
@@ -16,6 +17,7 @@ use chat::Caller;
 use leptos::config::LeptosOptions;
 use leptos::prelude::provide_context;
 use sha2::{Digest, Sha256};
+use web::admin::is_admin;
 use web::{SIGN_IN_PATH, query_encoded};
 
 /// `/ui/{function}`
@@ -41,7 +43,7 @@ pub(crate) async fn page(
     if let Some(file) = site::file(state.site, request.uri().path(), request.headers()) {
         return file;
     }
-    let (options, pages, account) = (options(), state.site.pages, account_link(&state, &caller, request.uri()));
+    let (options, parts, account) = (options(), state.site.parts(), account_link(&state, &caller, request.uri()));
     let contexts = context_provider(&state, caller);
     let contexts = move || {
         contexts();
@@ -49,7 +51,7 @@ pub(crate) async fn page(
             provide_context(account);
         }
     };
-    let render = leptos_axum::render_app_async_with_context(contexts, move || app::shell(options.clone(), pages));
+    let render = leptos_axum::render_app_async_with_context(contexts, move || app::shell(options.clone(), parts));
     let mut response = rendering::render(render(request)).await;
     // A page contains its user's data, so no shared cache may store it.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -60,18 +62,25 @@ pub(crate) async fn page(
 /// API keys.
 fn account_link(state: &AppState, caller: &Caller, asked: &Uri) -> Option<AccountLink> {
     let authentication = state.composition.current.authentication();
+    let console = is_admin(caller).then(|| CONSOLE_PATH.to_owned());
     if authentication.accounts().is_none() {
         // The owner of a local server needs no account page, and a user of an embedding site
         // manages the account there.
         let is_kept = authentication.api_keys().is_some() && !authentication.is_local();
         let is_himself = is_kept && caller.is_authenticated && caller.site_claims.is_none();
         let name = caller.name.clone().unwrap_or_else(|| caller.user_id.clone());
-        return is_himself.then(|| AccountLink::Account { href: ACCOUNT_PATH.to_owned(), name, sign_out: None });
+        return is_himself.then(|| AccountLink::Account {
+            href: ACCOUNT_PATH.to_owned(),
+            name,
+            console,
+            sign_out: None,
+        });
     }
     Some(match &caller.name {
         Some(name) if caller.is_authenticated => AccountLink::Account {
             href: ACCOUNT_PATH.to_owned(),
             name: name.clone(),
+            console,
             sign_out: Some(SIGN_OUT_PATH.to_owned()),
         },
         _ => {

@@ -1,10 +1,14 @@
 //! Serves the files of the built site.
 
+mod decompressed;
+
 use crate::router::AppState;
 use crate::{EmbeddedFile, Site};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The page of the frame that renders diagrams; see `public/assets/lazy/diagram.js`.
@@ -25,23 +29,76 @@ pub(crate) fn file(site: Site, path: &str, headers: &HeaderMap) -> Option<Respon
     if path.is_empty() || path.split('/').any(|part| part == "..") {
         return None;
     }
-    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let accepts =
-        |coding: &str| accepted.split(',').any(|part| part.split(';').next().is_some_and(|name| name.trim() == coding));
-    let encoded = [("br", "br"), ("gzip", "gz")].into_iter().find_map(|(coding, ending)| {
-        let file = accepts(coding).then(|| (site.files)(&format!("{path}.{ending}")))??;
-        Some((file, Some(coding)))
-    });
-    let (file, coding) = encoded.or_else(|| Some(((site.files)(path)?, None)))?;
-    Some(response(path, file, coding, headers))
+    let found = encoded(site, path, headers).or_else(|| plain(site, path))?;
+    Some(response(path, found, headers))
 }
 
-fn response(path: &str, file: EmbeddedFile, coding: Option<&'static str>, headers: &HeaderMap) -> Response {
-    let etag = etag(&file);
+/// One representation of a file: its content in one encoding.
+struct Representation {
+    etag: String,
+    coding: Option<&'static str>,
+    content: Content,
+}
+
+enum Content {
+    Stored(Cow<'static, [u8]>),
+    /// Compressed with gzip, and to be sent without.
+    Compressed(EmbeddedFile),
+}
+
+impl Content {
+    fn read(self) -> std::io::Result<Bytes> {
+        match self {
+            Self::Stored(Cow::Borrowed(bytes)) => Ok(Bytes::from_static(bytes)),
+            Self::Stored(Cow::Owned(bytes)) => Ok(Bytes::from(bytes)),
+            Self::Compressed(file) => decompressed::content(&file),
+        }
+    }
+}
+
+/// Returns the compressed copy that the client prefers.
+fn encoded(site: Site, path: &str, headers: &HeaderMap) -> Option<Representation> {
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    [("br", "br"), ("gzip", "gz")].into_iter().filter(|(coding, _)| accepts(accepted, coding)).find_map(
+        |(coding, ending)| {
+            let file = (site.files)(&format!("{path}.{ending}"))?;
+            Some(Representation { etag: etag(&file, ""), coding: Some(coding), content: Content::Stored(file.data) })
+        },
+    )
+}
+
+/// Returns a file without an encoding. A release has no other copy than the compressed ones of most
+/// files.
+fn plain(site: Site, path: &str) -> Option<Representation> {
+    if let Some(file) = (site.files)(path) {
+        return Some(Representation { etag: etag(&file, ""), coding: None, content: Content::Stored(file.data) });
+    }
+    let file = (site.files)(&format!("{path}.gz"))?;
+    // Strong entity tags differ between the encodings of a file.
+    Some(Representation { etag: etag(&file, "-plain"), coding: None, content: Content::Compressed(file) })
+}
+
+/// Returns whether an `Accept-Encoding` names a coding and does not exclude it with the weight 0.
+fn accepts(accepted: &str, coding: &str) -> bool {
+    accepted.split(',').any(|part| {
+        let (name, weight) = part.split_once(';').unwrap_or((part, ""));
+        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
+        name.trim().eq_ignore_ascii_case(coding) && weight != Some(0.0)
+    })
+}
+
+fn response(path: &str, found: Representation, headers: &HeaderMap) -> Response {
+    let Representation { etag, coding, content } = found;
     let unchanged = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes());
     let mut response = match unchanged {
         true => StatusCode::NOT_MODIFIED.into_response(),
-        false => file.data.into_owned().into_response(),
+        false => match content.read() {
+            Ok(bytes) => bytes.into_response(),
+            Err(error) => {
+                tracing::error!(path, %error, "a file of the site cannot be decompressed");
+                return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+            }
+        },
     };
     let own = response.headers_mut();
     let media_type = mime_guess::from_path(path).first_or_octet_stream();
@@ -74,30 +131,15 @@ fn has_content_hash(path: &str) -> bool {
         .is_some_and(|(_, mark)| mark.len() == 16 && mark.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-fn etag(file: &EmbeddedFile) -> String {
+fn etag(file: &EmbeddedFile, suffix: &str) -> String {
     let mut etag = String::from("\"");
     for byte in &file.metadata.sha256_hash()[..16] {
         let _ = write!(etag, "{byte:02x}");
     }
+    etag.push_str(suffix);
     etag.push('"');
     etag
 }
 
 #[cfg(test)]
-mod tests {
-    use super::has_content_hash;
-
-    #[test]
-    fn only_hashed_files_are_immutable() {
-        for (path, expected) in [
-            ("pkg/conversation-0123456789abcdef.wasm", true),
-            ("pkg/conversation-0123456789abcdef.bin", true),
-            ("pkg/chatwright.wasm", false),
-            ("pkg/chatwright-chunks.js", false),
-            ("pkg/a-0123456789abcdeg.wasm", false),
-            ("pkg/0123456789abcdef.wasm", false),
-        ] {
-            assert_eq!(has_content_hash(path), expected, "{path}");
-        }
-    }
-}
+mod tests;

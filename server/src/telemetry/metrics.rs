@@ -133,6 +133,10 @@ fn describe() {
     );
     describe_counter!("chatwright_trace_batches_total", "Sent batches of traces, by outcome");
     describe_counter!("chatwright_deleted_total", "Permanently deleted items, by type");
+    describe_gauge!("chatwright_jobs", "Jobs of the queue, by kind and state");
+    describe_gauge!("chatwright_jobs_oldest_due_seconds", "How long the oldest due job has waited for a worker");
+    describe_counter!("chatwright_job_attempts_total", "Ended attempts of jobs, by kind and outcome");
+    describe_histogram!("chatwright_job_seconds", "Duration of attempts of jobs, by kind");
     describe_histogram!("chatwright_store_write_seconds", "Duration of database transactions");
     describe_counter!("chatwright_store_writes_total", "Database writes, several per transaction");
 }

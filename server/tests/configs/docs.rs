@@ -177,5 +177,6 @@ fn example_configs_cause_no_unexpected_warnings() {
     assert_snapshot!(faults, @"
     end2end/configs/accounts.yaml: Warning: without `publicUrls` the server can be used from this machine only
     end2end/configs/console.yaml: Warning: without `publicUrls` the server can be used from this machine only
+    end2end/configs/quota.yaml: Warning: without `publicUrls` the server can be used from this machine only
     ");
 }

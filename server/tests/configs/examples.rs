@@ -36,5 +36,6 @@ fn examples_are_valid() {
         assert_eq!(offered.map(|tool| tool.name.as_str()).collect::<Vec<_>>(), tools);
     };
     check("intake", &["intake"], &[]);
+    check("invoices", &["home"], &[]);
     check("support", &["support"], &["search_articles", "delete_article"]);
 }

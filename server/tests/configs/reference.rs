@@ -19,5 +19,5 @@ fn reference_page_is_up_to_date() {
 
 #[test]
 fn page_of_operators_is_up_to_date() {
-    check("operators.md", &operators::reference(), "operators");
+    check("operators.md", &operators::reference(operators::Operators::standard()), "operators");
 }

@@ -174,6 +174,9 @@ async fn invalid_requests_get_specific_errors() {
     check(post("/api/agent/demo/demo").body(r#"{"messages":[{"id":"m","role":"user","parts":[]}]}"#), 422, "invalid")
         .await;
     check(server.request(Method::POST, "/api/agent/demo/demo").body("hi"), 400, "malformed").await;
+    for method in [Method::GET, Method::PUT, Method::DELETE] {
+        check(server.request(method, "/api/agent/demo/demo"), 405, "not_found").await;
+    }
     check(server.message("../../etc", "hi"), 422, "invalid").await;
     check(
         post("/api/agent/demo/nobody")

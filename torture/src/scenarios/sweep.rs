@@ -38,10 +38,16 @@ fn script(user: &str) -> Script {
 
 /// Returns whether the server died at this occurrence of the point.
 async fn kill_at(options: &RunOptions, point: Point, at: u64, outcome: &mut Outcome) -> Result<bool> {
-    let testbed = Testbed::new(options, &format!("kill-sweep-{}-{at}", point.name())).await?;
-    if point == Point::RecoveryRebuilt {
-        // Recovery needs an interrupted run.
-        run_turn(&testbed, &testbed.setup.with_variable("CHATWRIGHT_FAULT", "tool.returned=kill@1")).await?;
+    let mut testbed = Testbed::new(options, &format!("kill-sweep-{}-{at}", point.name())).await?;
+    testbed.setup.has_titles = true;
+    let before = match point {
+        // Recovery needs an interrupted run, and a takeover an interrupted job.
+        Point::RecoveryRebuilt => Some("tool.returned=kill@1"),
+        Point::JobTakenOver => Some("job.returned=kill@1"),
+        _ => None,
+    };
+    if let Some(fault) = before {
+        run_turn(&testbed, &testbed.setup.with_variable("CHATWRIGHT_FAULT", fault)).await?;
     }
     let died =
         run_turn(&testbed, &testbed.setup.with_variable("CHATWRIGHT_FAULT", &format!("{}=kill@{at}", point.name())))
@@ -76,12 +82,13 @@ async fn run_turn(testbed: &Testbed, setup: &crate::server::Setup) -> Result<boo
 pub(crate) async fn panic_at_every_point(options: &RunOptions) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     for point in Point::ALL {
-        if matches!(point, Point::RecoveryRebuilt | Point::CommitBefore | Point::CommitAfter) {
-            // These are not in requests: the first occurs before the server listens, the others
+        if matches!(point, Point::RecoveryRebuilt | Point::JobTakenOver | Point::CommitBefore | Point::CommitAfter) {
+            // These are not in requests: the first two occur at the start of a server, the others
             // stop the only database writer.
             continue;
         }
-        let testbed = Testbed::new(options, &format!("panic-{}", point.name())).await?;
+        let mut testbed = Testbed::new(options, &format!("panic-{}", point.name())).await?;
+        testbed.setup.has_titles = true;
         let setup = testbed.setup.with_variable("CHATWRIGHT_FAULT", &format!("{}=panic@1", point.name()));
         let mut server = setup.start(&testbed.history).await?;
         let (client, beside) = (testbed.client(&server, "u0")?, testbed.client(&server, "u1")?);

@@ -4,8 +4,8 @@
 //! nobody has to install them.
 
 use super::files::remove_compressed_copies;
-use super::scripts;
 use super::split::{self, LOADER, MANIFEST};
+use super::{optimize, scripts};
 use crate::build::Profile;
 use anyhow::{Context, Result, bail};
 use std::hash::{DefaultHasher, Hasher};
@@ -13,7 +13,7 @@ use std::path::Path;
 use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
 /// Writes the bindings, unless this version of xtask has already made them from the same WASM.
-pub(super) fn make(compiled: &Path, package: &Path, profile: Profile) -> Result<()> {
+pub(super) fn make(root: &Path, compiled: &Path, package: &Path, profile: Profile) -> Result<()> {
     let input = std::fs::read(compiled).with_context(|| format!("{}", compiled.display()))?;
     // Outside the site, since everything in it is served.
     let stamp = package.join("../../site.bound");
@@ -33,6 +33,9 @@ pub(super) fn make(compiled: &Path, package: &Path, profile: Profile) -> Result<
     std::fs::create_dir_all(package)?;
     let main = split::split(&input, package, profile)?;
     run_bindgen(main, package, profile)?;
+    if profile == Profile::Release {
+        optimize::optimize(root, package)?;
+    }
     made.iter().try_for_each(|file| remove_compressed_copies(file))?;
     Ok(std::fs::write(stamp, mark)?)
 }

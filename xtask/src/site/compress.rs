@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The extensions of files that are worth compressing.
-const COMPRESSIBLE: &[&str] = &["wasm", "bin", "js", "css", "svg", "html", "txt", "json"];
+/// The extensions of files that are worth compressing. The only JSON is the manifest, which the
+/// server reads.
+const COMPRESSIBLE: &[&str] = &["wasm", "bin", "js", "css", "svg", "html", "txt"];
 
 /// Adds the missing compressed copies and prints the download sizes.
 pub(super) fn add(site: &Path) -> Result<()> {

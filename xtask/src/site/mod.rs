@@ -4,7 +4,9 @@
 mod bindings;
 mod bundle;
 mod compress;
+pub(crate) mod embedded;
 mod files;
+mod optimize;
 mod scripts;
 mod sizes;
 mod split;
@@ -19,7 +21,7 @@ use std::path::Path;
 /// `root`.
 pub(crate) fn make(root: &Path, wasm: &Path, site: &str, profile: Profile) -> Result<()> {
     let site = root.join(site);
-    bindings::make(&root.join(wasm), &site.join("pkg"), profile)?;
+    bindings::make(root, &root.join(wasm), &site.join("pkg"), profile)?;
     let mut files = SiteFiles::read_folder(&root.join("public"))?;
     files.transform(is_own_script, scripts::minify)?;
     for (sheet, main) in [("pkg/chatwright.css", "main.css"), ("pkg/documents.css", "documents.css")] {

@@ -180,6 +180,7 @@ pub(in crate::agent_chat) fn ApprovalCard(
                 <input
                     class="cw-approval-note"
                     type="text"
+                    dir="auto"
                     maxlength="500"
                     placeholder=t(Text::NoteForAgent)
                     aria-label=t(Text::NoteForAgent)
@@ -338,6 +339,7 @@ fn Arguments(
             <div class="cw-approval-input">
                 <textarea
                     class="cw-approval-text"
+                    dir="ltr"
                     aria-label=t(Text::ArgumentsAsJson)
                     spellcheck="false"
                     rows=rows

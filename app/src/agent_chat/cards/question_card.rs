@@ -66,6 +66,7 @@ pub(in crate::agent_chat) fn QuestionCard(
                 <input
                     class="cw-approval-note"
                     type="text"
+                    dir="auto"
                     maxlength="4000"
                     placeholder=other
                     aria-label=other

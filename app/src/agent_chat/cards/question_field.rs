@@ -42,6 +42,7 @@ pub(in crate::agent_chat) fn question_field(field: &QuestionField, give: impl Fn
                 <input
                     class="cw-control"
                     type=kind
+                    dir=(kind == "text").then_some("auto")
                     inputmode=mode
                     maxlength="4000"
                     autocomplete="off"

@@ -12,7 +12,7 @@ use crate::texts::{Text, t};
 use crate::ui::bidi::direction;
 use crate::ui::browser;
 use crate::ui::icons::{Icon, Shape};
-use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
+use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, MouseEvent, SubmitEvent};
 use leptos::html;
 use wire::page::{SubmitType, WhileRunning};
 
@@ -209,7 +209,7 @@ fn SendAndStop() -> AnyView {
     let is_sending = |attached: &Attachment| attached.upload.with(|upload| matches!(upload, Upload::Running(_)));
     let is_refused = Memo::new(move |_| is_empty.get() || session.attachments.with(|all| all.iter().any(is_sending)));
     let is_busy = Memo::new(move |_| session.is_busy());
-    // When the send button was clicked last.
+    // When the send button was clicked last, as the events tell it: they may be handled later.
     let sent = StoredValue::new(f64::NEG_INFINITY);
     let stop = move || {
         is_busy.get().then(|| {
@@ -221,8 +221,9 @@ fn SendAndStop() -> AnyView {
                     aria-label=t(Text::Stop)
                     title=t(Text::StopEscape)
                     disabled=stopping
-                    on:click=move |_| {
-                        if browser::now() - sent.get_value() > DOUBLE_CLICK_MS {
+                    on:click=move |event: MouseEvent| {
+                        let is_second = event.detail() > 1 || event.time_stamp() - sent.get_value() < DOUBLE_CLICK_MS;
+                        if !is_second {
                             session.dispatch(SessionAction::Stop);
                         }
                     }
@@ -248,7 +249,7 @@ fn SendAndStop() -> AnyView {
                     aria-label=label
                     title=title
                     disabled=move || is_refused.get()
-                    on:click=move |_| sent.set_value(browser::now())
+                    on:click=move |event: MouseEvent| sent.set_value(event.time_stamp())
                 >
                     <Icon of=Shape::Send />
                 </button>

@@ -45,7 +45,7 @@ impl Choice for AgentSortQuery {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Config, "config", "Config order"),
         (Self::Name, "name", "By name"),
-        (Self::Requests, "requests", "Most requests first"),
+        (Self::Requests, "requests", "Most completed requests first"),
         (Self::Errors, "errors", "Most errors first"),
         (Self::Slowest, "slowest", "Slowest first"),
         (Self::Cost, "cost", "Most expensive first"),
@@ -85,7 +85,7 @@ impl List for AgentList {
             .shown_as(|row| text(format!("{} ({})", row.model, row.provider))),
         AgentColumn::in_file("provider", |row| Cell::text(row.provider)),
         AgentColumn::new("Access", "access", |row| Cell::text(&row.auth)),
-        AgentColumn::new("Requests", "requests", |row| Cell::count(row.used.steps)).aligned_right(),
+        AgentColumn::new("Completed requests", "requests", |row| Cell::count(row.used.steps)).aligned_right(),
         AgentColumn::new("Errors", "errors", |row| Cell::count(row.used.failures)).aligned_right().shown_as(|row| {
             let failed = format!("/admin/conversations?agent={}&errors=1", query_encoded(&row.id));
             link(failed, number(row.used.failures as f64))

@@ -67,7 +67,7 @@ async fn render(
     let custom = line.name.as_ref().map(|_| link(format!("/admin/custom-agents/{}", query_encoded(id)), "Edit"));
     let title = line.name.clone().unwrap_or_else(|| id.to_owned());
     let health = [
-        ("Requests", text(number(line.used.steps as f64))),
+        ("Completed requests", text(number(line.used.steps as f64))),
         ("Errors", text(number(line.used.failures as f64))),
         ("Reply time", text(reply_time(&line.used))),
         ("Cost", text(dollars(line.used.cost_usd))),

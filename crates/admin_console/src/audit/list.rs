@@ -8,7 +8,9 @@ use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{AuditFilter, AuditKind, MAX_AUDIT_ROWS, Store};
-use web::admin::filters::{Choice, day_end, day_start, field, field_with_suggestions, non_empty, select_field};
+use web::admin::filters::{
+    Choice, day_end, day_start, field, field_with_suggestions, non_empty, period_fields, select_field,
+};
 use web::admin::list::{Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{UserNames, from_store_error, user_view};
 use web::html::{link, text};
@@ -19,6 +21,7 @@ const ADMIN_ACTIONS: [&str; 23] = [
     "admin:add_user",
     "admin:apply_retention",
     "admin:ask_agent",
+    "admin:cancel_job",
     "admin:delete_conversation",
     "admin:delete_user",
     "admin:disable_user",
@@ -31,10 +34,12 @@ const ADMIN_ACTIONS: [&str; 23] = [
     "admin:export_conversation",
     "admin:export_conversations",
     "admin:export_feedback",
+    "admin:export_jobs",
     "admin:export_tools",
     "admin:export_users",
     "admin:read_conversation",
     "admin:reset_password",
+    "admin:retry_job",
     "admin:revoke_access",
     "admin:revoke_approval",
     "admin:set_roles",
@@ -227,8 +232,7 @@ impl List for AuditList {
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("conversation", "Conversation (id)", "text", query.conversation.as_deref())}
             {select_field("outcome", "Outcome", query.outcome)}
-            {field("from", "From", "date", query.from.as_deref())}
-            {field("to", "To", "date", query.to.as_deref())}
+            {period_fields(query.from.as_deref(), query.to.as_deref())}
         }
         .into_any()
     }

@@ -5,7 +5,9 @@ use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{AdminConversation, ConversationFilter, ConversationSort, RatingFilter, Store};
-use web::admin::filters::{Choice, check_field, day_end, day_start, field, non_empty, select_field, user_id};
+use web::admin::filters::{
+    Choice, check_field, day_end, day_start, field, non_empty, period_fields, select_field, user_id,
+};
 use web::admin::from_store_error;
 use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
 use web::html::{dollars, link, text};
@@ -151,8 +153,7 @@ impl List for ConversationsList {
             {field("text", "Search text", "search", query.text.as_deref())}
             {field("owner", "User (name or id)", "text", query.owner.as_deref())}
             {field("agent", "Agent", "text", query.agent.as_deref())}
-            {field("from", "From", "date", query.from.as_deref())}
-            {field("to", "To", "date", query.to.as_deref())}
+            {period_fields(query.from.as_deref(), query.to.as_deref())}
             {field("cost", "Minimum cost ($)", "text", query.cost.as_deref())}
             {select_field("judged", "Feedback", query.judged)}
             {select_field("sort", "Order", query.sort)}

@@ -10,7 +10,7 @@ use settings::{Patterns, compile_patterns};
 use std::collections::BTreeMap;
 
 /// The reason for a denial by a rule without one.
-const NO_REASON: &str = "the agent's policy does not let this tool run.";
+const NO_REASON: &str = "the policy does not let this tool run.";
 
 /// The rules in order; the first one that matches decides.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub enum RuleAction {
 
 /// Which tool calls may run: the first rule that matches decides, and an endpoint may decide as
 /// well. The strictest decision applies: a tool with `confirm` needs approval even if a rule allows
-/// it. The policy also applies to sub-agents, in addition to their own policies.
+/// it. The policy of an agent also applies to its sub-agents, in addition to their own policies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PolicySettings {

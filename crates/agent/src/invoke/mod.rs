@@ -49,6 +49,8 @@ pub struct InvocationRequest {
     pub form: Option<AnswerForm>,
     /// The tools that the agent may use; none if absent.
     pub tools: Option<InvocationTools>,
+    /// Sees each event before it has an effect.
+    pub observer: Option<Arc<dyn InvocationObserver>>,
     /// Limits beside those of the agent; the stricter ones apply. They hold for all attempts
     /// together.
     pub limits: TurnLimits,
@@ -244,7 +246,7 @@ async fn attempt(
         is_too_long: false,
         replies,
         models: &question.models,
-        observer: question.tools.as_ref().map(|tools| &*tools.observer),
+        observer: question.observer.as_deref(),
         ends_with: &agent.settings.stop_on_tool_call,
     };
     let outcome = run(agent, turn, &mut sink).await;

@@ -5,14 +5,12 @@ use crate::{Agent, Event, Grant, GrantLookup, GrantQuery, SinkClosed};
 use contract::{Execution, ToolChoice};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use std::fmt;
-use std::sync::Arc;
 
 /// The id of the approval that the program gave, for the record.
 const GIVEN: &str = "given with the request";
 
 /// The tools that an invocation may use.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct InvocationTools {
     /// The names of the tools. All of the agent's tools that run on the server if absent.
     pub only: Option<Vec<String>>,
@@ -20,18 +18,9 @@ pub struct InvocationTools {
     /// that asks, a tool that must be approved each time, and the exposure to both private data and
     /// untrusted text still need a person.
     pub approved: Vec<String>,
-    /// Sees each event before it has an effect.
-    pub observer: Arc<dyn InvocationObserver>,
 }
 
-impl fmt::Debug for InvocationTools {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { only, approved, .. } = self;
-        f.debug_struct("InvocationTools").field("only", only).field("approved", approved).finish_non_exhaustive()
-    }
-}
-
-/// Records the events of an invocation with tools.
+/// Records the events of an invocation.
 pub trait InvocationObserver: Send + Sync + 'static {
     /// Records an event. The invocation goes on when the future ends.
     ///

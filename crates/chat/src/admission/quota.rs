@@ -2,7 +2,7 @@
 //! and keeps it when conversations are deleted.
 
 use crate::errors::Result;
-use crate::{Caller, Inner, errors};
+use crate::{Caller, Chat, Inner, errors};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -13,37 +13,74 @@ use wire::{ErrorCode, UserError};
 /// A day in milliseconds.
 const DAY: i64 = 86_400_000;
 
+/// What a user has used in a period, with the quota that bounds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuotaUsage {
+    /// The quota. Without a bound, it is only the period.
+    pub quota: Quota,
+    /// What was used since the period began.
+    pub used: UsageTotals,
+    /// When the next period begins; Unix time, milliseconds.
+    pub renews_at: i64,
+}
+
+impl Chat {
+    /// Returns what the caller has used of each quota that applies to them, and in this month if no
+    /// quota is about a month.
+    ///
+    /// # Errors
+    /// 503 if the store fails.
+    pub async fn quota_usage(&self, caller: &Caller) -> Result<Vec<QuotaUsage>, UserError> {
+        let mut quotas = self.inner.agents.quotas(caller);
+        if quotas.iter().all(|quota| quota.period != QuotaPeriod::Month) {
+            quotas.push(Quota::per(QuotaPeriod::Month));
+        }
+        let mut found = Vec::new();
+        for quota in quotas {
+            let (used, renews_at) = self.inner.used_in(&caller.user_id, quota.period).await?;
+            found.push(QuotaUsage { quota, used, renews_at });
+        }
+        Ok(found)
+    }
+}
+
 impl Inner {
+    /// Returns what a user has used in the current period, and when the next one begins.
+    async fn used_in(&self, user_id: &str, period: QuotaPeriod) -> Result<(UsageTotals, i64)> {
+        let now = self.clock.now();
+        let (first, next) = span(period, now);
+        Ok((self.store.usage_of_user(user_id, first, now.div_euclid(DAY)).await?, next))
+    }
+
     /// Checks the caller's quotas. `is_message` is set if the request counts as a message; a
     /// continuation does not. `unpriced` is a model that may be used and has no known price.
     ///
     /// # Errors
     /// 429 with the time at which the quota renews; 503 for a cost quota that cannot be enforced.
     pub(crate) async fn check_quotas(&self, caller: &Caller, is_message: bool, unpriced: Option<&str>) -> Result<()> {
-        let now = self.clock.now();
         for quota in self.agents.quotas(caller) {
             if let (Some(_), Some(model)) = (quota.cost_usd, unpriced) {
                 return Err(errors::unknown_price(model).into());
             }
-            let (first, next) = span(quota.period, now);
-            let used = self.store.usage_of_user(&caller.user_id, first, now.div_euclid(DAY)).await?;
+            let (used, next) = self.used_in(&caller.user_id, quota.period).await?;
             if let Some(what) = exceeded(&quota, &used, is_message) {
-                return Err(used_up(quota.period, what, next, now).into());
+                return Err(used_up(quota.period, &what, next, self.clock.now()).into());
             }
         }
         Ok(())
     }
 }
 
-/// Returns the name of the quota that is used up, if any.
-fn exceeded(quota: &Quota, used: &UsageTotals, is_message: bool) -> Option<&'static str> {
-    let messages = quota.messages.filter(|_| is_message);
-    if messages.is_some_and(|most| u64::try_from(used.messages).unwrap_or_default() >= most) {
-        Some("messages")
-    } else if quota.tokens.is_some_and(|most| used.input_tokens + used.output_tokens >= most as f64) {
-        Some("tokens")
-    } else if quota.cost_usd.is_some_and(|most| used.cost_usd >= most) {
-        Some("costs")
+/// Returns what is used up, in words: "200 of 200 messages".
+fn exceeded(quota: &Quota, used: &UsageTotals, is_message: bool) -> Option<String> {
+    let messages = u64::try_from(used.messages).unwrap_or_default();
+    let tokens = used.input_tokens + used.output_tokens;
+    if let Some(most) = quota.messages.filter(|most| is_message && messages >= *most) {
+        Some(format!("{messages} of {most} messages"))
+    } else if let Some(most) = quota.tokens.filter(|most| tokens >= *most as f64) {
+        Some(format!("{tokens:.0} of {most} tokens"))
+    } else if let Some(most) = quota.cost_usd.filter(|most| used.cost_usd >= *most) {
+        Some(format!("${:.2} of ${most:.2}", used.cost_usd))
     } else {
         None
     }
@@ -70,7 +107,7 @@ fn used_up(span: QuotaPeriod, what: &str, next: i64, now: i64) -> UserError {
     let when = Timestamp::from_millisecond(next).map(|at| at.strftime("%-d %B %Y, %H:%M UTC").to_string());
     let in_span = if span == QuotaPeriod::Day { "today" } else { "this month" };
     let message = format!(
-        "You have used up your {what} for {in_span}. You can continue from {}.",
+        "You have used {what} for {in_span}. You can continue from {}.",
         when.unwrap_or_else(|_| "tomorrow".to_owned())
     );
     let retry_after = u32::try_from((next - now) / 1_000).unwrap_or(u32::MAX).max(1);
@@ -109,23 +146,24 @@ mod tests {
             ..UsageTotals::default()
         };
         let check = |quota: Quota, is_message: bool, expected: Option<&str>| {
-            assert_eq!(exceeded(&quota, &used, is_message), expected, "{quota:?}");
+            assert_eq!(exceeded(&quota, &used, is_message).as_deref(), expected, "{quota:?}");
         };
         check(none(), true, None);
         check(Quota { messages: Some(4), tokens: Some(101), cost_usd: Some(0.51), ..none() }, true, None);
-        check(Quota { messages: Some(3), ..none() }, true, Some("messages"));
+        check(Quota { messages: Some(3), ..none() }, true, Some("3 of 3 messages"));
         check(Quota { messages: Some(3), ..none() }, false, None);
-        check(Quota { tokens: Some(100), ..none() }, false, Some("tokens"));
-        check(Quota { cost_usd: Some(0.5), ..none() }, false, Some("costs"));
-        check(Quota { messages: Some(0), ..none() }, true, Some("messages"));
+        check(Quota { tokens: Some(100), ..none() }, false, Some("100 of 100 tokens"));
+        check(Quota { cost_usd: Some(0.5), ..none() }, false, Some("$0.50 of $0.50"));
+        check(Quota { messages: Some(0), ..none() }, true, Some("3 of 0 messages"));
     }
 
     #[test]
     fn error_says_when_the_quota_renews() {
-        let error = used_up(QuotaPeriod::Day, "messages", at("2026-11-22T00:00:00Z"), at("2026-11-21T23:00:00Z"));
+        let error =
+            used_up(QuotaPeriod::Day, "20 of 20 messages", at("2026-11-22T00:00:00Z"), at("2026-11-21T23:00:00Z"));
         assert_eq!(
             error.message,
-            "You have used up your messages for today. You can continue from 22 November 2026, 00:00 UTC."
+            "You have used 20 of 20 messages for today. You can continue from 22 November 2026, 00:00 UTC."
         );
         assert_eq!((error.code.status(), error.retry_after), (429, Some(3_600)));
     }

@@ -10,7 +10,7 @@ use crate::{Caller, Chat, Inner};
 use std::collections::HashMap;
 use store::{ImportedConversation, ImportedMessage};
 use wire::api::{MessageMetadata, Outcome};
-use wire::{Role, ToolState, UiMessage, UiPart, UserError, is_private};
+use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, UserError, is_private};
 
 /// The maximum number of messages in a file.
 const MAX_MESSAGES: usize = 5_000;
@@ -55,10 +55,11 @@ fn conversation(file: ExportedConversation, now: i64) -> Result<ImportedConversa
         return invalid("/messages", &format!("A conversation has 1 to {MAX_MESSAGES} messages."));
     }
     let mut ids = HashMap::new();
+    let has_results = file.messages.iter().any(|message| exposure::has_results(&message.message));
     // In file order, so that the first error is reported and not one that follows from it.
     let messages = file.messages.into_iter().enumerate();
     let messages: Vec<_> =
-        messages.map(|(at, message)| imported(at, message, &mut ids, now)).collect::<Result<_, _>>()?;
+        messages.map(|(at, message)| imported(at, message, &mut ids, has_results, now)).collect::<Result<_, _>>()?;
     let Some(head) = ids.get(&file.head).cloned() else {
         return invalid("/head", "No message has this id.");
     };
@@ -79,6 +80,7 @@ fn imported(
     at: usize,
     file: ExportedMessage,
     ids: &mut HashMap<String, String>,
+    has_results: bool,
     now: i64,
 ) -> Result<ImportedMessage, UserError> {
     let invalid = |path: &str, message: &str| UserError::invalid(format!("/messages/{at}/{path}"), message);
@@ -96,8 +98,9 @@ fn imported(
         return Err(invalid("message/id", "Another message has this id."));
     }
     let mut message = settled(id, file.message);
+    message.parts.iter_mut().filter_map(UiPart::as_tool_mut).for_each(ToolPart::mark_preset);
     if parent_id.is_none() {
-        exposure::mark_imported(&mut message);
+        exposure::mark_imported(&mut message, has_results);
     }
     Ok(ImportedMessage { parent_id, created_at: file.created_at.clamp(0, now), message })
 }

@@ -3,7 +3,7 @@
 
 use crate::errors::Result;
 use crate::outside::call_record::CallRecord;
-use crate::outside::invoke_request;
+use crate::outside::{invocation_hooks, invoke_request};
 use crate::record::audit::RunContext;
 use crate::record::steps;
 use crate::record::telemetry::{self, Recorder, RunFacts, in_trace};
@@ -196,11 +196,15 @@ impl Inner {
             message_id: id.clone(),
             run_id: id.clone(),
         };
-        let record = Arc::new(CallRecord::new(subject, cancel.clone(), recorder.clone(), self.store.clone()));
+        let (prompt, tools) = (&request.input.prompt, &request.tools);
+        let hooks = invocation_hooks::observer(&*self.agents, caller, &agent, &id, prompt, tools);
+        let record = CallRecord::new(subject, cancel.clone(), recorder.clone(), self.store.clone(), hooks);
+        let record = Arc::new(record);
         let question = InvocationRequest {
             prompt: request.input.prompt,
             form,
-            tools: invoke_request::tools(request.tools, request.approved_tools, record.clone()),
+            tools: invoke_request::tools(request.tools, request.approved_tools),
+            observer: Some(record.clone()),
             limits: invoke_request::limits(&request.limits),
             time: invoke_request::time_limit(request.agent_tier, &self.agents.invocation_tiers()),
             scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },
@@ -218,7 +222,7 @@ impl Inner {
                 }
             }
         };
-        record.end().await;
+        let hooks = record.end().await.map(|hooks| (hooks, invocation_hooks::end(&id, &answer)));
         let cost_usd = answer.replies.iter().filter_map(|reply| reply.usage.cost_usd).sum();
         let steps = answer.replies.into_iter().map(|reply| step(&caller.user_id, &id, &request.agent_name, reply));
         let steps: Vec<_> = steps.inspect(|step| recorder.replied(step)).collect();
@@ -250,6 +254,10 @@ impl Inner {
             steps,
         };
         self.store.finish_invocation(finish).await?;
+        if let Some((hooks, end)) = hooks {
+            // There is no message that the hooks could add parts to.
+            hooks.finish(end, cancel).await;
+        }
         let output = output.unwrap_or_default();
         let (agent_name, reason) = (request.agent_name, Some(reason));
         let invocation = Invocation { run_id: id, agent_name, status, output, error, reason, created_at };

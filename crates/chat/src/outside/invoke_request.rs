@@ -1,9 +1,8 @@
 //! The request of an invocation: its checks and its conversion.
 
-use agent::{Agent, AnswerForm, InvocationObserver, InvocationTools, SchemaError, TurnLimits};
+use agent::{Agent, AnswerForm, InvocationTools, SchemaError, TurnLimits};
 use contract::{Execution, ResponseFormat};
 use settings::InvocationTiers;
-use std::sync::Arc;
 use std::time::Duration;
 use wire::invoke::{AgentTier, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema};
 use wire::{ErrorCode, ErrorReason, UserError};
@@ -121,17 +120,13 @@ pub(super) fn limits(limits: &InvokeLimits) -> TurnLimits {
 
 /// Returns the tools of an invocation, if any are wanted; `approved` are those that need no further
 /// approval.
-pub(super) fn tools(
-    tools: InvokeTools,
-    approved: Vec<String>,
-    observer: Arc<dyn InvocationObserver>,
-) -> Option<InvocationTools> {
+pub(super) fn tools(tools: InvokeTools, approved: Vec<String>) -> Option<InvocationTools> {
     let only = match tools {
         InvokeTools::All(false) => return None,
         InvokeTools::All(true) => None,
         InvokeTools::Named(names) => Some(names),
     };
-    Some(InvocationTools { only, approved, observer })
+    Some(InvocationTools { only, approved })
 }
 
 /// Returns the error while too many invocations are running.

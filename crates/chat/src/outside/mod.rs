@@ -2,6 +2,7 @@
 //! trials by administrators.
 
 mod call_record;
+mod invocation_hooks;
 pub(crate) mod invoke;
 mod invoke_request;
 pub(crate) mod routine;

@@ -6,7 +6,7 @@ use agent::ExposureState;
 use contract::Exposure;
 use serde_json::{Value, json};
 use wire::message::DataPart;
-use wire::{Chunk, DataChunk, EXPOSURE, UiMessage, UiPart};
+use wire::{Chunk, DataChunk, EXPOSURE, Role, UiMessage, UiPart};
 
 /// The source name of an imported conversation.
 const FILE: &str = "imported_file";
@@ -53,9 +53,16 @@ pub(crate) fn mark_cut_off(message: &mut UiMessage) {
     mark(message, &Exposure { private: Some(tool.clone()), untrusted: Some(tool) });
 }
 
-/// Marks an imported message as untrusted, since anybody may have written it.
-pub(crate) fn mark_imported(message: &mut UiMessage) {
-    mark(message, &Exposure { private: None, untrusted: Some(FILE.to_owned()) });
+/// Marks an imported message as untrusted, since anybody may have written the file; and as private
+/// if the file has results of tools, which may be private.
+pub(crate) fn mark_imported(message: &mut UiMessage, has_results: bool) {
+    mark(message, &Exposure { private: has_results.then(|| FILE.to_owned()), untrusted: Some(FILE.to_owned()) });
+}
+
+/// Returns whether a message has more than what a model writes, such as results of tools.
+pub(crate) fn has_results(message: &UiMessage) -> bool {
+    message.parts.iter().any(|part| !matches!(part, UiPart::Text(_) | UiPart::Reasoning(_) | UiPart::StepStart))
+        && message.role == Role::Assistant
 }
 
 /// Marks messages that a client brought as private and untrusted: where they come from is not known.

@@ -5,7 +5,7 @@ use crate::record::audit::{self, RunContext};
 use crate::record::steps;
 use crate::run::chunks;
 use crate::run::ending::RunEnd;
-use crate::run::hooks;
+use crate::run::hooks::{self, HookEnd};
 use crate::run::sink::RunSink;
 use crate::run::to_wire;
 use crate::stream::live::LiveRun;
@@ -30,8 +30,11 @@ const CLOSE_ATTEMPTS: u32 = 4;
 /// Notifies the hooks that the run ends, and returns the parts that they add to the message.
 async fn notify_hooks(run: &LiveRun, outcome: &RunOutcome, sink: &mut RunSink) -> Vec<DataChunk> {
     match sink.hooks.take() {
-        Some(hooks) => hooks.finish(outcome, &run.message(), run.cancel.clone()).await,
-        None => Vec::new(),
+        // A run that could not be recorded has no end that hooks could be told.
+        Some(hooks) if !matches!(outcome.ending, Ending::SinkClosed) => {
+            hooks.finish(HookEnd::new(outcome, run.message()), run.cancel.clone()).await
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::history::conversations::strip_private;
 use agent::{Agent, Ending, Event, RunOutcome};
-use contract::{Part, ToolCall, ToolError, Usage};
+use contract::{ModelId, Part, ToolCall, ToolError, Usage};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 use wire::UiMessage;
-use wire::chunk::DataChunk;
+use wire::chunk::{DataChunk, FinishReason};
 
 /// The type of the data part that sets the conversation's title: `{title}`.
 pub(super) const TITLE: &str = "data-chat-title";
@@ -49,6 +49,37 @@ pub trait Hooks: Send + Sync + 'static {
     fn finish(&self, payload: Map<String, Value>, cancel: CancellationToken) -> BoxFuture<'_, Vec<DataChunk>>;
 }
 
+/// The end of a run, as hooks see it.
+pub(crate) struct HookEnd {
+    /// The message that the run wrote.
+    pub(crate) message: UiMessage,
+    /// Why the last reply ended; `error` if the run failed.
+    pub(crate) finish_reason: FinishReason,
+    /// Whether the run was stopped.
+    pub(crate) is_aborted: bool,
+    /// The tokens of all requests.
+    pub(crate) usage: Usage,
+    /// The cost in US dollars, as far as prices are known.
+    pub(crate) cost_usd: Option<f64>,
+}
+
+impl HookEnd {
+    /// Returns the end of a run that wrote this message.
+    pub(crate) fn new(outcome: &RunOutcome, message: UiMessage) -> Self {
+        let finish_reason = match outcome.ending {
+            Ending::Failed(_) | Ending::UnknownPrice { .. } | Ending::InvalidCall { .. } => FinishReason::Error,
+            _ => crate::run::to_wire::finish_reason(outcome.finish_reason),
+        };
+        Self {
+            message,
+            finish_reason,
+            is_aborted: matches!(outcome.ending, Ending::Stopped),
+            usage: outcome.usage,
+            cost_usd: outcome.cost_usd,
+        }
+    }
+}
+
 /// Observes a run and notifies its hooks.
 pub(crate) struct HookObserver {
     hooks: Arc<dyn Hooks>,
@@ -72,6 +103,13 @@ impl HookObserver {
     /// Notifies the hooks of the start. `history` holds the messages before the one that the run
     /// writes.
     pub(crate) fn new(hooks: Arc<dyn Hooks>, history: Vec<UiMessage>, agent: &Agent) -> Self {
+        let agents = agent.agents.iter().map(|below| below.spec.name.as_str());
+        let tools: Vec<_> = agent.tools.iter().map(|tool| tool.spec().name.as_str()).chain(agents).collect();
+        Self::with_tools(hooks, history, agent.model.id(), &tools)
+    }
+
+    /// Like [`HookObserver::new`], for a run that has only these tools.
+    pub(crate) fn with_tools(hooks: Arc<dyn Hooks>, history: Vec<UiMessage>, model: &ModelId, tools: &[&str]) -> Self {
         let observer = Self {
             hooks,
             history,
@@ -80,8 +118,7 @@ impl HookObserver {
             tool_results: Vec::new(),
             running: HashMap::new(),
         };
-        let tools: Vec<_> = agent.tools.iter().map(|tool| tool.spec().name.as_str()).collect();
-        observer.notify(HookEvent::Start, || json!({ "model": agent.model.id().to_string(), "tools": tools }));
+        observer.notify(HookEvent::Start, || json!({ "model": model.to_string(), "tools": tools }));
         observer
     }
 
@@ -152,31 +189,20 @@ impl HookObserver {
     }
 
     /// Notifies the hooks of the end, with the final message, and returns the parts to add to it.
-    pub(crate) async fn finish(
-        self,
-        outcome: &RunOutcome,
-        message: &UiMessage,
-        cancel: CancellationToken,
-    ) -> Vec<DataChunk> {
-        if !self.hooks.wants(HookEvent::Finish) || matches!(outcome.ending, Ending::SinkClosed) {
+    pub(crate) async fn finish(self, end: HookEnd, cancel: CancellationToken) -> Vec<DataChunk> {
+        if !self.hooks.wants(HookEvent::Finish) {
             return Vec::new();
         }
-        let finish_reason = match outcome.ending {
-            Ending::Failed(_) | Ending::UnknownPrice { .. } | Ending::InvalidCall { .. } => {
-                wire::chunk::FinishReason::Error
-            }
-            _ => crate::run::to_wire::finish_reason(outcome.finish_reason),
-        };
-        let mut messages: Vec<_> = self.history.iter().chain([message]).cloned().collect();
+        let mut messages: Vec<_> = self.history.into_iter().chain([end.message]).collect();
         messages.iter_mut().for_each(strip_private);
         let payload = json!({
             "messages": messages,
             "steps": self.steps,
             "toolResults": self.tool_results,
-            "finishReason": finish_reason,
-            "isAborted": matches!(outcome.ending, Ending::Stopped),
-            "usage": tokens(outcome.usage),
-            "costUsd": outcome.cost_usd,
+            "finishReason": end.finish_reason,
+            "isAborted": end.is_aborted,
+            "usage": tokens(end.usage),
+            "costUsd": end.cost_usd,
         });
         match payload {
             Value::Object(payload) => self.hooks.finish(payload, cancel).await,

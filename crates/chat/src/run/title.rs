@@ -2,21 +2,30 @@
 //!
 //! The answer never waits for the title. If the title is there when the run ends, it becomes part of
 //! the message like that of a hook, so that open pages show it; otherwise it is only stored.
+//!
+//! The work is a job that this server runs at once, with the agent that it has resolved for the user.
+//! If the server dies or the model fails, any server tries again later.
 
-use crate::Inner;
 use crate::record::audit::RunContext;
 use crate::record::steps;
 use crate::run::hooks::TITLE;
+use crate::{AgentRequest, AgentSource, Caller};
 use agent::{Agent, InvocationRequest, TurnLimits};
 use contract::{ModelUse, RunScope};
-use serde_json::{Value, json};
+use jobs::{Backoff, Handler, JobContext, JobError, Kind, Lane, Outcome, Workers};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
-use store::Store;
+use store::StepRecord;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument;
-use wire::UiMessage;
 use wire::chunk::DataChunk;
+use wire::{Role, UiMessage};
 
 /// The timeout of the request.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,6 +37,39 @@ const MAX_READ: usize = 4_000;
 const MAX_TITLE: usize = 60;
 /// The id in usage records of the request, where that of a sub-agent's call is otherwise.
 const CALL_ID: &str = "generateTitle";
+
+/// A title to generate.
+const JOB: Kind<TitleJob> = Kind::new("chat.title")
+    .lane(Lane::Interactive)
+    .concurrency(32)
+    .attempts(3)
+    .backoff(Backoff { base: Duration::from_secs(10), cap: Duration::from_secs(120) })
+    .timeout(Duration::from_secs(60));
+
+/// The payload: what another server needs to resolve the agent again.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TitleJob {
+    conversation_id: String,
+    agent_id: String,
+    page_id: String,
+    message_id: String,
+    run_id: String,
+    is_authenticated: bool,
+    roles: Vec<String>,
+}
+
+/// The titles that this server generates, by conversation.
+#[derive(Clone, Default)]
+pub(crate) struct Titles(Arc<Mutex<HashMap<String, LocalTitle>>>);
+
+/// What only this server has.
+struct LocalTitle {
+    agent: Agent,
+    text: String,
+    cancel: CancellationToken,
+    title: oneshot::Sender<String>,
+}
 
 /// A title that is being generated.
 pub(crate) struct PendingTitle {
@@ -48,44 +90,153 @@ impl PendingTitle {
     }
 }
 
-/// Starts to generate a title for a conversation that begins with this message. `None` if it has no
-/// text.
-pub(crate) fn start(chat: &Inner, agent: Agent, subject: RunContext, message: &UiMessage) -> Option<PendingTitle> {
-    let text: String = message.text().chars().take(MAX_READ).collect();
-    if text.trim().is_empty() {
-        return None;
-    }
-    let (sender, title) = oneshot::channel();
-    let cancel = chat.stopping.child_token();
-    let (store, stop) = (chat.store.clone(), cancel.clone());
-    let work = async move {
-        if let Some(title) = generate(&store, &agent, &subject, text, stop.clone()).await
-            && let Err(late) = sender.send(title)
-            && !stop.is_cancelled()
-        {
-            let RunContext { user_id, conversation_id, .. } = &subject;
-            if let Err(error) = store.set_generated_title(user_id, conversation_id, &late).await {
-                tracing::warn!(%error, "the title of a conversation could not be stored");
+impl Titles {
+    /// Starts to generate a title for a conversation that begins with this message. `None` if it has
+    /// no text.
+    pub(crate) fn start(
+        &self,
+        (workers, tasks): (&Workers, &TaskTracker),
+        agent: Agent,
+        (caller, page_id, subject): (&Caller, &str, RunContext),
+        message: &UiMessage,
+    ) -> Option<PendingTitle> {
+        let text = text_to_read(message)?;
+        let (sender, title) = oneshot::channel();
+        let cancel = CancellationToken::new();
+        let local = LocalTitle { agent, text, cancel: cancel.clone(), title: sender };
+        self.0.lock().insert(subject.conversation_id.clone(), local);
+        let payload = TitleJob {
+            conversation_id: subject.conversation_id.clone(),
+            agent_id: subject.agent_id,
+            page_id: page_id.to_owned(),
+            message_id: subject.message_id,
+            run_id: subject.run_id,
+            is_authenticated: caller.is_authenticated,
+            roles: caller.roles.clone(),
+        };
+        let job = JOB.job(&payload).owner(subject.user_id).key(subject.conversation_id.clone());
+        let (titles, workers) = (self.clone(), workers.clone());
+        let work = async move {
+            if let Err(error) = workers.run_here(job).await {
+                tracing::warn!(%error, "the title of a conversation could not be requested");
+                titles.0.lock().remove(&subject.conversation_id);
             }
+        };
+        tasks.spawn(work.in_current_span());
+        Some(PendingTitle { title, cancel })
+    }
+
+    /// Returns the handler of the jobs.
+    pub(crate) fn handler(&self, agents: Arc<dyn AgentSource>) -> Handler {
+        let titles = self.clone();
+        Handler::new(JOB, move |job: JobContext, wanted: TitleJob| {
+            let (titles, agents) = (titles.clone(), agents.clone());
+            async move { titles.run(&*agents, &job, wanted).await }
+        })
+    }
+
+    async fn run(&self, agents: &dyn AgentSource, job: &JobContext, wanted: TitleJob) -> Result<Outcome, JobError> {
+        let user_id = job.owner().unwrap_or_default().to_owned();
+        let local = self.0.lock().remove(&wanted.conversation_id);
+        let (agent, text, cancel, sender) = match local {
+            Some(LocalTitle { agent, text, cancel, title }) => (agent, text, cancel, Some(title)),
+            None => match resolve(agents, job, &user_id, &wanted).await? {
+                Some((agent, text)) => (agent, text, CancellationToken::new(), None),
+                // The conversation, the agent or its right to it is gone.
+                None => return Ok(Outcome::DONE),
+            },
+        };
+        let subject = RunContext {
+            user_id,
+            agent_id: wanted.agent_id,
+            conversation_id: wanted.conversation_id,
+            message_id: wanted.message_id,
+            run_id: wanted.run_id,
+        };
+        let request = generate(&agent, &subject, text, cancel.clone());
+        let Some((title, used)) = job.stop().run_until_cancelled(request).await else {
+            return Err(JobError::retry("it was stopped"));
+        };
+        let title = match title {
+            _ if cancel.is_cancelled() => None,
+            Ok(title) => title,
+            Err(cause) => {
+                job.write(move |db| Box::pin(store::append_steps(db, used))).await?;
+                return Err(JobError::retry(cause));
+            }
+        };
+        let named = title.clone();
+        let finished = job.finish(Outcome::DONE, move |db| {
+            Box::pin(async move {
+                store::append_steps(&mut *db, used).await?;
+                match named {
+                    Some(title) => {
+                        store::set_generated_title(db, &subject.user_id, &subject.conversation_id, &title).await
+                    }
+                    None => Ok(()),
+                }
+            })
+        });
+        let outcome = finished.await?;
+        if let Some((title, sender)) = title.zip(sender) {
+            // The run may have ended.
+            let _ = sender.send(title);
         }
-    };
-    chat.tasks.spawn(work.in_current_span());
-    Some(PendingTitle { title, cancel })
+        Ok(outcome)
+    }
 }
 
-/// Asks the model and records its usage.
+/// Returns the agent and the first message, on a server that did not accept it, or later.
+async fn resolve(
+    agents: &dyn AgentSource,
+    job: &JobContext,
+    user_id: &str,
+    wanted: &TitleJob,
+) -> Result<Option<(Agent, String)>, JobError> {
+    let is_known = job.store().conversation(user_id, &wanted.conversation_id).await?.is_some();
+    let messages = if is_known { job.store().branch(user_id, &wanted.conversation_id).await? } else { Vec::new() };
+    let first = messages.iter().find(|stored| stored.message.role == Role::User);
+    let Some(text) = first.and_then(|stored| text_to_read(&stored.message)) else { return Ok(None) };
+    let caller = Caller {
+        is_authenticated: wanted.is_authenticated,
+        roles: wanted.roles.clone(),
+        ..Caller::visitor(user_id.to_owned())
+    };
+    let Ok(answers) = agents.by_id(&caller, &wanted.agent_id).await else { return Ok(None) };
+    let nothing = Map::new();
+    let request = AgentRequest {
+        caller: &caller,
+        page_id: &wanted.page_id,
+        block_id: None,
+        agent_id: &wanted.agent_id,
+        conversation_id: &wanted.conversation_id,
+        shared_state: &nothing,
+        url_query: &nothing,
+        switches: &nothing,
+    };
+    Ok(agents.title_agent(&request, &answers).map(|agent| (agent, text)))
+}
+
+/// Returns the part of a message that the model reads, if it has text.
+fn text_to_read(message: &UiMessage) -> Option<String> {
+    let text: String = message.text().chars().take(MAX_READ).collect();
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// Asks the model. Returns a title if the answer has a usable one, or why there is no answer, and the
+/// usage to record.
 async fn generate(
-    store: &Store,
     agent: &Agent,
     subject: &RunContext,
     text: String,
     cancel: CancellationToken,
-) -> Option<String> {
+) -> (Result<Option<String>, String>, Vec<StepRecord>) {
     let question = InvocationRequest {
         // The message must not close the block and pass for instructions.
         prompt: format!("<message>\n{}\n</message>", text.replace("</message", "<\\/message")),
         form: None,
         tools: None,
+        observer: None,
         limits: TurnLimits::default(),
         time: TIMEOUT,
         scope: RunScope { user_id: subject.user_id.clone(), ..RunScope::default() },
@@ -96,17 +247,12 @@ async fn generate(
     let row = |reply: agent::InvocationReply| {
         steps::for_run(subject, reply.usage, Some((CALL_ID.to_owned(), subject.agent_id.clone())))
     };
-    if let Err(error) = store.append_steps(answer.replies.into_iter().map(row).collect()).await {
-        tracing::error!(%error, "the usage of a title could not be stored");
-    }
-    match answer.output {
-        Ok(Value::String(text)) => cleaned(&text),
-        Ok(_) => None,
-        Err(error) => {
-            tracing::warn!(agent = subject.agent_id, cause = %error, "a conversation could not be named");
-            None
-        }
-    }
+    let title = match answer.output {
+        Ok(Value::String(text)) => Ok(cleaned(&text)),
+        Ok(_) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    };
+    (title, answer.replies.into_iter().map(row).collect())
 }
 
 /// Returns the title in an answer: its last line, without a label, markup or quotes.

@@ -15,7 +15,7 @@ use wire::{PROVIDER_ITEM, Role, ToolPart, ToolState, UiMessage, UiPart};
 const NO_RESULT: &str = "The call was interrupted before it had a result. It may or may not have had an effect.";
 
 /// The note beside a result that a client brought.
-const UNVERIFIED: &str = "The page loaded this with earlier messages. No tool returned it here.";
+const UNVERIFIED: &str = "This came with messages that were loaded or imported. No tool returned it here.";
 
 /// Converts a branch, oldest first. Calls for which `pending` returns true get no result; the loop
 /// adds it.
@@ -129,7 +129,7 @@ pub(crate) fn tool_call(tool: &ToolPart) -> ToolCall {
 }
 
 /// Tells the model that nobody knows whether the result of a call is true, which a client brought
-/// with earlier messages.
+/// with earlier messages or in an imported file.
 fn unverified(output: ToolOutput) -> ToolOutput {
     let result = match output {
         ToolOutput::Json(value) => value,

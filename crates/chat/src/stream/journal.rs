@@ -14,14 +14,6 @@ const INTERVAL: Duration = Duration::from_millis(80);
 /// How often leases are renewed: a third of [`crate::upkeep::LEASE`].
 const RENEW: Duration = Duration::from_secs(5);
 
-/// How often the events of ended runs are deleted, and how long after the end they are kept. A
-/// client that reconnects later loads the message instead.
-const PRUNE: Duration = Duration::from_secs(600);
-const KEPT: Duration = Duration::from_secs(3600);
-
-/// The minimum time for which a deleted message can be restored.
-const RESTORABLE: Duration = Duration::from_secs(3600);
-
 /// A handle to the task that writes the journal.
 #[derive(Clone)]
 pub(crate) struct Journal {
@@ -47,7 +39,6 @@ async fn write(store: Store, registry: Arc<RunRegistry>, mut inbox: mpsc::Receiv
     let mut tick = tokio::time::interval(INTERVAL);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut renew = tokio::time::interval(RENEW);
-    let mut prune = tokio::time::interval(PRUNE);
     let mut waiting = Vec::new();
     loop {
         tokio::select! {
@@ -57,7 +48,6 @@ async fn write(store: Store, registry: Arc<RunRegistry>, mut inbox: mpsc::Receiv
             },
             _ = tick.tick() => {}
             _ = renew.tick() => renew_leases(&store, &registry).await,
-            _ = prune.tick() => forget_ended(&store).await,
         }
         while let Ok(done) = inbox.try_recv() {
             waiting.push(done);
@@ -117,14 +107,5 @@ async fn renew_leases(store: &Store, registry: &RunRegistry) {
     let renewed = store.renew_leases(runs, crate::now() + crate::upkeep::LEASE.as_millis() as i64).await;
     if let Some(error) = renewed.err().filter(|error| !error.is_reported()) {
         tracing::warn!(%error, "leases could not be renewed");
-    }
-}
-
-async fn forget_ended(store: &Store) {
-    if let Err(error) = store.prune_journal(crate::now() - KEPT.as_millis() as i64).await {
-        tracing::warn!(%error, "the journal could not be pruned");
-    }
-    if let Err(error) = store.purge_deleted(crate::now() - RESTORABLE.as_millis() as i64).await {
-        tracing::warn!(%error, "deleted messages could not be forgotten");
     }
 }

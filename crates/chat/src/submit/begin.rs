@@ -7,7 +7,7 @@ use crate::record::audit::RunContext;
 use crate::record::telemetry;
 use crate::run::hooks::HookObserver;
 use crate::run::start::{self, RunStart};
-use crate::run::{exposure, title, to_prompt};
+use crate::run::{exposure, to_prompt};
 use crate::stream::live::{LiveRun, RunIdentity};
 use crate::stream::{remote, watch};
 use crate::submit::pending_calls;
@@ -82,9 +82,10 @@ impl Inner {
                 let pending = self.with_grants(&plan.message, plan.pending, &agent.id, &grants).await;
                 let subject = RunContext::for_run(&identity, &agent.id);
                 let question = plan.history.last().filter(|_| plan.is_new);
-                let title = title_agent
-                    .zip(question)
-                    .and_then(|(title_agent, question)| title::start(self, title_agent, subject, question));
+                let title = title_agent.zip(question).and_then(|(title_agent, question)| {
+                    let about = (caller, request.page_id.as_str(), subject);
+                    self.titles.start((&self.workers, &self.tasks), title_agent, about, question)
+                });
                 let hooks = hooks.map(|hooks| HookObserver::new(hooks, plan.history, &agent));
                 let message_id = plan.message.id.clone();
                 let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());

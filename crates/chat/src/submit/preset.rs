@@ -58,7 +58,7 @@ pub(crate) async fn preset_messages(
             kept.push(message);
         }
     }
-    if let (true, Some(first)) = (kept.iter().any(has_more_than_text), kept.first_mut()) {
+    if let (true, Some(first)) = (kept.iter().any(exposure::has_results), kept.first_mut()) {
         exposure::mark_preset(first);
     }
     Ok(kept)
@@ -135,12 +135,6 @@ fn normalized(message: UiMessage, now: i64) -> UiMessage {
     let created_at = Some(created_at.map_or(now, |at| at.clamp(0, now)));
     message.metadata = serde_json::to_value(MessageMetadata { created_at, ..MessageMetadata::default() }).ok();
     message
-}
-
-/// Returns whether a message has more than what the user could have typed.
-fn has_more_than_text(message: &UiMessage) -> bool {
-    message.parts.iter().any(|part| !matches!(part, UiPart::Text(_) | UiPart::Reasoning(_) | UiPart::StepStart))
-        && message.role == Role::Assistant
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! check the rights.
 
 use crate::Chat;
-use crate::upkeep::purge;
+use crate::upkeep::jobs;
 use wire::EndReason;
 
 impl Chat {
@@ -24,13 +24,13 @@ impl Chat {
         }
     }
 
-    /// Stops the runs of a user who is being deleted, and starts deleting their data. An unfinished
-    /// deletion continues after the next start of the server.
+    /// Stops the runs of a user who is being deleted, and enqueues the deletion of their data. If the
+    /// server dies before, a recurring job finds the user.
     pub fn begin_deletions(&self, user_id: &str) {
         self.stop_all(user_id, EndReason::Deleted);
-        let (store, events) = (self.inner.store.clone(), self.inner.events.clone());
+        let (queue, user_id) = (self.inner.workers.jobs().clone(), user_id.to_owned());
         self.inner.tasks.spawn(async move {
-            if let Err(error) = purge::purge_users(&store, &events).await {
+            if let Err(error) = jobs::enqueue_deletion(&queue, &user_id).await {
                 tracing::error!(%error, "a deleted user's data could not be removed yet");
             }
         });

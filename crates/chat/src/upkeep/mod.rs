@@ -2,6 +2,7 @@
 //! servers, deleting what has expired, and health.
 
 pub(crate) mod admin;
+pub(crate) mod jobs;
 pub(crate) mod purge;
 pub(crate) mod readiness;
 pub(crate) mod recover;

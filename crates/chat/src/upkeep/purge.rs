@@ -2,44 +2,16 @@
 //! message uses. `retention` handles what expires by itself.
 
 use crate::events::{Events, LifecycleEvent};
-use crate::files::uploads;
 use crate::record::audit::{self, RunContext};
-use crate::upkeep::retention::Sweeper;
 use std::time::Duration;
 use store::{AuditEntry, ConversationToDelete, Store, StoreError};
-use tokio_util::task::AbortOnDropHandle;
 
 /// How long a deletion can be undone.
 pub(crate) const UNDO: Duration = Duration::from_secs(5 * 60);
-/// How often due data is deleted.
-const EVERY: Duration = Duration::from_secs(30);
 /// The number of conversations in a batch.
 const BATCH: u32 = 100;
 /// The reason why an open call has no result.
 const DELETED: &str = "The user deleted the conversation.";
-
-/// Deletes due data periodically until the handle is dropped.
-pub(crate) fn start(store: Store, sweeper: Sweeper) -> AbortOnDropHandle<()> {
-    AbortOnDropHandle::new(tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(EVERY).await;
-            // What fails is retried in the next round.
-            match purge(&store, &sweeper.events, crate::now()).await {
-                Ok(count) => sweeper.tell("deleted", count),
-                Err(error) => tracing::error!(%error, "deleted conversations could not be purged"),
-            }
-            if let Err(error) = sweeper.sweep().await {
-                tracing::error!(%error, "expired data could not be deleted");
-            }
-            if let Err(error) = purge_users(&store, &sweeper.events).await {
-                tracing::error!(%error, "deleted users could not be purged");
-            }
-            if let Err(error) = uploads::purge(&store, crate::now()).await {
-                tracing::error!(%error, "unused files could not be deleted");
-            }
-        }
-    }))
-}
 
 /// Deletes conversations that were deleted longer than [`UNDO`] before `now` (Unix time,
 /// milliseconds). Returns their number.
@@ -75,23 +47,18 @@ pub(crate) fn conversation_deleted(deleted: &ConversationToDelete) -> LifecycleE
     LifecycleEvent::ConversationDeleted { conversation_id: deleted.id.clone(), user_id: deleted.owner.clone() }
 }
 
-/// Deletes the users that are marked for deletion, with all their data.
-pub(crate) async fn purge_users(store: &Store, events: &Events) -> Result<(), StoreError> {
-    for user_id in store.users_to_delete().await? {
-        loop {
-            let conversations = store.conversations_to_delete(&user_id, BATCH).await?;
-            for conversation in &conversations {
-                delete_conversation(store, events, conversation).await?;
-            }
-            if conversations.is_empty() {
-                break;
-            }
+/// Deletes a user who is marked for deletion, with all their data. Returns false if they were gone
+/// already, or are not to be deleted.
+pub(crate) async fn purge_user(store: &Store, events: &Events, user_id: &str) -> Result<bool, StoreError> {
+    loop {
+        let conversations = store.conversations_to_delete(user_id, BATCH).await?;
+        for conversation in &conversations {
+            delete_conversation(store, events, conversation).await?;
         }
-        if store.delete_user(&user_id).await? {
-            events.tell(&LifecycleEvent::UserDeleted { user_id });
+        if conversations.is_empty() {
+            return store.delete_user(user_id).await;
         }
     }
-    Ok(())
 }
 
 /// Returns audit entries for the calls that still waited when the conversation was deleted.

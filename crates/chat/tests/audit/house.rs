@@ -80,11 +80,27 @@ impl TestChat {
     /// Sends a submission and waits for the end of the answer.
     pub(crate) async fn ask(&self, submission: Submission) {
         let frames = self.begin(submission).await.frames;
-        tokio::time::timeout(Duration::from_secs(20), frames.collect::<Vec<_>>()).await.expect("the stream ends");
+        tokio::time::timeout(Duration::from_secs(60), frames.collect::<Vec<_>>()).await.expect("the stream ends");
     }
 
     pub(crate) async fn say(&self, id: &str) {
         self.ask(message(id)).await;
+    }
+
+    /// Waits until the answer has a call of the tool. It starts and is stored soon after.
+    pub(crate) async fn until_called(&self, tool: &str) {
+        let name = format!("\"tool-{tool}\"");
+        let shown = async {
+            loop {
+                let view = self.chat.conversation(&ada(), "c1").await.unwrap();
+                if serde_json::to_string(&view.messages).unwrap().contains(&name) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), shown).await.expect("the call is shown");
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 
     pub(crate) async fn rows(&self) -> Vec<AuditRow> {

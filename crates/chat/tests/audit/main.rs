@@ -185,7 +185,7 @@ async fn interrupted_sub_agent_task_is_logged() {
         let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), above).await;
         let sent = test.begin(message("m1")).await;
         if is_stopped {
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            test.until_called("hang").await;
             test.chat.stop(&ada(), "c1").await.unwrap();
         }
         sent.frames.collect::<Vec<_>>().await;
@@ -253,7 +253,7 @@ async fn provider_calls_and_interrupted_calls_are_logged() {
 async fn calls_interrupted_by_a_stop_are_logged() {
     let test = TestChat::open(vec![tool_call_reply(&[("a", "hang", "{}")])]).await;
     let sent = test.begin(message("m1")).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    test.until_called("hang").await;
     test.chat.stop(&ada(), "c1").await.unwrap();
     sent.frames.collect::<Vec<_>>().await;
     assert_eq!(test.log().await, "a hang {} interrupted ran []\n");
@@ -266,7 +266,7 @@ async fn calls_interrupted_by_a_crash_are_logged() {
         tool_call_reply(&[("a", "pay", "{}"), ("b", "look", r#"{"n":1}"#), ("c", "hang", r#"{"cookie":"t0p"}"#)]);
     let test = TestChat::open(vec![first]).await;
     let _sent = test.begin(message("m1")).await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    test.until_called("hang").await;
     let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")], tools()).await;
     assert_snapshot!(test.log().await, @r#"
     b look {"n":1} ok ran []
@@ -297,7 +297,7 @@ async fn nested_calls_interrupted_by_a_crash_are_logged() {
     above.agents.push(handing("middle", middle));
     let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), above).await;
     let _sent = test.begin(message("m1")).await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    test.until_called("hang").await;
     let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")], tools()).await;
     assert_snapshot!(test.log().await.replace(r#"{"task":"Do."} "#, ""), @r#"
     lowest: a/l/y look {"n":1} ok ran []
@@ -317,7 +317,7 @@ async fn nested_calls_interrupted_by_a_crash_are_logged() {
     let test = TestChat::serve(Arc::new(TempDir::new().unwrap()), above).await;
     test.say("m1").await;
     let _sent = test.begin(answers(vec![decide("a", true)])).await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    test.until_called("hang").await;
     let test = TestChat::reopen(test.folder.clone(), vec![text_reply("done")], tools()).await;
     assert_snapshot!(test.log().await.replace(r#"{"task":"Do."} "#, ""), @r#"
     payer: a/x hang {} interrupted [approval asked, approval approved ada]
@@ -341,7 +341,7 @@ async fn audit_entries_outlive_a_deleted_conversation() {
     // In the middle of a call.
     let test = TestChat::open(vec![tool_call_reply(&[("a", "hang", "{}")])]).await;
     let sent = test.begin(message("m1")).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    test.until_called("hang").await;
     test.chat.delete(&ada(), "c1").await.unwrap();
     sent.frames.collect::<Vec<_>>().await;
     assert_eq!(test.log().await, "a hang {} interrupted ran []\n");
@@ -353,7 +353,7 @@ async fn taken_over_run_logs_no_end_for_open_calls() {
     let first = tool_call_reply(&[("a", "pay", "{}"), ("b", "hang", "{}")]);
     let old = TestChat::open(vec![first]).await;
     let sent = old.begin(message("m1")).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    old.until_called("hang").await;
     let new = TestChat::reopen(old.folder.clone(), vec![text_reply("done")], tools()).await;
     old.chat.stop(&ada(), "c1").await.unwrap();
     sent.frames.collect::<Vec<_>>().await;
@@ -371,7 +371,7 @@ async fn unstarted_call_of_a_deleted_conversation_is_logged() {
     reply.push(Cue::Silence);
     let test = TestChat::open(vec![reply]).await;
     let sent = test.begin(message("m1")).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    test.until_called("look").await;
     test.chat.delete(&ada(), "c1").await.unwrap();
     sent.frames.collect::<Vec<_>>().await;
     assert_eq!(test.log().await, "a look {\"n\":1} interrupted []\n");

@@ -84,6 +84,16 @@ impl TestChat {
     async fn view(&self) -> ConversationView {
         self.chat.conversation(&ada(), "c1").await.unwrap()
     }
+
+    /// Waits until the conversation contains this text.
+    async fn until_written(&self, text: &str) {
+        let written = async {
+            while !serde_json::to_string(&self.view().await.messages).unwrap().contains(text) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), written).await.expect("it is written");
+    }
 }
 
 fn caller(name: &str) -> Caller {
@@ -128,7 +138,7 @@ fn approve(call: &str, approved: bool) -> Submission {
 
 /// Reads the chunks of a stream that ends normally.
 async fn read(frames: Frames) -> Vec<Chunk> {
-    let all = tokio::time::timeout(Duration::from_secs(20), frames.collect::<Vec<_>>()).await.expect("the stream ends");
+    let all = tokio::time::timeout(Duration::from_secs(60), frames.collect::<Vec<_>>()).await.expect("the stream ends");
     let text = String::from_utf8(all.concat()).unwrap();
     assert!(text.ends_with("data: [DONE]\n\n"), "{text}");
     text.lines()
@@ -317,6 +327,8 @@ async fn crash_loses_nothing_that_was_sent() {
     half.push(Cue::Silence);
     let test = TestChat::open(vec![half]).await;
     let sent = test.send(message("m1", "hi")).await.unwrap();
+    test.until_written("half an ").await;
+    // What is shown is stored soon after.
     tokio::time::sleep(Duration::from_millis(400)).await;
     let folder = test.folder.clone();
     // The run of the old process never ends; the new one must not wait for it.
@@ -339,6 +351,7 @@ async fn crash_loses_nothing_that_was_sent() {
 async fn crash_during_a_tool_call_does_not_repeat_it() {
     let test = TestChat::open(vec![tool_call_reply(&[("a", "hang", "{}")])]).await;
     let _sent = test.send(message("m1", "hang")).await.unwrap();
+    test.until_written("tool-hang").await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let test = TestChat::reopen(test.folder.clone(), vec![]).await;
     assert_snapshot!(kept(&test.view().await), @r#"

@@ -24,6 +24,7 @@ async fn fifty_concurrent_sends_of_a_message_start_one_run() {
     let sends = (0..50).map(|_| test.send(message("m1", "hi")));
     let runs: Vec<_> = futures::future::join_all(sends).await.into_iter().map(|sent| sent.unwrap().run_id).collect();
     assert!(runs.iter().all(|run| *run == runs[0]));
+    test.until_written("once").await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!((test.model.requests().len(), test.view().await.messages.len()), (1, 2));
 }
@@ -84,7 +85,7 @@ async fn second_run_is_refused_and_stop_keeps_the_partial_answer() {
     let sent = test.send(message("m1", "hi")).await.unwrap();
     let busy = test.send(message("m2", "and?")).await.err().unwrap();
     assert_eq!(busy.code, ErrorCode::Busy);
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    test.until_written("begun ").await;
     test.chat.stop(&ada(), "c1").await.unwrap();
     let chunks = read(sent.frames).await;
     assert!(matches!(chunks.last(), Some(Chunk::Abort { .. })), "{chunks:?}");
@@ -106,7 +107,7 @@ async fn watchers_see_the_same_stream_whenever_they_join() {
         .collect();
     let test = TestChat::open(vec![slow]).await;
     let sent = test.send(message("m1", "count")).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    test.until_written("one ").await;
     let late = test.chat.watch(&ada(), "c1", None).await.unwrap().unwrap();
     let after = test.chat.watch(&ada(), "c1", Some("1.4")).await.unwrap().unwrap();
     let foreign = test.chat.watch(&ada(), "c1", Some("7.4")).await.unwrap().unwrap();

@@ -80,7 +80,7 @@ impl Life {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), runs).await.expect("the call runs");
+        tokio::time::timeout(Duration::from_secs(60), runs).await.expect("the call runs");
     }
 
     async fn last(&self) -> String {
@@ -275,7 +275,7 @@ async fn each_of_several_interrupted_calls_is_handled_by_its_state() {
         // Waits until the ended call is stored.
         tokio::time::sleep(Duration::from_millis(200)).await;
     };
-    tokio::time::timeout(Duration::from_secs(20), begun).await.expect("the calls run");
+    tokio::time::timeout(Duration::from_secs(60), begun).await.expect("the calls run");
 
     let (look, looked) = IDEMPOTENT.tool("look");
     let (pay, paid) = IDEMPOTENT.tool("pay");

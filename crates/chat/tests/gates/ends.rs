@@ -106,7 +106,7 @@ async fn every_stop_has_a_reason() {
         if reason == "shutdown" {
             test.chat.drain(Duration::from_millis(10)).await;
         }
-        tokio::time::timeout(Duration::from_secs(20), sent.frames.collect::<Vec<_>>()).await.expect("it ends");
+        tokio::time::timeout(Duration::from_secs(60), sent.frames.collect::<Vec<_>>()).await.expect("it ends");
         assert_eq!(test.end("c1").await.1, reason);
     };
     check(|_| {}, "stoppedByUser").await;

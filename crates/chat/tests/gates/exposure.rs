@@ -145,6 +145,27 @@ async fn injected_send_needs_approval_after_reading_private_data() {
     ");
 }
 
+/// Nobody knows where the results in a file come from, so reading them counts as reading both
+/// private data and text from outside, and the model is told.
+#[tokio::test]
+async fn imported_results_count_as_exposure() {
+    let check = async |text: &str, expected: &str, why: &str| {
+        let test = TestChat::open(office().0).await;
+        let ada = crate::house::ada();
+        test.ask("c1", says_user("m1", text)).await;
+        let file = serde_json::to_value(test.chat.export(&ada, "c1").await.unwrap()).unwrap();
+        let imported = test.chat.import(&ada, serde_json::from_value(file).unwrap()).await.unwrap();
+        let unverified = test.chat.conversation(&ada, &imported).await.unwrap().messages;
+        let tools: Vec<_> = unverified.iter().flat_map(UiMessage::tools).collect();
+        assert!(tools.iter().all(|tool| tool.is_preset()), "{tools:?}");
+        test.ask(&imported, says_user("m2", "CALL send {}")).await;
+        assert_eq!(test.last(&imported).await, expected, "{text}");
+        assert_eq!(reason(&test, &imported).await, why, "{text}");
+    };
+    check("CALL customers {}", "waiting: send ApprovalRequested", "imported_file+imported_file").await;
+    check("Hello", "done: send OutputAvailable", "").await;
+}
+
 #[tokio::test]
 async fn standing_approval_covers_exposure_only_if_given_with_it() {
     let mut helper = office().0;

@@ -134,7 +134,7 @@ impl TestChat {
     /// Sends a submission and waits for the end of the answer.
     pub(crate) async fn ask(&self, conversation: &str, submission: Submission) {
         let frames = self.send(conversation, submission).await.unwrap().frames;
-        tokio::time::timeout(Duration::from_secs(20), frames.collect::<Vec<_>>()).await.expect("the stream ends");
+        tokio::time::timeout(Duration::from_secs(60), frames.collect::<Vec<_>>()).await.expect("the stream ends");
     }
 
     /// Sends a submission whose run asks for approval and never ends.
@@ -147,7 +147,7 @@ impl TestChat {
         self.dies.store(true, Ordering::Relaxed);
         let sent = self.send(conversation, submission).await.unwrap();
         let told = sent.frames.filter(|frame| std::future::ready(String::from_utf8_lossy(frame).contains(chunk)));
-        tokio::time::timeout(Duration::from_secs(20), std::pin::pin!(told).next()).await.expect(chunk).unwrap();
+        tokio::time::timeout(Duration::from_secs(60), std::pin::pin!(told).next()).await.expect(chunk).unwrap();
     }
 
     /// Returns the newest message: its outcome, its calls, and the standing approvals that let them

@@ -65,7 +65,7 @@ impl RuledEntry<'_> {
 type RuledEntries<'a> = IndexMap<(EntryKind, &'a str), RuledEntry<'a>>;
 
 /// Warns of access rules that do not fit together.
-pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
+pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
     let (pages, agents, endpoints) = (context.pages.clone(), context.agents.clone(), context.endpoints.clone());
     let of_pages = config.pages.iter().map(|page| (EntryKind::Page, page.definition.id.as_str(), &page.auth, &pages));
     let of_agents = config.agents.values().map(|agent| (EntryKind::Agent, agent.id.as_str(), &agent.auth, &agents));
@@ -76,8 +76,11 @@ pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
         Some(((thing, id), RuledEntry { rule, node }))
     });
     let all: RuledEntries<'_> = ruled.collect();
+    // The policy of the whole server is asked for everybody who uses an agent.
+    let of_all = policy::references(root);
     for (&(thing, id), one) in &all {
-        for used in entry_references(thing, one.node) {
+        let of_all = of_all.iter().copied().filter(|_| thing == EntryKind::Agent);
+        for used in entry_references(thing, one.node).into_iter().chain(of_all) {
             check_reference((thing, id), one, used, &all, context.report);
         }
         check_local_roles(one, &config.auth.mode, context.report);
@@ -86,7 +89,7 @@ pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
     let in_reach = !matches!(config.auth.mode, AuthMode::Local);
     for agent in config.agents.values().filter(|one| in_reach && one.auth == AccessRule::Public) {
         if let Some(one) = all.get(&(EntryKind::Agent, agent.id.as_str())) {
-            check_public_agent(agent, one, config.quotas.is_empty(), context.report);
+            check_public_agent(agent, one, config, context.report);
         }
     }
     for endpoint in config.endpoints.values().filter(|one| one.auth == AccessRule::Public && !one.is_internal) {
@@ -115,7 +118,7 @@ fn entry_references(thing: EntryKind, node: &Node) -> Vec<EntryRef<'_>> {
 
 /// Warns of a public agent with tools that have no access rule of their own, or without a cost
 /// limit.
-fn check_public_agent(agent: &Agent, one: &RuledEntry<'_>, no_quotas: bool, report: &mut Report) {
+fn check_public_agent(agent: &Agent, one: &RuledEntry<'_>, config: &Config, report: &mut Report) {
     let id = &agent.id;
     let reach: Vec<_> = [
         (agent.file_system.is_some(), "reads files"),
@@ -125,13 +128,13 @@ fn check_public_agent(agent: &Agent, one: &RuledEntry<'_>, no_quotas: bool, repo
     .into_iter()
     .filter_map(|(has, what)| has.then_some(what))
     .collect();
-    if !reach.is_empty() && agent.policy.is_none() {
+    if !reach.is_empty() && agent.policy.is_none() && config.policy.is_none() {
         let message = format!("everybody, signed in or not, may ask the agent `{id}`, which {}", reach.join(" and "));
         let help =
             "if that is not meant, write `auth: protected`; otherwise say under `policy` what it may do".to_owned();
         report.warning(one.at(), message, Some(help));
     }
-    if no_quotas && agent.settings.limits == TurnLimits::default() {
+    if config.quotas.is_empty() && agent.settings.limits == TurnLimits::default() {
         let message = format!("everybody, signed in or not, may ask the agent `{id}` as much as they like");
         let help = "bound what it costs with `limits.quotas`, or with the agent's own `limits`".to_owned();
         report.warning(one.at(), message, Some(help));

@@ -1,8 +1,10 @@
 //! Values of a page that may be operators, which are evaluated when the page is rendered.
 
-use super::operator::{self, EvaluationPlace};
+use super::operator::{self, EvaluationPlace, Side};
+use crate::language::Language;
 use crate::shape::suggest;
 use crate::source::{Node, Report};
+use operators::Operators;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -20,7 +22,8 @@ impl JsonSchema for Operator {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let described = place(ValueContext::Action).names().into_iter().map(|name| (name, describe(name)));
+        let described =
+            place(ValueContext::Action, Operators::standard()).names().into_iter().map(|name| (name, describe(name)));
         operator_schema("An operator, which is evaluated when the page is rendered.", described)
     }
 }
@@ -64,10 +67,10 @@ const RENDERED: [&str; 4] = ["_state", "_url_query", "_expr", "_template"];
 const IN_ACTIONS: [&str; 6] = ["_state", "_step", "_url_query", "_event", "_expr", "_template"];
 
 /// Returns what is allowed in a context.
-pub(super) fn place(context: ValueContext) -> EvaluationPlace<'static> {
+pub(super) fn place(context: ValueContext, operators: &Operators) -> EvaluationPlace<'_> {
     match context {
-        ValueContext::Property => EvaluationPlace { values: &RENDERED, is_rendered: true },
-        ValueContext::Action => EvaluationPlace { values: &IN_ACTIONS, is_rendered: false },
+        ValueContext::Property => EvaluationPlace { operators, values: &RENDERED, side: Side::Both },
+        ValueContext::Action => EvaluationPlace { operators, values: &IN_ACTIONS, side: Side::Browser },
     }
 }
 
@@ -78,9 +81,10 @@ pub(super) fn check<'n>(
     context: ValueContext,
     state: &[&'n str],
     steps: &[&'n str],
+    language: &Language,
     report: &mut Report,
 ) {
-    operator::for_each_operator(value, place(context), report, &mut |operator, report| {
+    operator::for_each_operator(value, place(context, language.operators()), report, &mut |operator, report| {
         let Some(path) = operator.value.text() else { return };
         let first = path.split('.').next().unwrap_or(path);
         match operator.key {

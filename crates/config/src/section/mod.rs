@@ -25,6 +25,7 @@ mod settings;
 pub(crate) mod value;
 
 pub(crate) use agents::entry::AgentEntry;
+pub(crate) use agents::operators::TurnOperator;
 pub use agents::remote_parameters::RESERVED_PARAMETERS;
 pub(crate) use connections::ConnectionEntry;
 pub(crate) use pages::define_page_parts;
@@ -56,6 +57,9 @@ pub(crate) struct RootEntry {
     api: Vec<api::EndpointEntry>,
     /// The pages. The first one is the start page.
     pages: Vec<pages::PageEntry>,
+    /// Which tool calls of all agents may run. It applies in addition to the policies of agents, so
+    /// that these can only deny or ask about more.
+    policy: Option<agent::PolicySettings>,
     /// How users sign in. Default: the mode `local`.
     auth: Option<auth::AuthEntry>,
     /// Timeouts, sizes and numbers that the server enforces, quotas and rate limits.
@@ -173,6 +177,7 @@ pub(crate) fn read(
         connections,
         served_agent: serve_as_remote_agent::read(section("serveAsRemoteAgent"), &endpoints, &mut context),
         endpoints,
+        policy: agents::policy::read(root, &mut context),
         auth: auth::read(section("auth"), &pages, &mut context),
         embed: embed::read(section("embed"), &mut context),
         upload_origins: pages::sender::upload_origins(&pages),
@@ -189,7 +194,8 @@ pub(crate) fn read(
         rate_limits: bounds.rates,
         trusted_proxies: bounds.trusted_proxies,
     };
-    access_rules::check(&config, &mut context);
+    access_rules::check(&config, root, &mut context);
+    agents::policy::check_names_of_all(&config, root, &mut context);
     annotations::check(&config, &mut context);
     agents::remote_agents::check_user_tokens(&config, &mut context);
     cost_limits::check(&config, root, &mut context);

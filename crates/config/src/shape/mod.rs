@@ -1,6 +1,7 @@
 //! The shape of a config: the JSON Schema that is generated from the entry types. The same schema
 //! checks the tree and serves editors.
 
+mod additions;
 mod decode;
 mod mapping;
 pub(crate) mod pattern;
@@ -8,6 +9,7 @@ mod publish;
 mod schema;
 pub(crate) mod suggest;
 
+pub(crate) use additions::{add_blocks, add_operators};
 pub(crate) use decode::{check_root, check_value, decode, deserialize, list_items};
 pub(crate) use publish::published;
 pub(crate) use schema::{Shape, schema_with};

@@ -1,17 +1,13 @@
 //! The schema that is published for editors.
 
-use super::schema::{Shape, schema_with};
-use crate::connection_type::ConnectionType;
-use crate::section_type::SectionType;
+use super::schema::Shape;
 use serde_json::{Value, json};
 
 /// Returns the schema without internal keywords, closed against unknown keys, and with `{_ref:
-/// PATH}` allowed in every place. `sections` and `connections` are those
-/// that capabilities bring.
-pub(crate) fn published(sections: &[SectionType], connections: &[ConnectionType]) -> Value {
-    let internal = schema_with(sections, connections);
+/// PATH}` allowed in every place. `internal` is the schema with internal keywords.
+pub(crate) fn published(internal: &Value) -> Value {
     let mut schema = internal.clone();
-    publish(&mut schema, true, &internal);
+    publish(&mut schema, true, internal);
     schema["title"] = "Chatwright config".into();
     schema["$defs"]["_ref"] = json!({
         "type": "object",

@@ -261,6 +261,15 @@ fn invalid_sub_agents_are_rejected() {
         |                 ^
         = help: give one of them another `name`
     ");
+    let tool = "api: [{ id: b, description: D, payloadSchema: { type: object }, routine: [{ ':return': 1 }] }]\n";
+    assert_snapshot!(agent(&format!("    tools: [b]\n    agents: [b]\n{tool}")), @"
+    refused
+    chatwright.yaml:11:14: error: this agent has two tools with the name `b`
+        |
+     11 |     agents: [b]
+        |              ^
+        = help: give one of them another `name`
+    ");
     assert_snapshot!(agent("    agents: [{ agentId: b, name: read-file }]\n"), @"
     refused
     chatwright.yaml:10:34: error: the tool name `read-file` belongs to the platform

@@ -316,6 +316,9 @@ pages: [{{ id: p, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId:
     check("{ rules: [{ tools: [danger__zone, harmless], action: deny }] }", other, "", None);
     check("{ rules: [{ tools: [danger__zone], action: deny }], default: deny }", other, "", None);
     check(denied, other, ", policy: { rules: [{ tools: [harmless], action: deny }] }", None);
+    // The policy of the whole server.
+    let of_all_message = Some("the endpoint `danger/zone`, but the agent `low` offers it as `harmless`");
+    check("{}", other, &format!("}}\npolicy: {denied} #"), of_all_message);
     // Nothing is denied.
     check("{ rules: [{ tools: [danger__zone], action: ask }] }", other, "", None);
     check("{ rules: [{ tools: [other], action: deny }] }", other, "", None);

@@ -69,6 +69,11 @@ pub(crate) async fn claim(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
+    assign(db, worker, ids).await
+}
+
+/// Assigns waiting jobs to a worker, whether they are due or not.
+pub(crate) async fn assign(db: &mut Db, worker: &str, ids: Vec<String>) -> Result<Vec<Claimed>, StoreError> {
     let rows = sql::query(ASSIGN).bind(worker).bind(ids.clone()).fetch_all(db).await?;
     let mut claimed = rows.iter().map(from_row).collect::<Result<Vec<_>, _>>()?;
     // The statement returns them in any order.

@@ -16,7 +16,7 @@ macro_rules! renew {
 
 const RENEW: Sql = Sql::pair(renew!("IN (SELECT value FROM json_each($2))"), renew!("= ANY($2)"));
 
-const RUNNING: &str = "SELECT id, kind, fence, beat, attempts FROM jobs WHERE state = 'running' LIMIT 10000";
+const RUNNING: &str = "SELECT id, kind, holder, fence, beat, attempts FROM jobs WHERE state = 'running' LIMIT 10000";
 
 const STOP_REQUESTED: &str = "SELECT id FROM jobs WHERE state = 'running' AND holder = $1 AND cancel_requested = 1";
 
@@ -35,6 +35,8 @@ const TOLERANCE: i64 = 1_000;
 pub(crate) struct HeldJob {
     pub(crate) id: String,
     pub(crate) kind: String,
+    /// The id of its workers.
+    pub(crate) holder: Option<String>,
     pub(crate) fence: i64,
     /// Grows as long as its worker lives.
     pub(crate) beat: i64,
@@ -68,6 +70,7 @@ pub(crate) async fn running(db: &mut Db) -> Result<Vec<HeldJob>, StoreError> {
         Ok(HeldJob {
             id: row.try_get("id")?,
             kind: row.try_get("kind")?,
+            holder: row.try_get("holder")?,
             fence: row.try_get("fence")?,
             beat: row.try_get("beat")?,
             attempts: u32::try_from(row.try_get::<i64>("attempts")?).unwrap_or(u32::MAX),

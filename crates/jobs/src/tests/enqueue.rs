@@ -111,6 +111,28 @@ async fn a_job_that_is_enqueued_while_it_runs_is_repeated_and_never_runs_twice_a
 }
 
 #[tokio::test]
+async fn a_job_can_be_run_by_the_process_that_enqueues_it() {
+    on_each_database(async |jobs| {
+        let (here, log) = (workers(&jobs), Log::default());
+        here.start();
+        here.add(log.handler());
+        let far = Due::At(i64::MAX / 2);
+        here.run_here(job("a").due(far).key("k")).await.unwrap();
+        until(&jobs, "done").await;
+        assert_eq!(log.text(), "a");
+        // Without a free place, it waits for its due time and any process.
+        here.add(Handler::new(WORK.concurrency(1), |job, _| async move {
+            job.stop().cancelled().await;
+            Ok(Outcome::DONE)
+        }));
+        here.run_here(job("b").due(far)).await.unwrap();
+        here.run_here(job("c").due(far)).await.unwrap();
+        assert_eq!(states(&jobs).await, "done, running, waiting");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn jobs_are_bounded() {
     const FEW: Kind<String> = Kind::new("test.work").max_waiting(2);
     on_each_database(async |jobs| {

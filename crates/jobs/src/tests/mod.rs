@@ -2,6 +2,8 @@
 
 mod attempts;
 mod enqueue;
+mod kill;
+mod model;
 mod servers;
 mod stops;
 mod upkeep;

@@ -3,6 +3,7 @@
 use super::{Shared, attempt};
 use crate::context::Attempt;
 use crate::kind::Lane;
+use crate::new_job::{Enqueued, NewJob};
 use crate::table::{self, Claimed, Wanted};
 use faults::Point;
 use parking_lot::Mutex;
@@ -117,6 +118,29 @@ async fn claim(shared: &Arc<Shared>, wanted: Vec<Wanted>) -> Result<bool, StoreE
     let has_claimed = !claimed.is_empty();
     claimed.into_iter().for_each(|job| start(shared, job));
     Ok(has_claimed)
+}
+
+/// Enqueues a job and starts it here, if a place is free.
+pub(super) async fn run_here(shared: &Arc<Shared>, job: NewJob) -> Result<Enqueued, StoreError> {
+    let policy = shared.policy(job.policy.name).filter(|policy| shared.running.places().free(policy) > 0);
+    if policy.is_none() || shared.draining.is_cancelled() {
+        return shared.jobs.enqueue(job).await;
+    }
+    let owner = shared.clone();
+    let write = shared.jobs.store().write(move |db| {
+        Box::pin(async move {
+            let enqueued = owner.jobs.enqueue_in(db, job).await?;
+            let claimed = match &enqueued {
+                Enqueued::New(id) => table::assign(db, &owner.id, vec![id.clone()]).await?,
+                Enqueued::Pending(_) => Vec::new(),
+            };
+            Ok((enqueued, claimed))
+        })
+    });
+    let (enqueued, claimed) = write.await?;
+    faults::point(Point::JobClaimed);
+    claimed.into_iter().for_each(|job| start(shared, job));
+    Ok(enqueued)
 }
 
 fn start(shared: &Arc<Shared>, job: Claimed) {

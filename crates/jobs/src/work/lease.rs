@@ -118,7 +118,7 @@ async fn take_over(shared: &Shared, observed: &mut Observed) -> Result<(), Store
         if *beat != job.beat {
             (*beat, *since) = (job.beat, Instant::now());
         }
-        if since.elapsed() >= lease(shared) {
+        if since.elapsed() >= lease(shared, &job) {
             end_for(shared, &job).await?;
         }
     }
@@ -130,8 +130,11 @@ fn is_here(shared: &Shared, job: &HeldJob) -> bool {
     shared.running.get(&job.id).is_some_and(|attempt| attempt.fence == job.fence)
 }
 
-fn lease(shared: &Shared) -> Duration {
-    if shared.jobs.store().is_shared() { shared.lease } else { Duration::ZERO }
+/// Returns for how long its worker may give no sign of life. A job of this one is not here, either,
+/// just after it was claimed.
+fn lease(shared: &Shared, job: &HeldJob) -> Duration {
+    let may_live = shared.jobs.store().is_shared() || job.holder.as_ref() == Some(&shared.id);
+    if may_live { shared.lease } else { Duration::ZERO }
 }
 
 /// Ends the attempt of a dead worker as a failed one, unless it has given a sign of life.

@@ -10,13 +10,16 @@ mod upkeep;
 use crate::handler::Handler;
 use crate::kind::Policy;
 use crate::queue::Jobs;
-use crate::{Kind, StopReason};
+use crate::{Enqueued, Kind, NewJob, StopReason};
+use futures::FutureExt;
 use parking_lot::Mutex;
 use running::RunningJobs;
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
+use store::StoreError;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
@@ -97,15 +100,28 @@ impl Workers {
         self.0.shared.added.notify_one();
     }
 
+    /// Enqueues a job and runs it in this process at once, whatever its due time, if the kind has a free
+    /// place here: for work that uses something that only this process has. It is stored first, so if
+    /// this process dies, another one runs it.
+    ///
+    /// # Errors
+    /// As [`Jobs::enqueue`].
+    pub async fn run_here(&self, job: NewJob) -> Result<Enqueued, StoreError> {
+        claims::run_here(&self.0.shared, job).await
+    }
+
     /// Begins to run jobs.
     pub fn start(&self) {
         let mut tasks = self.0.tasks.lock();
         if tasks.is_none() {
             let (claims, others) = (self.0.shared.clone(), self.0.shared.clone());
             *tasks = Some(Tasks {
-                claims: AbortOnDropHandle::new(tokio::spawn(async move { claims::run(&claims).await })),
+                claims: AbortOnDropHandle::new(tokio::spawn(async move {
+                    repeated_after_panics(|| claims::run(&claims)).await;
+                })),
                 _others: AbortOnDropHandle::new(tokio::spawn(async move {
-                    tokio::join!(lease::run(&others), upkeep::run(&others));
+                    let lease = repeated_after_panics(|| lease::run(&others));
+                    tokio::join!(lease, repeated_after_panics(|| upkeep::run(&others)));
                 })),
             });
         }
@@ -152,6 +168,14 @@ impl Shared {
     /// Returns the properties of a kind; `None` if these workers do not run it.
     fn policy(&self, kind: &str) -> Option<Policy> {
         self.handlers.lock().get(kind).map(|handler| handler.policy)
+    }
+}
+
+/// Repeats a task if it panics, which is a bug: without it, no job would run until the next start.
+async fn repeated_after_panics<F: Future<Output = ()>>(task: impl Fn() -> F) {
+    while AssertUnwindSafe(task()).catch_unwind().await.is_err() {
+        tracing::error!("a task of the job queue panicked; it begins again");
+        tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
 

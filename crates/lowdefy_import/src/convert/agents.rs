@@ -1,19 +1,17 @@
 //! The section `agents`. Most of it is the same in both languages.
 
-use super::{Notes, leave_out_keys, make_list, operators};
+use super::{make_list, operators};
 use crate::tree::Tree;
 use std::collections::HashMap;
 
 /// Converts the section.
-pub(super) fn convert(section: &mut Tree, notes: &mut Notes<'_>) {
+pub(super) fn convert(section: &mut Tree) {
     make_list(section);
     for agent in section.items_mut() {
         if agent.text_of("type") == Some("AnthropicAgent") {
             agent.set("type", Tree::text_at(agent.at, "ClaudeAgent"));
         }
         if let Some(properties) = agent.get_mut("properties") {
-            let title = "add an endpoint with `GenerateText` to `hooks.onFinish` that returns a part `data-chat-title`";
-            leave_out_keys(properties, &[("generateTitle", title)], notes);
             operators::convert(properties, &operators::Place::Routine(&HashMap::new()));
         }
     }

@@ -50,7 +50,7 @@ fn convert_block(block: &mut Tree, context: &EventContext<'_>, notes: &mut Notes
         }
         "Button" => button(block),
         "AgentChat" => chat(block, context),
-        _ if kind.starts_with("AgGrid") => grid(block),
+        _ if kind.starts_with("AgGrid") => grid(block, notes),
         _ => input::convert(block, &kind, notes),
     }
     events::convert(block, context, notes);
@@ -132,7 +132,7 @@ fn button(block: &mut Tree) {
 }
 
 /// Converts a grid to a table.
-fn grid(block: &mut Tree) {
+fn grid(block: &mut Tree, notes: &mut Notes<'_>) {
     retype(block, "Table");
     let Some(properties) = block.get_mut("properties") else { return };
     properties.rename("rowData", "rows");
@@ -141,9 +141,14 @@ fn grid(block: &mut Tree) {
     for column in columns.items_mut() {
         column.rename("field", "key");
         column.rename("headerName", "title");
-        if let Value::Map(entries) = &mut column.value {
-            entries.retain(|entry| ["key", "title"].contains(&entry.key.as_str()));
-        }
+        let Value::Map(entries) = &mut column.value else { continue };
+        entries.retain(|entry| {
+            let is_known = ["key", "title"].contains(&entry.key.as_str());
+            if !is_known {
+                notes.left_out(entry.key_at, format!("`{}` of a column", entry.key), "a column has a key and a title");
+            }
+            is_known
+        });
     }
 }
 
@@ -161,11 +166,6 @@ fn chat(block: &mut Tree, context: &EventContext<'_>) {
         }
     }
     let Some(sender) = properties.get_mut("sender") else { return };
-    if let Some(header) = sender.get_mut("header")
-        && let Some(text) = header.get("content").or_else(|| header.get("title")).cloned()
-    {
-        *header = text;
-    }
     let suggestions = sender.remove("suggestions");
     if let Some(attachments) = sender.get_mut("attachments") {
         attachments.rename("s3PostPolicyRequestId", "uploadPolicyRequestId");

@@ -24,8 +24,8 @@ use config::{Diagnostic, Location, SourceReader, Span};
 
 /// The sections that both languages have, in the order of a config.
 const SECTIONS: [&str; 4] = ["connections", "agents", "api", "pages"];
-/// Keys without a meaning for Chatwright, which are left out without a note.
-const SILENT: [&str; 5] = ["lowdefy", "name", "version", "license", "config"];
+/// Keys that only describe the app, which are left out without a note.
+const SILENT: [&str; 4] = ["lowdefy", "name", "version", "license"];
 
 /// Collects the notes about what is left out or changed.
 pub(crate) struct Notes<'r> {
@@ -74,13 +74,13 @@ impl<'r> Notes<'r> {
 /// Converts a whole app. Returns the variables that hold its secrets.
 pub(crate) fn app(root: &mut Tree, notes: &mut Notes<'_>) -> Secrets {
     let mut secrets = Secrets::default();
-    let start_page = root.get("config").and_then(|config| config.text_of("homePageId")).map(str::to_owned);
     access::apply(root, notes);
+    let start_page = take_start_page(root, notes);
     leave_out_sections(root, notes);
     remove_leftover_references(root, notes);
     connections::convert(root, &mut secrets, notes);
     if let Some(agents) = root.get_mut("agents") {
-        agents::convert(agents, notes);
+        agents::convert(agents);
     }
     pages::convert(root, start_page.as_deref(), notes);
     endpoints::convert(root, notes);
@@ -88,6 +88,17 @@ pub(crate) fn app(root: &mut Tree, notes: &mut Notes<'_>) -> Secrets {
     secrets.collect(root);
     describe_origins(root, notes);
     secrets
+}
+
+/// Removes the section `config` and returns the id of the start page that it names.
+fn take_start_page(root: &mut Tree, notes: &mut Notes<'_>) -> Option<String> {
+    let mut config = root.remove("config")?.value;
+    let start_page = config.remove("homePageId").and_then(|entry| entry.value.text().map(str::to_owned));
+    for entry in config.entries() {
+        let help = "addresses, sessions and headers are options of the server, see docs/operations.md";
+        notes.left_out(entry.key_at, format!("`config.{}`", entry.key), help);
+    }
+    start_page
 }
 
 /// Leaves out the sections that a config does not have.

@@ -32,7 +32,7 @@ fn convert_page(page: &mut Tree, notes: &mut Notes<'_>) -> Vec<Tree> {
             notes.left_out(entry.key_at, format!("`{}` of a page", entry.key), help);
         }
     }
-    let (requests, endpoints) = request::take(page);
+    let (requests, endpoints) = request::take(page, notes);
     blocks::take_slots(page, notes);
     blocks::leave_out_looks(page, notes);
     let context = EventContext { requests: &requests };

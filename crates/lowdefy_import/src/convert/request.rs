@@ -1,5 +1,6 @@
 //! Requests of a page. Each becomes an endpoint of its own, which the page calls.
 
+use super::Notes;
 use super::operators::{self, Renamed};
 use crate::tree::{Tree, Value};
 use std::collections::HashMap;
@@ -18,17 +19,18 @@ pub(super) struct Request {
 }
 
 /// Takes the requests out of a page. Returns them with the endpoints that replace them.
-pub(super) fn take(page: &mut Tree) -> (Requests, Vec<Tree>) {
+pub(super) fn take(page: &mut Tree, notes: &mut Notes<'_>) -> (Requests, Vec<Tree>) {
     let (mut requests, mut endpoints) = (Requests::new(), Vec::new());
     let page_id = page.text_of("id").unwrap_or("page").to_owned();
     let access = page.get("auth").cloned();
     let Some(list) = page.remove("requests") else { return (requests, endpoints) };
     let Value::List(items) = list.value.value else { return (requests, endpoints) };
     for mut step in items {
-        let (at, Some(id)) = (step.at, step.text_of("id").map(str::to_owned)) else { continue };
-        if requests.contains_key(&id) {
+        let at = step.at;
+        let Some(id) = step.text_of("id").map(str::to_owned).filter(|id| !requests.contains_key(id)) else {
+            notes.left_out(at, "a request without an id of its own", "give it an `id` that no other request has");
             continue;
-        }
+        };
         let mut payload = step.remove("payload").map(|entry| entry.value);
         if let Some(payload) = &mut payload {
             operators::convert(payload, &operators::Place::Page(&requests));

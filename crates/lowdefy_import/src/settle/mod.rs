@@ -11,38 +11,73 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use unit::{Action, Unit};
 
-/// The most checks. Each one leaves something out; an app that needs more is not worth more time.
+/// The most checks that leave out as little as possible. Each one leaves something out, and what
+/// remains after them is left out in larger pieces, so that every app is settled after few checks.
 const MAX_ROUNDS: usize = 60;
 
-/// Leaves out what is refused, with a note at its position in the app.
-pub(crate) fn settle(root: &mut Tree, folder: &Path, language: &Language, secrets: &Secrets, notes: &mut Notes<'_>) {
-    let env: HashMap<String, String> = secrets.values().into_iter().collect();
-    for _ in 0..MAX_ROUNDS {
-        if !leave_out_refused(root, folder, language, &env, notes) {
-            return;
-        }
-    }
-    // What remains is reported by the check of the written config.
+/// How much is left out for a value that is refused.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// What belongs together.
+    Unit,
+    /// The connection, agent, endpoint or page.
+    Entry,
+    /// The section.
+    Section,
 }
 
-/// Checks once. Returns whether something was left out.
+/// Leaves out what is refused, with a note at its position in the app. What remains is a valid
+/// config: in the end, one without sections.
+pub(crate) fn settle(root: &mut Tree, folder: &Path, language: &Language, secrets: &Secrets, notes: &mut Notes<'_>) {
+    let env: HashMap<String, String> = secrets.values().into_iter().collect();
+    for extent in [Extent::Unit, Extent::Entry, Extent::Section] {
+        for _ in 0..MAX_ROUNDS {
+            match leave_out_refused(root, folder, language, &env, extent, notes) {
+                Round::Valid => return,
+                Round::LeftOut => {}
+                Round::Stuck => break,
+            }
+        }
+    }
+    notes.left_out(root.at, "the whole app: what is refused in it cannot be told apart", "report this app as a bug");
+    root.value = Value::Map(Vec::new());
+}
+
+/// The outcome of a check.
+enum Round {
+    /// Nothing is refused.
+    Valid,
+    /// Something was left out.
+    LeftOut,
+    /// Something is refused, but nothing was found that could be left out.
+    Stuck,
+}
+
+/// Checks once.
 fn leave_out_refused(
     root: &mut Tree,
     folder: &Path,
     language: &Language,
     env: &dyn Env,
+    extent: Extent,
     notes: &mut Notes<'_>,
-) -> bool {
+) -> Round {
     let problems = language.check_tree(&numbered::number(root), folder, env);
-    let problems: Vec<&Diagnostic> =
-        problems.iter().filter(|problem| problem.severity == Severity::Error && problem.column > 0).collect();
+    let problems: Vec<&Diagnostic> = problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
+    if problems.is_empty() {
+        return Round::Valid;
+    }
     let numbers = problems.iter().map(|problem| problem.column).collect();
     let positions = numbered::positions(root, &numbers);
     // One note for each unit, about the first of its problems.
     let mut units: BTreeMap<Vec<Step>, (Unit, &Position, &Diagnostic)> = BTreeMap::new();
     for problem in problems {
         let Some(position) = positions.get(&problem.column) else { continue };
-        let unit = unit::of(root, &position.path);
+        let unit = match extent {
+            Extent::Unit => unit::of(root, &position.path),
+            Extent::Entry => unit::of(root, &position.path[..position.path.len().min(2)]),
+            Extent::Section => unit::of(root, &position.path[..position.path.len().min(1)]),
+        };
         units.entry(unit.path.clone()).or_insert((unit, position, problem));
     }
     let mut done: Vec<Vec<Step>> = Vec::new();
@@ -56,6 +91,8 @@ fn leave_out_refused(
         let help = help(&unit, problem);
         notes.left_out(position.at, what, &help);
         match unit.action {
+            // The whole app becomes a config without sections.
+            Action::Remove if path.is_empty() => target.value = Value::Map(Vec::new()),
             Action::Remove => target.value = Value::Removed,
             Action::Fail => convert::put_failure(target, &unit.what),
             Action::EndOfList(first) => {
@@ -67,7 +104,7 @@ fn leave_out_refused(
         done.push(path);
     }
     root.prune();
-    !done.is_empty()
+    if done.is_empty() { Round::Stuck } else { Round::LeftOut }
 }
 
 /// Returns what to do instead.

@@ -90,6 +90,7 @@ api:
           instructions: |
             You help.
             Be brief.
+          generateTitle: true
           thinking:
             type: enabled
             budgetTokens: 10000
@@ -134,18 +135,12 @@ api:
         |           ^^^^^^^^^^^^^^
         = help: set `TRACKER_TOKEN_HEADER` to `Bearer ` and the value of TRACKER_TOKEN
 
-    lowdefy.yaml:28:7: warning: left out: `generateTitle`
-        |
-     28 |       generateTitle: true
-        |       ^^^^^^^^^^^^^
-        = help: add an endpoint with `GenerateText` to `hooks.onFinish` that returns a part `data-chat-title`
-
     lowdefy.yaml:50:7: warning: left out: `properties.frobnicate` of the agent `researcher`: there is no key `frobnicate` here
         |
      50 |       frobnicate: 3
         |       ^^^^^^^^^^
 
-    taken over: 2 connections, 2 agents, 1 endpoint; left out: 2; changed: 1
+    taken over: 2 connections, 2 agents, 1 endpoint; left out: 1; changed: 1
     "#);
 }
 

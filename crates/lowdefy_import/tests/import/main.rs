@@ -48,3 +48,20 @@ fn texts(import: &Import) -> String {
 fn check_one(text: &str) -> String {
     check(&[("lowdefy.yaml", text)])
 }
+
+/// Converts an app of one file, and renders only these sections of the config with the notes: those
+/// that a test is about.
+fn check_sections(sections: &[&str], text: &str) -> String {
+    let rendered = check_one(text);
+    let (files, notes) = rendered.split_once("\nlowdefy.yaml:").unwrap();
+    let (main, _) = files.split_once("--- ").unwrap_or((files, ""));
+    let mut is_wanted = false;
+    let wanted = main.lines().filter(|line| {
+        if let (Some((section, "")), false) = (line.split_once(':'), line.starts_with(' ')) {
+            is_wanted = sections.contains(&section);
+        }
+        is_wanted
+    });
+    let wanted: Vec<&str> = wanted.collect();
+    format!("{}\n\nlowdefy.yaml:{notes}", wanted.join("\n").trim_end())
+}

@@ -1,11 +1,12 @@
 //! Pages: blocks, events, requests.
 
-use crate::check_one;
+use crate::check_sections;
 use insta::assert_snapshot;
 
 #[test]
 fn pages_are_taken_over() {
-    assert_snapshot!(check_one(
+    assert_snapshot!(check_sections(
+        &["pages", "api"],
         "
 config:
   homePageId: chat
@@ -87,27 +88,6 @@ menus:
     links: []
 "
     ), @r"
-    connections:
-      # lowdefy.yaml, line 5
-      - id: gpt
-        type: OpenAI
-        properties:
-          apiKey: { _secret: OPENAI_API_KEY }
-
-      # lowdefy.yaml, line 6
-      - id: shop
-        type: Http
-        properties:
-          baseURL: https://shop.example.com
-
-    agents:
-      # lowdefy.yaml, line 8
-      - id: clerk
-        type: OpenAIAgent
-        connectionId: gpt
-        properties:
-          model: gpt-5-mini
-
     pages:
       # lowdefy.yaml, line 15
       - id: chat
@@ -191,7 +171,9 @@ menus:
               messageDisplay:
                 showReasoning: true
               sender:
-                header: Be kind.
+                header:
+                  title: Hint
+                  content: Be kind.
               display: drawer
               drawer:
                 placement: right
@@ -241,9 +223,6 @@ menus:
               query:
                 name: { _payload: name }
           - :return: { _step: get_customers }
-    --- .env.example
-    # The secrets that the config reads. In Lowdefy their names began with LOWDEFY_SECRET_.
-    OPENAI_API_KEY=
 
     lowdefy.yaml:14:27: warning: left out: the block `text` of the type `Html`: there is no block type `Html`
         |
@@ -280,6 +259,12 @@ menus:
         |                                        ^^^^
         = help: one of `label`, `placeholder`, `initial`, `required`, `disabled`, `minLength`, `maxLength`, `pattern` and `patternMessage`
 
+    lowdefy.yaml:48:61: warning: left out: `width` of a column
+        |
+     48 |               columnDefs: [{ field: name, headerName: Name, width: 100 }]
+        |                                                             ^^^^^
+        = help: a column has a key and a title
+
     lowdefy.yaml:57:39: warning: left out: the action `global` of the type `SetGlobal`: there is no action type `SetGlobal`
         |
      57 |                 - { id: global, type: SetGlobal, params: { saved: true } }
@@ -304,6 +289,6 @@ menus:
         | ^^^^^
         = help: the first page is the start page; link to others with the action `Link`
 
-    taken over: 2 connections, 1 agent, 2 endpoints, 2 pages; left out: 10; changed: 0
+    taken over: 2 connections, 1 agent, 2 endpoints, 2 pages; left out: 11; changed: 0
     ");
 }

@@ -1,12 +1,13 @@
 //! What is left out together, and apps that cannot be read.
 
-use crate::{check, check_one};
+use crate::{check, check_one, check_sections};
 use insta::assert_snapshot;
 
 /// What decides who may do what, and when, never disappears alone.
 #[test]
 fn owners_of_refused_conditions_are_left_out() {
-    assert_snapshot!(check_one(
+    assert_snapshot!(check_sections(
+        &["agents", "api", "pages"],
         "
 connections:
   - { id: gpt, type: OpenAI, properties: { apiKey: { _secret: KEY } } }
@@ -37,13 +38,6 @@ pages:
             - { id: save, type: CallAPI, params: { endpointId: save } }
 "
     ), @r#"
-    connections:
-      # lowdefy.yaml, line 3
-      - id: gpt
-        type: OpenAI
-        properties:
-          apiKey: { _secret: KEY }
-
     agents:
       # lowdefy.yaml, line 5
       - id: clerk
@@ -77,9 +71,6 @@ pages:
             properties:
               title: Go
             events: {}
-    --- .env.example
-    # The secrets that the config reads. In Lowdefy their names began with LOWDEFY_SECRET_.
-    KEY=
 
     lowdefy.yaml:8:53: warning: left out: `properties.temperature` of the agent `clerk`: the operator `_js` is not supported
        |
@@ -125,6 +116,20 @@ pages:
 
     taken over: 1 connection, 1 agent, 1 endpoint, 1 page; left out: 7; changed: 0
     "#);
+}
+
+/// Each check of this app finds only the next step, so its endpoint is left out as a whole.
+#[test]
+fn apps_that_need_many_checks_become_valid_configs() {
+    let mut app = "api:\n  - id: chain\n    routine:\n      - { id: s0, type: MongoDBFind }\n".to_owned();
+    for number in 1..200 {
+        let before = number - 1;
+        app.push_str(&format!("      - {{ id: s{number}, type: CallApi, properties: {{ endpointId: other, payload: {{ n: {{ _step: s{before} }} }} }} }}\n"));
+    }
+    app.push_str("  - { id: other, routine: [{ :return: 1 }] }\n");
+    let printed = check_one(&app);
+    assert!(printed.contains("left out: the endpoint `chain`: no step before this one has the id `s"), "{printed}");
+    assert!(printed.ends_with("taken over: 1 endpoint; left out: 62; changed: 0"), "{printed}");
 }
 
 #[test]

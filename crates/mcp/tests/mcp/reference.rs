@@ -73,7 +73,7 @@ async fn restarted_server_is_reconnected() {
     let peer = Peer::new(McpSettings { transport, ..over_stdio() });
     for round in 0..3 {
         let call = peer.call("echo", json!({ "message": "hi" }));
-        let answer = tokio::time::timeout(Duration::from_secs(20), call).await.expect("the call ends");
+        let answer = tokio::time::timeout(Duration::from_secs(60), call).await.expect("the call ends");
         assert_eq!(answer, Ok(json!("Echo: hi")), "{round}");
         server.kill().await.unwrap();
         server = listening_on("streamableHttp", port).await;

@@ -78,7 +78,7 @@ impl Peer {
 
     /// Waits until the client has closed a connection.
     pub(crate) async fn closed(&self) {
-        tokio::time::timeout(Duration::from_secs(5), self.log.closed.notified()).await.expect("the socket is closed");
+        tokio::time::timeout(Duration::from_secs(60), self.log.closed.notified()).await.expect("the socket is closed");
     }
 }
 

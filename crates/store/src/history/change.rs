@@ -69,21 +69,6 @@ impl Store {
         self.write(move |db| Box::pin(apply(db, owner, ids, change, now))).await
     }
 
-    /// Sets a better title, unless the user has named the conversation. Its order in the list stays.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn set_generated_title(&self, owner: &str, id: &str, title: &str) -> Result<(), StoreError> {
-        let name = sql::query(NAME).bind(owner.to_owned()).bind(id.to_owned()).bind(title.to_owned());
-        self.write(move |db| {
-            Box::pin(async move {
-                name.execute(db).await?;
-                Ok(())
-            })
-        })
-        .await
-    }
-
     /// Returns conversations of all owners that were deleted by `before` (Unix time, milliseconds),
     /// the oldest deletions first, at most `limit`. For the clean-up job only, never for a request.
     ///
@@ -102,6 +87,15 @@ impl Store {
         })
         .await
     }
+}
+
+/// Sets a better title in a transaction, unless the user has named the conversation. Its order in the
+/// list stays.
+///
+/// # Errors
+/// The database failed.
+pub async fn set_generated_title(db: &mut Db, owner: &str, id: &str, title: &str) -> Result<(), StoreError> {
+    Ok(sql::query(NAME).bind(owner).bind(id).bind(title).execute(db).await.map(drop)?)
 }
 
 pub(crate) fn conversation_to_delete(row: &Row) -> Result<ConversationToDelete, StoreError> {

@@ -1,6 +1,6 @@
 //! Table `invocations`: calls of agents by programs, outside of conversations, and their results.
 
-use crate::run::steps;
+use crate::run::{invocation_calls, steps};
 use crate::sql::{self, Row, Sql};
 use crate::{StepRecord, Store, StoreError};
 use serde_json::Value;
@@ -88,20 +88,28 @@ impl Store {
                     .bind(finish.reason.name())
                     .execute(&mut *db)
                     .await?;
-                steps::append(db, finish.steps).await
+                steps::append_steps(db, finish.steps).await
             })
         })
         .await
     }
 
-    /// Ends all running invocations, of all owners, that no live server executes. Returns how many.
-    /// For recovery only, never for a request.
+    /// Ends all running invocations, of all owners, that no live server executes, and logs the tool
+    /// calls that they were executing as interrupted. Returns how many. For recovery only, never for
+    /// a request.
     ///
     /// # Errors
     /// The database failed.
     pub async fn abandon_invocations(&self, error: &'static str, now: i64) -> Result<u64, StoreError> {
         let abandon = sql::query(ABANDON).bind(error).bind(now).bind(EndReason::ServerGone.name());
-        self.write(move |db| Box::pin(async move { Ok(abandon.execute(db).await?.rows_affected()) })).await
+        self.write(move |db| {
+            Box::pin(async move {
+                let abandoned = abandon.execute(&mut *db).await?.rows_affected();
+                invocation_calls::interrupt_left(db, now).await?;
+                Ok(abandoned)
+            })
+        })
+        .await
     }
 
     /// Returns the owner's invocations, newest first, at most `limit` (and 100).

@@ -254,7 +254,7 @@ async fn close(
     set_body(db, &conversation_id, &message_id, body).await?;
     sql::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(&mut *db).await?;
     audit::append_audit(db, finish.audit).await?;
-    steps::append(db, finish.steps).await
+    steps::append_steps(db, finish.steps).await
 }
 
 /// Ends the run that waits for the user in this message, because nobody will answer it any more.

@@ -84,7 +84,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn append_steps(&self, steps: Vec<StepRecord>) -> Result<(), StoreError> {
-        self.write(move |db| Box::pin(append(db, steps))).await
+        self.write(move |db| Box::pin(append_steps(db, steps))).await
     }
 
     /// Returns the last [`MAX_STEPS`] steps of a conversation, oldest first; none if it belongs to
@@ -114,7 +114,11 @@ impl Store {
     }
 }
 
-pub(crate) async fn append(db: &mut Db, steps: Vec<StepRecord>) -> Result<(), StoreError> {
+/// Records requests to models in a transaction.
+///
+/// # Errors
+/// The database failed.
+pub async fn append_steps(db: &mut Db, steps: Vec<StepRecord>) -> Result<(), StoreError> {
     for step in steps {
         sql::query(INSERT)
             .bind(step.at)

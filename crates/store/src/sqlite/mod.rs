@@ -3,6 +3,7 @@
 mod claim;
 mod copy;
 mod file;
+mod log_guard;
 mod open;
 mod place;
 mod readers;

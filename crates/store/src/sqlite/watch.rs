@@ -8,6 +8,7 @@
 //! few system calls per group, which is negligible compared to its fsync.
 
 use super::claim::{Claim, FileId, sibling_path};
+use super::log_guard::LogGuard;
 use crate::StoreError;
 use crate::sql::{LocalConnection, LogState};
 use std::fs::{self, File, Metadata};
@@ -22,8 +23,8 @@ use std::time::Duration;
 const SMALLEST: u64 = 512;
 
 /// The sizes of the headers of a log and of each page in it, in bytes.
-const LOG_HEADER: u64 = 32;
-const FRAME_HEADER: u64 = 24;
+pub(super) const LOG_HEADER: u64 = 32;
+pub(super) const FRAME_HEADER: u64 = 24;
 
 /// The offset of the 8-byte salt in the header of a log.
 const LOG_SALT: u64 = 16;
@@ -49,6 +50,7 @@ pub(crate) struct FileWatch {
     database: PathBuf,
     log: WatchedFile,
     log_file: File,
+    log_guard: LogGuard,
     index: WatchedFile,
     page_size: u64,
     /// The size of the database at the last check, in bytes.
@@ -103,6 +105,8 @@ enum FaultKind {
     /// Something other than SQLite wrote to the database: its pages no longer match those of the
     /// log.
     Overwritten,
+    /// Something other than SQLite wrote to the log.
+    LogOverwritten,
     /// A file cannot be accessed.
     Inaccessible,
 }
@@ -121,24 +125,26 @@ impl FileWatch {
         let (log, index) = (named("-wal").map_err(cannot)?, named("-shm").map_err(cannot)?);
         // SQLite has no locks on the log that closing this handle could drop.
         let log_file = File::open(&log.path).map_err(cannot)?;
+        let log_guard = LogGuard::new(&log_file.metadata().map_err(cannot)?);
         let page_size = connection.number("PRAGMA page_size")?.cast_unsigned();
         let checkpoint = Checkpoint::read(&log_file, connection.log_state("NOOP")?);
         let found = claim.database().metadata().map_err(cannot)?;
         let last_write = LastWrite { time: time_of(&found), checkpoint };
         let size = found.len();
-        Ok(Self { claim, database: path.to_owned(), log, log_file, index, page_size, size, last_write, fault: None })
+        let database = path.to_owned();
+        Ok(Self { claim, database, log, log_file, log_guard, index, page_size, size, last_write, fault: None })
     }
 
-    /// Checks that a restart will find what is written now. Logs an error for the operator when the
-    /// result changes.
+    /// Checks that a restart will find what is written now; `has_committed` says that a transaction
+    /// has just written to the log. Logs an error for the operator when the result changes.
     ///
     /// # Errors
     /// [`StoreError::FileLost`].
-    pub(super) fn check(&mut self, connection: &LocalConnection) -> Result<(), StoreError> {
+    pub(super) fn check(&mut self, connection: &LocalConnection, has_committed: bool) -> Result<(), StoreError> {
         if let Some(fault) = self.fault.as_ref().filter(|fault| fault.kind.is_lasting()) {
             return Err(StoreError::FileLost(fault.text.clone()));
         }
-        let found = self.check_files(connection);
+        let found = self.check_files(connection, has_committed);
         let before = std::mem::replace(&mut self.fault, found.clone().err());
         match found {
             Ok(()) => {
@@ -162,11 +168,12 @@ impl FileWatch {
         self.fault.as_ref().is_some_and(|fault| fault.kind.is_lasting() || fault.kind == FaultKind::Index)
     }
 
-    fn check_files(&mut self, connection: &LocalConnection) -> Result<(), FileFault> {
+    fn check_files(&mut self, connection: &LocalConnection, has_committed: bool) -> Result<(), FileFault> {
         let database = check_identity(FaultKind::Database, &self.database, self.claim.id(), self.claim.database())?;
         self.check_size(database.len())?;
         let log = check_identity(FaultKind::Log, &self.log.path, self.log.id, &self.log_file)?;
         let state = self.check_log(log, connection)?;
+        self.check_log_content(has_committed, connection)?;
         self.check_last_write(time_of(&database), state, connection)?;
         match self.index.path.metadata() {
             Ok(index) if FileId::from_metadata(&index) == self.index.id => Ok(()),
@@ -215,6 +222,15 @@ impl FileWatch {
         Err(cut(path, log.len()))
     }
 
+    fn check_log_content(&mut self, has_committed: bool, connection: &LocalConnection) -> Result<(), FileFault> {
+        let path = &self.log.path;
+        match self.log_guard.is_intact(&self.log_file, self.page_size, has_committed, connection) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(overwritten(FaultKind::LogOverwritten, path)),
+            Err(error) => Err(unknown(path, &error)),
+        }
+    }
+
     /// Only checkpoints write to the database: any other write is by a program that ignores the
     /// log, such as `cp`.
     fn check_last_write(
@@ -232,8 +248,7 @@ impl FileWatch {
             self.last_write = seen;
             return Ok(());
         }
-        let text = format!("{} was overwritten while the server had it open", self.database.display());
-        Err(FileFault { kind: FaultKind::Overwritten, text })
+        Err(overwritten(FaultKind::Overwritten, &self.database))
     }
 
     /// Returns whether another process completes a checkpoint soon.
@@ -291,6 +306,11 @@ impl FileWatch {
                  at {database} again: with the old log, the next start would mix both",
                 log_index = self.index.path.display()
             ),
+            FaultKind::LogOverwritten => {
+                "Some of what was saved is lost. Stop the server, which leaves both files as they are, and restore a \
+                 backup"
+                    .to_owned()
+            }
             FaultKind::Truncated => "Stop the server and restore a backup; the file's content may be lost".to_owned(),
             FaultKind::Inaccessible => "Check the disk and the permissions of the folder".to_owned(),
         }
@@ -300,7 +320,7 @@ impl FileWatch {
 impl FaultKind {
     /// Returns whether the fault lasts until a restart.
     fn is_lasting(self) -> bool {
-        matches!(self, Self::Truncated | Self::Overwritten)
+        matches!(self, Self::Truncated | Self::Overwritten | Self::LogOverwritten)
     }
 }
 
@@ -321,7 +341,8 @@ fn fold(connection: &LocalConnection) -> Result<(), String> {
     }
 }
 
-fn time_of(file: &Metadata) -> (i64, i64) {
+/// Returns the time of the last write to a file, in seconds and nanoseconds since 1970.
+pub(super) fn time_of(file: &Metadata) -> (i64, i64) {
     (file.mtime(), file.mtime_nsec())
 }
 
@@ -349,6 +370,10 @@ fn replaced(kind: FaultKind, path: &Path) -> FileFault {
 fn cut(path: &Path, size: u64) -> FileFault {
     let text = format!("{} was truncated to {size} bytes while the server had it open", path.display());
     FileFault { kind: FaultKind::Truncated, text }
+}
+
+fn overwritten(kind: FaultKind, path: &Path) -> FileFault {
+    FileFault { kind, text: format!("{} was overwritten while the server had it open", path.display()) }
 }
 
 fn unknown(path: &Path, error: &dyn std::fmt::Display) -> FileFault {

@@ -18,7 +18,7 @@ impl SqliteWriter {
 
     /// Begins a transaction.
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
-        self.check_files()?;
+        self.check_files(false)?;
         Ok(sql::query("BEGIN IMMEDIATE").execute(&mut self.db).await.map(drop)?)
     }
 
@@ -36,7 +36,7 @@ impl SqliteWriter {
         }
         committed?;
         // The files may have been moved or deleted since the transaction began.
-        self.check_files()
+        self.check_files(true)
     }
 
     /// Rolls the transaction back.
@@ -48,7 +48,7 @@ impl SqliteWriter {
     /// Closes the connection, which checkpoints the log into the file.
     pub(crate) async fn close(mut self) -> Result<(), sql::Error> {
         // If files are missing, this saves what it can.
-        let _ = self.check_files();
+        let _ = self.check_files(false);
         if let (Some(watch), Some(db)) = (&self.watch, self.db.as_local())
             && watch.must_keep_log()
         {
@@ -57,9 +57,9 @@ impl SqliteWriter {
         self.db.close().await
     }
 
-    fn check_files(&mut self) -> Result<(), StoreError> {
+    fn check_files(&mut self, has_committed: bool) -> Result<(), StoreError> {
         match (&mut self.watch, self.db.as_local()) {
-            (Some(watch), Some(db)) => watch.check(db),
+            (Some(watch), Some(db)) => watch.check(db, has_committed),
             _ => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::support::{branch, connect_outside, execute, submission, turn, url_in};
 use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use store::{Store, StoreError};
 use tempfile::TempDir;
@@ -171,6 +172,43 @@ async fn overwritten_database_is_refused_until_a_restart() {
     assert!(matches!(&ping, Err(StoreError::FileLost(why)) if why.contains(expected)), "{ping:?}");
     let sent = served.store.begin_run("ada", submission("after", "after", None, 2)).await;
     assert_eq!(sent.map(drop), ping);
+}
+
+/// Overwrites a part of a file until its time of change is another one: the system's clock for it
+/// may be coarse.
+fn overwrite(path: &Path, at: u64, size: usize) {
+    let file = File::options().write(true).open(path).unwrap();
+    let before = file.metadata().unwrap().modified().unwrap();
+    while file.metadata().unwrap().modified().unwrap() == before {
+        file.write_all_at(&vec![0; size], at).unwrap();
+    }
+}
+
+/// The log as it is: neither a checkpoint nor the end of the server copies foreign bytes into the
+/// database.
+#[tokio::test]
+async fn log_that_is_overwritten_within_is_refused_until_a_restart() {
+    for (at, size) in [(4096, 65536), (40, 1), (0, 32), (16, 8)] {
+        let served = Served::open().await;
+        execute(&mut connect_outside(&served.folder).await, "PRAGMA wal_checkpoint(TRUNCATE)").await;
+        for round in 0..8 {
+            let id = format!("more{round}");
+            turn(&served.store, &id, &id, None, 2).await;
+        }
+        let database = fs::read(served.path("")).unwrap();
+        let log = fs::read(served.path("-wal")).unwrap();
+        assert!(log.len() > 4096 + 65536, "the log is long enough: {}", log.len());
+        overwrite(&served.path("-wal"), at, size);
+        let ping = served.store.ping().await;
+        let is_noticed = matches!(&ping, Err(StoreError::FileLost(why)) if why.contains("chat.db-wal was "));
+        assert!(is_noticed, "{at}: {ping:?}");
+        // What was written there is unknown, even if it is right again.
+        fs::write(served.path("-wal"), log).unwrap();
+        let sent = served.store.begin_run("ada", submission("after", "after", None, 2)).await;
+        assert_eq!(sent.map(drop), ping);
+        served.store.close().await;
+        assert!(fs::read(served.path("")).unwrap() == database, "{at}: the database is as it was");
+    }
 }
 
 /// Changes that other processes make through SQLite are no fault.

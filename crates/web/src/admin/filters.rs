@@ -83,6 +83,16 @@ pub fn field(
     }
 }
 
+/// Renders the two fields of a period of days, `from` and `to`.
+pub fn period_fields(from: Option<&str>, to: Option<&str>) -> impl IntoView + use<> {
+    view! {
+        <div class="cw-admin-pair">
+            {field("from", "From", "date", from)}
+            {field("to", "To", "date", to)}
+        </div>
+    }
+}
+
 /// Renders an input field with suggestions.
 pub fn field_with_suggestions(
     name: &'static str,

@@ -42,7 +42,7 @@ pub fn page(admin: &Admin, tab: &str, status: StatusCode, title: &str, content: 
             <nav aria-label="Admin console">
                 <ul class="cw-admin-menu">{admin.menu.0.iter().map(link).collect_view()}</ul>
             </nav>
-            <span class="cw-admin-who">{who}</span>
+            <span class="cw-admin-who" title=who.clone()>{who.clone()}</span>
             <a href="/">"Back to the app"</a>
         </header>
         <main class="cw-admin" id="content" tabindex="-1">

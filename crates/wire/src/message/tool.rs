@@ -293,7 +293,7 @@ impl ToolPart {
         self.tool_metadata.as_ref()?.get(STARTED)?.get("by")?.as_str()
     }
 
-    /// Records that a client brought the call with earlier messages.
+    /// Records that a client brought the call with earlier messages, or in an imported file.
     pub fn mark_preset(&mut self) {
         let metadata = self.tool_metadata.get_or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(known) = metadata {
@@ -301,8 +301,8 @@ impl ToolPart {
         }
     }
 
-    /// Returns whether a client brought the call with earlier messages, so that nobody knows whether
-    /// its result is true.
+    /// Returns whether a client brought the call with earlier messages or in an imported file, so
+    /// that nobody knows whether its result is true.
     pub fn is_preset(&self) -> bool {
         self.tool_metadata.as_ref().and_then(|metadata| metadata.get(PRESET)) == Some(&Value::Bool(true))
     }

@@ -54,6 +54,8 @@ types! {
         /// The list of conversations.
         AgentConversations(Both<AgentConversationsProperties, ItemListProperties>),
     }
+    /// A type that a program adds: [`Block::added`](super::Block::added).
+    and Added
 }
 
 impl BlockType {

@@ -197,7 +197,8 @@ macro_rules! choices {
 
 /// Defines the types of blocks or of actions. The type of a variant has its properties or
 /// parameters, which the config writes under the key `content`. `named` is the noun for messages,
-/// `not_yet` lists types of the config language that are not supported yet.
+/// `not_yet` lists types of the config language that are not supported yet. After the types comes
+/// one that the config does not write.
 macro_rules! types {
     (
         $(#[$attribute:meta])*
@@ -205,18 +206,23 @@ macro_rules! types {
             $(#[doc = $doc:tt])*
             $variant:ident($properties:ty),
         )*}
+        $($(#[doc = $unwritten_doc:tt])* and $unwritten:ident)?
     ) => {
         $(#[$attribute])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
         pub enum $name {$(
             $(#[doc = $doc])*
             $variant,
-        )*}
+        )*$(
+            $(#[doc = $unwritten_doc])*
+            $unwritten,
+        )?}
 
         impl $crate::read::Read for $name {
             fn read(value: serde_json::Value) -> Result<Self, $crate::read::Unreadable> {
                 let name = <String as $crate::read::Read>::read(value)?;
-                let known = [$((stringify!($variant), Self::$variant)),*].into_iter().find(|(known, _)| *known == name);
+                let known = [$((stringify!($variant), Self::$variant),)* $((stringify!($unwritten), Self::$unwritten))?];
+                let known = known.into_iter().find(|(known, _)| *known == name);
                 known.map(|(_, one)| one).ok_or_else(|| $crate::read::Unreadable::unknown_name(&name))
             }
         }

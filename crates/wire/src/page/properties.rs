@@ -15,7 +15,8 @@ properties! {
     /// The properties of a `Columns` block.
     pub struct ColumnsProperties {
         /// The relative widths of the columns, one for each block, for example `[1, 2]`. Default:
-        /// equal.
+        /// equal. Beside a chat or a list of conversations, columns with other blocks are one
+        /// region below each other, as wide as all of them.
         #[schemars(inner(range(min = 0.05, max = 100)))]
         pub widths: Vec<f64> = Vec::new(),
     }

@@ -32,7 +32,7 @@ pub(crate) struct Runs {
 
 impl From<&Context> for Runs {
     fn from(context: &Context) -> Self {
-        Self { store: context.store.clone(), jobs: context.jobs.clone() }
+        Self { store: context.store.clone(), jobs: context.chat.jobs().clone() }
     }
 }
 

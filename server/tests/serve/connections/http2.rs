@@ -103,7 +103,7 @@ impl RawClient {
                 }
             }
         };
-        timeout(Duration::from_secs(10), end).await.expect("the connection is still open");
+        timeout(Duration::from_secs(60), end).await.expect("the connection is still open");
         code
     }
 }
@@ -254,7 +254,7 @@ async fn endless_header_blocks_are_cut_off() {
         }
         Vec::new()
     };
-    let answered = timeout(Duration::from_secs(5), answered).await.unwrap();
+    let answered = timeout(Duration::from_secs(60), answered).await.unwrap();
     assert!(!answered.is_empty(), "the request was not answered");
 }
 
@@ -289,7 +289,7 @@ async fn silent_connections_are_closed() {
         let mut stream = TcpStream::connect(server.origin.strip_prefix("http://").unwrap()).await.unwrap();
         stream.write_all(bytes_sent).await.unwrap();
         let mut answer = Vec::new();
-        let end = timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await;
+        let end = timeout(Duration::from_secs(60), stream.read_to_end(&mut answer)).await;
         assert!(end.is_ok(), "{:?}: the connection stays open", String::from_utf8_lossy(bytes_sent));
     }
     // A preface in two parts is valid.

@@ -77,9 +77,9 @@ fn malformed_requests(host: &str) -> Vec<(&'static str, String, &'static [u16])>
 async fn send_raw(address: &str, bytes: &[u8]) -> u16 {
     let mut stream = TcpStream::connect(address).await.unwrap();
     // The server may close the connection before the whole request is written.
-    let _ = timeout(Duration::from_secs(5), stream.write_all(bytes)).await;
+    let _ = timeout(Duration::from_secs(60), stream.write_all(bytes)).await;
     let mut head = [0; 12];
-    let read = timeout(Duration::from_secs(10), stream.read_exact(&mut head))
+    let read = timeout(Duration::from_secs(60), stream.read_exact(&mut head))
         .await
         .expect("the server neither answers nor closes the connection");
     match read {

@@ -273,12 +273,6 @@ async fn app_of_one_file_answers_after_the_import() {
         |     ^^
         = help: use a database with SQL (`Sql`: PostgreSQL or SQLite), or a web service in front of MongoDB (`Http`)
 
-    …/lowdefy.yaml:42:7: warning: left out: `generateTitle`
-        |
-     42 |       generateTitle: true
-        |       ^^^^^^^^^^^^^
-        = help: add an endpoint with `GenerateText` to `hooks.onFinish` that returns a part `data-chat-title`
-
     …/lowdefy.yaml:85:9: warning: left out: the step `moved` of the type `MongoDBInsertOne`
         |
      85 |       - id: moved
@@ -315,14 +309,14 @@ async fn app_of_one_file_answers_after_the_import() {
         |       ^^^^^^^^^^^^^
         = help: leave it out, or let the agent speak Chat Completions, which knows it: `api: chat`
 
-    …/chatwright.yaml:129:11: warning: the agent sees and may write every input of this page, and every key that an action sets
+    …/chatwright.yaml:130:11: warning: the agent sees and may write every input of this page, and every key that an action sets
          |
-     129 |           sharedState: { _state: true }
+     130 |           sharedState: { _state: true }
          |           ^^^^^^^^^^^
          = help: list the keys that it needs, `key: { _state: key }`
 
     the config is valid once the variables in .env.example are set
-    taken over: 3 connections, 2 agents, 3 endpoints, 1 page; left out: 4; changed: 0
+    taken over: 3 connections, 2 agents, 3 endpoints, 1 page; left out: 3; changed: 0
     wrote 2 files to …
     exit status: 0
     .env.example

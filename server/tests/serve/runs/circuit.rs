@@ -142,6 +142,9 @@ async fn retry_after_applies_to_all_turns() {
     fake.set_behavior(Behavior::Busy(None));
     let turns = (0..6).map(async |turn: u32| {
         // The first turn receives the wait before the others start.
+        while turn > 0 && fake.request_times("n").is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         tokio::time::sleep(Duration::from_millis(u64::from(turn.min(1)) * 500)).await;
         error_of_turn(&server, "patient", &format!("busy-{turn}")).await
     });

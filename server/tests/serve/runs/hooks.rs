@@ -58,6 +58,46 @@ async fn hook_calls(server: &Server) -> Vec<(String, Value)> {
     rows.as_array().unwrap_or_else(|| panic!("{rows}")).iter().map(row).collect()
 }
 
+/// Returns the calls of a run with two steps and one tool call.
+async fn all_hook_calls(server: &Server) -> Vec<(String, Value)> {
+    let mut seen = hook_calls(server).await;
+    for _ in 0..50 {
+        if seen.len() == 8 {
+            break;
+        }
+        // The run does not wait for these hooks, so they may end a little later.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        seen = hook_calls(server).await;
+    }
+    let mut names: Vec<_> = seen.iter().map(|(hook, _)| hook.as_str()).collect();
+    names.sort_unstable();
+    let expected =
+        ["finish", "start", "step finish", "step finish", "step start", "step start", "tool finish", "tool start"];
+    assert_eq!(names, expected);
+    seen
+}
+
+/// A program's question has neither a page nor a conversation nor a message for data parts.
+#[tokio::test]
+async fn all_hooks_are_called_for_the_question_of_a_program() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("chatwright.yaml");
+    std::fs::write(&file, CONFIG).unwrap();
+    let server = Server::start_with(&["--config", file.to_str().unwrap()]);
+    let prompt = "What do you know about refunds?";
+    let body = json!({ "agent_name": "helper", "input": { "prompt": prompt }, "tools": true });
+    let answer = server.request(Method::POST, "/api/runs/invoke").json(&body).send().await.unwrap();
+    let answer: Value = answer.json().await.unwrap();
+    let seen = all_hook_calls(&server).await;
+    for (hook, payload) in &seen {
+        assert_eq!((&payload["agentId"], payload.get("pageId")), (&json!("helper"), None), "{hook}");
+        assert_eq!((payload.get("conversationId"), &payload["sharedState"]), (None, &json!({})), "{hook}");
+    }
+    let end = &seen.iter().find(|(hook, _)| hook == "finish").unwrap().1;
+    let said = |at: usize| &end["messages"][at]["parts"][0]["text"];
+    assert_eq!((said(0), said(1)), (&json!(prompt), &answer["output"]));
+}
+
 #[tokio::test]
 async fn all_hooks_are_called_and_on_finish_adds_data_parts() {
     let folder = TempDir::new().unwrap();
@@ -81,20 +121,7 @@ async fn all_hooks_are_called_and_on_finish_adds_data_parts() {
     let parts = record["messages"][1]["parts"].as_array().unwrap();
     assert_eq!(parts.last().unwrap()["data"], json!({ "items": ["More"] }));
 
-    let mut seen = hook_calls(&server).await;
-    for _ in 0..50 {
-        if seen.len() == 8 {
-            break;
-        }
-        // The run does not wait for these hooks, so they may end a little later.
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        seen = hook_calls(&server).await;
-    }
-    let mut names: Vec<_> = seen.iter().map(|(hook, _)| hook.as_str()).collect();
-    names.sort_unstable();
-    let expected =
-        ["finish", "start", "step finish", "step finish", "step start", "step start", "tool finish", "tool start"];
-    assert_eq!(names, expected);
+    let seen = all_hook_calls(&server).await;
     let payload = |hook: &str| seen.iter().find(|(name, _)| name == hook).unwrap().1.clone();
     for (_, payload) in &seen {
         assert_eq!(

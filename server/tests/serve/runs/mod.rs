@@ -13,6 +13,7 @@ mod poison;
 mod policy;
 mod programs;
 mod question;
+mod server_policy;
 mod state;
 mod sub_agents;
 mod triggers;

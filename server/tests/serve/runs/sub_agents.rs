@@ -76,7 +76,7 @@ async fn policy_of_a_parent_applies_to_sub_agents() {
     };
     check("strict", "Not allowed: not by mail.", 0).await;
     check("judged", "Not allowed: mailer may not, True.", 0).await;
-    check("broken", "Not allowed: the agent's policy could not be evaluated for this call.", 0).await;
+    check("broken", "Not allowed: the policy could not be evaluated for this call.", 0).await;
     check("free", "sent", 1).await;
 }
 

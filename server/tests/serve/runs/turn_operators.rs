@@ -73,6 +73,21 @@ async fn properties_are_evaluated_for_each_turn_and_may_hold_a_secret() {
     assert_snapshot!(echo.await, @r#"["You help local on demo.","local",{"conversation":"c1","key":"k-123","plain":{"a":1}}]"#);
 }
 
+/// A message without page state and query has empty ones, so that every key of the payload is there.
+#[tokio::test]
+async fn payload_of_a_turn_has_every_key() {
+    let echo = echoed_with_properties(
+        &["/metadata"],
+        r#"
+      model: m
+      providerOptions:
+        openaiCompatible:
+          metadata: { state: { _payload: sharedState }, query: { _payload: urlQuery }, switches: { _payload: switches } }
+"#,
+    );
+    assert_snapshot!(echo.await, @r#"[{"state":{},"query":{},"switches":{}}]"#);
+}
+
 #[tokio::test]
 async fn model_and_its_parameters_are_evaluated() {
     let echo = echoed_with_properties(

@@ -97,7 +97,7 @@ async fn frozen_server_writes_nothing_after_it_resumes() {
     let kept = b.conversation("c").await["messages"].clone();
 
     a.signal(Signal::CONT);
-    let output = tokio::time::timeout(Duration::from_secs(15), running.text()).await.expect("the run ends");
+    let output = tokio::time::timeout(Duration::from_secs(60), running.text()).await.expect("the run ends");
     assert!(!output.unwrap().contains("\"type\":\"finish\""));
     assert_eq!(b.conversation("c").await["messages"], kept);
     assert_eq!(message_text(&kept[1]), written);

@@ -146,6 +146,7 @@ fn ruled(ruling: &Ruling) -> GateDecision {
 }
 
 /// A call that has not ended.
+#[derive(Clone)]
 struct AuditedCall {
     /// The agent, if a sub-agent made the call.
     agent_id: Option<String>,
@@ -289,6 +290,12 @@ impl Auditor {
     pub(crate) fn interrupt_below(&mut self, above: &str) -> Vec<AuditEntry> {
         let is_below = |id: &str| id.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
         self.interrupt(is_below)
+    }
+
+    /// Returns the entry of a call that is about to run, in case it is interrupted.
+    pub(crate) fn if_interrupted(&self, call_id: &str) -> Option<AuditEntry> {
+        let call = self.calls.get(call_id)?.clone();
+        Some(self.subject.entry(call_id, call, CallEnd::not_run(AuditOutcome::Interrupted)))
     }
 
     /// Returns entries for all calls of sub-agents that still run when the run ends.

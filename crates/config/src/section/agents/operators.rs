@@ -4,11 +4,11 @@
 use super::entry::{AgentEntry, AgentProperties};
 use crate::agent::DynamicProperty;
 use crate::section::dynamic::operator_schema;
-use crate::section::operator::EvaluationPlace;
+use crate::section::operator::{EvaluationPlace, Side};
 use crate::section::{Context, operator};
 use crate::shape::{Shape, check_value, deserialize};
 use crate::source::{Node, Report, Span};
-use operators::definition;
+use operators::{Operators, definition};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -19,9 +19,9 @@ const TURN_OPERATORS: [&str; 4] = ["_user", "_payload", "_expr", "_template"];
 const REQUEST_OPERATORS: [&str; 5] = ["_user", "_payload", "_expr", "_template", "_secret"];
 
 /// Returns what is allowed in the values of a property.
-fn place(property: &str) -> EvaluationPlace<'static> {
+fn place<'a>(property: &str, operators: &'a Operators) -> EvaluationPlace<'a> {
     let values = if REQUEST_PROPERTIES.contains(&property) { &REQUEST_OPERATORS[..] } else { &TURN_OPERATORS };
-    EvaluationPlace { values, is_rendered: false }
+    EvaluationPlace { operators, values, side: Side::Server }
 }
 
 /// An operator that is evaluated for each turn. The type only provides the schema.
@@ -45,7 +45,7 @@ impl JsonSchema for TurnOperator {
             "_secret" => "The value of an environment variable, in options that are sent to the provider unchanged.",
             other => definition(other).map_or("Computes a value.", |definition| definition.docs.summary),
         };
-        let names = EvaluationPlace { values: &REQUEST_OPERATORS, is_rendered: false }.names().into_iter();
+        let names = place(REQUEST_PROPERTIES[0], Operators::standard()).names().into_iter();
         operator_schema("An operator, which is evaluated for each turn.", names.map(|name| (name, describe(name))))
     }
 }
@@ -68,20 +68,20 @@ pub(crate) fn allow_operators(schema: &mut Schema) {
     for (name, property) in properties.into_iter().flatten() {
         // The schema of instructions allows operators already.
         if !STATIC_PROPERTIES.contains(&name.as_str()) && name != "instructions" {
-            settings::allow_operator(property);
+            settings::allow_operator(property, &TurnOperator::schema_name());
         }
     }
 }
 
 /// Reports operators that are not allowed where they are used, and secrets that are not set.
 pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
-    let env = context.env;
+    let (env, operators) = (context.env, context.language.operators());
     for entry in properties.entries() {
         let name = entry.key.as_str();
         if STATIC_PROPERTIES.contains(&name) {
             continue;
         }
-        operator::for_each_operator(&entry.value, place(name), context.report, &mut |operator, report| {
+        operator::for_each_operator(&entry.value, place(name, operators), context.report, &mut |operator, report| {
             operator::check_secret(operator, env, "each request of this agent sends it", report);
         });
     }

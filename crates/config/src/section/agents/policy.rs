@@ -1,29 +1,41 @@
-//! Checks an agent's `policy`: which tool calls may run.
+//! The `policy` of an agent and that of the whole server: which tool calls may run.
 
 use crate::agent::{Agent, ToolRef};
+use crate::config::Config;
 use crate::section::Context;
 use crate::section::access_rules::{EntryKind, EntryRef};
 use crate::section::value::check_patterns;
-use crate::source::{Node, PathStep};
+use crate::shape::{Shape, decode};
+use crate::source::{Node, NodeKind, PathStep};
 use agent::{PolicySettings, RuleAction, RuleSettings};
 use indexmap::IndexMap;
 use settings::{Patterns, compile_patterns};
 use std::collections::BTreeSet;
 
-/// Returns the endpoint that an agent's policy refers to.
+/// Reads the policy of the whole server.
+pub(in crate::section) fn read(root: &Node, context: &mut Context<'_, '_>) -> Option<PolicySettings> {
+    let section = root.get("policy").map(|entry| &entry.value);
+    let section = section.filter(|section| !matches!(section.kind, NodeKind::Null))?;
+    let policy: PolicySettings = decode(section, Shape::for_type::<PolicySettings>()?, context.report)?;
+    check(&policy, root, context);
+    Some(policy)
+}
+
+/// Returns the endpoint that the policy of an agent, or of the whole server, refers to.
 pub(crate) fn references(agent: &Node) -> Vec<EntryRef<'_>> {
     let endpoint = agent.get("policy").and_then(|policy| policy.value.get("endpoint"));
     endpoint.and_then(|entry| Some((EntryKind::Endpoint, entry.value.text()?, entry.value.at))).into_iter().collect()
 }
 
-/// Reports patterns that are invalid and an endpoint that does not exist.
-pub(crate) fn check(policy: &PolicySettings, agent: &Node, context: &mut Context<'_, '_>) {
+/// Reports patterns that are invalid and an endpoint that does not exist. `owner` is the agent, or
+/// the root of the config.
+pub(crate) fn check(policy: &PolicySettings, owner: &Node, context: &mut Context<'_, '_>) {
     if let Some(id) = &policy.endpoint_id {
-        context.endpoint(id, agent.span_at(&[PathStep::Key("policy"), PathStep::Key("endpoint")]));
+        context.endpoint(id, owner.span_at(&[PathStep::Key("policy"), PathStep::Key("endpoint")]));
     }
     for (number, rule) in policy.rules.iter().enumerate() {
         let place = [PathStep::Key("policy"), PathStep::Key("rules"), PathStep::Index(number)];
-        let at = |path: &[PathStep<'_>]| agent.span_at(&[&place[..], path].concat());
+        let at = |path: &[PathStep<'_>]| owner.span_at(&[&place[..], path].concat());
         check_patterns(&rule.tools, at(&[PathStep::Key("tools")]), context);
         for (path, Patterns(texts)) in &rule.arguments {
             check_patterns(texts, at(&[PathStep::Key("arguments"), PathStep::Key(path)]), context);
@@ -44,6 +56,25 @@ pub(crate) fn check_other_names(agents: &IndexMap<String, Agent>, context: &mut 
                     warn_about(id, number, sub, tool, context);
                 }
             }
+        }
+    }
+}
+
+/// Warns about a rule of the whole server that denies an endpoint by a name, while an agent offers
+/// the endpoint under another one.
+pub(in crate::section) fn check_names_of_all(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
+    let Some(policy) = &config.policy else { return };
+    for agent in config.agents.values() {
+        for tool in agent.tools.iter().filter(|tool| !is_denied(policy, tool) && !is_denied_by(agent, tool)) {
+            let names = names_of(&tool.endpoint_id, config.agents.values());
+            let Some(number) = policy.rules.iter().position(|rule| denies_one(rule, &names)) else { continue };
+            let rule = [PathStep::Key("policy"), PathStep::Key("rules"), PathStep::Index(number)];
+            let at = root.span_at(&[&rule[..], &[PathStep::Key("tools")]].concat());
+            let ToolRef { endpoint_id, name, .. } = tool;
+            let id = &agent.id;
+            let message =
+                format!("this denies the endpoint `{endpoint_id}`, but the agent `{id}` offers it as `{name}`");
+            context.report.warning(at, message, Some(format!("add `{name}` to the rule")));
         }
     }
 }

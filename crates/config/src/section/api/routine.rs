@@ -3,7 +3,7 @@
 use super::call_request::{self, CallRequest};
 use super::sql_request::{self, SqlRequest};
 use super::{http_request, text_request};
-use crate::section::operator::{EvaluationPlace, FoundOperator};
+use crate::section::operator::{EvaluationPlace, FoundOperator, Side};
 use crate::section::{Context, operator, refuse_prototype_key, type_of};
 use crate::shape::suggest;
 use crate::source::{MapEntry, Node, NodeKind, Report, Span};
@@ -317,7 +317,7 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
         let (endpoint, done, items, in_catch) = (self.endpoint, &self.step_ids, &self.loop_items, self.in_catch);
         let env = self.context.env;
         let values = if with_secrets { &OPERATORS[..] } else { &OPERATORS[..OPERATORS.len() - 1] };
-        let place = EvaluationPlace { values, is_rendered: false };
+        let place = EvaluationPlace { operators: self.context.language.operators(), values, side: Side::Server };
         operator::for_each_operator(value, place, self.context.report, &mut |operator, report| {
             if operator.key == "_error" && !in_catch {
                 let help = Some("only the steps under `:catch` know why something failed".to_owned());

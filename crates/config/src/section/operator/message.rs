@@ -3,12 +3,12 @@
 use super::{EvaluationPlace, FoundOperator};
 use crate::shape::suggest;
 use crate::source::Report;
-use operators::{Usage, definition, instead_of};
+use operators::{Usage, instead_of};
 
 /// Reports an operator that is unknown, not supported, or not allowed in a place.
 pub(super) fn report_misplaced(operator: FoundOperator<'_>, place: EvaluationPlace<'_>, report: &mut Report) {
     let FoundOperator { key: name, key_at: at, .. } = operator;
-    let Some(known) = definition(name) else {
+    let Some(known) = place.operators.definition(name) else {
         return match instead_of(name) {
             Some(instead) => {
                 report.error(at, format!("the operator `{name}` is not supported"), Some(instead.to_owned()))
@@ -24,6 +24,11 @@ pub(super) fn report_misplaced(operator: FoundOperator<'_>, place: EvaluationPla
         Usage::AsFunction => {
             let help = "only parameters such as `callback` of `_array.map` take a function".to_owned();
             report.error(at, "a function has no meaning here", Some(help));
+        }
+        Usage::OnServer => {
+            let help = "compute it in an endpoint, which an action of the page calls, and show the state that it sets"
+                .to_owned();
+            report.error(at, format!("the operator `{name}` is evaluated by the server alone"), Some(help));
         }
         Usage::NotRendered => {
             let help = "what the server renders must be the same as in the browser; compute it in an action and show the state that it sets".to_owned();

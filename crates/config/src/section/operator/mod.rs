@@ -5,17 +5,30 @@ mod message;
 
 use crate::env::Env;
 use crate::source::{Node, NodeKind, Report, Span};
-use operators::{Definition, ExpressionLanguage, Kind, Parameters, Usage, definition};
+use operators::{Definition, ExpressionLanguage, Kind, Operators, Parameters, Usage};
 use secrecy::SecretString;
 use serde_json::Value;
 
 /// Where values are evaluated.
 #[derive(Clone, Copy)]
 pub(super) struct EvaluationPlace<'a> {
-    /// The operators that read a value there.
+    /// All operators.
+    pub(super) operators: &'a Operators,
+    /// Those that read a value there.
     pub(super) values: &'a [&'static str],
-    /// Whether the result is rendered, so that it must be the same on the server and in the browser.
-    pub(super) is_rendered: bool,
+    /// Who evaluates the values.
+    pub(super) side: Side,
+}
+
+/// Who evaluates a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The server.
+    Server,
+    /// The browser.
+    Browser,
+    /// Both: the result is rendered, so that it must be the same.
+    Both,
 }
 
 impl EvaluationPlace<'_> {
@@ -23,8 +36,9 @@ impl EvaluationPlace<'_> {
         match definition.usage {
             Usage::Value => self.values.contains(&definition.name),
             Usage::Anywhere | Usage::InFunction => true,
-            Usage::NotRendered => !self.is_rendered,
+            Usage::NotRendered => self.side != Side::Both,
             Usage::AsFunction => false,
+            Usage::OnServer => self.side == Side::Server,
         }
     }
 
@@ -32,6 +46,7 @@ impl EvaluationPlace<'_> {
     pub(super) fn names(&self) -> Vec<&'static str> {
         let is_value = |definition: &&Definition| !matches!(definition.usage, Usage::InFunction);
         operators::definitions()
+            .chain(self.operators.custom().iter().copied())
             .filter(|definition| self.allows(definition))
             .filter(is_value)
             .map(|definition| definition.name)
@@ -105,7 +120,8 @@ impl<'n> OperatorVisitor<'n, '_> {
         if underscores > around.functions + 1 {
             return message::report_too_many_underscores(&"_".repeat(underscores - 1), operator, self.report);
         }
-        let Some(definition) = definition(key).filter(|definition| self.place.allows(definition)) else {
+        let Some(definition) = self.place.operators.definition(key).filter(|definition| self.place.allows(definition))
+        else {
             message::report_misplaced(operator, self.place, self.report);
             return self.visit(value, around);
         };

@@ -99,7 +99,7 @@ fn tool(
         }
     }
     if let Some(result) = node.get("result") {
-        dynamic::check(&result.value, ValueContext::Action, &survey.state, &steps, context.report);
+        dynamic::check(&result.value, ValueContext::Action, &survey.state, &steps, context.language, context.report);
     }
     check_actions(node, context);
     let entry = entry?;

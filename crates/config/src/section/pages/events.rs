@@ -1,13 +1,13 @@
 //! The events of pages and blocks, whose handlers are lists of actions.
 
 use super::client_tools;
+use crate::language::{Language, built_in_block};
 use crate::section::access_rules::{EntryKind, EntryRef};
 use crate::section::dynamic::{self, ValueContext};
 use crate::section::pages::PageIndex;
-use crate::section::{Context, refuse_prototype_key};
+use crate::section::{Context, refuse_prototype_key, type_of};
 use crate::shape::{Shape, check_value, suggest};
 use crate::source::{MapEntry, Node, NodeKind, PathStep, Span};
-use serde_json::Value;
 use wire::page::{Action, BlockType, CHAT_EVENTS, Events};
 
 /// The events of a page.
@@ -31,7 +31,15 @@ const CHAT_METHODS: [&str; 13] = [
 /// Events of the config language that are not supported yet.
 const UNSUPPORTED_EVENTS: [&str; 4] = ["onSwitchChange", "onMenuClick", "onBlur", "onFocus"];
 
-/// Returns the events of a type of block.
+/// Returns the events of a type of block, also of one that a program adds. `None` if it is not known.
+fn known_events(block_type: &str, language: &Language) -> Option<&'static [&'static str]> {
+    match language.added_block(block_type) {
+        Some(added) => Some(added.events),
+        None => built_in_block(block_type).map(block_events),
+    }
+}
+
+/// Returns the events of a type of block of the product.
 fn block_events(kind: BlockType) -> &'static [&'static str] {
     match kind {
         BlockType::Button => &["onClick"],
@@ -52,18 +60,16 @@ fn block_events(kind: BlockType) -> &'static [&'static str] {
         | BlockType::Title
         | BlockType::Markdown
         | BlockType::Table
-        | BlockType::Alert => &[],
+        | BlockType::Alert
+        | BlockType::Added => &[],
     }
 }
 
 /// Reads the events of a block. Those with errors are reported and left out.
-pub(crate) fn read_block(
-    node: &Node,
-    kind: BlockType,
-    survey: &PageIndex<'_>,
-    context: &mut Context<'_, '_>,
-) -> Events {
-    read(node, block_events(kind), &format!("a block of the type {kind:?}"), survey, context)
+pub(crate) fn read_block(node: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) -> Events {
+    let known = type_of(node).and_then(|name| Some((name, known_events(name, context.language)?)));
+    let Some((name, known)) = known else { return Events::new() };
+    read(node, known, &format!("a block of the type {name}"), survey, context)
 }
 
 /// Reads the events of a page.
@@ -118,7 +124,7 @@ fn action<'n>(
     context: &mut Context<'_, '_>,
 ) -> Option<Action> {
     for part in ["params", "skip"].iter().filter_map(|key| node.get(key)) {
-        dynamic::check(&part.value, ValueContext::Action, &survey.state, steps, context.report);
+        dynamic::check(&part.value, ValueContext::Action, &survey.state, steps, context.language, context.report);
     }
     if let Some((id, at)) = node.get("id").and_then(|entry| Some((entry.value.text()?, entry.value.at))) {
         if steps.contains(&id) {
@@ -135,7 +141,7 @@ fn action<'n>(
 /// Checks that an action refers to existing inputs, blocks, pages and endpoints.
 fn check_references(node: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) {
     let params = node.get("params").map_or(node, |entry| &entry.value);
-    match crate::section::type_of(node) {
+    match type_of(node) {
         Some("SetState") => {
             for MapEntry { key, key_at, .. } in params.entries() {
                 refuse_prototype_key(key, *key_at, context.report);
@@ -211,7 +217,7 @@ fn own_actions(owner: &Node) -> impl Iterator<Item = &Node> {
 /// `cart.items` it is the first key.
 pub(crate) fn written_keys(owner: &Node) -> impl Iterator<Item = &str> {
     let actions = own_actions(owner);
-    let set = actions.filter(|action| crate::section::type_of(action) == Some("SetState"));
+    let set = actions.filter(|action| type_of(action) == Some("SetState"));
     set.filter_map(|action| action.get("params"))
         .flat_map(|params| params.value.entries())
         .filter_map(|entry| entry.key.split('.').next())
@@ -223,7 +229,7 @@ pub(crate) fn page_references(owner: &Node) -> Vec<EntryRef<'_>> {
     let chat = owner.get("properties").filter(|_| block_type(owner) == Some(BlockType::AgentChat));
     let asked = chat.and_then(|properties| text_param(&properties.value, "agentId"));
     found.extend(asked.map(|(id, at)| (EntryKind::Agent, id, at)));
-    let calls = own_actions(owner).filter(|action| crate::section::type_of(action) == Some("CallEndpoint"));
+    let calls = own_actions(owner).filter(|action| type_of(action) == Some("CallEndpoint"));
     let called = calls.filter_map(|action| text_param(&action.get("params")?.value, "endpointId"));
     found.extend(called.map(|(id, at)| (EntryKind::Endpoint, id, at)));
     let blocks = owner.get("blocks").map(|entry| entry.value.items()).unwrap_or_default();
@@ -231,7 +237,7 @@ pub(crate) fn page_references(owner: &Node) -> Vec<EntryRef<'_>> {
     found
 }
 
-/// Returns the type of a block, if it is known.
+/// Returns the type of a block, if it is one of the product.
 pub(crate) fn block_type(node: &Node) -> Option<BlockType> {
-    serde_json::from_value(Value::from(crate::section::type_of(node)?)).ok()
+    built_in_block(type_of(node)?)
 }

@@ -13,13 +13,13 @@ use crate::section::rule_entry::{self, RuleEntry};
 use crate::section::value::{Id, Text};
 use crate::section::{Context, locale, refuse_prototype_key, type_of};
 use crate::shape::{Shape, check_value, decode, list_items, suggest};
-use crate::source::{Node, PathStep, Span};
+use crate::source::{Node, PathStep, Report, Span};
 use indexmap::IndexMap;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use wire::page::{Action, Block, BlockType, Page};
+use wire::page::{Action, AddedBlock, Block, BlockType, Page};
 
 /// A page.
 #[derive(Deserialize, JsonSchema)]
@@ -44,7 +44,7 @@ pub(crate) struct PageEntry {
 /// First path segments that the server uses itself.
 const RESERVED_SEGMENTS: [&str; 9] = ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed"];
 
-/// The types of blocks that can contain other blocks.
+/// The types of blocks of the product that can contain other blocks.
 const CONTAINERS: [&str; 4] = ["Box", "Columns", "Card", "Tabs"];
 
 /// Defines the schemas that those of the blocks in `wire` refer to by name.
@@ -148,22 +148,23 @@ fn block(
 ) -> Option<Block> {
     let blocks = blocks(node, survey, tools, context);
     check_container(node, context);
-    let kind = events::block_type(node);
-    let events = kind.map(|kind| events::read_block(node, kind, survey, context)).unwrap_or_default();
+    let events = events::read_block(node, survey, context);
     let properties = node.get("properties").map(|entry| entry.value.entries()).unwrap_or_default();
     // The shared state, client tools and locale of a chat have checks of their own.
     let is_own = |key: &str| ["sharedState", "clientTools", "locale"].contains(&key);
     let parts = properties.iter().filter(|entry| !is_own(&entry.key)).chain(node.get("visible"));
     for part in parts {
-        dynamic::check(&part.value, ValueContext::Property, &survey.state, &[], context.report);
+        dynamic::check(&part.value, ValueContext::Property, &survey.state, &[], context.language, context.report);
     }
-    let mut value = check_value(node, Shape::for_type::<Block>()?, context.report)?;
+    let mut value = check_value(node, Shape::of_entry::<Block>(&context.language.schema)?, context.report)?;
     let id = value.get("id")?.as_str()?.to_owned();
     let mut properties = match value.get_mut("properties").map(Value::take) {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     };
-    let kind = kind?;
+    let added = type_of(node).and_then(|name| context.language.added_block(name));
+    added.iter().for_each(|added| check_added(added, &properties, node, context.report));
+    let kind = if added.is_some() { BlockType::Added } else { events::block_type(node)? };
     inputs::check(kind, &properties, node, context);
     if kind == BlockType::AgentConversations {
         conversations::check(node, context);
@@ -186,14 +187,27 @@ fn block(
         properties.insert("locale".to_owned(), locale.to_value());
     }
     let visible = value.get_mut("visible").map(Value::take).unwrap_or_default();
-    Some(Block { id, kind, properties, visible, events, blocks })
+    let added = added.map_or_else(String::new, |added| added.name.to_owned());
+    Some(Block { id, kind, added, properties, visible, events, blocks })
+}
+
+/// Checks the properties of a block whose type a program adds. Those that are computed are not known
+/// yet, and the others may depend on them.
+fn check_added(added: &AddedBlock, properties: &Map<String, Value>, node: &Node, report: &mut Report) {
+    if properties.values().any(operators::is_dynamic) {
+        return;
+    }
+    for (key, problem) in (added.check)(properties) {
+        report.error(node.span_at(&[PathStep::Key("properties"), PathStep::Key(key)]), problem, None);
+    }
 }
 
 /// Reports blocks in a block that is not a container.
 fn check_container(node: &Node, context: &mut Context<'_, '_>) {
     let (Some(block_type), Some(children)) = (type_of(node), node.get("blocks")) else { return };
-    if !children.value.items().is_empty() && !CONTAINERS.contains(&block_type) {
-        let help = suggest::one_of(&CONTAINERS).map(|types| format!("use {types}"));
+    let containers: Vec<_> = CONTAINERS.into_iter().chain(context.language.added_containers()).collect();
+    if !children.value.items().is_empty() && !containers.contains(&block_type) {
+        let help = suggest::one_of(&containers).map(|types| format!("use {types}"));
         context.report.error(children.key_at, format!("a block of the type {block_type} cannot hold others"), help);
     }
 }

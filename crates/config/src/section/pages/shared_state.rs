@@ -39,7 +39,7 @@ fn values(
     survey: &PageIndex<'_>,
     context: &mut Context<'_, '_>,
 ) -> Map<String, Value> {
-    let allowed = dynamic::place(ValueContext::Property).names();
+    let allowed = dynamic::place(ValueContext::Property, context.language.operators()).names();
     let whole = match node.entries() {
         [MapEntry { key, value, .. }] if allowed.contains(&key.as_str()) => Some((key.as_str(), value)),
         _ => None,
@@ -50,7 +50,6 @@ fn values(
         context.report.warning(*key_at, message, Some(help));
         return survey.state.iter().map(|key| ((*key).to_owned(), json!({ "_state": key }))).collect();
     }
-    let is_embedded = context.is_embedded;
     for MapEntry { key, key_at, value } in node.entries() {
         refuse_prototype_key(key, *key_at, context.report);
         if key.starts_with('_') && whole.is_none() {
@@ -58,11 +57,11 @@ fn values(
             context.report.error(*key_at, format!("`{key}` cannot be the name of a shared value"), Some(help));
         }
         if whole.is_none() {
-            check_operators(value, survey, is_embedded, context.report);
+            check_operators(value, survey, context);
         }
     }
     if whole.is_some() {
-        check_operators(node, survey, is_embedded, context.report);
+        check_operators(node, survey, context);
     }
     match given {
         Some(Value::Object(values)) => values,
@@ -70,8 +69,10 @@ fn values(
     }
 }
 
-fn check_operators(value: &Node, survey: &PageIndex<'_>, is_embedded: bool, report: &mut Report) {
-    operator::for_each_operator(value, dynamic::place(ValueContext::Property), report, &mut |operator, report| {
+fn check_operators(value: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) {
+    let (is_embedded, place) =
+        (context.is_embedded, dynamic::place(ValueContext::Property, context.language.operators()));
+    operator::for_each_operator(value, place, context.report, &mut |operator, report| {
         check(operator, survey, is_embedded, report);
     });
 }

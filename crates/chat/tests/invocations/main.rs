@@ -1,7 +1,9 @@
 //! Invocations of agents by programs.
 
+mod record;
+
 use agent::{Agent, RunSettings, TurnLimits};
-use chat::{AgentRequest, AgentSource, Caller, Chat};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Hooks};
 use contract::testing::{Cue, RecordingTool, ScriptedModel, model_error, text_reply, tool_call_reply};
 use contract::{Execution, Message, ModelErrorKind, Tool, ToolChoice, ToolSpec};
 use futures::future::BoxFuture;
@@ -12,7 +14,10 @@ use tempfile::TempDir;
 use wire::invoke::{Invocation, InvocationStatus};
 use wire::{EndReason, UserError};
 
-struct OneAgent(Arc<Agent>);
+struct OneAgent {
+    agent: Arc<Agent>,
+    hooks: Option<Arc<dyn Hooks>>,
+}
 
 impl AgentSource for OneAgent {
     fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
@@ -20,7 +25,11 @@ impl AgentSource for OneAgent {
     }
 
     fn by_id<'a>(&'a self, _: &'a Caller, id: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
-        Box::pin(async move { if id == "extractor" { Ok(self.0.clone()) } else { Err(UserError::not_found()) } })
+        Box::pin(async move { if id == "extractor" { Ok(self.agent.clone()) } else { Err(UserError::not_found()) } })
+    }
+
+    fn hooks(&self, _: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
+        self.hooks.clone()
     }
 }
 
@@ -30,6 +39,8 @@ struct TestChat {
     folder: TempDir,
     /// The calls of the tool that needs an approval.
     paid: Arc<Mutex<Vec<Value>>>,
+    /// The calls of the tool that does not end.
+    waiting: Arc<Mutex<Vec<Value>>>,
 }
 
 impl TestChat {
@@ -49,19 +60,25 @@ async fn open(replies: Vec<Vec<Cue>>) -> TestChat {
 }
 
 async fn open_with(replies: Vec<Vec<Cue>>, settings: RunSettings) -> TestChat {
+    open_with_hooks(replies, settings, None).await
+}
+
+async fn open_with_hooks(replies: Vec<Vec<Cue>>, settings: RunSettings, hooks: Option<Arc<dyn Hooks>>) -> TestChat {
     let (model, folder) = (Arc::new(ScriptedModel::new(replies)), TempDir::new().unwrap());
     let new = |name: &str| ToolSpec::new(name, "", json!({ "type": "object" }));
     let act = RecordingTool::new(new("act"), |input: Value, _| async move { Ok(json!({ "did": input })) });
     let pay = RecordingTool::new(ToolSpec { needs_approval: true, ..new("pay") }, |_, _| async { Ok(json!("paid")) });
+    // A tool that is still running when its server dies.
+    let wait = RecordingTool::new(new("wait"), |_, _| std::future::pending());
     let page =
         RecordingTool::new(ToolSpec { execution: Execution::Client, ..new("page") }, |_, _| async { Ok(json!(1)) });
-    let paid = pay.inputs();
-    let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(act), Arc::new(pay), Arc::new(page)];
+    let (paid, waiting) = (pay.inputs(), wait.inputs());
+    let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(act), Arc::new(pay), Arc::new(page), Arc::new(wait)];
     let instructions = Some("Extract.".to_owned());
     let agent = Agent { instructions, tools, settings, ..Agent::new("extractor", model.clone()) };
     let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
-    let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
-    TestChat { chat, model, folder, paid }
+    let chat = Chat::open(store, Arc::new(OneAgent { agent: Arc::new(agent), hooks }), 8).await.unwrap();
+    TestChat { chat, model, folder, paid, waiting }
 }
 
 fn caller(name: &str) -> Caller {
@@ -208,13 +225,17 @@ async fn crash_ends_a_running_invocation() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     asked.abort();
-    let test = OneAgent(Arc::new(Agent::new("", Arc::new(ScriptedModel::new(vec![])))));
-    let chat = Chat::open(store, Arc::new(test), 8).await.unwrap();
+    let chat = Chat::open(store, Arc::new(nothing()), 8).await.unwrap();
     let found = &chat.invocations(&caller("ada"), 1).await.unwrap().items[0];
     assert_eq!(
         (found.status, found.error.as_deref()),
         (InvocationStatus::Failed, Some("The server stopped before the answer was complete."))
     );
+}
+
+/// The agents of a server that starts again.
+fn nothing() -> OneAgent {
+    OneAgent { agent: Arc::new(Agent::new("", Arc::new(ScriptedModel::new(vec![])))), hooks: None }
 }
 
 fn with_tools(more: Value) -> Value {
@@ -235,7 +256,7 @@ async fn invocation_with_tools_runs_them() {
     assert_eq!((answer.status, answer.output), (InvocationStatus::Succeeded, json!("Found.")));
     let requests = test.model.requests();
     let offered: Vec<_> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(offered, ["act", "pay"]);
+    assert_eq!(offered, ["act", "pay", "wait"]);
     assert!(format!("{:?}", requests[1].messages).contains("did"), "{:?}", requests[1].messages);
     assert_eq!(test.log().await, "ada c act ok []");
 }

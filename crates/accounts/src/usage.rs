@@ -1,0 +1,111 @@
+//! What a user has used, and of which quota, on the account page.
+
+use chat::{QuotaPeriod, QuotaUsage};
+use leptos::prelude::*;
+use web::html::dollars;
+use web::times::minute;
+
+/// Renders the section.
+pub(crate) fn usage_view(usage: &[QuotaUsage]) -> impl IntoView + use<> {
+    let lines = usage.iter().flat_map(lines).map(|UsageLine { name, used, note }| {
+        view! {
+            <li class="cw-account-line">
+                <div>
+                    <strong>{name}</strong>
+                    <p class="cw-account-note">{used}</p>
+                    <p class="cw-account-note">{note}</p>
+                </div>
+            </li>
+        }
+    });
+    view! {
+        <section class="cw-account-part" aria-labelledby="usage">
+            <h2 id="usage">"Usage"</h2>
+            <ul class="cw-account-list">{lines.collect_view()}</ul>
+        </section>
+    }
+}
+
+/// What was used of one bound, or without a bound.
+#[derive(Debug, PartialEq)]
+struct UsageLine {
+    name: String,
+    used: String,
+    note: String,
+}
+
+/// Returns a line for each bound of a quota, or one for all that was used if there is none.
+fn lines(QuotaUsage { quota, used, renews_at }: &QuotaUsage) -> Vec<UsageLine> {
+    let period = match quota.period {
+        QuotaPeriod::Day => "today",
+        QuotaPeriod::Month => "this month",
+    };
+    let renews = minute(*renews_at);
+    let tokens = used.input_tokens + used.output_tokens;
+    let line = |what: &str, used: String, is_used_up: bool| UsageLine {
+        name: format!("{what} {period}"),
+        used,
+        note: match is_used_up {
+            true => format!("Used up. You can continue from {renews} UTC."),
+            false => format!("Renews on {renews} UTC"),
+        },
+    };
+    let messages = quota.messages.map(|most| {
+        let sent = u64::try_from(used.messages).unwrap_or_default();
+        line("Messages", format!("{sent} of {most}"), sent >= most)
+    });
+    let of_tokens = quota.tokens.map(|most| line("Tokens", format!("{tokens:.0} of {most}"), tokens >= most as f64));
+    let cost = quota
+        .cost_usd
+        .map(|most| line("Cost", format!("{} of {}", dollars(used.cost_usd), dollars(most)), used.cost_usd >= most));
+    let bounded: Vec<_> = [messages, of_tokens, cost].into_iter().flatten().collect();
+    if !bounded.is_empty() {
+        return bounded;
+    }
+    let all = format!("{} messages, {tokens:.0} tokens, {}", used.messages, dollars(used.cost_usd));
+    vec![UsageLine { name: format!("All usage {period}"), used: all, note: format!("Counted until {renews} UTC") }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chat::Quota;
+    use store::UsageTotals;
+
+    #[test]
+    fn every_bound_of_a_quota_has_a_line() {
+        let check = |quota: Quota, expected: &[&str]| {
+            let used = UsageTotals {
+                messages: 3,
+                input_tokens: 60.0,
+                output_tokens: 40.0,
+                cost_usd: 0.5,
+                ..Default::default()
+            };
+            let shown = lines(&QuotaUsage { quota, used, renews_at: 1_700_000_000_000 });
+            let shown: Vec<_> =
+                shown.into_iter().map(|line| format!("{} | {} | {}", line.name, line.used, line.note)).collect();
+            assert_eq!(shown, expected);
+        };
+        let day = || Quota::per(QuotaPeriod::Day);
+        check(
+            Quota { messages: Some(20), cost_usd: Some(0.5), ..day() },
+            &[
+                "Messages today | 3 of 20 | Renews on 14 Nov 2023, 22:13 UTC",
+                "Cost today | $0.50 of $0.50 | Used up. You can continue from 14 Nov 2023, 22:13 UTC.",
+            ],
+        );
+        check(
+            Quota { tokens: Some(1000), ..Quota::per(QuotaPeriod::Month) },
+            &["Tokens this month | 100 of 1000 | Renews on 14 Nov 2023, 22:13 UTC"],
+        );
+        check(
+            Quota::per(QuotaPeriod::Month),
+            &["All usage this month | 3 messages, 100 tokens, $0.50 | Counted until 14 Nov 2023, 22:13 UTC"],
+        );
+        check(
+            Quota { messages: Some(0), ..day() },
+            &["Messages today | 3 of 0 | Used up. You can continue from 14 Nov 2023, 22:13 UTC."],
+        );
+    }
+}

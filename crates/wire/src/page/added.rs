@@ -1,0 +1,28 @@
+//! Types of blocks that a program adds, as `config` sees them. Their views are in `app`.
+
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// A type of block that a program adds: what a config may say about it.
+#[derive(Clone, Copy)]
+pub struct AddedBlock {
+    /// The name of the type, as in `type: Gauge`.
+    pub name: &'static str,
+    /// The events that it emits.
+    pub events: &'static [&'static str],
+    /// Whether it can hold other blocks.
+    pub holds_blocks: bool,
+    /// Returns the schema of its properties. Each property may be an operator as well; the schema
+    /// does not say that.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// Returns what is wrong with properties that the schema accepts: pairs of a key and a message.
+    pub check: fn(&Map<String, Value>) -> Vec<(&'static str, String)>,
+}
+
+/// Formats the name.
+impl fmt::Debug for AddedBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AddedBlock").field(&self.name).finish()
+    }
+}
