@@ -14,8 +14,14 @@ use store::EventKind;
 /// The operators that read a value in a trigger.
 const OPERATORS: [&str; 3] = ["_event", "_expr", "_template"];
 
+/// The most triggers of a workflow. All servers look for what each of them waits for.
+const MAX_TRIGGERS: usize = 50;
+
 impl<'c> Checker<'c, '_, '_, '_> {
     pub(super) fn check_triggers(&mut self) {
+        if self.workflow.triggers.len() > MAX_TRIGGERS {
+            self.error(&[key("triggers")], format!("a workflow has at most {MAX_TRIGGERS} triggers"), None);
+        }
         let mut ids = HashSet::new();
         for (index, trigger) in self.workflow.triggers.iter().enumerate() {
             self.within(&[key("triggers"), Place::Index(index)], |here| {
