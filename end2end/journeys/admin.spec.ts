@@ -149,3 +149,10 @@ test("a role that the config does not name needs a confirmation", async ({ page,
   expect((await post({ name: "cleo", roles: ["guest"] })).status()).toBe(422);
   expect((await post({ name: "cleo", roles: ["guest"], allowUnknownRoles: true })).status()).toBe(201);
 });
+
+test("sessions are named by their browser", async ({ page, server }) => {
+  await first(page, server);
+  await page.goto("/admin/access");
+  await expect(page.getByRole("cell", { name: /^(A browser|Chrome on \w+)$/ })).toBeVisible();
+  await expect(page.getByText("Mozilla/5.0")).toHaveCount(0);
+});

@@ -88,3 +88,30 @@ pages:
     await page.goto("about:blank");
   });
 });
+
+test("a form in the chat that is filled in and sent before the page has come to life is sent once", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("Ask me with a form");
+  await expect(chat.question).toBeVisible();
+  let load = () => {};
+  const mayLoad = new Promise<void>((resolve) => (load = resolve));
+  await page.route("**/*.wasm", async (route) => {
+    await mayLoad;
+    await route.continue().catch(() => {});
+  });
+  await page.reload({ waitUntil: "domcontentloaded" });
+  const address = page.url();
+  await chat.question.getByLabel("Name").fill("Ada of the forms");
+  await chat.question.getByLabel("Boxes").fill("2");
+  await chat.question.getByLabel("Size").selectOption("Large");
+  await chat.question.getByLabel("It is a gift").check();
+  await chat.question.getByRole("button", { name: "Answer" }).click();
+  await chat.question.getByRole("button", { name: "Answer" }).click();
+  expect(page.url()).toBe(address);
+  load();
+  await expect(chat.question).toHaveCount(0, { timeout: 30_000 });
+  for (const said of ["name: Ada of the forms", "boxes: 2", "size: Large", "gift: true"]) {
+    await expect(chat.answers.last()).toContainText(said, { timeout: 30_000 });
+  }
+});

@@ -1,4 +1,5 @@
-import type { Locator } from "@playwright/test";
+import { type Locator, chromium } from "@playwright/test";
+import { browser } from "../browser.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
@@ -129,4 +130,14 @@ test("the mark of a changed field is not cut off in narrow columns with large te
   const notes = page.locator(".cw-note:has(button)");
   await expect(notes.first()).toBeVisible();
   expect(await notes.evaluateAll((all) => all.filter((note) => [...note.children, note].some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)).length)).toBe(0);
+});
+
+test("columns without room for a large font of the browser become drawers", async ({ server }) => {
+  const large = await chromium.launch({ ...browser.launchOptions, args: [...browser.launchOptions.args, "--blink-settings=defaultFontSize=32"] });
+  const page = await large.newPage({ viewport: { width: 1200, height: 900 } });
+  await open(page, server.url);
+  await expect(page.locator(".cw-region-content")).toBeHidden();
+  await page.getByRole("button", { name: "Customer request" }).click();
+  await expect(page.getByLabel("Legal name", { exact: true })).toBeVisible();
+  await large.close();
 });

@@ -1,36 +1,10 @@
 //! Markdown that grows while it is streamed: no text is lost, and links have harmless schemes only.
 #![no_main]
-#![allow(dead_code, reason = "only the parsers in the files below are used")]
-
-// Included by path, since their crate is the whole user interface.
-#[path = "../../app/src/markdown/code_spans.rs"]
-mod code_spans;
-#[path = "../../app/src/ui/link.rs"]
-mod link;
-#[path = "../../app/src/markdown/mask.rs"]
-mod mask;
-#[path = "../../app/src/markdown/split.rs"]
-mod split;
-#[path = "../../app/src/markdown/tail.rs"]
-mod tail;
-
-/// Replaces the module that the splitter uses: a text on its own has no references to other
-/// documents.
-mod document {
-    use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
-
-    pub(super) struct ReferenceLookup<'r>(pub(super) Option<&'r ()>);
-
-    impl<'input> BrokenLinkCallback<'input> for ReferenceLookup<'_> {
-        fn handle_broken_link(&mut self, _: BrokenLink<'input>) -> Option<(CowStr<'input>, CowStr<'input>)> {
-            None
-        }
-    }
-}
 
 use libfuzzer_sys::fuzz_target;
+use markdown_stream::split::{OPTIONS, SplitUpdate, Splitter};
+use markdown_stream::{link, mask, tail};
 use pulldown_cmark::{Event, Parser, Tag};
-use split::{OPTIONS, Splitter, SplitUpdate};
 
 /// The displayed blocks after each chunk.
 #[derive(Default)]

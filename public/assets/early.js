@@ -1,7 +1,8 @@
 // Handles input before hydration: on a slow connection the page is visible seconds before the app is loaded. When the user sends a
 // message, the form is marked with `data-waits`, and the app sends the message once it runs
-// (app/src/agent_chat/composer/early_input.rs). The key that sends must not insert a line break until then. Clicks on prompts,
-// switches, the page's buttons and the theme are repeated once the app runs, and text that was typed survives a reload.
+// (app/src/agent_chat/composer/early_input.rs). The key that sends must not insert a line break until then. A message that was typed
+// survives a reload. Clicks on prompts, switches, the page's buttons and the theme, changes of other fields, and forms that were sent
+// are repeated once the app runs.
 {
   /** Returns the composer that contains the element, or null if the app has taken it over (`data-alive`). */
   const composer = (target) => {
@@ -92,11 +93,43 @@
     if (line) line.textContent = waits ? line.dataset.words : "";
   };
 
+  /** The fields that were changed, with the events that said so and what was entered. */
+  const changed = new Map();
+  const change = ({ target, type }) => {
+    if (!(target instanceof Element) || !target.matches("input, textarea, select") || composer(target)) return;
+    const types = changed.get(target)?.types ?? new Set();
+    changed.set(target, { types: types.add(type), value: target.value, checked: target.checked });
+  };
+  addEventListener("input", change, true);
+  addEventListener("change", change, true);
+
+  /** The forms that were sent, each with its button. Without the app, the browser would load the page anew. */
+  const sent = new Map();
+  const send = (event) => {
+    const form = event.target;
+    if (composer(form) || form.hasAttribute("action") || form.method === "dialog") return;
+    event.preventDefault();
+    sent.set(form, event.submitter);
+  };
+  addEventListener("submit", send, true);
+
   /** The app says that it runs: the events of this page are its own from here on. */
   const begin = () => {
     removeEventListener("click", early, true);
+    removeEventListener("input", change, true);
+    removeEventListener("change", change, true);
+    removeEventListener("submit", send, true);
     keep("");
     if (clicked.length) say(false);
+    for (const [field, { types, value, checked }] of changed) {
+      // Hydration may have overwritten it. The files of a field cannot be set, and stay.
+      if (field.type !== "file" && field.value !== value) field.value = value;
+      if (field.checked !== checked) field.checked = checked;
+      for (const type of types) field.dispatchEvent(new Event(type, { bubbles: true }));
+    }
+    changed.clear();
+    for (const [form, button] of sent) form.requestSubmit(button);
+    sent.clear();
     for (const button of clicked) {
       button.removeAttribute("aria-busy");
       button.click();

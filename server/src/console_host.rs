@@ -1,6 +1,7 @@
 //! Gives the admin console and the routes of capabilities access to the server: their states, and
 //! the traits that they read the config through.
 
+use crate::capabilities::all_operators;
 use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleState, Host};
@@ -9,6 +10,7 @@ use capability::{EndpointCall, EndpointFailure, ToolServerStatus};
 use chat::Caller;
 use config::Config;
 use futures::future::BoxFuture;
+use operators::Operators;
 use serde_json::Value;
 use std::sync::Arc;
 use web::openapi::ApiRouter;
@@ -54,6 +56,10 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(CurrentConfig::refresh_additions(self))
+    }
+
+    fn operators(&self) -> Arc<Operators> {
+        all_operators()
     }
 
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {

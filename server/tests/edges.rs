@@ -14,7 +14,7 @@ const EDGES: &str = "\
 accounts ► auth chat config store web wire
 admin_console ► agent auth capability chat config contract custom_agents jobs store web wire
 agent ► contract schemas settings
-app ► chat operators sse wire
+app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
 bench ► sse
 capability ► chat config contract jobs operators store web
@@ -31,6 +31,7 @@ faults ►
 frontend ► app
 jobs ► faults store
 lowdefy_import ► config operators
+markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
 notes ► capability chat config contract server store web wire
 offload ►
@@ -57,7 +58,7 @@ xtask ►
 
 /// Crates that also run in the browser: they must not depend on a runtime, a network, storage or UI
 /// crate.
-const PORTABLE: &[&str] = &["wire", "sse", "operators"];
+const PORTABLE: &[&str] = &["wire", "sse", "operators", "markdown_stream"];
 const NOT_PORTABLE: &[&str] = &["tokio", "tokio-util", "reqwest", "axum", "hyper", "sqlx", "leptos"];
 
 /// What `cargo metadata` says of the workspace. The crate `cargo_metadata` would give its

@@ -44,11 +44,6 @@ impl ConversationSearch {
         self.text.with(|text| !text.trim().is_empty())
     }
 
-    /// Returns whether the field holds text. Not tracked.
-    fn is_typed(self) -> bool {
-        self.text.with_untracked(|text| !text.is_empty())
-    }
-
     fn set_text(self, list: ConversationListState, text: String) {
         self.text.set(text.clone());
         if text.trim().is_empty() {
@@ -101,7 +96,7 @@ pub fn SearchField() -> AnyView {
     let field = NodeRef::<leptos::html::Input>::new();
     let by_key = move |event: KeyboardEvent| {
         // Otherwise Escape would also close the drawer.
-        if event.key() == "Escape" && search.is_typed() {
+        if event.key() == "Escape" && search.text.with_untracked(|text| !text.is_empty()) {
             event.prevent_default();
             event.stop_propagation();
             search.set_text(list, String::new());
@@ -110,13 +105,6 @@ pub fn SearchField() -> AnyView {
             }
         }
     };
-    // What was typed before hydration is searched for now.
-    Effect::new(move |_| {
-        let typed = field.get().map(|field| field.value()).unwrap_or_default();
-        if !typed.is_empty() && !search.is_typed() {
-            search.set_text(list, typed);
-        }
-    });
     view! {
         <input
             class="cw-control cw-search"

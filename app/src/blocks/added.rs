@@ -142,6 +142,6 @@ mod tests {
             json!({ "id": "l", "type": "Added", "added": "Level", "blocks": [title] }),
             r#"<p id="l">0<h2 dir="auto" class="cw-title">Full</h2></p>"#,
         );
-        check(json!({ "id": "l", "type": "Added", "added": "Other" }), "");
+        check(json!({ "id": "l", "type": "Added", "added": "Other" }), "<!--<() />-->");
     }
 }

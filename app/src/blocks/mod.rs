@@ -158,7 +158,10 @@ mod tests {
 
     fn check(kind: &str, properties: Value, control: &str) {
         let html = html(json!({"id": "legal_name", "type": kind, "properties": properties}));
-        assert!(html.contains(r#"<label for="field-legal_name" class="cw-label">Legal name</label>"#), "{html}");
+        assert!(
+            html.contains(r#"<label for="field-legal_name" class="cw-label"><bdi>Legal name</bdi></label>"#),
+            "{html}"
+        );
         assert!(
             html.contains(r#"id="field-legal_name" name="legal_name" aria-describedby="field-legal_name-note""#),
             "{html}"
@@ -174,7 +177,11 @@ mod tests {
         check("TextArea", json!({"initial": "1 < 2"}), ">1 &lt; 2</textarea>");
         check("Switch", json!({"initial": true}), "checked");
         let options = json!([{"value": "a", "label": "A"}, {"value": "b", "label": "B"}]);
-        check("Select", json!({"initial": "b", "options": options}), r#"<option value="b" selected>B</option>"#);
+        check(
+            "Select",
+            json!({"initial": "b", "options": options}),
+            r#"<option value="b" selected dir="auto">B</option>"#,
+        );
     }
 
     #[test]
@@ -190,7 +197,7 @@ mod tests {
     fn multi_select_is_a_labelled_group() {
         let properties = json!({"options": ["a", {"value": "b", "label": "B"}], "initial": ["b"]});
         let html = html(json!({"id": "tags", "type": "MultiSelect", "properties": properties}));
-        assert!(html.contains(r#"<span id="field-tags-label" class="cw-label">Tags</span>"#), "{html}");
+        assert!(html.contains(r#"<span id="field-tags-label" class="cw-label"><bdi>Tags</bdi></span>"#), "{html}");
         assert!(html.contains(r#"role="group""#) && html.contains(r#"aria-labelledby="field-tags-label""#), "{html}");
         assert!(html.contains(r#"id="field-tags-1" name="tags" value="b" checked"#), "{html}");
         assert!(!html.contains(r#"value="a" checked"#), "{html}");

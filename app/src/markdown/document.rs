@@ -1,8 +1,8 @@
 //! A Markdown document that is rendered while it grows.
 
-use super::split::{ReferenceDefinition, SplitUpdate, Splitter};
 use crate::prelude::*;
-use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
+use markdown_stream::FindUrl;
+use markdown_stream::split::{ReferenceDefinition, SplitUpdate, Splitter};
 use std::collections::HashMap;
 
 /// A Markdown text split into blocks, each with its own signal: when the text grows, only the view
@@ -63,9 +63,11 @@ impl References {
         let is_known = self.urls.with(|all| all.contains_key(&format!("^{label}")));
         is_known || (label.bytes().all(|digit| digit.is_ascii_digit()) && self.growing.get())
     }
+}
 
+impl FindUrl for References {
     /// Returns the URL of a label. Tracked.
-    pub(super) fn url(&self, label: &str) -> Option<String> {
+    fn find_url(&self, label: &str) -> Option<String> {
         let label = label.to_ascii_lowercase();
         self.urls.with(|all| all.get(&label).cloned())
     }
@@ -74,16 +76,6 @@ impl References {
 fn insert_references(all: &mut HashMap<String, String>, references: Vec<ReferenceDefinition>) {
     for ReferenceDefinition { label, url } in references {
         all.entry(label).or_insert(url);
-    }
-}
-
-/// Resolves reference links. One type for all uses of the parser, so that the parser is compiled
-/// only once.
-pub(super) struct ReferenceLookup<'r>(pub(super) Option<&'r References>);
-
-impl<'input> BrokenLinkCallback<'input> for ReferenceLookup<'_> {
-    fn handle_broken_link(&mut self, link: BrokenLink<'input>) -> Option<(CowStr<'input>, CowStr<'input>)> {
-        self.0?.url(&link.reference).map(|url| (CowStr::from(url), CowStr::from("")))
     }
 }
 
@@ -309,7 +301,7 @@ mod tests {
     #[test]
     fn references_are_case_insensitive() {
         let document = Document::new("[Docs]: https://example.com\n\n[docs]", true);
-        assert_eq!(document.references.url("DOCS").as_deref(), Some("https://example.com"));
-        assert_eq!(document.references.url("other"), None);
+        assert_eq!(document.references.find_url("DOCS").as_deref(), Some("https://example.com"));
+        assert_eq!(document.references.find_url("other"), None);
     }
 }

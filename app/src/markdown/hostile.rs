@@ -4,12 +4,12 @@
 use super::citation::CitationStyle;
 use super::document::References;
 use super::footnote;
-use super::mask::mask_formulas;
 use super::options::MarkdownOptions;
 use super::render::render;
-use super::split::Splitter;
-use crate::ui::link::split_bare_urls;
 use leptos::prelude::Owner;
+use markdown_stream::link::split_bare_urls;
+use markdown_stream::mask::mask_formulas;
+use markdown_stream::split::Splitter;
 
 /// The approximate length of each text in bytes.
 const LENGTH: usize = 100_000;

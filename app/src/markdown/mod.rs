@@ -1,10 +1,10 @@
 //! Renders Markdown as views, also while it is being written: CommonMark with GFM tables,
 //! strikethrough, task lists, footnotes and formulas.
 //!
-//! A text is split into its top-level blocks ([`split`]). A block that is followed by another one
-//! is closed: its source never changes again, and its view is never updated again. Only the last
-//! block is parsed again when text arrives, and only its changed nodes are updated
-//! ([`crate::ui::node`]). [`tail`] prevents incomplete markup from flashing up.
+//! A text is split into its top-level blocks ([`markdown_stream::split`]). A block that is followed
+//! by another one is closed: its source never changes again, and its view is never updated again.
+//! Only the last block is parsed again when text arrives, and only its changed nodes are updated
+//! ([`crate::ui::node`]). [`markdown_stream::tail`] prevents incomplete markup from flashing up.
 //!
 //! A model's text never becomes HTML: raw HTML is shown as text, links have an allow-listed scheme,
 //! and images of other hosts become links to them, so that a reply cannot make the browser send
@@ -13,19 +13,15 @@
 mod citation;
 mod click;
 mod code;
-mod code_spans;
 mod document;
 mod footnote;
 #[cfg(test)]
 mod hostile;
-mod mask;
 mod math;
 mod mathml;
 mod options;
 mod passage;
 mod render;
-mod split;
-mod tail;
 pub mod view;
 
 pub use citation::CitationStyle;

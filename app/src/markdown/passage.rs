@@ -1,8 +1,8 @@
 //! Converts passages of Markdown to plain text, for search results.
 
 use super::citation::strip_citations;
-use super::document::ReferenceLookup;
-use super::split::OPTIONS;
+use markdown_stream::ReferenceLookup;
+use markdown_stream::split::OPTIONS;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 /// The delimiters of a match while the passage is one text. Removed from the text itself.

@@ -2,17 +2,17 @@
 
 use super::citation::{self, CitationStyle, strip_citations};
 use super::code::code_block;
-use super::document::{ReferenceLookup, References};
+use super::document::References;
 use super::footnote;
-use super::mask::{self, Formula, Masked, mask_formulas, unmask_formulas};
 use super::math;
 use super::options::MarkdownOptions;
-use super::split::OPTIONS;
-use super::tail::presentable;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points, visible_nodes};
-use crate::ui::link;
 use crate::ui::node::{Node, element};
+use markdown_stream::mask::{self, Formula, Masked, mask_formulas, unmask_formulas};
+use markdown_stream::split::OPTIONS;
+use markdown_stream::tail::presentable;
+use markdown_stream::{ReferenceLookup, link};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;
 

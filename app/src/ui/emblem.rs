@@ -3,7 +3,7 @@
 
 use super::image_origins::is_allowed_image;
 use super::node::{Node, element};
-use crate::ui::link::is_embedded_image;
+use markdown_stream::link::is_embedded_image;
 
 /// The picture with this address, or the characters; nothing for a picture from a host that the
 /// config does not allow.

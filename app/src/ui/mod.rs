@@ -9,6 +9,5 @@ pub(crate) mod emblem;
 pub(crate) mod hidden_characters;
 pub mod icons;
 pub mod image_origins;
-pub(crate) mod link;
 pub(crate) mod node;
 pub(crate) mod numbers;

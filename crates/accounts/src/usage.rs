@@ -62,7 +62,7 @@ fn lines(QuotaUsage { quota, used, renews_at }: &QuotaUsage) -> Vec<UsageLine> {
     if !bounded.is_empty() {
         return bounded;
     }
-    let all = format!("{} messages, {tokens:.0} tokens, {}", used.messages, dollars(used.cost_usd));
+    let all = format!("Messages: {}, tokens: {tokens:.0}, cost: {}", used.messages, dollars(used.cost_usd));
     vec![UsageLine { name: format!("All usage {period}"), used: all, note: format!("Counted until {renews} UTC") }]
 }
 
@@ -101,7 +101,7 @@ mod tests {
         );
         check(
             Quota::per(QuotaPeriod::Month),
-            &["All usage this month | 3 messages, 100 tokens, $0.50 | Counted until 14 Nov 2023, 22:13 UTC"],
+            &["All usage this month | Messages: 3, tokens: 100, cost: $0.50 | Counted until 14 Nov 2023, 22:13 UTC"],
         );
         check(
             Quota { messages: Some(0), ..day() },

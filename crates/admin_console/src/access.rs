@@ -14,7 +14,7 @@ use store::{AccessFilter, AccessKind, AccessSort, AdminAccess, Store};
 use web::admin::filters::{Choice, field, row_button, select_field, user_id};
 use web::admin::list::{self, Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{Admin, PageError, from_store_error};
-use web::html::{link, text};
+use web::html::{browser_name, link, text};
 use web::openapi::ApiRouter;
 use web::times::minute;
 use web::{HttpError, query_encoded, see_other};
@@ -111,7 +111,7 @@ impl List for AccessList {
     const EMPTY: &'static str = "No sessions or keys match.";
     const COLUMNS: &'static [AccessColumn] = &[
         AccessColumn::in_file("id", |access| Cell::text(&access.id)),
-        AccessColumn::new("Name", "name", |access| Cell::text(&access.name)),
+        AccessColumn::new("Name", "name", |access| Cell::text(&access.name)).shown_as(|access| text(name_text(access))),
         AccessColumn::new("Type", "kind", |access| Cell::text(access.kind.name()))
             .shown_as(|access| text(type_text(access))),
         AccessColumn::in_file("mode", |access| Cell::optional(access.mode.as_deref())),
@@ -126,7 +126,7 @@ impl List for AccessList {
         AccessColumn::new("Last used (UTC)", "used", |access| Cell::time(access.used_at)),
         AccessColumn::in_table("Action", |access| {
             let path = format!("/admin/access/{}/{}/revoke", access.kind.name(), query_encoded(&access.id));
-            row_button(path, "Revoke", format!("Revoke {} of {}", access.name, owner(access)))
+            row_button(path, "Revoke", format!("Revoke {} of {}", name_text(access), owner(access)))
         }),
     ];
     const FILE_ORDER: &'static [&'static str] =
@@ -169,6 +169,14 @@ impl List for AccessList {
 
 fn owner(access: &AdminAccess) -> &str {
     access.user_name.as_ref().unwrap_or(&access.user_id)
+}
+
+/// Returns the name of a key, or the browser of a session, whose name is a `User-Agent`.
+fn name_text(access: &AdminAccess) -> String {
+    match access.kind {
+        AccessKind::Session => browser_name(&access.name),
+        AccessKind::Key | AccessKind::Outside => access.name.clone(),
+    }
 }
 
 fn type_text(access: &AdminAccess) -> String {

@@ -4,6 +4,7 @@ use chat::{Caller, Chat};
 use config::Config;
 use contract::ModelUse;
 use futures::future::BoxFuture;
+use operators::Operators;
 use serde_json::Value;
 use std::sync::Arc;
 use store::Store;
@@ -30,6 +31,9 @@ pub trait CurrentConfig: Send + Sync {
     /// # Errors
     /// The config cannot be rebuilt; the one in use stays.
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>>;
+
+    /// Returns the operators of this program.
+    fn operators(&self) -> Arc<Operators>;
 
     /// Runs an endpoint for a user, with that user's rights. It may be an internal one.
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>>;

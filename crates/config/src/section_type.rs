@@ -176,7 +176,7 @@ impl SectionProblems<'_, '_, '_> {
     /// that read a value there.
     pub fn check_operators(&mut self, path: &[PathStep<'_>], values: &[&'static str]) {
         let Some(node) = self.node.node_at(path) else { return };
-        operator::check(node, values, self.context.report);
+        operator::check(node, self.context.language.operators(), values, self.context.report);
     }
 
     /// Checks that the price of every model is known that these agents and endpoints use, so that

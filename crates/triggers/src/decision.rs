@@ -38,12 +38,12 @@ impl Ambient for Moment {
 
 /// Evaluates the condition and the input of a trigger. `event` is what `_event` reads, `now` the Unix
 /// time in milliseconds. The work is bounded, as that of a page that the server renders.
-pub(crate) fn decide(trigger: &Trigger, event: &Value, now: i64) -> Decision {
+pub(crate) fn decide(trigger: &Trigger, event: &Value, operators: &Operators, now: i64) -> Decision {
     let ambient = Moment { now, random: Cell::new(0) };
     let scope = Scope {
         event: Some(event),
         expressions: Some(evaluate_source),
-        operators: Some(Operators::standard()),
+        operators: Some(operators),
         ambient: Some(&ambient),
         ..Scope::default()
     };

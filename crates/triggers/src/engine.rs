@@ -91,7 +91,7 @@ impl Triggers {
         incoming: Incoming,
     ) -> Result<Delivered, StoreError> {
         let now = self.now();
-        let decision = match decide(&trigger.trigger, &incoming.event, now) {
+        let decision = match decide(&trigger.trigger, &incoming.event, &self.host.operators(), now) {
             Decision::Start(input) => match self.host.check_input(&trigger.key.workflow_id, &input).await {
                 Ok(()) => Decision::Start(input),
                 Err(message) => Decision::Failed(message),

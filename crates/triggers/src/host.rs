@@ -4,12 +4,17 @@ use ::store::StoreError;
 use ::store::sql::Db;
 use capability::Context;
 use futures::future::BoxFuture;
+use operators::Operators;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 use workflows::{RunEnd, StartOutcome, TriggeredRun, check_input, ends, start_in};
 
 /// The engine of workflows.
 pub(crate) trait Host: Send + Sync + 'static {
+    /// Returns the operators of the program.
+    fn operators(&self) -> Arc<Operators>;
+
     /// Checks the input of a run.
     fn check_input<'a>(&'a self, workflow_id: &'a str, input: &'a Value) -> BoxFuture<'a, Result<(), String>>;
 
@@ -24,6 +29,10 @@ pub(crate) trait Host: Send + Sync + 'static {
 pub(crate) struct WorkflowHost(pub(crate) Context);
 
 impl Host for WorkflowHost {
+    fn operators(&self) -> Arc<Operators> {
+        self.0.current.operators()
+    }
+
     fn check_input<'a>(&'a self, workflow_id: &'a str, input: &'a Value) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move { check_input(&self.0.current.config(), workflow_id, input).await })
     }

@@ -6,7 +6,7 @@ mod references;
 pub(crate) use references::{Place, Reference, references};
 
 use crate::plan::{Frame, RunFacts};
-use operators::{Ambient, Operators, Scope, evaluate_fully, evaluate_source, operator};
+use operators::{Ambient, Scope, evaluate_fully, evaluate_source, operator};
 use path::ValuePath;
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
@@ -79,7 +79,7 @@ pub(crate) fn evaluate(value: &Value, moment: Moment<'_>) -> Result<Value, Strin
         item: Some(&items),
         error,
         expressions: Some(evaluate_source),
-        operators: Some(Operators::standard()),
+        operators: Some(&facts.operators),
         ambient: Some(&ambient),
         ..Scope::default()
     };

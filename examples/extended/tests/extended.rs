@@ -141,9 +141,9 @@ fn mistakes_in_added_parts_are_reported_with_their_position() {
     let page = |block: &str| format!("pages: [{{ id: home, blocks: [{{ id: b, {block} }}] }}]\n");
     check(&page("type: Gaug"), "did you mean `Gauge`?");
     check(&page("type: Gauge, properties: { valu: 1 }"), "did you mean `value`?");
-    check(&page("type: Gauge, properties: { value: 101 }"), "chatwright.yaml:1:74: error: the highest value is 100");
+    check(&page("type: Gauge, properties: { value: 101 }"), "chatwright.yaml:1:73: error: the highest value is 100");
     check(&page("type: Gauge, events: { onRefres: [] }"), "did you mean `onRefresh`?");
-    let on_page = "chatwright.yaml:1:76: error: the operator `_percent` is evaluated by the server alone";
+    let on_page = "chatwright.yaml:1:75: error: the operator `_percent` is evaluated by the server alone";
     check(&page("type: Gauge, properties: { value: { _percent: [1, 2] } }"), on_page);
     let agent =
         "agents: [{ id: a, type: Agent, connectionId: w, properties: { model: m }, stock: { connectionId: e } }]\n";

@@ -1,12 +1,18 @@
-//! Prints the download sizes after a release build.
+//! Prints the download sizes after a release build, and checks them.
 
 use super::split::MANIFEST;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The chunks that the page of `examples/demo` is rendered with; a journey asserts them.
 const DEMO_CHUNKS: &[&str] = &["inputs"];
+
+/// The maximum sizes of the first load of the demo page, without and with a conversation, in
+/// compressed bytes. Most of them is compiled code that every page needs, so what few pages need
+/// belongs in a chunk.
+const DEMO_LIMIT: usize = 300_000;
+const CONVERSATION_LIMIT: usize = 480_000;
 
 /// Files that are not part of every page: scripts that are loaded on demand, scripts for sites that
 /// embed a chat, and the style sheet of documents outside the app.
@@ -33,7 +39,12 @@ pub(super) fn print(site: &Path, sizes: &BTreeMap<String, usize>) -> Result<()> 
     for (name, files) in &chunks {
         say(&format!("+ {name}, in {} files", files.len()), of(&[name.as_str()]))?;
     }
-    say("the demo page, initial load", every + of(DEMO_CHUNKS))?;
-    say("the demo page with a conversation", every + of(&[DEMO_CHUNKS, &["conversation"]].concat()))?;
-    say("all files", sizes.values().sum())
+    let demo = every + of(DEMO_CHUNKS);
+    let conversation = every + of(&[DEMO_CHUNKS, &["conversation"]].concat());
+    say("the demo page, initial load", demo)?;
+    say("the demo page with a conversation", conversation)?;
+    say("all files", sizes.values().sum())?;
+    ensure!(demo <= DEMO_LIMIT, "the demo page is over its limit of {DEMO_LIMIT} bytes");
+    ensure!(conversation <= CONVERSATION_LIMIT, "a conversation is over its limit of {CONVERSATION_LIMIT} bytes");
+    Ok(())
 }

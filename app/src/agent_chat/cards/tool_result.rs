@@ -5,8 +5,8 @@ use crate::agent_chat::message::attachment::is_web;
 use crate::texts::{Text, fill, t};
 use crate::ui::icons::{Shape, icon};
 use crate::ui::image_origins::is_allowed_image;
-use crate::ui::link::host;
 use crate::ui::node::{Node, element};
+use markdown_stream::link::host;
 use serde_json::{Map, Value};
 
 /// The picture types that are shown; other types could be documents with scripts.

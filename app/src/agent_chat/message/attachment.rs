@@ -36,7 +36,7 @@ fn file_view(file: &FilePart) -> AnyView {
     if is_shown || stored_file_id(&file.url).is_some() {
         return kept_file(file, name);
     }
-    if crate::ui::link::is_embedded_image(&file.url) {
+    if markdown_stream::link::is_embedded_image(&file.url) {
         return view! { <img class="cw-picture" src=file.url.clone() alt=name /> }.into_any();
     }
     if !is_web(&file.url) {
@@ -90,7 +90,7 @@ fn context_edit_notices(data: &Value) -> AnyView {
 
 /// Whether an address is an HTTP or HTTPS address.
 pub(in crate::agent_chat) fn is_web(url: &str) -> bool {
-    crate::ui::link::allowed_url(url).is_some_and(|url| !url.starts_with("mailto:"))
+    markdown_stream::link::allowed_url(url).is_some_and(|url| !url.starts_with("mailto:"))
 }
 
 #[cfg(all(test, feature = "ssr"))]

@@ -13,8 +13,8 @@ use crate::texts::{Text, fill, t};
 use crate::ui::hidden_characters;
 use crate::ui::hidden_characters::TextKind;
 use crate::ui::icons::{Shape, icon};
-use crate::ui::link::host;
 use crate::ui::node::{Node, element, reactive_nodes};
+use markdown_stream::link::host;
 use std::sync::Arc;
 use wire::page::{LinePosition, SourcesDisplay};
 

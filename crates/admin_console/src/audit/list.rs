@@ -17,7 +17,7 @@ use web::html::{link, text};
 use wire::UserError;
 
 /// The actions of administrators, as the log names them, without those of capabilities.
-const ADMIN_ACTIONS: [&str; 23] = [
+const ADMIN_ACTIONS: [&str; 26] = [
     "admin:add_user",
     "admin:apply_retention",
     "admin:ask_agent",

@@ -326,7 +326,7 @@ fn auth_modes_are_converted() {
 fn locale_texts_are_merged() {
     let read = |text: &str| load(text).0.locale.unwrap();
     let said = |locale: &Locale, text: Text| {
-        locale.texts().find(|(number, _)| *number == text as usize).map(|found| found.1.to_owned())
+        locale.texts().find(|(number, _)| *number == text.number()).map(|found| found.1.to_owned())
     };
     let hebrew = read("locale: he\n");
     assert_eq!((hebrew.language.as_deref(), hebrew.is_rtl), (Some("he"), true));

@@ -17,6 +17,7 @@ use chat::Caller;
 use config::{ConnectionType, Language};
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
+use operators::Operators;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -45,6 +46,10 @@ struct TestHost {
 }
 
 impl Host for TestHost {
+    fn operators(&self) -> Arc<Operators> {
+        Arc::default()
+    }
+
     fn check_input<'a>(&'a self, _: &'a str, input: &'a Value) -> BoxFuture<'a, Result<(), String>> {
         let is_object = input.is_object();
         Box::pin(async move { if is_object { Ok(()) } else { Err("The input is a JSON object.".to_owned()) } })

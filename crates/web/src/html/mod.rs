@@ -1,10 +1,12 @@
 //! Plain HTML pages, which need no script: their document, forms and tables.
 
+mod browsers;
 mod document;
 mod forms;
 mod numbers;
 mod table;
 
+pub use browsers::browser_name;
 pub use document::{document, form_page, message_page, not_found_page, page, too_many_requests_page};
 pub use forms::{error_message, success_message};
 pub use numbers::{dollars, number, seconds};

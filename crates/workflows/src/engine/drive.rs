@@ -60,8 +60,13 @@ pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: Stri
     let cancel = CancellationToken::new();
     let _ended = cancel.clone().drop_guard();
     let caller = run.caller.caller(&run.owner);
-    let facts =
-        RunFacts { run_id: run_id.clone(), input: run.input.clone(), user: caller.facts(), created_at: run.created_at };
+    let facts = RunFacts {
+        run_id: run_id.clone(),
+        input: run.input.clone(),
+        user: caller.facts(),
+        created_at: run.created_at,
+        operators: host.operators(),
+    };
     let mut drive = Drive {
         host,
         job,

@@ -8,6 +8,7 @@ use chat::{Caller, CountedInvocation};
 use contract::ModelUse;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use operators::Operators;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +50,9 @@ pub(crate) trait StepHost: Send + Sync + 'static {
     /// Returns a workflow of the config.
     fn workflow(&self, id: &str) -> Option<Workflow>;
 
+    /// Returns the operators of the program.
+    fn operators(&self) -> Arc<Operators>;
+
     /// Calls an agent or an endpoint, within the time limit of the step.
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome>;
 }
@@ -60,6 +64,10 @@ pub(crate) struct ContextHost(pub(crate) Context);
 impl StepHost for ContextHost {
     fn workflow(&self, id: &str) -> Option<Workflow> {
         self.0.current.config().section::<Workflows>()?.get(id).cloned()
+    }
+
+    fn operators(&self) -> Arc<Operators> {
+        self.0.current.operators()
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome> {

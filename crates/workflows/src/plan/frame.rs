@@ -1,7 +1,9 @@
 //! What a step may read.
 
+use operators::Operators;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What is known of a run.
 #[derive(Clone, Debug)]
@@ -14,6 +16,8 @@ pub(crate) struct RunFacts {
     pub(crate) user: Value,
     /// When it was created.
     pub(crate) created_at: i64,
+    /// The operators of the program.
+    pub(crate) operators: Arc<Operators>,
 }
 
 /// The results that are visible to the steps of one list: those of earlier steps of the list, and

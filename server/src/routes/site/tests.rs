@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::io::Write;
 
 /// A release's site: of a script only the compressed copies, and a picture as it is.
-const SITE: Site = Site { files: stored, pages: &[], capabilities: &[] };
+const SITE: Site = Site { files: stored, pages: &[], blocks: &[], capabilities: &[] };
 const SCRIPT: &str = "console.log(1);";
 
 fn stored(path: &str) -> Option<EmbeddedFile> {

@@ -54,7 +54,7 @@ async fn work_beside_an_answer_is_refused_while_memory_is_short() {
     let folder = TempDir::new().unwrap();
     let server = serve(&folder);
     // The first sample is taken when the server starts to listen.
-    for _ in 0..200 {
+    for _ in 0..1200 {
         if fetch_text(&server, "/readyz").await.contains("warning: memory is short") {
             break;
         }
@@ -78,7 +78,7 @@ async fn work_beside_an_answer_is_refused_while_memory_is_short() {
     let stop = server.request(Method::POST, &format!("/api/agent/demo/helper/{answer}/stop")).send().await.unwrap();
     assert!(stop.status().is_success());
     let mut again = server.message_to("demo/helper", "c3", "hello").send().await.unwrap();
-    for _ in 0..200 {
+    for _ in 0..3000 {
         if again.status() == StatusCode::OK {
             break;
         }

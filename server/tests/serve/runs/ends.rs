@@ -58,7 +58,7 @@ async fn serve(folder: &TempDir) -> (Server, File) {
 /// Returns the log when it contains this text; lines are written asynchronously.
 async fn wait_for_log(folder: &TempDir, text: &str) -> String {
     let mut log = String::new();
-    for _ in 0..100 {
+    for _ in 0..600 {
         log = fs::read_to_string(folder.path().join("log")).unwrap();
         if log.contains(text) {
             break;

@@ -61,7 +61,7 @@ async fn hook_calls(server: &Server) -> Vec<(String, Value)> {
 /// Returns the calls of a run with two steps and one tool call.
 async fn all_hook_calls(server: &Server) -> Vec<(String, Value)> {
     let mut seen = hook_calls(server).await;
-    for _ in 0..50 {
+    for _ in 0..1200 {
         if seen.len() == 8 {
             break;
         }

@@ -100,7 +100,7 @@ async fn concurrent_runs_per_user_are_limited() {
     assert!(stop.status().is_success(), "{stop:?}");
     first.text().await.unwrap();
     let mut again = ask("c3").await;
-    for _ in 0..200 {
+    for _ in 0..3000 {
         if again.status() == StatusCode::OK {
             break;
         }

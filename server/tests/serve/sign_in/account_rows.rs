@@ -41,7 +41,7 @@ impl TestServer {
 
     /// Waits for this number of rows about refusals, which are written in the background.
     async fn wait_for_rows(&self, tool: &str, count: usize) -> Vec<(String, Value)> {
-        for _ in 0..200 {
+        for _ in 0..1200 {
             let rows = self.rows(tool, "refused").await;
             if rows.len() >= count {
                 return rows;

@@ -294,7 +294,7 @@ async fn account_changes_are_audited() {
     let mut seen = Vec::new();
     // Rows about failed sign-ins are written in the background. The loop ends at the expected
     // number; an extra row fails the comparison below.
-    for _ in 0..200 {
+    for _ in 0..1200 {
         let rows = audit("kind=accounts").await;
         seen = rows.iter().map(shown).collect();
         seen.sort_unstable();

@@ -77,9 +77,10 @@ impl<'n> FoundOperator<'n> {
     }
 }
 
-/// Checks the operators in a value that is evaluated on the server, without secrets.
-pub(crate) fn check(value: &Node, values: &[&'static str], report: &mut Report) {
-    for_each_operator(value, EvaluationPlace { values, is_rendered: false }, report, &mut |_, _| {});
+/// Checks the operators in a value that is evaluated on the server, without secrets. `operators` are
+/// those of the language, `values` those that read a value there.
+pub(crate) fn check(value: &Node, operators: &Operators, values: &[&'static str], report: &mut Report) {
+    for_each_operator(value, EvaluationPlace { operators, values, side: Side::Server }, report, &mut |_, _| {});
 }
 
 /// Visits all operators in a value, outer ones first. Allowed ones are passed to `check`, others

@@ -9,6 +9,7 @@ use chat::Caller;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jobs::{Jobs, Workers};
+use operators::Operators;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::fs::OpenOptions;
@@ -31,6 +32,10 @@ pub(super) struct Fake {
 impl StepHost for Fake {
     fn workflow(&self, id: &str) -> Option<Workflow> {
         self.workflows.iter().find(|workflow| workflow.id.0 == id).cloned()
+    }
+
+    fn operators(&self) -> Arc<Operators> {
+        Arc::default()
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome> {

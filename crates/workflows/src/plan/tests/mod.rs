@@ -8,13 +8,20 @@ use super::*;
 use crate::definition::Workflow;
 use insta::assert_snapshot;
 use serde_json::json;
+use std::sync::Arc;
 
 pub(super) fn workflow(steps: Value) -> Workflow {
     serde_json::from_value(json!({ "id": "test", "steps": steps })).unwrap()
 }
 
 pub(super) fn facts(input: Value) -> RunFacts {
-    RunFacts { run_id: "run".to_owned(), input, user: json!({ "id": "ada" }), created_at: 1_000 }
+    RunFacts {
+        run_id: "run".to_owned(),
+        input,
+        user: json!({ "id": "ada" }),
+        created_at: 1_000,
+        operators: Arc::default(),
+    }
 }
 
 fn record(state: StepState, output: Value) -> Record {

@@ -6,7 +6,7 @@
 //! formulas. A masked formula is a run of control characters of the same length, which begins with
 //! the formula's number.
 
-use super::code_spans::{CodeSpans, ForwardSearch, begins_with_digit, first_line, run_length};
+use crate::code_spans::{CodeSpans, ForwardSearch, begins_with_digit, first_line, run_length};
 use std::borrow::Cow;
 
 /// The length of a formula's delimiter, in bytes.
@@ -26,43 +26,47 @@ const DIGIT_ZERO: u8 = 0x10;
 
 /// A formula in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Formula<'t> {
+pub struct Formula<'t> {
     /// The source with its delimiters.
-    pub(super) source: &'t str,
+    pub source: &'t str,
     /// The TeX code between the delimiters.
-    pub(super) tex: &'t str,
+    pub tex: &'t str,
     /// Whether it is a block of its own, and not inline.
-    pub(super) display: bool,
+    pub display: bool,
 }
 
 /// A text with its formulas masked.
 #[derive(Debug)]
-pub(super) struct Masked<'t> {
-    pub(super) text: Cow<'t, str>,
-    pub(super) formulas: Vec<Formula<'t>>,
+pub struct Masked<'t> {
+    /// The text, with control characters in place of the formulas.
+    pub text: Cow<'t, str>,
+    /// The formulas, by their numbers.
+    pub formulas: Vec<Formula<'t>>,
     /// The beginning of a formula whose end may still arrive.
-    pub(super) open: Option<usize>,
+    pub open: Option<usize>,
     /// The beginning of a code span whose end may still arrive: until then it is unknown whether
     /// formulas follow.
-    pub(super) open_code: Option<usize>,
+    pub open_code: Option<usize>,
 }
 
 impl<'t> Masked<'t> {
     /// Returns a text without looking for formulas.
-    pub(super) fn plain(text: &'t str) -> Self {
+    pub fn plain(text: &'t str) -> Self {
         Self { text: Cow::Borrowed(text), formulas: Vec::new(), open: None, open_code: None }
     }
 }
 
 /// A part of a [masked](mask_formulas) text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum MaskedSegment<'m> {
+pub enum MaskedSegment<'m> {
+    /// Text without formulas.
     Text(&'m str),
+    /// A formula.
     Formula(Formula<'m>),
 }
 
 /// Masks the formulas of a text. A text that contains the control characters of a mask has none.
-pub(super) fn mask_formulas(text: &str) -> Masked<'_> {
+pub fn mask_formulas(text: &str) -> Masked<'_> {
     let mut masked = Masked::plain(text);
     let is_special = |byte: u8| byte == b'$' || byte == b'\\' || byte < 3;
     if !text.bytes().any(is_special) || text.contains(|sign: char| sign == MARK || is_filling(sign)) {
@@ -96,7 +100,7 @@ pub(super) fn mask_formulas(text: &str) -> Masked<'_> {
 }
 
 /// Splits a part of a masked text into plain text and formulas, in order.
-pub(super) fn split_masked<'m>(text: &'m str, formulas: &[Formula<'m>]) -> Vec<MaskedSegment<'m>> {
+pub fn split_masked<'m>(text: &'m str, formulas: &[Formula<'m>]) -> Vec<MaskedSegment<'m>> {
     let mut found = Vec::new();
     let mut rest = text;
     // Without a formula, such characters are the text's own.
@@ -117,7 +121,7 @@ pub(super) fn split_masked<'m>(text: &'m str, formulas: &[Formula<'m>]) -> Vec<M
 }
 
 /// Restores the source of a part of a masked text.
-pub(super) fn unmask_formulas<'m>(text: &'m str, formulas: &[Formula<'m>]) -> Cow<'m, str> {
+pub fn unmask_formulas<'m>(text: &'m str, formulas: &[Formula<'m>]) -> Cow<'m, str> {
     if formulas.is_empty() || !text.contains(MARK) {
         return Cow::Borrowed(text);
     }

@@ -3,7 +3,7 @@
 /// Returns the URL if a click on it is harmless: web pages and mail. Rejects `javascript:`,
 /// `data:`, relative URLs (the model would choose a URL of this app), and a user name before the
 /// host (it makes one host look like another).
-pub(crate) fn allowed_url(url: &str) -> Option<&str> {
+pub fn allowed_url(url: &str) -> Option<&str> {
     let is_known = ["https://", "http://", "mailto:"].into_iter().any(|scheme| starts_with(url, scheme));
     (is_known && !has_user_info(url)).then_some(url)
 }
@@ -21,7 +21,7 @@ fn authority(url: &str) -> Option<&str> {
 
 /// Returns whether an image is part of the text itself (a `data:` URL), so that showing it fetches
 /// nothing.
-pub(crate) fn is_embedded_image(url: &str) -> bool {
+pub fn is_embedded_image(url: &str) -> bool {
     ["png", "jpeg", "gif", "webp", "avif"].into_iter().any(|kind| {
         let rest = url.strip_prefix("data:image/").and_then(|rest| rest.strip_prefix(kind));
         rest.is_some_and(|rest| rest.starts_with([';', ',']))
@@ -29,7 +29,7 @@ pub(crate) fn is_embedded_image(url: &str) -> bool {
 }
 
 /// Returns the host of a web URL, to show it to the user.
-pub(crate) fn host(url: &str) -> &str {
+pub fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
     authority.rsplit('@').next().unwrap_or(authority)
@@ -41,7 +41,7 @@ const MAX_URL_LENGTH: usize = 4096;
 const URL_TERMINATORS: [char; 7] = [' ', '\n', '\t', '<', '>', '"', '`'];
 
 /// Splits a text into plain text and bare web URLs, in order.
-pub(crate) fn split_bare_urls(text: &str) -> Vec<LinkSegment<'_>> {
+pub fn split_bare_urls(text: &str) -> Vec<LinkSegment<'_>> {
     let mut pieces = Vec::new();
     let (mut done, mut from) = (0, 0);
     // The next character that ends a URL. Searched for only once, however many URLs begin before
@@ -72,8 +72,10 @@ pub(crate) fn split_bare_urls(text: &str) -> Vec<LinkSegment<'_>> {
 
 /// A part of a text; see [`split_bare_urls`].
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum LinkSegment<'t> {
+pub enum LinkSegment<'t> {
+    /// Anything but a URL.
     Text(&'t str),
+    /// A web URL.
     Url(&'t str),
 }
 

@@ -2,11 +2,11 @@
 //! characters, or make a paragraph a heading for a moment, and move the text below. It is held back
 //! or closed until the rest arrives.
 
-use super::code_spans::run_length;
+use crate::code_spans::run_length;
 use std::borrow::Cow;
 
 /// Returns what to show of an unfinished block.
-pub(super) fn presentable(source: &str) -> Cow<'_, str> {
+pub fn presentable(source: &str) -> Cow<'_, str> {
     let last = source.rfind('\n').map_or(0, |end| end + 1);
     if let Some(fence) = open_fence(source) {
         let begins_here = fence.at == last;

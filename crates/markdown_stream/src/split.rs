@@ -1,21 +1,23 @@
 //! Splits a growing text into its top-level blocks. Parses only the part that can still change.
 
-use super::document::ReferenceLookup;
-use super::mask::{Masked, mask_formulas, unmask_formulas};
+use crate::mask::{Masked, mask_formulas, unmask_formulas};
+use crate::references::ReferenceLookup;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use std::ops::Range;
 
 /// The enabled extensions.
-pub(super) const OPTIONS: Options = Options::ENABLE_TABLES
+pub const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_TASKLISTS)
     .union(Options::ENABLE_FOOTNOTES);
 
 /// A link reference definition, `[label]: url`, or a footnote, `[^label]: …`, which has no URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ReferenceDefinition {
-    pub(super) label: String,
-    pub(super) url: String,
+pub struct ReferenceDefinition {
+    /// The label; that of a footnote begins with `^`.
+    pub label: String,
+    /// The URL; empty for a footnote.
+    pub url: String,
 }
 
 /// The state of splitting a growing text.
@@ -24,7 +26,7 @@ pub(super) struct ReferenceDefinition {
 /// nothing that follows can change the blocks before it (except for link references, which are
 /// collected separately). So those are closed for good.
 #[derive(Debug, Default)]
-pub(super) struct Splitter {
+pub struct Splitter {
     /// Bytes of the text that belong to closed blocks.
     closed_bytes: usize,
     closed_blocks: usize,
@@ -34,19 +36,19 @@ pub(super) struct Splitter {
 
 /// The changes caused by a longer text.
 #[derive(Debug)]
-pub(super) struct SplitUpdate<'t> {
+pub struct SplitUpdate<'t> {
     /// The number of the first block that may have changed; all before it stay the same.
-    pub(super) first: usize,
+    pub first: usize,
     /// The sources of that block and of all after it.
-    pub(super) blocks: Vec<&'t str>,
+    pub blocks: Vec<&'t str>,
     /// The definitions in the blocks that were closed by this update.
-    pub(super) references: Vec<ReferenceDefinition>,
+    pub references: Vec<ReferenceDefinition>,
 }
 
 impl Splitter {
     /// Updates the state to a longer text, which must begin with the previous one. `complete` means
     /// that nothing will follow.
-    pub(super) fn advance<'t>(&mut self, text: &'t str, complete: bool) -> SplitUpdate<'t> {
+    pub fn advance<'t>(&mut self, text: &'t str, complete: bool) -> SplitUpdate<'t> {
         let first = self.closed_blocks;
         let mut cuts = vec![self.closed_bytes];
         let mut references = Vec::new();
