@@ -60,6 +60,7 @@ pub enum TriggerKind {
 /// Times that a cron expression repeats.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub struct CronTrigger {
     /// The times, in five fields: minute, hour, day of the month, month, day of the week.
     pub cron: Text,
@@ -81,6 +82,7 @@ impl CronTrigger {
 /// Requests of another service.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub struct WebhookTrigger {
     /// The connection of the type `Webhook` that says how the service signs.
     pub connection_id: Id,
@@ -89,6 +91,7 @@ pub struct WebhookTrigger {
 /// Something that happens.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub struct EventTrigger {
     /// The name: `run.ended`, `approval.waiting`, `feedback.given`, `user.created`, or that of an event
     /// that programs report with `POST /api/events/{name}`.

@@ -25,7 +25,7 @@ api:
   - { id: stored, routine: [{ id: rows, type: SqlQuery, connectionId: log, properties: { query: "select input from runs order by rowid" } }, { ":return": { _step: rows } }] }
 workflows:
   - id: orders
-    runAs: { roles: [] }
+    runAs: { roles: [clerk] }
     input: { type: object, properties: { order: { type: integer } }, required: [order] }
     triggers:
       - { id: ordered, type: webhook, connectionId: shop, if: { _eq: [{ _event: body.type }, order] }, input: { order: { _event: body.number } } }
@@ -35,7 +35,7 @@ workflows:
     steps:
       - { id: store, type: endpoint, endpointId: store, payload: $.input, idempotent: true }
   - id: broken
-    runAs: { roles: [] }
+    runAs: { roles: [clerk] }
     triggers: [{ id: minutely, type: cron, cron: "* * * * *" }]
     steps: [{ id: fail, type: endpoint, endpointId: fail }]
 pages:
