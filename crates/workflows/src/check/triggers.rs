@@ -94,7 +94,8 @@ impl<'c> Checker<'c, '_, '_, '_> {
                 self.error(&[key("runAs")], "the workflow has `runAs`, too", help);
             }
             (None, None) => {
-                let help = Some("a trigger has no user: say `runAs: { roles: [] }` here or at the workflow".to_owned());
+                let help =
+                    Some("a trigger has no user: say `runAs: { roles: [clerk] }` here or at the workflow".to_owned());
                 self.error(&[key("id")], "this does not say with which rights the steps run", help);
             }
             _ => {}
@@ -141,8 +142,8 @@ connections:
             "{ id: b, type: webhook, connectionId: shop, if: { _event: body.paid }, input: { order: { _event: body.order } }, runAs: { roles: [admin] } }",
             "{ id: c, type: event, event: run.ended, runAs: { roles: [] } }",
             "{ id: d, type: event, event: order.shipped, senders: [admin], input: { n: { _expr: event.data.n } }, runAs: { roles: [] } }",
-        ]), @"");
-        assert_snapshot!(check("  runAs: { roles: [admin] }\n", &["{ id: a, type: cron, cron: '* * * * *' }"]), @"");
+        ]), @"4 triggers");
+        assert_snapshot!(check("  runAs: { roles: [admin] }\n", &["{ id: a, type: cron, cron: '* * * * *' }"]), @"1 triggers");
     }
 
     #[test]
@@ -156,12 +157,94 @@ connections:
             "{ id: e, type: event, event: run.endet }",
             "{ id: f, type: event, event: run.ended, senders: [admin] }",
             "{ id: g, type: event, event: order shipped, senders: [] }",
-        ]), @"");
+        ]), @r#"
+        chatwright.yaml:6:34: error: a cron expression has 5 fields, this has 6
+           |
+         6 |     - { id: a, type: cron, cron: '0 30 9 * * *' }
+           |                                  ^^^^^^^^^^^^^^^
+           = help: seconds are not supported; without them it is `30 9 * * *`
+
+        chatwright.yaml:7:58: error: there is no time zone `Europe/Berlln`
+           |
+         7 |     - { id: b, type: cron, cron: '30 9 * * *', timeZone: Europe/Berlln }
+           |                                                          ^^^^^^^^^^^^^
+           = help: did you mean `Europe/Berlin`?
+
+        chatwright.yaml:8:34: error: `@daily` is not a cron expression
+           |
+         8 |     - { id: c, type: cron, cron: '@daily', runAs: { roles: [] } }
+           |                                  ^^^^^^^^
+           = help: write `0 0 * * *`
+
+        chatwright.yaml:8:51: error: the workflow has `runAs`, too
+           |
+         8 |     - { id: c, type: cron, cron: '@daily', runAs: { roles: [] } }
+           |                                                   ^
+           = help: the workflow says it for all its runs; leave it out here or there
+
+        chatwright.yaml:9:13: error: there are two triggers with the id `c`
+           |
+         9 |     - { id: c, type: webhook, connectionId: demo }
+           |             ^
+
+        chatwright.yaml:9:45: error: this needs a connection of the type Webhook; `demo` is of the type Demo
+           |
+         9 |     - { id: c, type: webhook, connectionId: demo }
+           |                                             ^^^^
+
+        chatwright.yaml:10:45: error: there is no connection `shp`
+            |
+         10 |     - { id: d, type: webhook, connectionId: shp }
+            |                                             ^^^
+            = help: did you mean `shop`?
+
+        chatwright.yaml:11:36: error: the product has no event `run.endet`
+            |
+         11 |     - { id: e, type: event, event: run.endet }
+            |                                    ^^^^^^^^^
+            = help: did you mean `run.ended`? Events that programs report need another name
+
+        chatwright.yaml:12:56: error: nobody reports `run.ended`: it happens in the product
+            |
+         12 |     - { id: f, type: event, event: run.ended, senders: [admin] }
+            |                                                        ^
+            = help: leave `senders` out
+
+        chatwright.yaml:13:36: error: `order shipped` cannot be the name of an event
+            |
+         13 |     - { id: g, type: event, event: order shipped, senders: [] }
+            |                                    ^^^^^^^^^^^^^
+            = help: use up to 100 letters, digits, `.`, `_` and `-`
+
+        chatwright.yaml:13:60: error: nobody could report this event
+            |
+         13 |     - { id: g, type: event, event: order shipped, senders: [] }
+            |                                                            ^
+            = help: name roles, or leave it out for `admin`
+        "#);
         assert_snapshot!(check("", &[
             "{ id: a, type: cron, cron: '30 9 * * *' }",
             "{ id: b, type: event, event: order.lost, input: { _event: data }, if: { _state: x }, runAs: { roles: [] } }",
             "{ id: c, type: event, event: order.lost, input: [1], runAs: { roles: [] } }",
-        ]), @"");
+        ]), @r#"
+        chatwright.yaml:5:13: error: this does not say with which rights the steps run
+           |
+         5 |     - { id: a, type: cron, cron: '30 9 * * *' }
+           |             ^
+           = help: a trigger has no user: say `runAs: { roles: [clerk] }` here or at the workflow
+
+        chatwright.yaml:6:79: error: the operator `_state` has no meaning here
+           |
+         6 | …ost, input: { _event: data }, if: { _state: x }, runAs: { roles: [] } }
+           |                                      ^^^^^^
+           = help: what can be read here: `_event`, `_expr` and `_template`; operators that only compute are allowed, too
+
+        chatwright.yaml:7:55: error: the input of a run is a mapping
+           |
+         7 |     - { id: c, type: event, event: order.lost, input: [1], runAs: { roles: [] } }
+           |                                                       ^
+           = help: write the keys of the input, each with its value: `input: { order: { _event: body.order } }`
+        "#);
     }
 
     #[test]
@@ -169,8 +252,37 @@ connections:
         let check = |properties: &str| {
             read(&format!("connections: [{{ id: shop, type: Webhook, properties: {properties} }}]\n"))
         };
-        assert_snapshot!(check("{ scheme: Standard, secrets: [short] }"), @"");
-        assert_snapshot!(check("{ scheme: GitHub, secrets: [short], toleranceSeconds: 10 }"), @"");
-        assert_snapshot!(check("{ scheme: Github, secrets: [] }"), @"");
+        assert_snapshot!(check("{ scheme: Standard, secrets: [short] }"), @r#"
+        chatwright.yaml:1:83: error: the secret number 1 is not `whsec_` followed by 24 to 64 bytes in Base64
+           |
+         1 | connections: [{ id: shop, type: Webhook, properties: { scheme: Standard, secrets: [short] } }]
+           |                                                                                   ^
+           = help: create one with `echo whsec_$(openssl rand -base64 32)`, and enter it at the service, too
+        "#);
+        assert_snapshot!(check("{ scheme: GitHub, secrets: [short], toleranceSeconds: 10 }"), @r#"
+        chatwright.yaml:1:81: error: the secret number 1 has fewer than 16 characters
+           |
+         1 | …perties: { scheme: GitHub, secrets: [short], toleranceSeconds: 10 } }]
+           |                                      ^
+           = help: create one with `openssl rand -hex 32`
+
+        chatwright.yaml:1:108: error: requests of the scheme `GitHub` have no signed time
+           |
+         1 | …secrets: [short], toleranceSeconds: 10 } }]
+           |                                      ^^
+           = help: leave it out
+        "#);
+        assert_snapshot!(check("{ scheme: Github, secrets: [] }"), @r#"
+        chatwright.yaml:1:64: error: there is no value `Github`
+           |
+         1 | connections: [{ id: shop, type: Webhook, properties: { scheme: Github, secrets: [] } }]
+           |                                                                ^^^^^^
+           = help: did you mean `GitHub`?
+
+        chatwright.yaml:1:81: error: expected a list of at least 1, found 0
+           |
+         1 | connections: [{ id: shop, type: Webhook, properties: { scheme: Github, secrets: [] } }]
+           |                                                                                 ^
+        "#);
     }
 }
