@@ -10,8 +10,13 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use store::{CapabilityTables, Schema};
 
 /// The capabilities of the product.
-const BUILT_IN: &[Definition] =
-    &[mcp::DEFINITION, remote_agents::DEFINITION, custom_agents::DEFINITION, workflows::DEFINITION];
+const BUILT_IN: &[Definition] = &[
+    mcp::DEFINITION,
+    remote_agents::DEFINITION,
+    custom_agents::DEFINITION,
+    workflows::DEFINITION,
+    triggers::DEFINITION,
+];
 
 /// The parts of this program.
 struct Parts {

@@ -25,6 +25,12 @@ pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
     routes.fold(console, ApiRouter::merge)
 }
 
+/// Returns the routes of capabilities for other services.
+pub(crate) fn sender_routes(composition: &Composition) -> Vec<ApiRouter<AppState>> {
+    let routes = composition.current.capabilities().sender_routes(&composition.context());
+    routes.into_iter().map(|routes| routes.map(|router| router.with_state(()))).collect()
+}
+
 impl Host for CurrentConfig {
     fn config_state(&self) -> ConfigState {
         self.state()

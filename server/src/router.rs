@@ -42,7 +42,9 @@ pub(crate) fn router(state: AppState) -> Router {
     // Probes request an IP address instead of a host name, and the responses contain nothing that
     // another site's page could use. So the host is not checked.
     let probes = health::probes().mount(described);
-    let platforms = remote_agent::routes().mount(described).layer(from_fn(gates::check_origin));
+    let senders = console_host::sender_routes(&state.composition);
+    let platforms = senders.into_iter().fold(remote_agent::routes(), ApiRouter::merge);
+    let platforms = platforms.mount(described).layer(from_fn(gates::check_origin));
     let anyone = Router::new()
         .route("/shared/{id}", get(sharing::shared))
         .route("/embed.js", get(embed::script))

@@ -39,17 +39,20 @@ operators ►
 providers ► contract sse
 remote_agents ► capability config contract egress settings tools
 rust-page ► app server wire
+schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults jobs lowdefy_import mcp offload operators providers remote_agents store tools web wire workflows
+server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults jobs lowdefy_import mcp offload operators providers remote_agents store tools triggers web wire workflows
 settings ►
 sse ►
 store ► faults wire
 test_postgres ►
 tools ► contract schemas
 torture ► faults sse test_postgres
+triggers ► auth capability chat config operators schedules store web webhooks wire workflows
 web ► auth chat store wire
+webhooks ►
 wire ►
-workflows ► auth capability chat config contract jobs operators schemas settings store web wire
+workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire
 xtask ►
 ";
 

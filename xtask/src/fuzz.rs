@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 12] = [
+const TARGETS: [&str; 14] = [
     "sse",
     "codecs",
     "wire",
@@ -21,6 +21,8 @@ const TARGETS: [&str; 12] = [
     "addresses",
     "mcp",
     "schemas",
+    "schedules",
+    "webhooks",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
@@ -188,6 +190,13 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"$schema":"http://json-schema.org/draft-07/schema#","if":{"const":1},"then":false,"dependencies":{"a":["b"]},"items":[{"format":"date"}]} [1]"#,
             ]
             .map(|text| text.as_bytes().to_vec()),
+        ),
+        "schedules" => inputs.extend(
+            ["*/5 8-18 * * MON-FRI", "30 2 L * *", "0 0 15W 1,7 5#2", "0 12 29 2 *"].map(|text| text.as_bytes().to_vec()),
+        ),
+        "webhooks" => inputs.extend(
+            ["v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", "sha256=00", "t=1800000000,v1=00", "Bearer key"]
+                .map(|text| text.as_bytes().to_vec()),
         ),
         _ => {}
     }

@@ -108,6 +108,12 @@ pub trait Capability: Send + Sync + 'static {
         None
     }
 
+    /// Returns its routes for other services, which prove by a signature or a key who they are. The
+    /// handlers check it, before anything else. Their tag has [`web::openapi::Access::Senders`].
+    fn sender_routes(&self, _context: &Context) -> Option<ApiRouter> {
+        None
+    }
+
     /// Returns its part of the admin console.
     fn console(&self, _context: &Context) -> Option<Section> {
         None

@@ -81,6 +81,11 @@ impl Capabilities {
         self.all().filter_map(|capability| capability.routes(context)).collect()
     }
 
+    /// Returns the routes for other services.
+    pub fn sender_routes(&self, context: &Context) -> Vec<ApiRouter> {
+        self.all().filter_map(|capability| capability.sender_routes(context)).collect()
+    }
+
     /// Returns the parts of the admin console.
     pub fn console(&self, context: &Context) -> Vec<Section> {
         self.all().filter_map(|capability| capability.console(context)).collect()

@@ -25,9 +25,9 @@ pub use accounts::sessions::{NewSession, SessionLifetime, SessionRow};
 pub use accounts::users::{AddUserOutcome, NewUser, User};
 pub use admin::{
     ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AgentUsage, AuditFilter,
-    AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayUsage, FeedbackRow, FeedbackSort,
+    AuditKind, ChangeUserOutcome, ConversationFilter, ConversationSort, DayUsage, EventKind, FeedbackRow, FeedbackSort,
     GrantFilter, GrantSort, ListCursor, MAX_LISTED, MAX_RECENT_CALLS, MAX_RECENT_RUNS, RatingFilter, RecentRun,
-    ToolHealth, UsageTotals, UserChange, UserFilter, UserRow, UserSort,
+    StoredEvent, ToolHealth, UsageTotals, UserChange, UserFilter, UserRow, UserSort,
 };
 pub use audit::chain::{AuditFault, AuditHead, AuditReport};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS, append_audit};

@@ -9,7 +9,13 @@ mod plan;
 mod routes;
 mod service;
 mod store;
+mod triggered;
 mod value;
+
+pub use definition::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookSender, WebhookTrigger};
+pub use triggered::{
+    RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, triggered_workflows,
+};
 
 use capability::{Capability, Context, Definition, Job};
 use config::SectionType;

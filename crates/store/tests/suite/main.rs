@@ -8,6 +8,7 @@ mod event_claims;
 mod faults;
 mod files;
 mod grants;
+mod happened;
 mod lost_files;
 mod operation;
 mod order;

@@ -101,7 +101,7 @@ fn describe(operation: &Operation, schemas: &mut Schemas) -> Value {
 /// Returns the alternatives of credentials; an empty one stands for none.
 fn security(access: Access) -> Value {
     match access {
-        Access::Anyone => json!([]),
+        Access::Anyone | Access::Senders => json!([]),
         Access::Platforms => json!([{ "key": [] }]),
         Access::SignedIn => json!([{ "bearer": [] }, { "session": [] }]),
         Access::Users { scope: None } => json!([{}, { "bearer": [] }, { "session": [] }]),

@@ -48,6 +48,8 @@ pub enum Access {
     SignedIn,
     /// The key that the config sets for other agent platforms.
     Platforms,
+    /// The signature or the key of a service that the config declares. The handler checks it.
+    Senders,
 }
 
 /// The entry of one method of a path.
@@ -101,7 +103,7 @@ impl<S: Clone + Send + Sync + 'static> ApiRouter<S> {
                 route.layer(from_fn(move |request, next| require_key_scope(scope, request, next)))
             }
             Access::Anyone => route.layer(from_fn(|request, next| require_key_scope(None, request, next))),
-            Access::Platforms => route,
+            Access::Platforms | Access::Senders => route,
         };
         self.router = self.router.route(&operation.path, route);
         self.operations.push(operation);

@@ -1,6 +1,7 @@
 //! Checks of definitions beyond their schema, with their positions in the file.
 
 mod keys;
+mod triggers;
 mod values;
 mod whole;
 
@@ -99,6 +100,7 @@ impl<'c, 'a, 'n, 'r> Checker<'c, 'a, 'n, 'r> {
             here.check_list(&workflow.steps, Surroundings::default())
         });
         self.check_value("output", workflow.output.as_ref(), &after);
+        self.check_triggers();
         self.check_recursion();
     }
 

@@ -1,7 +1,7 @@
 //! Checks that need the whole config: roles, and the prices of models under a cost limit.
 
 use super::path_step;
-use crate::definition::{Step, StepKind, Workflow, Workflows};
+use crate::definition::{Step, StepKind, TriggerKind, Workflow, Workflows};
 use crate::value::Place;
 use config::{Config, PathStep, SectionProblems};
 use std::collections::HashSet;
@@ -60,6 +60,16 @@ pub(super) fn named_roles(all: &Workflows) -> Vec<(Vec<Place>, &str)> {
         }
         for (at, role) in workflow.run_as.iter().flat_map(|run_as| run_as.roles.iter().enumerate()) {
             named.push((within(&place, &["runAs", "roles"], at), role.0.as_str()));
+        }
+        for (at, trigger) in workflow.triggers.iter().enumerate() {
+            let place = within(&place, &["triggers"], at);
+            for (at, role) in trigger.run_as.iter().flat_map(|rights| rights.roles.iter().enumerate()) {
+                named.push((within(&place, &["runAs", "roles"], at), role.0.as_str()));
+            }
+            if let TriggerKind::Event(event) = &trigger.kind {
+                let senders = event.senders.iter().flat_map(|roles| roles.iter().enumerate());
+                named.extend(senders.map(|(at, role)| (within(&place, &["senders"], at), role.0.as_str())));
+            }
         }
         for_each_step(workflow, &mut place, &mut |step, place| {
             if let StepKind::Human(human) = &step.kind {

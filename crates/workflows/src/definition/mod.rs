@@ -1,10 +1,16 @@
 //! A workflow as it is written.
 
 mod human;
+mod sender;
 mod step;
+mod trigger;
 
 pub(crate) use human::{Ask, HumanStep, OnLapse};
 pub(crate) use step::{AgentStep, IfStep, ListKey, LoopStep, Step, StepKind, SwitchStep, WaitStep};
+
+pub use sender::WebhookSender;
+pub use trigger::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookTrigger};
+pub(crate) use trigger::{MAX_EVENT_NAME, is_event_name};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,6 +51,9 @@ pub(crate) struct Workflow {
     /// With which rights the steps run. Default: with those that the user has when the run starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) run_as: Option<RunAs>,
+    /// What starts runs by itself. A run can also be started by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) triggers: Vec<Trigger>,
     /// The limits of a run. Child workflows and further attempts count.
     #[serde(default)]
     pub(crate) limits: RunLimits,
@@ -63,9 +72,9 @@ impl Workflow {
         self.title.as_ref().map_or(&self.id.0, |title| &title.0)
     }
 
-    /// Returns the version: a hash of the definition.
+    /// Returns the version: a hash of the definition without its triggers, which change nothing in a run.
     pub(crate) fn version(&self) -> String {
-        let text = serde_json::to_vec(self).unwrap_or_default();
+        let text = serde_json::to_vec(&Self { triggers: Vec::new(), ..self.clone() }).unwrap_or_default();
         Sha256::digest(&text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 

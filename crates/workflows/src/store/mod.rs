@@ -9,7 +9,7 @@ mod tasks;
 pub(crate) use run_rows::{RunCaller, RunRow, RunState, Used};
 pub(crate) use runs::{
     MAX_OPEN_RUNS, NewRun, children, definition, delete_ended_before, end_run, insert_run, is_stop_requested, list,
-    open_without, park, reopen, request_stop, run, runs_of, spend, use_definition, used,
+    open_without, park, reopen, request_stop, run, runs_of, spend, states, use_definition, used,
 };
 pub(crate) use steps::{
     FinishedStep, StartedStep, StepRow, close_steps, finish_step, lose_steps, put_back, start_step, steps_of,

@@ -4,9 +4,10 @@ use super::run_rows::{COLUMNS, RunCaller, RunRow, RunState, Used};
 use super::to_json;
 use crate::definition::{RunLimits, Workflow};
 use crate::plan::StepError;
-use ::store::sql::{self, Db, Sql};
+use ::store::sql::{self, Db, Row, Sql};
 use ::store::{Store, StoreError};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The most runs of a user that have not ended. Children count.
@@ -43,6 +44,11 @@ const USE_VERSION: &str = "UPDATE workflow_runs SET version = $2 WHERE id = $1";
 const SPEND: &str = "
     UPDATE workflow_runs SET requests = requests + $2, total_tokens = total_tokens + $3, tool_calls = tool_calls + $4,
         cost_usd = cost_usd + $5 WHERE id = $1";
+
+const STATES: Sql = Sql::pair(
+    "SELECT id, state, error FROM workflow_runs WHERE id IN (SELECT value FROM json_each($1))",
+    "SELECT id, state, error FROM workflow_runs WHERE id = ANY($1)",
+);
 
 const CHILDREN: &str = "SELECT id, owner FROM workflow_runs WHERE parent_id = $1 AND ended_at IS NULL";
 
@@ -161,6 +167,20 @@ pub(crate) async fn end_run(
 /// Makes a run go on that has ended. Returns false if it has not.
 pub(crate) async fn reopen(db: &mut Db, id: &str) -> Result<bool, StoreError> {
     Ok(sql::query(REOPEN).bind(id).execute(db).await?.rows_affected() > 0)
+}
+
+/// Returns the states of these runs with their errors; deleted ones are left out.
+pub(crate) async fn states(
+    store: &Store,
+    ids: Vec<String>,
+) -> Result<HashMap<String, (RunState, Option<StepError>)>, StoreError> {
+    let find = sql::query(STATES).bind(ids);
+    let rows = store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await?;
+    let state = |row: &Row| {
+        let (state, error): (String, Option<String>) = (row.try_get("state")?, row.try_get("error")?);
+        Ok((row.try_get("id")?, (super::name(&state)?, super::optional_json(error.as_deref())?)))
+    };
+    rows.iter().map(state).collect()
 }
 
 /// Asks a run to stop. Returns false if it has ended.

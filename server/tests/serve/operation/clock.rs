@@ -8,6 +8,7 @@ use reqwest::{Method, Response};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -15,29 +16,42 @@ use tempfile::TempDir;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 
-/// The file with the offset of the server's clock in seconds.
-struct Clock(fs::File);
+/// The clock of a server, in a folder.
+pub(crate) struct Clock {
+    /// The file with the offset of the clock in seconds.
+    file: fs::File,
+    library: String,
+    path: String,
+}
 
 impl Clock {
-    fn set_offset(&self, seconds: i64) {
-        self.0.write_all_at(&seconds.to_ne_bytes(), 0).unwrap();
+    pub(crate) fn new(folder: &Path) -> Self {
+        let at = |name: &str| folder.join(name).display().to_string();
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/serve/clock.c");
+        let (library, path) = (at("clock.so"), at("off"));
+        // Linking Rust programs needs a C compiler, so it is installed.
+        let built =
+            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o", &library, source, "-ldl"]).status().unwrap();
+        assert!(built.success());
+        fs::write(&path, 0_i64.to_ne_bytes()).unwrap();
+        Self { file: fs::OpenOptions::new().write(true).open(&path).unwrap(), library, path }
+    }
+
+    /// Returns the environment variables of the server.
+    pub(crate) fn variables(&self) -> [(&str, &str); 2] {
+        [("LD_PRELOAD", &self.library), ("CLOCK_FILE", &self.path)]
+    }
+
+    pub(crate) fn set_offset(&self, seconds: i64) {
+        self.file.write_all_at(&seconds.to_ne_bytes(), 0).unwrap();
     }
 }
 
 fn serve() -> (Server, Clock, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/serve/clock.c");
-    // Linking Rust programs needs a C compiler, so it is installed.
-    let built =
-        Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o", &at("clock.so"), source, "-ldl"]).status().unwrap();
-    assert!(built.success());
-    fs::write(at("off"), 0_i64.to_ne_bytes()).unwrap();
-    fs::write(at("chatwright.yaml"), config("")).unwrap();
-    let variables = [("LD_PRELOAD", at("clock.so")), ("CLOCK_FILE", at("off"))];
-    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let server = Server::start_with_env(&variables, &["--config", folder.path().to_str().unwrap()]);
-    let clock = Clock(fs::OpenOptions::new().write(true).open(at("off")).unwrap());
+    fs::write(folder.path().join("chatwright.yaml"), config("")).unwrap();
+    let clock = Clock::new(folder.path());
+    let server = Server::start_with_env(&clock.variables(), &["--config", folder.path().to_str().unwrap()]);
     (server, clock, folder)
 }
 

@@ -2,7 +2,7 @@
 
 mod audit;
 pub(crate) mod backup;
-mod clock;
+pub(crate) mod clock;
 mod deploy;
 mod doctor;
 mod drain;

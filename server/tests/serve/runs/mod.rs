@@ -16,4 +16,5 @@ mod question;
 mod server_policy;
 mod state;
 mod sub_agents;
+mod triggers;
 pub(crate) mod turn_operators;

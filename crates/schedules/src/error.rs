@@ -1,0 +1,45 @@
+//! Why a schedule cannot be read.
+
+use std::fmt;
+
+/// The part of a schedule that an error is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulePart {
+    /// The cron expression.
+    Expression,
+    /// The time zone.
+    TimeZone,
+}
+
+/// Why a schedule cannot be read, for its author.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleError {
+    /// The part that is wrong.
+    pub part: SchedulePart,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl ScheduleError {
+    pub(crate) fn expression(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { part: SchedulePart::Expression, message: message.into(), help: Some(help.into()) }
+    }
+
+    pub(crate) fn zone(message: impl Into<String>, help: Option<String>) -> Self {
+        Self { part: SchedulePart::TimeZone, message: message.into(), help }
+    }
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.help {
+            Some(help) => write!(f, " ({help})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ScheduleError {}

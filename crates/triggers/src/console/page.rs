@@ -1,0 +1,213 @@
+//! The page of a trigger.
+
+use super::list::{TriggerList, path, state_text};
+use super::{TestResult, TriggerDetail, TriggerItem, delivery_body, detail, example, find, set_paused, test};
+use crate::active::ActiveTrigger;
+use crate::engine::Triggers;
+use crate::store::{Delivery, DeliveryOutcome};
+use axum::Router;
+use axum::extract::{Path, RawForm, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::{get, post};
+use leptos::prelude::*;
+use serde_json::Value;
+use web::admin::list::List;
+use web::admin::{Admin, PageError, UserNames, page};
+use web::html::Heading::Text;
+use web::html::{error_message, facts, link, success_message, table, text};
+use web::see_other;
+use web::times::minute;
+use wire::UserError;
+
+pub(super) fn routes() -> Router<Triggers> {
+    Router::new()
+        .route("/admin/triggers/{workflow}/{trigger}", get(show))
+        .route("/admin/triggers/{workflow}/{trigger}/pause", post(pause))
+        .route("/admin/triggers/{workflow}/{trigger}/resume", post(resume))
+        .route("/admin/triggers/{workflow}/{trigger}/test", post(send_test))
+        .route("/admin/triggers/{workflow}/{trigger}/deliveries/{id}", get(read))
+}
+
+/// What the page says after a test.
+#[derive(Default)]
+struct Said {
+    done: Option<&'static str>,
+    wrong: Option<String>,
+    /// What the form contains.
+    event: Option<String>,
+}
+
+/// `GET /admin/triggers/{workflow}/{trigger}`
+async fn show(
+    admin: Admin,
+    State(triggers): State<Triggers>,
+    Path(names): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let trigger = find(&triggers, &names)?;
+    render(&admin, &triggers, &trigger, StatusCode::OK, Said::default()).await
+}
+
+/// `POST /admin/triggers/{workflow}/{trigger}/pause`
+async fn pause(
+    admin: Admin,
+    State(triggers): State<Triggers>,
+    Path(names): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    set_paused(&triggers, &admin, &find(&triggers, &names)?, true).await?;
+    Ok(see_other(&format!("{}/{}/{}", TriggerList::PATH, names.0, names.1), None))
+}
+
+/// `POST /admin/triggers/{workflow}/{trigger}/resume`
+async fn resume(
+    admin: Admin,
+    State(triggers): State<Triggers>,
+    Path(names): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    set_paused(&triggers, &admin, &find(&triggers, &names)?, false).await?;
+    Ok(see_other(&format!("{}/{}/{}", TriggerList::PATH, names.0, names.1), None))
+}
+
+/// `POST /admin/triggers/{workflow}/{trigger}/test`
+async fn send_test(
+    admin: Admin,
+    State(triggers): State<Triggers>,
+    Path(names): Path<(String, String)>,
+    RawForm(form): RawForm,
+) -> Result<Response, PageError> {
+    let trigger = find(&triggers, &names)?;
+    let written =
+        url::form_urlencoded::parse(&form).find(|(name, _)| name == "event").map(|(_, event)| event.into_owned());
+    let written = written.unwrap_or_default();
+    let tested = match serde_json::from_str::<Value>(&written) {
+        Ok(event) => test(&triggers, &admin, &trigger, event).await,
+        Err(error) => Err(UserError::invalid("/event", format!("The event is not valid JSON: {error}."))),
+    };
+    let (status, said) = match tested {
+        Ok(TestResult { outcome: DeliveryOutcome::Failed, detail, .. }) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Said { wrong: detail, ..Said::default() })
+        }
+        Ok(TestResult { outcome: DeliveryOutcome::Filtered, .. }) => (
+            StatusCode::OK,
+            Said { done: Some("The condition of the trigger is not true, so nothing was started."), ..Said::default() },
+        ),
+        Ok(_) => (StatusCode::OK, Said { done: Some("A run was started."), ..Said::default() }),
+        Err(error) => {
+            let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
+            (status, Said { wrong: Some(error.message), ..Said::default() })
+        }
+    };
+    render(&admin, &triggers, &trigger, status, Said { event: Some(written), ..said }).await
+}
+
+/// `GET /admin/triggers/{workflow}/{trigger}/deliveries/{id}`
+async fn read(
+    admin: Admin,
+    State(triggers): State<Triggers>,
+    Path((workflow, trigger, id)): Path<(String, String, String)>,
+) -> Result<Response, PageError> {
+    let trigger = find(&triggers, &(workflow, trigger))?;
+    let body = delivery_body(&triggers, &admin, &trigger, &id).await?;
+    let content = view! {
+        <section class="cw-account-part" aria-label="Body">
+            {facts([("Media type", text(body.content_type.unwrap_or_default()))])}
+            <pre tabindex="0" aria-label="Body">{body.text}</pre>
+        </section>
+    };
+    Ok(page(&admin, TriggerList::PATH, StatusCode::OK, "Delivery", content))
+}
+
+async fn render(
+    admin: &Admin,
+    triggers: &Triggers,
+    trigger: &ActiveTrigger,
+    status: StatusCode,
+    said: Said,
+) -> Result<Response, PageError> {
+    let TriggerDetail { item, deliveries } = detail(triggers, trigger).await?;
+    let names = UserNames::load(&triggers.store, item.paused_by.as_deref().into_iter()).await?;
+    let title = format!("{}: {}", item.workflow_title, item.id);
+    let example = serde_json::to_string_pretty(&example(trigger)).unwrap_or_default();
+    let path = path(&item);
+    let content = view! {
+        {success_message(said.done)}
+        <section class="cw-account-part" aria-label="About">
+            {about(&item, &names)}
+            {pause_form(&item, &path)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="test">
+            <h2 id="test">"Test"</h2>
+            <p class="cw-account-note">"Starts a run as if this had happened, also while the trigger is paused."</p>
+            {error_message(said.wrong)}
+            <form class="cw-account-form" method="post" action=format!("{path}/test")>
+                <label class="cw-account-field">
+                    <span>"What has happened (JSON)"</span>
+                    <textarea name="event" rows="6" required>{said.event.unwrap_or(example)}</textarea>
+                </label>
+                <button class="cw-button">"Send test"</button>
+            </form>
+        </section>
+        <section class="cw-account-part" aria-labelledby="deliveries">
+            <h2 id="deliveries">"Last deliveries"</h2>
+            {deliveries_table(&path, deliveries)}
+        </section>
+    };
+    Ok(page(admin, TriggerList::PATH, status, &title, content))
+}
+
+fn about(item: &TriggerItem, names: &UserNames) -> AnyView {
+    let next: Vec<String> = item.next_times.iter().map(|time| minute(*time)).collect();
+    let mut about = vec![
+        ("Workflow", text(item.workflow_title.clone())),
+        ("Waits for", text(item.waits_for.clone())),
+        ("State", text(state_text(item))),
+        ("Failures in a row", item.failures.into_any()),
+        ("Deliveries that came again", item.repeats.into_any()),
+    ];
+    if let Some(address) = &item.address {
+        about.push(("Address", view! { <code>{address.clone()}</code> }.into_any()));
+    }
+    if !next.is_empty() {
+        about.push(("Next times (UTC)", text(next.join("; "))));
+    }
+    if let Some(by) = &item.paused_by {
+        about.push(("Paused by", names.view(by)));
+    }
+    facts(about).into_any()
+}
+
+fn pause_form(item: &TriggerItem, path: &str) -> AnyView {
+    let (action, label) = match item.paused_at {
+        Some(_) => ("resume", "Resume"),
+        None => ("pause", "Pause"),
+    };
+    view! {
+        <form class="cw-admin-acts" method="post" action=format!("{path}/{action}")>
+            <button class="cw-button">{label}</button>
+        </form>
+    }
+    .into_any()
+}
+
+fn deliveries_table(path: &str, deliveries: Vec<Delivery>) -> AnyView {
+    let columns = [Text("Received (UTC)"), Text("Id"), Text("Outcome"), Text("Cause"), Text("Run"), Text("Body")];
+    let line = |delivery: Delivery| {
+        let outcome = match delivery.is_test {
+            true => format!("{} (test)", delivery.outcome.name()),
+            false => delivery.outcome.name().to_owned(),
+        };
+        let body = match delivery.has_body {
+            true => link(format!("{path}/deliveries/{}", delivery.id), "Show"),
+            false => text(""),
+        };
+        [
+            text(minute(delivery.received_at)),
+            text(delivery.key),
+            text(outcome),
+            text(delivery.detail.unwrap_or_default()),
+            text(delivery.run_id.unwrap_or_default()),
+            body,
+        ]
+    };
+    table(columns, deliveries.into_iter().map(line), "There was none yet.")
+}

@@ -1,0 +1,203 @@
+//! Deliveries: something has happened that a trigger waits for.
+
+use crate::active::{ActiveTrigger, ActiveTriggers};
+use crate::decision::{Decision, decide};
+use crate::host::Host;
+use crate::store::{self, DeliveryOutcome, NewDelivery, StateRow};
+use ::store::sql::Db;
+use ::store::{AuditEntry, Store, StoreError, append_audit};
+use auth::audit_row;
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::Arc;
+use workflows::{StartOutcome, TriggeredRun};
+
+/// The longest detail of a failure, in characters.
+const MAX_DETAIL: usize = 500;
+
+/// Returns the time.
+pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The triggers of a running server; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Triggers {
+    pub(crate) store: Store,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) active: ActiveTriggers,
+    pub(crate) clock: Clock,
+}
+
+/// Something that has happened.
+#[derive(Clone, Debug)]
+pub(crate) struct Incoming {
+    /// What is the same when it comes again.
+    pub(crate) key: String,
+    /// What `_event` reads.
+    pub(crate) event: Value,
+    /// Whether an administrator has sent it, who may do so while the trigger is paused.
+    pub(crate) test_by: Option<AuditedTest>,
+    /// The body of the request with its media type.
+    pub(crate) body: Option<(Option<String>, Bytes)>,
+}
+
+/// The audit entry of a test, which is stored with the delivery.
+#[derive(Clone, Debug)]
+pub(crate) struct AuditedTest(pub(crate) AuditEntry);
+
+/// What became of something that has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Delivered {
+    /// It is stored, with this outcome.
+    Stored { id: String, outcome: DeliveryOutcome, detail: Option<String>, run_id: Option<String> },
+    /// It has come before.
+    Repeated,
+    /// The trigger is paused.
+    Paused,
+    /// There are too many runs of the trigger that have not ended. Nothing is stored.
+    Full,
+}
+
+impl Triggers {
+    /// Returns the time in Unix milliseconds.
+    pub(crate) fn now(&self) -> i64 {
+        (self.clock)().as_millisecond()
+    }
+
+    /// Returns the state of a trigger, which begins now if it is new or waits for something else than
+    /// before.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub(crate) async fn state(&self, trigger: &ActiveTrigger) -> Result<StateRow, StoreError> {
+        let subject = trigger.subject();
+        if let Some(state) = store::find(&self.store, &trigger.key).await?.filter(|state| state.subject == subject) {
+            return Ok(state);
+        }
+        let (key, now) = (trigger.key.clone(), self.now());
+        let begin = self.store.write(move |db| Box::pin(async move { store::ensure(db, &key, &subject, now).await }));
+        begin.await
+    }
+
+    /// Stores something that has happened and starts its run, in one transaction, unless it has come
+    /// before.
+    ///
+    /// # Errors
+    /// The database failed; nothing is stored then.
+    pub(crate) async fn deliver(
+        &self,
+        trigger: &Arc<ActiveTrigger>,
+        incoming: Incoming,
+    ) -> Result<Delivered, StoreError> {
+        let now = self.now();
+        let decision = match decide(&trigger.trigger, &incoming.event, &self.host.operators(), now) {
+            Decision::Start(input) => match self.host.check_input(&trigger.key.workflow_id, &input).await {
+                Ok(()) => Decision::Start(input),
+                Err(message) => Decision::Failed(message),
+            },
+            other => other,
+        };
+        let (host, trigger) = (self.host.clone(), trigger.clone());
+        let delivered = self.store.write(move |db| {
+            Box::pin(async move { store_delivery(db, &*host, &trigger, incoming, decision, now).await })
+        });
+        delivered.await
+    }
+}
+
+async fn store_delivery(
+    db: &mut Db,
+    host: &dyn Host,
+    trigger: &ActiveTrigger,
+    incoming: Incoming,
+    decision: Decision,
+    now: i64,
+) -> Result<Delivered, StoreError> {
+    let Incoming { key, test_by, body, .. } = incoming;
+    let is_test = test_by.is_some();
+    let state = store::ensure(db, &trigger.key, &trigger.subject(), now).await?;
+    if state.paused_at.is_some() && !is_test {
+        return Ok(Delivered::Paused);
+    }
+    if store::is_known(db, &trigger.key, &key).await? {
+        store::count_repeat(db, &trigger.key).await?;
+        return Ok(Delivered::Repeated);
+    }
+    let id = uuid::Uuid::now_v7().to_string();
+    let (outcome, detail, run_id) = match decision {
+        Decision::Filtered => (DeliveryOutcome::Filtered, None, None),
+        Decision::Failed(message) => (DeliveryOutcome::Failed, Some(shortened(&message)), None),
+        Decision::Start(input) => {
+            let new = TriggeredRun {
+                workflow_id: trigger.key.workflow_id.clone(),
+                input,
+                user_id: trigger.key.user_id(),
+                roles: trigger.trigger.roles(),
+                now,
+            };
+            match host.start(db, new).await? {
+                StartOutcome::Started(run_id) => (DeliveryOutcome::Running, None, Some(run_id)),
+                StartOutcome::Full => return Ok(Delivered::Full),
+                StartOutcome::Unknown => {
+                    let message = "The config has no such workflow any more.".to_owned();
+                    (DeliveryOutcome::Failed, Some(message), None)
+                }
+            }
+        }
+    };
+    let (content_type, body) = body.map_or((None, None), |(content_type, body)| (content_type, Some(body)));
+    let new = NewDelivery {
+        id: id.clone(),
+        trigger: trigger.key.clone(),
+        key,
+        received_at: now,
+        is_test,
+        outcome,
+        detail: detail.clone(),
+        run_id: run_id.clone(),
+        content_type,
+        body,
+    };
+    store::insert_delivery(db, new).await?;
+    if outcome == DeliveryOutcome::Failed && !is_test {
+        count_failure(db, trigger, detail.as_deref().unwrap_or_default(), now).await?;
+    }
+    if let Some(AuditedTest(entry)) = test_by {
+        append_audit(db, vec![entry]).await?;
+    }
+    Ok(Delivered::Stored { id, outcome, detail, run_id })
+}
+
+/// Counts a failure, and tells the operators if the trigger is paused because of it.
+pub(crate) async fn count_failure(
+    db: &mut Db,
+    trigger: &ActiveTrigger,
+    cause: &str,
+    now: i64,
+) -> Result<(), StoreError> {
+    if !store::count_failure(db, &trigger.key, now).await? {
+        return Ok(());
+    }
+    let (workflow, name) = (&trigger.key.workflow_id, &trigger.key.trigger_id);
+    tracing::warn!(
+        workflow,
+        trigger = name,
+        cause,
+        "a trigger is paused because its runs have failed five times in a row"
+    );
+    let about = json!({ "workflowId": workflow, "triggerId": name, "cause": cause });
+    append_audit(db, vec![audit_row(&trigger.key.user_id(), "admin:trigger_paused_itself", "", about)]).await
+}
+
+/// Returns a message as it is stored.
+pub(crate) fn shortened(message: &str) -> String {
+    message.chars().take(MAX_DETAIL).collect()
+}
+
+/// Formats nothing: the host has no form.
+impl fmt::Debug for Triggers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Triggers").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,87 @@
+//! Events of the product. They are found by queries over what is stored, so a server that is killed
+//! loses none.
+
+use crate::active::{ActiveTrigger, Source};
+use crate::engine::{Delivered, Incoming, Triggers};
+use crate::store;
+use ::store::{EventKind, StoreError, StoredEvent};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How far back is searched beyond what was considered: an event is stored a moment after its time.
+const OVERLAP: Duration = Duration::from_secs(60);
+/// How often the time up to which events were considered is stored if there are none.
+const STORE_PROGRESS: Duration = Duration::from_secs(30);
+/// The most events that are read at once.
+const PAGE: u32 = 200;
+/// The most pages of events of a trigger that are considered in one look.
+const MAX_PAGES: u32 = 100;
+
+/// Starts the runs of events that have happened since the last look.
+///
+/// # Errors
+/// The database failed. What has happened is found again.
+pub(crate) async fn look(triggers: &Triggers) -> Result<(), StoreError> {
+    for trigger in triggers.active.all().iter() {
+        if let Source::Stored(kind) = trigger.source {
+            look_for(triggers, trigger, kind).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn look_for(triggers: &Triggers, trigger: &Arc<ActiveTrigger>, kind: EventKind) -> Result<(), StoreError> {
+    let now = triggers.now();
+    let state = triggers.state(trigger).await?;
+    if state.paused_at.is_some() {
+        return Ok(());
+    }
+    let mut after = (state.checked_at - millis(OVERLAP), String::new());
+    let (mut until, mut has_new) = (after.0, false);
+    for _ in 0..MAX_PAGES {
+        let events = triggers.store.events_between(kind, (after.0, &after.1), now, PAGE).await?;
+        let next = events.last().filter(|_| events.len() >= PAGE as usize).map(|last| (last.at, last.key.clone()));
+        match deliver_new(triggers, trigger, events).await? {
+            Some(count) => has_new |= count > 0,
+            // What follows is found again, too.
+            None => return Ok(()),
+        }
+        until = next.as_ref().map_or(now, |(at, _)| *at);
+        match next {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    if !has_new && until - state.checked_at < millis(STORE_PROGRESS) {
+        return Ok(());
+    }
+    let key = trigger.key.clone();
+    let advance = triggers
+        .store
+        .write(move |db| Box::pin(async move { store::advance(db, &key, state.checked_at, until).await }));
+    advance.await
+}
+
+/// Delivers those events that have not come before and returns their number; `None` if the trigger
+/// cannot take all of them now.
+async fn deliver_new(
+    triggers: &Triggers,
+    trigger: &Arc<ActiveTrigger>,
+    events: Vec<StoredEvent>,
+) -> Result<Option<usize>, StoreError> {
+    let keys = events.iter().map(|event| event.key.clone()).collect();
+    let known = store::known_keys(&triggers.store, &trigger.key, keys).await?;
+    let mut count = 0;
+    for StoredEvent { key, data, .. } in events.into_iter().filter(|event| !known.contains(&event.key)) {
+        let incoming = Incoming { key, event: data, test_by: None, body: None };
+        if triggers.deliver(trigger, incoming).await? == Delivered::Full {
+            return Ok(None);
+        }
+        count += 1;
+    }
+    Ok(Some(count))
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,73 @@
+#![doc = include_str!("../README.md")]
+
+mod active;
+mod console;
+mod decision;
+mod engine;
+mod happened;
+mod host;
+mod routes;
+mod settle;
+mod store;
+#[cfg(test)]
+mod tests;
+mod ticks;
+mod upkeep;
+
+use active::ActiveTriggers;
+use capability::{Capability, Context, Definition, Job};
+use config::{Config, ConnectionType};
+use engine::Triggers;
+use host::WorkflowHost;
+use jiff::Timestamp;
+use std::sync::Arc;
+use web::admin::Section;
+use web::openapi::ApiRouter;
+use workflows::WebhookSender;
+
+/// The capability.
+pub const DEFINITION: Definition = Definition {
+    connections: &[ConnectionType::of::<WebhookSender>()],
+    tables: Some(store::TABLES),
+    start: Some(|_| Ok(Arc::new(TriggerCapability::default()))),
+    ..Definition::new("triggers")
+};
+
+/// The capability of a running server.
+#[derive(Default)]
+struct TriggerCapability {
+    active: ActiveTriggers,
+}
+
+impl TriggerCapability {
+    fn triggers(&self, context: &Context) -> Triggers {
+        Triggers {
+            store: context.store.clone(),
+            host: Arc::new(WorkflowHost(context.clone())),
+            active: self.active.clone(),
+            clock: Arc::new(Timestamp::now),
+        }
+    }
+}
+
+impl Capability for TriggerCapability {
+    fn routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(routes::event_routes(self.triggers(context)))
+    }
+
+    fn sender_routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(routes::hook_routes(self.triggers(context)))
+    }
+
+    fn console(&self, context: &Context) -> Option<Section> {
+        Some(console::section(self.triggers(context)))
+    }
+
+    fn config_changed(&self, config: &Arc<Config>) {
+        self.active.replace(config);
+    }
+
+    fn jobs(&self, context: &Context) -> Vec<Job> {
+        upkeep::jobs(&self.triggers(context))
+    }
+}

@@ -1,0 +1,84 @@
+//! `POST /api/events/{name}`: events that programs report.
+
+use super::try_again;
+use crate::active::{ActiveTrigger, Source};
+use crate::engine::{Delivered, Incoming, Triggers};
+use auth::password::KeyScope;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::{Extension, Json};
+use chat::Caller;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use web::openapi::{Accepted, Access, ApiRouter, Tag};
+use web::{HttpError, json_error};
+use wire::UserError;
+use workflows::TriggerKind;
+
+/// The longest id of an event.
+const MAX_ID: usize = 256;
+
+/// The group in the OpenAPI document.
+const EVENTS: Tag = Tag {
+    name: "events",
+    description: "Events that start workflows. A trigger says who may report its event. Scope `endpoints`.",
+    access: Access::Users { scope: Some(KeyScope::Endpoints) },
+};
+
+/// Returns the route.
+pub(crate) fn routes(triggers: Triggers) -> ApiRouter {
+    ApiRouter::new(&EVENTS)
+        .post("/api/events/{name}", report, "Report an event")
+        .map(|router| router.with_state(triggers))
+}
+
+/// An event.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewEvent {
+    /// An id that only this event has: an event that is reported again starts nothing.
+    #[serde(default)]
+    id: Option<String>,
+    /// What has happened.
+    #[serde(default)]
+    data: Map<String, Value>,
+}
+
+/// `POST /api/events/{name}`
+async fn report(
+    State(triggers): State<Triggers>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    event: Result<Json<NewEvent>, JsonRejection>,
+) -> Result<Accepted, HttpError> {
+    let Json(NewEvent { id, data }) = event.map_err(|rejection| json_error(&rejection))?;
+    let allowed: Vec<_> =
+        triggers.active.all().iter().filter(|trigger| waits_for(trigger, &name, &caller)).cloned().collect();
+    if allowed.is_empty() {
+        return Err(UserError::not_found().into());
+    }
+    if id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_ID) {
+        return Err(UserError::invalid("/id", format!("An id has 1 to {MAX_ID} bytes.")).into());
+    }
+    let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+    let event = json!({ "name": name, "id": id, "by": caller.user_id, "data": data });
+    let mut is_refused = false;
+    for trigger in allowed {
+        let incoming = Incoming { key: format!("event {id}"), event: event.clone(), test_by: None, body: None };
+        // Others take it: the same event is reported again.
+        is_refused |= matches!(triggers.deliver(&trigger, incoming).await?, Delivered::Full | Delivered::Paused);
+    }
+    match is_refused {
+        true => Err(try_again("A trigger cannot take the event right now. Report it again with the same id.").into()),
+        false => Ok(Accepted),
+    }
+}
+
+fn waits_for(trigger: &Arc<ActiveTrigger>, name: &str, caller: &Caller) -> bool {
+    let (Source::Reported(roles), TriggerKind::Event(event)) = (&trigger.source, &trigger.trigger.kind) else {
+        return false;
+    };
+    event.event.0 == name && caller.is_authenticated && roles.iter().any(|role| caller.roles.contains(role))
+}

@@ -1,0 +1,137 @@
+//! Webhooks.
+
+use super::{NEXT_SECRET, SECRET, TestServer, on_each_database};
+use crate::routes::hook_routes;
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+use webhooks::{Scheme, sign};
+
+fn arrived() -> Value {
+    json!([{
+        "id": "arrived", "type": "webhook", "connectionId": "billing", "runAs": { "roles": ["billing"] },
+        "if": { "_eq": [{ "_event": "body.type" }, "invoice.created"] },
+        "input": { "invoice": { "_event": "body.invoice" }, "from": { "_event": "headers.x-sender" } },
+    }])
+}
+
+/// A sender with a secret, at the time of the server.
+struct Sender<'s> {
+    server: &'s TestServer,
+    routes: Router,
+}
+
+impl<'s> Sender<'s> {
+    fn new(server: &'s TestServer) -> Self {
+        Self { server, routes: hook_routes(server.triggers.clone()).mount(&mut Vec::new()) }
+    }
+
+    async fn send(&self, secret: &str, id: &str, body: &Value, age: i64) -> u16 {
+        let signed_at = self.server.triggers.now() / 1_000 - age;
+        let text = body.to_string();
+        let headers = sign(Scheme::Standard, secret, id, text.as_bytes(), signed_at).unwrap();
+        let request = Request::post("/api/hooks/invoices/arrived").header("x-sender", "shop");
+        let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+        self.answer(request.body(text.into()).unwrap()).await
+    }
+
+    async fn answer(&self, request: Request<Body>) -> u16 {
+        self.routes.clone().oneshot(request).await.unwrap().status().as_u16()
+    }
+}
+
+fn created(number: u32) -> Value {
+    json!({ "type": "invoice.created", "invoice": { "number": number } })
+}
+
+#[tokio::test]
+async fn signed_requests_start_one_run_each() {
+    on_each_database(async |store| {
+        let server = TestServer::new(store, arrived());
+        let sender = Sender::new(&server);
+        assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 202);
+        // The sender has not seen the answer, and sends it again a minute later.
+        server.pass(SignedDuration::from_mins(1));
+        assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 202);
+        assert_eq!(sender.send(NEXT_SECRET, "msg_2", &created(2), 0).await, 202, "the secrets are being changed");
+        assert_eq!(sender.send(SECRET, "msg_3", &json!({ "type": "invoice.paid" }), 0).await, 202);
+        let expected: Vec<_> = [1, 2].map(|number| json!({ "invoice": { "number": number }, "from": "shop" })).into();
+        assert_eq!(server.inputs().await, expected);
+        assert_eq!(server.outcomes("arrived").await, ["running msg_1", "running msg_2", "filtered msg_3"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn others_are_refused_and_the_operator_sees_why() {
+    on_each_database(async |store| {
+        let server = TestServer::new(store, arrived());
+        let sender = Sender::new(&server);
+        let stranger = format!("whsec_{}", "B".repeat(40));
+        assert_eq!(sender.send(&stranger, "msg_1", &created(1), 0).await, 401);
+        // Others follow too soon to be recorded: a stranger cannot fill the table.
+        assert_eq!(sender.send(SECRET, "msg_2", &created(2), 301).await, 401);
+        let outcomes = server.outcomes("arrived").await;
+        assert_eq!(outcomes.len(), 1);
+        assert!(
+            outcomes[0].starts_with("refused ") && outcomes[0].ends_with("No signature fits a secret."),
+            "{outcomes:?}"
+        );
+        let post = |path: &str| Request::post(path).body(Body::empty()).unwrap();
+        assert_eq!(sender.answer(post("/api/hooks/invoices/unknown")).await, 404);
+        assert_eq!(sender.answer(post("/api/hooks/unknown/arrived")).await, 404);
+        let large = Request::post("/api/hooks/invoices/arrived").body("x".repeat((1 << 20) + 1).into()).unwrap();
+        assert_eq!(sender.answer(large).await, 413);
+        assert_eq!(server.runs().await.len(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn senders_try_again_while_there_is_too_much_to_do() {
+    on_each_database(async |store| {
+        let server = TestServer::new(store, arrived());
+        let sender = Sender::new(&server);
+        *server.host.is_full.lock() = true;
+        assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 503);
+        assert_eq!(server.outcomes("arrived").await, [""; 0]);
+        *server.host.is_full.lock() = false;
+        assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 202);
+        assert_eq!(server.runs().await.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bodies_of_the_last_fifty_deliveries_are_kept() {
+    on_each_database(async |store| {
+        let server = TestServer::new(store, arrived());
+        let sender = Sender::new(&server);
+        for number in 0..60 {
+            assert_eq!(sender.send(SECRET, &format!("msg_{number}"), &created(number), 0).await, 202);
+        }
+        let trigger = server.triggers.active.get("invoices", "arrived").unwrap();
+        let newest = crate::store::newest(store, &trigger.key).await.unwrap();
+        assert_eq!((newest.len(), newest.iter().all(|delivery| delivery.has_body)), (50, true));
+        let (_, body) = crate::store::body(store, &trigger.key, &newest[0].id).await.unwrap().unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), created(59));
+        let count = ::store::sql::query_scalar::<i64>("SELECT count(*) FROM trigger_deliveries WHERE body IS NOT NULL");
+        let kept = store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await.unwrap();
+        assert_eq!(kept, 50);
+        // Older ones are known by their keys for a week.
+        assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 202);
+        assert_eq!(server.runs().await.len(), 60);
+        server.end_runs(
+            &newest.iter().filter_map(|delivery| delivery.run_id.clone()).collect::<Vec<_>>(),
+            &workflows::RunEnd::Done,
+        );
+        crate::settle::settle(&server.triggers).await.unwrap();
+        server.pass(SignedDuration::from_hours(24 * 8));
+        while crate::store::prune(store, vec![trigger.key.clone()], server.triggers.now()).await.unwrap() {}
+        assert_eq!(crate::store::newest(store, &trigger.key).await.unwrap().len(), 50, "the newest are shown");
+    })
+    .await;
+}

@@ -1,0 +1,111 @@
+//! A trigger as it is written.
+
+use schedules::MissedTicks;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use settings::{Id, Text};
+
+/// What starts runs of a workflow by itself.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Trigger {
+    /// The id, unique in the workflow.
+    pub id: Id,
+    /// What it waits for.
+    #[serde(flatten)]
+    pub kind: TriggerKind,
+    /// The condition under which it starts a run. Operators are allowed; `_event` reads what has
+    /// happened. `null`, `false`, `0` and an empty text count as false. Default: always.
+    #[serde(default, rename = "if", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Value>,
+    /// The input of the run. Operators are allowed; `_event` reads what has happened. Default: what has
+    /// happened; for a webhook, the body of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// With which rights the steps run, if the workflow does not say it for all its runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_as: Option<TriggerRights>,
+}
+
+impl Trigger {
+    /// Returns the roles of the runs; none if the workflow says them.
+    pub fn roles(&self) -> Vec<String> {
+        self.run_as.iter().flat_map(|rights| &rights.roles).map(|role| role.0.clone()).collect()
+    }
+}
+
+/// The rights of the runs that a trigger starts. They belong to a user of the trigger's own, so quotas
+/// of these roles count for each trigger by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TriggerRights {
+    /// The roles. Without any, the steps may do what every signed-in user may do.
+    pub roles: Vec<Text>,
+}
+
+/// What a trigger waits for.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", tag = "type")]
+#[schemars(extend("x-names" = "type of trigger"))]
+pub enum TriggerKind {
+    /// Times that a cron expression repeats.
+    Cron(CronTrigger),
+    /// Requests of another service to `POST /api/hooks/{workflow}/{trigger}`.
+    Webhook(WebhookTrigger),
+    /// Something that happens in the product, or that a program reports.
+    Event(EventTrigger),
+}
+
+/// Times that a cron expression repeats.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CronTrigger {
+    /// The times, in five fields: minute, hour, day of the month, month, day of the week.
+    pub cron: Text,
+    /// The time zone, as a name of the IANA database. Default: `UTC`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<Text>,
+    /// What happens with times at which no server was running. Default: `once`.
+    #[serde(default)]
+    pub missed: MissedTicks,
+}
+
+impl CronTrigger {
+    /// Returns the name of the time zone.
+    pub fn time_zone(&self) -> &str {
+        self.time_zone.as_ref().map_or("UTC", |zone| &zone.0)
+    }
+}
+
+/// Requests of another service.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct WebhookTrigger {
+    /// The connection of the type `Webhook` that says how the service signs.
+    pub connection_id: Id,
+}
+
+/// Something that happens.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct EventTrigger {
+    /// The name: `run.ended`, `approval.waiting`, `feedback.given`, `user.created`, or that of an event
+    /// that programs report with `POST /api/events/{name}`.
+    pub event: Text,
+    /// The roles of users and API keys that may report the event. Default: `admin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub senders: Option<Vec<Text>>,
+}
+
+/// The longest name of an event.
+pub(crate) const MAX_EVENT_NAME: usize = 100;
+
+/// Returns whether a text can be the name of an event.
+pub(crate) fn is_event_name(name: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=MAX_EVENT_NAME).contains(&name.len()) && name.bytes().all(is_sign)
+}

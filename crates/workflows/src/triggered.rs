@@ -1,0 +1,143 @@
+//! Runs that no user's request starts: what the capability of triggers needs.
+
+use crate::definition::{Trigger, Workflow, Workflows};
+use crate::engine::wake;
+use crate::input;
+use crate::store::{self, NewRun, RunCaller, RunState};
+use ::store::sql::Db;
+use ::store::{Store, StoreError};
+use config::Config;
+use jobs::{Due, Jobs};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// A workflow that has triggers.
+#[derive(Clone, Debug)]
+pub struct TriggeredWorkflow {
+    /// The workflow.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its triggers.
+    pub triggers: Vec<Trigger>,
+}
+
+/// A run to start.
+#[derive(Clone, Debug)]
+pub struct TriggeredRun {
+    /// The workflow.
+    pub workflow_id: String,
+    /// The input, which [`check_input`] has accepted.
+    pub input: Value,
+    /// The user to whom the run belongs.
+    pub user_id: String,
+    /// The roles of the steps, unless the workflow says them.
+    pub roles: Vec<String>,
+    /// Unix time in milliseconds.
+    pub now: i64,
+}
+
+/// The outcome of starting a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartOutcome {
+    /// The run with this id has started.
+    Started(String),
+    /// The user has too many runs that have not ended.
+    Full,
+    /// The config has no such workflow.
+    Unknown,
+}
+
+/// How a run has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// With an output.
+    Done,
+    /// With an error.
+    Failed(String),
+    /// It was stopped.
+    Stopped,
+    /// It was deleted.
+    Gone,
+}
+
+/// Returns the workflows of a config that have triggers.
+pub fn triggered_workflows(config: &Config) -> Vec<TriggeredWorkflow> {
+    let all = config.section::<Workflows>().map_or(&[][..], |all| &all.0);
+    let triggered = all.iter().filter(|workflow| !workflow.triggers.is_empty());
+    triggered
+        .map(|workflow| TriggeredWorkflow {
+            id: workflow.id.0.clone(),
+            title: workflow.title().to_owned(),
+            triggers: workflow.triggers.clone(),
+        })
+        .collect()
+}
+
+/// Checks the input of a run.
+///
+/// # Errors
+/// What is wrong with it, in one line.
+pub async fn check_input(config: &Config, workflow_id: &str, input: &Value) -> Result<(), String> {
+    match find(config, workflow_id) {
+        Some(workflow) => input::check(workflow, input).await.map_err(|error| error.message),
+        None => Err(format!("There is no workflow `{workflow_id}` any more.")),
+    }
+}
+
+/// Starts a run in a transaction.
+///
+/// # Errors
+/// The database failed.
+pub async fn start_in(
+    db: &mut Db,
+    jobs: &Jobs,
+    config: &Config,
+    run: TriggeredRun,
+) -> Result<StartOutcome, StoreError> {
+    let TriggeredRun { workflow_id, input, user_id, roles, now } = run;
+    let Some(workflow) = find(config, &workflow_id).cloned() else { return Ok(StartOutcome::Unknown) };
+    let roles = match &workflow.run_as {
+        Some(run_as) => run_as.roles.iter().map(|role| role.0.clone()).collect(),
+        None => roles,
+    };
+    let new = NewRun {
+        id: crate::new_id(),
+        owner: user_id,
+        limits: workflow.limits,
+        workflow,
+        parent: None,
+        ancestors: Vec::new(),
+        caller: RunCaller { name: None, is_authenticated: true, roles },
+        input,
+        now,
+    };
+    if !store::insert_run(db, &new).await? {
+        return Ok(StartOutcome::Full);
+    }
+    wake(jobs, db, &new.id, &new.owner, Due::Now).await?;
+    Ok(StartOutcome::Started(new.id))
+}
+
+/// Returns how these runs have ended; those that have not are left out.
+///
+/// # Errors
+/// The database failed.
+pub async fn ends(store: &Store, run_ids: Vec<String>) -> Result<HashMap<String, RunEnd>, StoreError> {
+    let mut states = store::states(store, run_ids.clone()).await?;
+    let end = |id: String| {
+        let end = match states.remove(&id) {
+            None => RunEnd::Gone,
+            Some((RunState::Done, _)) => RunEnd::Done,
+            Some((RunState::Stopped, _)) => RunEnd::Stopped,
+            Some((RunState::Failed, error)) => RunEnd::Failed(error.map(|error| error.message).unwrap_or_default()),
+            Some((RunState::Running | RunState::Waiting, _)) => return None,
+        };
+        Some((id, end))
+    };
+    Ok(run_ids.into_iter().filter_map(end).collect())
+}
+
+fn find<'c>(config: &'c Config, id: &str) -> Option<&'c Workflow> {
+    config.section::<Workflows>()?.get(id)
+}
