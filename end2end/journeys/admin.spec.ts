@@ -153,6 +153,6 @@ test("a role that the config does not name needs a confirmation", async ({ page,
 test("sessions are named by their browser", async ({ page, server }) => {
   await first(page, server);
   await page.goto("/admin/access");
-  await expect(page.getByRole("cell", { name: /^(A browser|Chrome on \w+)$/ })).toBeVisible();
+  await expect(page.getByRole("rowheader", { name: /^(A browser|Chrome on \w+)$/ })).toBeVisible();
   await expect(page.getByText("Mozilla/5.0")).toHaveCount(0);
 });

@@ -39,8 +39,11 @@ test("a temporary conversation can be kept", async ({ page, server }) => {
   await seed(server.url, ["Apples", "Pears"]);
   await open(page);
   const list = new List(page);
+  // The list shows the change before the server has it.
+  const saved = page.waitForResponse((response) => response.url().endsWith("/ui/change"));
   await list.menu("Apples", "Make temporary");
   await expect(page.getByText("Temporary.")).toHaveCount(1);
+  expect((await saved).ok()).toBe(true);
   await page.reload();
   await expect(page.getByText("Temporary.")).toHaveCount(1);
   await page.goto("/admin/retention");

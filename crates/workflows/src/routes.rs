@@ -1,7 +1,7 @@
 //! The routes for programs and pages.
 
 use crate::definition::{Workflow, Workflows};
-use crate::service::{self, Answer, DecideRequest, RetryRequest, RunDetail, StartRequest, may_start};
+use crate::service::{self, Answer, DecideRequest, RetryRequest, RunDetail, StartRequest, Viewer, may_start};
 use crate::store::{self, RunRow, TaskRow};
 use auth::password::KeyScope;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
@@ -22,7 +22,7 @@ const PAGE: u32 = 100;
 /// The group in the OpenAPI document.
 const WORKFLOWS: Tag = Tag {
     name: "workflows",
-    description: "Runs of workflows, and the questions that they ask people. Runs belong to the user who started them; administrators see all. API keys need the scope `endpoints`.",
+    description: "Runs of workflows, and the questions that they ask people. Runs belong to the user who started them. API keys need the scope `endpoints`.",
     access: Access::Users { scope: Some(KeyScope::Endpoints) },
 };
 
@@ -132,7 +132,7 @@ async fn show(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Json<RunDetail>, HttpError> {
-    Ok(Json(service::detail(&(&context).into(), &caller, &id).await?))
+    Ok(Json(service::detail(&(&context).into(), Viewer::Owner(&caller), &id).await?))
 }
 
 async fn stop(
@@ -140,7 +140,7 @@ async fn stop(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<NoContent, HttpError> {
-    service::stop(&(&context).into(), &caller, &id, None).await?;
+    service::stop(&(&context).into(), Viewer::Owner(&caller), &id, None).await?;
     Ok(NoContent)
 }
 
@@ -151,7 +151,7 @@ async fn retry(
     request: Result<Json<RetryRequest>, JsonRejection>,
 ) -> Result<NoContent, HttpError> {
     let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
-    service::retry(&(&context).into(), &caller, &id, request, current(&context), None).await?;
+    service::retry(&(&context).into(), Viewer::Owner(&caller), &id, request, current(&context), None).await?;
     Ok(NoContent)
 }
 
@@ -162,7 +162,7 @@ async fn decide(
     request: Result<Json<DecideRequest>, JsonRejection>,
 ) -> Result<NoContent, HttpError> {
     let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
-    service::decide(&(&context).into(), &caller, &id, request, None).await?;
+    service::decide(&(&context).into(), Viewer::Owner(&caller), &id, request, None).await?;
     Ok(NoContent)
 }
 

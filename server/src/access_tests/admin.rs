@@ -16,7 +16,7 @@ fn form(path: String) -> TestRequest {
     TestRequest { method: Method::POST, path, body: None }
 }
 
-const ROUTES: [(&str, AdminRoute, u16); 82] = [
+const ROUTES: [(&str, AdminRoute, u16); 92] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with an invalid order", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -105,6 +105,16 @@ const ROUTES: [(&str, AdminRoute, u16); 82] = [
     ("custom agents as CSV", |_| get("/admin/custom-agents.csv".to_owned()), 200),
     ("retention", |_| get("/admin/retention".to_owned()), 200),
     ("running retention at once", |_| form("/admin/retention".to_owned()), 200),
+    ("jobs", |_| get("/admin/jobs?state=failed&kind=chat.title&user=ada".to_owned()), 200),
+    ("jobs, in an invalid state", |_| get("/admin/jobs?state=gone;drop".to_owned()), 400),
+    ("jobs as CSV", |_| get("/admin/jobs.csv?state=waiting".to_owned()), 200),
+    ("retrying an unknown job", |_| form(format!("/admin/jobs/{NO_ID}/retry")), 404),
+    ("cancelling an unknown job", |_| form(format!("/admin/jobs/{NO_ID}/cancel")), 404),
+    ("jobs in the API", |_| get("/api/admin/jobs?after=x".to_owned()), 200),
+    ("jobs in the API, in an invalid state", |_| get("/api/admin/jobs?state=gone;drop".to_owned()), 400),
+    ("the number of jobs in the API", |_| get("/api/admin/jobs/status".to_owned()), 200),
+    ("retrying an unknown job in the API", |_| post(format!("/api/admin/jobs/{NO_ID}/retry"), json!({})), 404),
+    ("cancelling an unknown job in the API", |_| post(format!("/api/admin/jobs/{NO_ID}/cancel"), json!({})), 404),
     ("the config", |_| get("/admin/config".to_owned()), 200),
     ("agents in the API", |_| get("/api/admin/agents".to_owned()), 200),
     ("an agent in the API", |_| get("/api/admin/agents/a_open".to_owned()), 200),

@@ -9,6 +9,7 @@ mod files;
 mod grants;
 mod inside;
 pub(crate) mod inventory;
+mod jobs;
 mod matrix;
 mod modes;
 mod revoked;

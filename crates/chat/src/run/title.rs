@@ -75,6 +75,19 @@ struct LocalTitle {
 pub(crate) struct PendingTitle {
     title: oneshot::Receiver<String>,
     cancel: CancellationToken,
+    _entry: Entry,
+}
+
+/// Removes what only this server has when the run is over and the job has not begun.
+struct Entry {
+    titles: Titles,
+    conversation_id: String,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.titles.0.lock().remove(&self.conversation_id);
+    }
 }
 
 impl PendingTitle {
@@ -115,15 +128,15 @@ impl Titles {
             roles: caller.roles.clone(),
         };
         let job = JOB.job(&payload).owner(subject.user_id).key(subject.conversation_id.clone());
-        let (titles, workers) = (self.clone(), workers.clone());
+        let entry = Entry { titles: self.clone(), conversation_id: subject.conversation_id };
+        let workers = workers.clone();
         let work = async move {
             if let Err(error) = workers.run_here(job).await {
                 tracing::warn!(%error, "the title of a conversation could not be requested");
-                titles.0.lock().remove(&subject.conversation_id);
             }
         };
         tasks.spawn(work.in_current_span());
-        Some(PendingTitle { title, cancel })
+        Some(PendingTitle { title, cancel, _entry: entry })
     }
 
     /// Returns the handler of the jobs.

@@ -1,6 +1,6 @@
 //! Runs one attempt of a job and stores its end.
 
-use super::{GRACE, Shared, metrics};
+use super::{GRACE, Shared, lease, metrics};
 use crate::context::{Attempt, JobContext, StopReason};
 use crate::kind::Policy;
 use crate::outcome::{End, JobError, Next, Outcome};
@@ -185,6 +185,9 @@ impl Shared {
             if let Err(error) = write_end(self, &attempt, End::Released).await {
                 tracing::warn!(%error, job = attempt.id, "a running job could not be given back");
             }
+        }
+        if let Err(error) = lease::end_lost_attempts(self).await {
+            tracing::warn!(%error, "jobs that have lost their task could not be given back");
         }
         self.running.abort_all();
     }

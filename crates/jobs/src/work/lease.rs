@@ -125,6 +125,15 @@ async fn take_over(shared: &Shared, observed: &mut Observed) -> Result<(), Store
     Ok(())
 }
 
+/// Ends attempts of this worker that have no task: a panic outside of their handlers has ended it.
+pub(super) async fn end_lost_attempts(shared: &Shared) -> Result<(), StoreError> {
+    let held = shared.jobs.store().read(|db| Box::pin(table::running(db))).await?;
+    for job in held.iter().filter(|job| job.holder.as_ref() == Some(&shared.id) && !is_here(shared, job)) {
+        end_for(shared, job).await?;
+    }
+    Ok(())
+}
+
 /// A job whose end this worker could not store is not here, so it is taken over like others.
 fn is_here(shared: &Shared, job: &HeldJob) -> bool {
     shared.running.get(&job.id).is_some_and(|attempt| attempt.fence == job.fence)

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 const REST: &str = "
 connections: [{ id: demo, type: Demo }]
-agents: [{ id: clerk, type: Agent, connectionId: demo, properties: { model: demo }, auth: { roles: [manager] } }]
+agents: [{ id: clerk, type: Agent, connectionId: demo, properties: { model: demo }, auth: { roles: [admin, manager] } }]
 api: [{ id: post, type: InternalApi, routine: [{ ':return': 1 }] }]
 ";
 
@@ -60,7 +60,7 @@ fn definition_with_all_kinds_of_steps_is_accepted() {
   output: { n: "$.each[*]" }
 - id: child
   steps: [{ id: form, type: human, ask: form, form: { type: object }, title: Fill in, users: [ada] }]
-"#), @"");
+"#), @"2 workflows");
 }
 
 #[test]
@@ -71,12 +71,26 @@ fn unknown_names_are_reported() {
         "{ id: c, type: endpoint, endpointId: pots }",
         "{ id: d, type: workflow, workflowId: invoices }",
         "{ id: e, type: endpoint, endpointId: post, retries: 3 }",
-    ]), @"");
+    ]), @"
+    chatwright.yaml:4:22: error: there is no type of step `agentt`
+       = help: did you mean `agent`?
+    chatwright.yaml:8:50: error: there is no key `retries` here
+       = help: one of `id`, `retry`, `timeoutSeconds`, `onError`, `idempotent`, `type`, `endpointId` and `payload`
+    ");
     assert_snapshot!(steps(&[
         "{ id: b, type: agent, agentId: clark, prompt: Hi }",
         "{ id: c, type: endpoint, endpointId: pots, retry: { attempts: 2, on: [timeouts] } }",
         "{ id: d, type: workflow, workflowId: invoices }",
-    ]), @"");
+    ]), @"
+    chatwright.yaml:4:38: error: there is no agent `clark`
+       = help: did you mean `clerk`?
+    chatwright.yaml:5:44: error: there is no endpoint `pots`
+       = help: did you mean `post`?
+    chatwright.yaml:5:77: error: there is no kind of error `timeouts`
+       = help: did you mean `timeout`?
+    chatwright.yaml:6:44: error: there is no workflow `invoices`
+       = help: did you mean `invoice`?
+    ");
 }
 
 #[test]
@@ -85,12 +99,35 @@ fn references_to_what_has_no_result_are_reported() {
         "{ id: a, type: endpoint, endpointId: post, payload: { x: { _step: b.total }, y: $.c, z: { _item: row }, e: { _error: message } } }",
         "{ id: b, type: if, test: $.a, then: [{ id: inner, type: endpoint, endpointId: post, payload: $.a }] }",
         "{ id: d, type: endpoint, endpointId: post, payload: [$.inner, { _step: bb }, '$.a[', { _state: x }] }",
-    ]), @"");
+    ]), @r#"
+    chatwright.yaml:4:73: error: the step `b` has no result here
+     4 | …intId: post, payload: { x: { _step: b.total }, y: $.c, z: { _item: row }, e: { _error: message } } }
+       = help: a step reads the steps before it in its own list and before the steps around it; what is within another step is read through the output of that step
+    chatwright.yaml:4:87: error: there is no step `c`
+     4 | …ayload: { x: { _step: b.total }, y: $.c, z: { _item: row }, e: { _error: message } } }
+    chatwright.yaml:4:104: error: there is no item `row` here
+     4 | …tep: b.total }, y: $.c, z: { _item: row }, e: { _error: message } } }
+       = help: only the steps of a loop have an item
+    chatwright.yaml:4:124: error: there is no error here
+     4 | ….c, z: { _item: row }, e: { _error: message } } }
+       = help: only the steps of `onError` have one
+    chatwright.yaml:6:60: error: the step `inner` has no result here
+       = help: a step reads the steps before it in its own list and before the steps around it; what is within another step is read through the output of that step
+    chatwright.yaml:6:78: error: there is no step `bb`
+       = help: one of `a` and `b`
+    chatwright.yaml:6:84: error: at position 1, parser error
+       = help: a text that begins with `$.` is a path; a plain one is `{ _template: "$.…" }`
+    chatwright.yaml:6:94: error: the operator `_state` has no meaning here
+       = help: what can be read here: `_input`, `_step`, `_item`, `_user`, `_error`, `_expr` and `_template`; operators that only compute are allowed, too
+    "#);
 }
 
 #[test]
 fn loops_humans_and_waits_need_their_bounds() {
-    assert_snapshot!(steps(&["{ id: a, type: loop, in: [1], do: [{ id: b, type: fail, message: x }] }"]), @"");
+    assert_snapshot!(steps(&["{ id: a, type: loop, in: [1], do: [{ id: b, type: fail, message: x }] }"]), @"
+    chatwright.yaml:4:7: error: `max` is missing here
+       = help: `max`: The most iterations. A longer list, or a condition that never is true, is an error.
+    ");
     assert_snapshot!(steps(&[
         "{ id: a, type: loop, max: 3, do: [{ id: b, type: fail, message: x }] }",
         "{ id: c, type: loop, until: true, concurrency: 2, max: 3, do: [{ id: d, type: fail, message: x }] }",
@@ -101,12 +138,33 @@ fn loops_humans_and_waits_need_their_bounds() {
         "{ id: input, type: wait, seconds: 3 }",
         "{ id: g, type: wait, seconds: 3 }",
         "{ id: i, type: parallel, branches: { a: [{ id: j, type: return }] } }",
-    ]), @"");
+    ]), @"
+    chatwright.yaml:4:7: error: a loop has either `in` or `until`
+    chatwright.yaml:5:54: error: `concurrency` has no meaning with `until`
+       = help: an iteration begins when it is known that the one before was not the last
+    chatwright.yaml:6:7: error: nobody may answer this
+       = help: name who may answer: `roles: [manager]`
+    chatwright.yaml:7:63: error: `choices` is missing here
+    chatwright.yaml:7:80: error: without `dueSeconds` nothing lapses
+    chatwright.yaml:8:7: error: a wait has either `seconds` or `until`
+    chatwright.yaml:9:47: error: `retry` has no meaning for a step of the type `wait`
+    chatwright.yaml:9:80: error: `timeoutSeconds` has no meaning for a step of the type `wait`
+    chatwright.yaml:9:95: error: `idempotent` has no meaning for a step of the type `wait`
+    chatwright.yaml:10:13: error: a step cannot have the id `input`
+        = help: `$.input` has a meaning of its own; use another id
+    chatwright.yaml:11:13: error: there are two steps with the id `g`
+        = help: ids are unique in a workflow, also those of steps within steps
+    chatwright.yaml:12:63: error: a run cannot return from a branch or an iteration that runs beside others
+        = help: other steps may still run; let the branches end, and return after them
+    ");
 }
 
 #[test]
 fn misspelt_roles_and_unpriced_models_are_reported() {
-    assert_snapshot!(steps(&["{ id: f, type: human, title: OK?, roles: [managr] }"]), @"");
+    assert_snapshot!(steps(&["{ id: f, type: human, title: OK?, roles: [managr] }"]), @"
+    chatwright.yaml:4:49: error: nothing else names the role `managr`
+       = help: did you mean `manager`?
+    ");
     assert_snapshot!(steps(&["{ id: f, type: human, title: OK?, roles: [treasurer] }"]), @"1 workflows");
     assert_snapshot!(check("
 - id: dear
@@ -114,7 +172,10 @@ fn misspelt_roles_and_unpriced_models_are_reported() {
   steps: [{ id: sub, type: workflow, workflowId: child }]
 - id: child
   steps: [{ id: ask, type: agent, agentId: clerk, prompt: Hi }]
-"), @"");
+"), @"
+    chatwright.yaml:10:77: error: the price of the model `demo` is not known, so the cost limit of the workflow `dear` cannot be kept
+        = help: add it to the section `prices`, in US dollars for a million tokens: `demo: { input: 1, output: 2 }`
+    ");
 }
 
 #[test]
@@ -128,5 +189,12 @@ fn workflows_that_run_each_other_are_reported() {
   steps: [{ id: z, type: wait, seconds: 1 }]
 - id: b
   steps: [{ id: w, type: workflow, workflowId: b }]
-"), @"");
+"), @"
+    chatwright.yaml:4:48: error: the workflow `b` would run `a` again, without an end
+    chatwright.yaml:6:48: error: the workflow `a` would run `b` again, without an end
+    chatwright.yaml:7:7: error: a workflow cannot have the id `runs`
+       = help: it is a part of the API's paths; use another one
+    chatwright.yaml:9:7: error: there are two workflows with the id `b`
+    chatwright.yaml:10:48: error: the workflow `b` would run `b` again, without an end
+    ");
 }

@@ -6,11 +6,18 @@ mod tasks;
 
 use capability::Context;
 use web::admin::list::List;
-use web::admin::{MenuEntry, Section};
+use web::admin::{ADMINISTRATION, MenuEntry, Section};
+use web::openapi::ApiRouter;
 
 /// Returns the section of the console.
 pub(crate) fn section(context: Context) -> Section {
-    let routes = web::admin::list::routes::<list::RunList>().merge(web::admin::list::routes::<tasks::TaskList>());
+    let detail = ApiRouter::new(&ADMINISTRATION).get(
+        "/api/admin/workflows/{id}",
+        pages::detail,
+        "Get the run of a workflow with its steps and questions",
+    );
+    let lists = web::admin::list::routes::<list::RunList>().merge(web::admin::list::routes::<tasks::TaskList>());
+    let routes = detail.merge(lists);
     let actions = [
         "stop_workflow_run",
         "retry_workflow_run",

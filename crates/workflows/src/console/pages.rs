@@ -4,13 +4,13 @@ use super::list::{RunList, cause};
 use crate::definition::Ask;
 use crate::plan::StepState;
 use crate::routes::current;
-use crate::service::{self, Action, Answer, DecideRequest, RetryRequest, RunDetail};
+use crate::service::{self, Action, Answer, DecideRequest, RetryRequest, RunDetail, Viewer};
 use crate::store::{StepRow, TaskRow, TaskState};
-use axum::Router;
 use axum::extract::{Form, Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::{Json, Router};
 use capability::Context;
 use leptos::prelude::*;
 use serde::Deserialize;
@@ -19,8 +19,8 @@ use web::admin::list::List;
 use web::admin::{Admin, PageError, page};
 use web::html::Heading::{Number, Text};
 use web::html::{dollars, facts, link, number, table, text};
-use web::see_other;
 use web::times::minute;
+use web::{HttpError, see_other};
 use wire::UserError;
 
 const PATH: &str = RunList::PATH;
@@ -41,15 +41,24 @@ pub(super) fn short(id: &str) -> String {
 
 /// `GET /admin/workflows/{id}`
 async fn show(admin: Admin, State(context): State<Context>, Path(id): Path<String>) -> Result<Response, PageError> {
-    let detail = service::detail(&(&context).into(), &admin.caller, &id).await?;
+    let detail = service::detail(&(&context).into(), Viewer::Admin, &id).await?;
     let title = format!("Run {} of {}", short(&id), detail.run.workflow_id);
     Ok(page(&admin, PATH, StatusCode::OK, &title, run_view(detail)))
+}
+
+/// `GET /api/admin/workflows/{id}`
+pub(super) async fn detail(
+    _: Admin,
+    State(context): State<Context>,
+    Path(id): Path<String>,
+) -> Result<Json<RunDetail>, HttpError> {
+    Ok(Json(service::detail(&(&context).into(), Viewer::Admin, &id).await?))
 }
 
 /// `POST /admin/workflows/{id}/stop`
 async fn stop(admin: Admin, State(context): State<Context>, Path(id): Path<String>) -> Result<Response, PageError> {
     let audit = admin.audit_entry("stop_workflow_run", "", json!({ "runId": id }));
-    service::stop(&(&context).into(), &admin.caller, &id, Some(audit)).await?;
+    service::stop(&(&context).into(), Viewer::Admin, &id, Some(audit)).await?;
     Ok(see_other(&format!("{PATH}/{id}"), None))
 }
 
@@ -70,7 +79,7 @@ async fn retry(
     let path = form.path.filter(|path| !path.is_empty());
     let request = RetryRequest { path, use_current_definition: form.current.is_some() };
     let audit = admin.audit_entry("retry_workflow_run", "", json!({ "runId": id, "path": request.path }));
-    service::retry(&(&context).into(), &admin.caller, &id, request, current(&context), Some(audit)).await?;
+    service::retry(&(&context).into(), Viewer::Admin, &id, request, current(&context), Some(audit)).await?;
     Ok(see_other(&format!("{PATH}/{id}"), None))
 }
 
@@ -93,7 +102,7 @@ async fn decide(
     let output = json_field("/output", &form.output)?;
     let audit = admin.audit_entry("decide_workflow_step", "", json!({ "runId": id, "path": form.path }));
     let request = DecideRequest { path: form.path, action: form.action, output };
-    service::decide(&(&context).into(), &admin.caller, &id, request, Some(audit)).await?;
+    service::decide(&(&context).into(), Viewer::Admin, &id, request, Some(audit)).await?;
     Ok(see_other(&format!("{PATH}/{id}"), None))
 }
 

@@ -1,13 +1,12 @@
 //! Changes of runs: stop, retry, and the decision about a step whose outcome is unknown.
 
-use super::{Runs, failed, overtaken, run};
+use super::{Runs, Viewer, failed, overtaken, run};
 use crate::definition::Workflow;
 use crate::engine::wake;
 use crate::plan::{StepError, StepState};
 use crate::store::{self, FinishedStep, RunRow, StepRow, Used};
 use ::store::sql::Db;
 use ::store::{AuditEntry, StoreError, append_audit};
-use chat::Caller;
 use jobs::Due;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -64,8 +63,13 @@ async fn append(db: &mut Db, audit: Option<AuditEntry>) -> Result<(), StoreError
 ///
 /// # Errors
 /// 404 for a run of another user.
-pub(crate) async fn stop(runs: &Runs, caller: &Caller, id: &str, audit: Option<AuditEntry>) -> Result<(), UserError> {
-    let RunRow { id, owner, .. } = run(runs, caller, id).await?;
+pub(crate) async fn stop(
+    runs: &Runs,
+    viewer: Viewer<'_>,
+    id: &str,
+    audit: Option<AuditEntry>,
+) -> Result<(), UserError> {
+    let RunRow { id, owner, .. } = run(runs, viewer, id).await?;
     let jobs = runs.jobs.clone();
     let write = runs.store.write(move |db| {
         Box::pin(async move {
@@ -85,14 +89,14 @@ pub(crate) async fn stop(runs: &Runs, caller: &Caller, id: &str, audit: Option<A
 /// is over.
 pub(crate) async fn retry(
     runs: &Runs,
-    caller: &Caller,
+    viewer: Viewer<'_>,
     id: &str,
     request: RetryRequest,
     current: impl FnOnce(&str) -> Option<Workflow>,
     audit: Option<AuditEntry>,
 ) -> Result<(), UserError> {
     let RetryRequest { path, use_current_definition } = request;
-    let run = run(runs, caller, id).await?;
+    let run = run(runs, viewer, id).await?;
     if run.ended_at.is_none() {
         return Err(overtaken("The run has not ended."));
     }
@@ -150,12 +154,12 @@ fn steps_to_repeat(steps: &[StepRow], path: Option<&str>) -> Option<Vec<String>>
 /// 404 for a run of another user, 409 for a step that has another state.
 pub(crate) async fn decide(
     runs: &Runs,
-    caller: &Caller,
+    viewer: Viewer<'_>,
     id: &str,
     request: DecideRequest,
     audit: Option<AuditEntry>,
 ) -> Result<(), UserError> {
-    let RunRow { id, owner, .. } = run(runs, caller, id).await?;
+    let RunRow { id, owner, .. } = run(runs, viewer, id).await?;
     let DecideRequest { path, action, output } = request;
     let now = now_millis();
     let (state, output, error) = match action {

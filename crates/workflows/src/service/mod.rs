@@ -125,22 +125,34 @@ pub(crate) async fn start(
     store::run(&runs.store, &id).await.map_err(from_store_error)?.ok_or_else(UserError::not_found)
 }
 
-/// Returns a run of a caller; administrators may see all.
+/// Whose runs a caller may see and change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Viewer<'c> {
+    /// The caller's own.
+    Owner(&'c Caller),
+    /// All: an administrator in the console.
+    Admin,
+}
+
+/// Returns a run.
 ///
 /// # Errors
-/// 404 for a run of another user.
-pub(crate) async fn run(runs: &Runs, caller: &Caller, id: &str) -> Result<RunRow, UserError> {
+/// 404 for a run that the viewer may not see.
+pub(crate) async fn run(runs: &Runs, viewer: Viewer<'_>, id: &str) -> Result<RunRow, UserError> {
     let found = store::run(&runs.store, id).await.map_err(from_store_error)?;
-    let is_visible = |run: &RunRow| run.owner == caller.user_id || web::admin::is_admin(caller);
+    let is_visible = |run: &RunRow| match viewer {
+        Viewer::Owner(caller) => run.owner == caller.user_id,
+        Viewer::Admin => true,
+    };
     found.filter(is_visible).ok_or_else(UserError::not_found)
 }
 
-/// Returns a run of a caller with its steps and questions.
+/// Returns a run with its steps and questions.
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) async fn detail(runs: &Runs, caller: &Caller, id: &str) -> Result<RunDetail, UserError> {
-    let run = run(runs, caller, id).await?;
+pub(crate) async fn detail(runs: &Runs, viewer: Viewer<'_>, id: &str) -> Result<RunDetail, UserError> {
+    let run = run(runs, viewer, id).await?;
     let steps = store::steps_of(&runs.store, id).await.map_err(from_store_error)?;
     let tasks = store::tasks_of_run(&runs.store, id).await.map_err(from_store_error)?;
     Ok(RunDetail { run, steps, tasks })

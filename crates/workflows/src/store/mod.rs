@@ -27,8 +27,8 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "workflows",
     migrations: &[Migration {
         name: "workflows",
-        sqlite: include_str!("../../migrations/sqlite.sql"),
-        postgres: include_str!("../../migrations/postgres.sql"),
+        sqlite: include_str!("../../migrations/sqlite/0001_workflows.sql"),
+        postgres: include_str!("../../migrations/postgres/0001_workflows.sql"),
     }],
     tables: &[
         Table { name: "workflow_definitions", key: "workflow_id, version", owner: None },

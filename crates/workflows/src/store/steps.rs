@@ -47,14 +47,14 @@ pub(crate) struct StepRow {
 }
 
 const COLUMNS: &str = "
-    SELECT path, step_id, type, state, attempt, input, output, error, requests, total_tokens, tool_calls, cost_usd,
+    SELECT path, step_id, step_type, state, attempt, input, output, error, requests, total_tokens, tool_calls, cost_usd,
         child_id, started_at, ended_at, next_at
     FROM workflow_steps WHERE run_id = $1 ORDER BY started_at, path";
 
 /// An attempt keeps the time of the first one.
 const START: &str = "
     INSERT INTO workflow_steps
-        (run_id, path, owner, step_id, type, state, attempt, input, child_id, started_at, next_at)
+        (run_id, path, owner, step_id, step_type, state, attempt, input, child_id, started_at, next_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
     ON CONFLICT (run_id, path) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, error = NULL,
         child_id = excluded.child_id, next_at = excluded.next_at";
@@ -119,7 +119,7 @@ impl StepRow {
         Ok(Self {
             path: row.try_get("path")?,
             step_id: row.try_get("step_id")?,
-            kind: row.try_get("type")?,
+            kind: row.try_get("step_type")?,
             state: name(row.try_get("state")?)?,
             attempt: u32::try_from(row.try_get::<i64>("attempt")?).unwrap_or(1),
             input: json(row.try_get("input")?)?,

@@ -122,6 +122,7 @@ mod tests {
         Step { id: "one", place: [Key("a"), Key("_step")] }
         Path { root: "two", place: [Key("b"), Index(0)] }
         Item { name: "row", place: [Key("b"), Index(1), Key("_if"), Key("test"), Key("_item")] }
+        Given
         Broken { problem: "at position 1, parser error", place: [Key("b"), Index(1), Key("_if"), Key("else")] }
         Source { text: "$.not {{ step.three }}", place: [Key("c"), Key("_template")] }
         "#);

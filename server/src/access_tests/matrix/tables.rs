@@ -47,8 +47,10 @@ impl Tables {
         let tables = self.known.iter().filter(|(table, _)| !VOLATILE_TABLES.contains(&table.as_str()));
         let tables = tables.map(|(table, columns)| {
             let columns: Vec<_> = columns.iter().map(|column| format!("quote(\"{column}\")")).collect();
+            // The server's own recurring jobs run beside the requests.
+            let condition = if table == "jobs" { " WHERE every_ms IS NULL" } else { "" };
             format!(
-                "SELECT '{table}: ' || ifnull(group_concat({}, '; '), '') FROM \"{table}\"",
+                "SELECT '{table}: ' || ifnull(group_concat({}, '; '), '') FROM \"{table}\"{condition}",
                 columns.join(" || ',' || ")
             )
         });

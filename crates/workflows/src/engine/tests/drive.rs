@@ -1,7 +1,7 @@
 //! What the engine does with each kind of step.
 
 use super::fake::{Server, ada, shown, workflow};
-use crate::service::{self, Answer, RetryRequest};
+use crate::service::{self, Answer, RetryRequest, Viewer};
 use crate::store::{self, TaskState};
 use chat::Caller;
 use insta::assert_snapshot;
@@ -116,9 +116,16 @@ async fn children_give_their_outputs_and_count_for_their_parents() {
     ");
     assert_eq!(detail.run.used.requests, 2);
     let id = server.start("test", json!({ "rows": [1, 2, 3] })).await;
-    assert_snapshot!(shown(&server.ended(&id).await), @"");
+    assert_snapshot!(shown(&server.ended(&id).await), @"
+    failed null limit: limits.requests: 2 ()
+    each[0]/sub Done 1
+    each[1]/sub Done 1
+    ");
     let id = server.start("test", json!({ "rows": ["one"] })).await;
-    assert_snapshot!(shown(&server.ended(&id).await), @"");
+    assert_snapshot!(shown(&server.ended(&id).await), @r#"
+    failed null invalid: "one" is not of type "integer" (each[0]/sub)
+    each[0]/sub Failed 1
+    "#);
 }
 
 #[tokio::test]
@@ -133,14 +140,14 @@ async fn stopped_run_stops_its_children_and_closes_its_questions() {
     let detail = server.rest(&id).await;
     let child = detail.steps[0].child_id.clone().unwrap();
     server.rest(&child).await;
-    service::stop(&server.runs, &ada(), &id, None).await.unwrap();
+    service::stop(&server.runs, Viewer::Owner(&ada()), &id, None).await.unwrap();
     assert_snapshot!(shown(&server.ended(&id).await), @"
     stopped null stopped: The run was stopped. ()
     sub Failed 1
     ");
     let detail = server.ended(&child).await;
     assert_eq!(detail.tasks[0].state, TaskState::Cancelled);
-    assert!(service::stop(&server.runs, &Caller::signed_in("eve"), &id, None).await.is_err());
+    assert!(service::stop(&server.runs, Viewer::Owner(&Caller::signed_in("eve")), &id, None).await.is_err());
 }
 
 #[tokio::test]
@@ -150,7 +157,9 @@ async fn ended_run_goes_on_from_a_step_also_with_a_mended_definition() {
     assert_eq!(server.ended(&id).await.run.error.unwrap().message, "it failed the 1. time");
     let retry = async |path: Option<&str>, current: Option<Value>| {
         let request = RetryRequest { path: path.map(str::to_owned), use_current_definition: current.is_some() };
-        service::retry(&server.runs, &ada(), &id, request, |_| current.map(workflow), None).await.unwrap();
+        service::retry(&server.runs, Viewer::Owner(&ada()), &id, request, |_| current.map(workflow), None)
+            .await
+            .unwrap();
         server.ended(&id).await
     };
     assert_eq!(retry(None, None).await.run.state.name(), "done");

@@ -2,7 +2,7 @@
 
 use crate::definition::{StepKind, Workflow};
 use crate::engine::{Call, CallOutcome, StepHost, handler};
-use crate::service::{self, RunDetail, Runs, StartRequest};
+use crate::service::{self, RunDetail, Runs, StartRequest, Viewer};
 use crate::store::{self, Used};
 use ::store::{CapabilityTables, Schema};
 use chat::Caller;
@@ -103,7 +103,7 @@ impl Server {
     /// Waits until the run has ended or waits.
     pub(super) async fn rest(&self, id: &str) -> RunDetail {
         for _ in 0..1_000 {
-            let detail = service::detail(&self.runs, &ada(), id).await.unwrap();
+            let detail = service::detail(&self.runs, Viewer::Owner(&ada()), id).await.unwrap();
             if detail.run.state != store::RunState::Running {
                 return detail;
             }
@@ -115,7 +115,7 @@ impl Server {
     /// Waits until the run has ended.
     pub(super) async fn ended(&self, id: &str) -> RunDetail {
         for _ in 0..1_000 {
-            let detail = service::detail(&self.runs, &ada(), id).await.unwrap();
+            let detail = service::detail(&self.runs, Viewer::Owner(&ada()), id).await.unwrap();
             if detail.run.ended_at.is_some() {
                 return detail;
             }

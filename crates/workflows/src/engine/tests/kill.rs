@@ -3,7 +3,7 @@
 use super::fake::{Server, ada, workflow};
 use crate::definition::Workflow;
 use crate::plan::StepState;
-use crate::service::{self, Action, Answer, DecideRequest};
+use crate::service::{self, Action, Answer, DecideRequest, Viewer};
 use crate::store::{self, TaskState};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ async fn serve(folder: &Path) {
     for _ in 0..2_000 {
         let all = store::list(&server.runs.store, crate::AFTER_ALL, None, None, 10).await.unwrap();
         for run in &all {
-            let detail = service::detail(&server.runs, &ada(), &run.id).await.unwrap();
+            let detail = service::detail(&server.runs, Viewer::Owner(&ada()), &run.id).await.unwrap();
             for task in detail.tasks.iter().filter(|task| task.state == TaskState::Open) {
                 let answer = Answer { approved: Some(true), ..Answer::default() };
                 // The run may have ended meanwhile.
@@ -58,7 +58,7 @@ async fn serve(folder: &Path) {
                     false => (Action::RunAgain, json!(null)),
                 };
                 let decision = DecideRequest { path: step.path.clone(), action, output };
-                service::decide(&server.runs, &ada(), &run.id, decision, None).await.unwrap();
+                service::decide(&server.runs, Viewer::Owner(&ada()), &run.id, decision, None).await.unwrap();
             }
         }
         let run = store::run(&server.runs.store, &id).await.unwrap().unwrap();

@@ -51,7 +51,7 @@ CREATE TABLE workflow_steps (
     path            TEXT    NOT NULL,
     owner           TEXT    NOT NULL,
     step_id         TEXT    NOT NULL,
-    type            TEXT    NOT NULL,
+    step_type       TEXT    NOT NULL,
     state           TEXT    NOT NULL CHECK (state IN ('running', 'unknown', 'retrying', 'waiting', 'done', 'failed')),
     attempt         INTEGER NOT NULL,
     input           TEXT    NOT NULL,

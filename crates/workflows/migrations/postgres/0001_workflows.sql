@@ -51,7 +51,7 @@ CREATE TABLE workflow_steps (
     path            TEXT COLLATE "C"    NOT NULL,
     owner           TEXT COLLATE "C"    NOT NULL,
     step_id         TEXT COLLATE "C"    NOT NULL,
-    type            TEXT COLLATE "C"    NOT NULL,
+    step_type       TEXT COLLATE "C"    NOT NULL,
     state           TEXT COLLATE "C"    NOT NULL CHECK (state IN ('running', 'unknown', 'retrying', 'waiting', 'done', 'failed')),
     attempt         BIGINT NOT NULL,
     input           TEXT COLLATE "C"    NOT NULL,
