@@ -35,7 +35,7 @@ pub(crate) struct ActiveTrigger {
 #[derive(Debug)]
 pub(crate) enum Source {
     Cron {
-        schedule: Schedule,
+        schedule: Box<Schedule>,
         missed: MissedTicks,
     },
     Webhook(Verifier),
@@ -104,7 +104,7 @@ fn source(config: &Config, kind: &TriggerKind) -> Option<Source> {
     match kind {
         TriggerKind::Cron(cron) => {
             let schedule = Schedule::parse(&cron.cron.0, cron.time_zone()).ok()?;
-            Some(Source::Cron { schedule, missed: cron.missed })
+            Some(Source::Cron { schedule: Box::new(schedule), missed: cron.missed })
         }
         TriggerKind::Webhook(webhook) => {
             let connection = config.connections.get(&webhook.connection_id.0)?;

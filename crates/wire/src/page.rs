@@ -30,7 +30,7 @@ pub use action::{
     ThrowParams,
 };
 #[cfg(feature = "schema")]
-pub use added::AddedBlock;
+pub use added::{AddedBlock, PropertyProblem};
 pub use block_type::BlockType;
 pub use chat::{AgentChatProperties, FeedbackValue};
 pub use client_tool::ClientTool;

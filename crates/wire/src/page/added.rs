@@ -16,9 +16,12 @@ pub struct AddedBlock {
     /// Returns the schema of its properties. Each property may be an operator as well; the schema
     /// does not say that.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// Returns what is wrong with properties that the schema accepts: pairs of a key and a message.
-    pub check: fn(&Map<String, Value>) -> Vec<(&'static str, String)>,
+    /// Returns what is wrong with properties that the schema accepts.
+    pub check: fn(&Map<String, Value>) -> Vec<PropertyProblem>,
 }
+
+/// A key and what is wrong with its value, in words for the author of a config.
+pub type PropertyProblem = (&'static str, String);
 
 /// Formats the name.
 impl fmt::Debug for AddedBlock {
