@@ -79,10 +79,9 @@ fn exceeded(quota: &Quota, used: &UsageTotals, is_message: bool) -> Option<Strin
         Some(format!("{messages} of {most} messages"))
     } else if let Some(most) = quota.tokens.filter(|most| tokens >= *most as f64) {
         Some(format!("{tokens:.0} of {most} tokens"))
-    } else if let Some(most) = quota.cost_usd.filter(|most| used.cost_usd >= *most) {
-        Some(format!("${:.2} of ${most:.2}", used.cost_usd))
     } else {
-        None
+        let most = quota.cost_usd.filter(|most| used.cost_usd >= *most);
+        most.map(|most| format!("${:.2} of ${most:.2}", used.cost_usd))
     }
 }
 

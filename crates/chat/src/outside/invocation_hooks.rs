@@ -45,8 +45,8 @@ pub(super) fn end(id: &str, answer: &InvocationResult) -> HookEnd {
     };
     let text = text.map(|text| UiPart::Text(TextPart { text, ..TextPart::default() }));
     let message = UiMessage { parts: text.into_iter().collect(), ..UiMessage::new(id, Role::Assistant) };
-    let own = answer.replies.iter().filter(|reply| reply.below.is_none());
-    let finish_reason = match (&answer.output, own.last()) {
+    let mut own = answer.replies.iter().filter(|reply| reply.below.is_none());
+    let finish_reason = match (&answer.output, own.next_back()) {
         (Err(_), _) => FinishReason::Error,
         (Ok(_), Some(last)) => to_wire::finish_reason(last.usage.finish_reason),
         (Ok(_), None) => FinishReason::Stop,
