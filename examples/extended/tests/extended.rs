@@ -25,6 +25,10 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap()
+}
+
 /// Starts the program with a config, with its database in `folder`, and returns its URL.
 fn start(folder: &Path, config: &str) -> (Server, String) {
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -60,7 +64,7 @@ async fn agents_use_the_added_provider_and_the_added_tool() {
 async fn the_server_renders_the_added_block() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, url) = start(folder.path(), EXAMPLE);
-    let html = reqwest::get(format!("{url}/home")).await.unwrap().text().await.unwrap().replace("<!>", "");
+    let html = client().get(format!("{url}/home")).send().await.unwrap().text().await.unwrap().replace("<!>", "");
     assert!(html.contains(r#"Shelf: 0 of 100 <meter max="100" value="0">"#), "{html}");
 }
 
@@ -69,7 +73,7 @@ async fn the_added_operator_is_evaluated_in_endpoints() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, url) = start(folder.path(), EXAMPLE);
     let call = async |bolts: u32| {
-        let call = reqwest::Client::new().post(format!("{url}/api/endpoints/home/fill"));
+        let call = client().post(format!("{url}/api/endpoints/home/fill"));
         call.json(&json!({ "bolts": bolts })).send().await.unwrap().text().await.unwrap()
     };
     assert!(call(50).await.contains("25"), "{}", call(50).await);
@@ -96,8 +100,7 @@ async fn the_added_operator_is_evaluated_for_each_turn() {
     std::fs::write(&file, config(0)).unwrap();
     let (_server, url) = start(folder.path(), file.to_str().unwrap());
     let body = json!({ "id": "c2", "messages": [{ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": "Hi" }] }] });
-    let refused =
-        reqwest::Client::new().post(format!("{url}/api/agent/parrot/parrot")).json(&body).send().await.unwrap();
+    let refused = client().post(format!("{url}/api/agent/parrot/parrot")).json(&body).send().await.unwrap();
     let refused = refused.text().await.unwrap();
     assert!(refused.contains("This agent is not available right now"), "{refused}");
 }
