@@ -43,7 +43,7 @@ fn start(folder: &Path, config: &str) -> (Server, String) {
 
 /// Asks an agent and checks that the streamed answer contains a text.
 async fn check_answer(url: &str, agent: &str, question: &str, expected: &str) {
-    let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
+    let client = client();
     let message = json!({ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": question }] });
     let body = json!({ "id": question.replace(' ', "-"), "messages": [message] });
     let response = client.post(format!("{url}/api/agent/{agent}")).json(&body).send().await.unwrap();

@@ -6,6 +6,7 @@ use contract::testing::{Cue, RecordingTool, ScriptedModel};
 use contract::{Execution, Tool, ToolError, ToolSpec};
 use futures::StreamExt;
 use futures::future::BoxFuture;
+use jobs::{JobFilter, JobState};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,6 +61,26 @@ pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>)
 impl TestChat {
     pub(crate) async fn open(replies: Vec<Vec<Cue>>) -> Self {
         Self::reopen(Arc::new(TempDir::new().unwrap()), replies, tools()).await
+    }
+
+    /// Makes a recurring job due, and waits until it has run.
+    pub(crate) async fn run_job_now(&self, kind: &str) {
+        let queue = self.chat.jobs().clone();
+        let filter = JobFilter { kind: Some(kind.to_owned()), ..JobFilter::default() };
+        let find = async || queue.list(filter.clone(), 1).await.unwrap().pop();
+        let job = loop {
+            if let Some(job) = find().await {
+                break job;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        let (jobs, id) = (queue.clone(), job.id);
+        let retry = queue.store().write(move |db| Box::pin(async move { jobs.retry_in(db, &id).await }));
+        assert!(retry.await.unwrap());
+        let has_run = |now: jobs::JobRow| now.state == JobState::Waiting && now.started_at > job.started_at;
+        while !find().await.is_some_and(has_run) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// Opens the same database in a new process.

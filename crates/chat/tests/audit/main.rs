@@ -339,6 +339,7 @@ async fn audit_entries_outlive_a_deleted_conversation() {
     assert_eq!(test.log().await, "a look {\"n\":1} ok ran []\n", "it can be undone");
     test.delete_long_ago("c1").await;
     let test = TestChat::reopen(test.folder.clone(), Vec::new(), tools()).await;
+    test.run_job_now("chat.delete_conversations").await;
     assert_snapshot!(test.log().await, @r#"
     a look {"n":1} ok ran []
     b pay {} denied [approval asked, approval denied ada The user deleted the conversation.]
