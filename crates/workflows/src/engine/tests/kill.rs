@@ -1,4 +1,4 @@
-//! Kills the process at each write of a run, and lets another one go on.
+//! Kills the process at many moments of a run, and lets another one go on.
 
 use super::fake::{Server, ada, workflow};
 use crate::definition::Workflow;
@@ -8,13 +8,13 @@ use crate::store::{self, TaskState};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 const FOLDER: &str = "WORKFLOW_KILL_FOLDER";
-const TEST: &str = "engine::tests::kill::run_survives_being_killed_at_any_write";
-/// The most writes of the run; the sweep ends before, when a process is not killed any more.
-const MAX_WRITES: u32 = 200;
+const TEST: &str = "engine::tests::kill::run_survives_being_killed_at_any_time";
+/// How many moments of the run are tried.
+const KILLS: u32 = 40;
 
 fn workflows() -> Vec<Workflow> {
     let call = |id: &str| json!({ "id": id, "type": "endpoint", "endpointId": "e", "payload": { "n": id } });
@@ -73,44 +73,50 @@ async fn serve(folder: &Path) {
     panic!("the run does not end");
 }
 
-/// Runs this test as another process, which is killed at a write. Returns whether it was.
-fn process(folder: &Path, fault: Option<String>) -> bool {
+/// Runs this test as another process and returns how long it took. If it is not done after `delay`,
+/// it is killed, and the result is `None`.
+fn process(folder: &Path, delay: Option<Duration>) -> Option<Duration> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([TEST, "--exact", "--nocapture", "--test-threads=1"]).env(FOLDER, folder);
-    match &fault {
-        Some(fault) => command.env("CHATWRIGHT_FAULT", fault),
-        None => command.env_remove("CHATWRIGHT_FAULT"),
-    };
-    let output = command.output().unwrap();
-    let is_killed = output.status.code().is_none();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(is_killed || output.status.success(), "{fault:?} {}\n{text}", String::from_utf8_lossy(&output.stdout));
-    is_killed
+    let began = Instant::now();
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    while delay.is_none_or(|delay| began.elapsed() < delay) {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            return Some(began.elapsed());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
+}
+
+/// Checks that each step had its effect once.
+fn check(folder: &Path) {
+    let effects = std::fs::read_to_string(folder.join("effects")).unwrap_or_default();
+    let mut counts = BTreeMap::<&str, u32>::new();
+    effects.lines().for_each(|line| *counts.entry(line).or_default() += 1);
+    let ids: Vec<_> = counts.keys().map(|line| line.split(' ').next().unwrap_or_default()).collect();
+    assert_eq!(ids, ["below", "first", "inner", "inner", "last"]);
+    assert!(counts.values().all(|count| *count == 1), "{counts:?}");
 }
 
 #[test]
-fn run_survives_being_killed_at_any_write() {
+fn run_survives_being_killed_at_any_time() {
     if let Some(folder) = std::env::var_os(FOLDER) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         return runtime.block_on(serve(Path::new(&folder)));
     }
+    let whole = tempfile::tempdir().unwrap();
+    let took = process(whole.path(), None).unwrap();
+    check(whole.path());
     let mut kills = 0;
-    for point in ["commit.before", "commit.after"] {
-        for write in 1..MAX_WRITES {
-            let folder = tempfile::tempdir().unwrap();
-            let is_killed = process(folder.path(), Some(format!("{point}=kill@{write}")));
-            if !is_killed {
-                break;
-            }
-            kills += 1;
-            process(folder.path(), None);
-            let effects = std::fs::read_to_string(folder.path().join("effects")).unwrap_or_default();
-            let mut counts = BTreeMap::<&str, u32>::new();
-            effects.lines().for_each(|line| *counts.entry(line).or_default() += 1);
-            let ids: Vec<_> = counts.keys().map(|line| line.split(' ').next().unwrap_or_default()).collect();
-            assert_eq!(ids, ["below", "first", "inner", "inner", "last"], "{point} {write}");
-            assert!(counts.values().all(|count| *count == 1), "{point} {write}: {counts:?}");
-        }
+    for moment in 1..KILLS {
+        let folder = tempfile::tempdir().unwrap();
+        kills += u32::from(process(folder.path(), Some(took * moment / KILLS)).is_none());
+        process(folder.path(), None);
+        check(folder.path());
     }
-    assert!(kills > 20, "only {kills} writes");
+    assert!(kills > 0, "each process was done before it was to be killed");
 }
