@@ -22,7 +22,7 @@ const PAGE: u32 = 100;
 /// The group in the OpenAPI document.
 const WORKFLOWS: Tag = Tag {
     name: "workflows",
-    description: "Runs of workflows, and the questions that they ask people. Runs belong to the user who started them. API keys need the scope `endpoints`.",
+    description: "Runs of workflows, and the questions that they ask people. Runs belong to the user who started them. Scope `endpoints`.",
     access: Access::Users { scope: Some(KeyScope::Endpoints) },
 };
 

@@ -55,13 +55,15 @@ const REPLACE: Sql = insert!(update!("excluded.due_at", "excluded.delayed_at", "
 
 const KEEP: Sql = insert!("DO NOTHING RETURNING id");
 
-/// Adds a recurring job, or changes its interval; it is due after an interval at the latest. Nothing
-/// changes while it runs.
+/// Adds a recurring job, or changes its interval. One that waits is due after an interval at the
+/// latest; one that runs waits for the new interval after its end.
 const RECURRING: Sql = insert!(
     "DO UPDATE SET every_ms = excluded.every_ms,
-        due_at = CASE WHEN excluded.due_at < jobs.due_at THEN excluded.due_at ELSE jobs.due_at END,
-        delayed_at = CASE WHEN excluded.due_at < jobs.due_at THEN excluded.delayed_at ELSE jobs.delayed_at END
-     WHERE jobs.state = 'waiting' AND jobs.every_ms IS DISTINCT FROM excluded.every_ms
+        due_at = CASE WHEN jobs.state = 'waiting' AND excluded.due_at < jobs.due_at
+            THEN excluded.due_at ELSE jobs.due_at END,
+        delayed_at = CASE WHEN jobs.state = 'waiting' AND excluded.due_at < jobs.due_at
+            THEN excluded.delayed_at ELSE jobs.delayed_at END
+     WHERE jobs.every_ms IS DISTINCT FROM excluded.every_ms
      RETURNING id"
 );
 

@@ -66,6 +66,8 @@ CREATE TABLE workflow_steps (
     started_at      BIGINT NOT NULL,
     ended_at        BIGINT,
     next_at         BIGINT,
+    -- The order in which the steps of a run have started; times can be equal.
+    start_number    BIGINT NOT NULL,
     PRIMARY KEY (run_id, path)
 );
 

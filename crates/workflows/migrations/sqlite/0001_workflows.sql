@@ -66,6 +66,8 @@ CREATE TABLE workflow_steps (
     started_at      INTEGER NOT NULL,
     ended_at        INTEGER,
     next_at         INTEGER,
+    -- The order in which the steps of a run have started; times can be equal.
+    start_number    INTEGER NOT NULL,
     PRIMARY KEY (run_id, path)
 ) STRICT;
 

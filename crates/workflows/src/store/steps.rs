@@ -49,13 +49,14 @@ pub(crate) struct StepRow {
 const COLUMNS: &str = "
     SELECT path, step_id, step_type, state, attempt, input, output, error, requests, total_tokens, tool_calls, cost_usd,
         child_id, started_at, ended_at, next_at
-    FROM workflow_steps WHERE run_id = $1 ORDER BY started_at, path";
+    FROM workflow_steps WHERE run_id = $1 ORDER BY start_number";
 
-/// An attempt keeps the time of the first one.
+/// An attempt keeps the time and the number of the first one.
 const START: &str = "
     INSERT INTO workflow_steps
-        (run_id, path, owner, step_id, step_type, state, attempt, input, child_id, started_at, next_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        (run_id, path, owner, step_id, step_type, state, attempt, input, child_id, started_at, next_at, start_number)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+        (SELECT coalesce(max(start_number), 0) + 1 FROM workflow_steps WHERE run_id = $1))
     ON CONFLICT (run_id, path) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, error = NULL,
         child_id = excluded.child_id, next_at = excluded.next_at";
 
