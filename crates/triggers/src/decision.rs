@@ -2,7 +2,6 @@
 
 use operators::{Ambient, Operators, Scope, evaluate, evaluate_source, is_truthy};
 use serde_json::{Map, Value, json};
-use std::cell::Cell;
 use workflows::Trigger;
 
 /// What a trigger makes of something that has happened.
@@ -20,7 +19,6 @@ pub(crate) enum Decision {
 #[derive(Debug)]
 struct Moment {
     now: i64,
-    random: Cell<u64>,
 }
 
 impl Ambient for Moment {
@@ -29,17 +27,16 @@ impl Ambient for Moment {
     }
 
     fn random(&self) -> u64 {
+        // Both halves of a UUID have fixed bits, at different positions.
         let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
-        let next = self.random.get() ^ high ^ low.rotate_left(32);
-        self.random.set(next);
-        next
+        high ^ low.rotate_left(32)
     }
 }
 
 /// Evaluates the condition and the input of a trigger. `event` is what `_event` reads, `now` the Unix
 /// time in milliseconds. The work is bounded, as that of a page that the server renders.
 pub(crate) fn decide(trigger: &Trigger, event: &Value, operators: &Operators, now: i64) -> Decision {
-    let ambient = Moment { now, random: Cell::new(0) };
+    let ambient = Moment { now };
     let scope = Scope {
         event: Some(event),
         expressions: Some(evaluate_source),

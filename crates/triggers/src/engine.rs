@@ -88,10 +88,10 @@ impl Triggers {
     pub(crate) async fn deliver(
         &self,
         trigger: &Arc<ActiveTrigger>,
-        incoming: Incoming,
+        mut incoming: Incoming,
     ) -> Result<Delivered, StoreError> {
         let now = self.now();
-        let decision = match decide(&trigger.trigger, &incoming.event, &self.host.operators(), now) {
+        let decision = match self.decide(trigger, incoming.event.take(), now).await {
             Decision::Start(input) => match self.host.check_input(&trigger.key.workflow_id, &input).await {
                 Ok(()) => Decision::Start(input),
                 Err(message) => Decision::Failed(message),
@@ -103,6 +103,13 @@ impl Triggers {
             Box::pin(async move { store_delivery(db, &*host, &trigger, incoming, decision, now).await })
         });
         delivered.await
+    }
+
+    /// Evaluates the values of a trigger, whose expressions may take a while.
+    async fn decide(&self, trigger: &Arc<ActiveTrigger>, event: Value, now: i64) -> Decision {
+        let (trigger, operators) = (trigger.clone(), self.host.operators());
+        let decided = tokio::task::spawn_blocking(move || decide(&trigger.trigger, &event, &operators, now)).await;
+        decided.unwrap_or_else(|_| Decision::Failed("The values of the trigger could not be evaluated.".to_owned()))
     }
 }
 

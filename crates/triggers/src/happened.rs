@@ -6,12 +6,12 @@ use crate::engine::{Delivered, Incoming, Triggers};
 use crate::store;
 use ::store::{EventKind, StoreError, StoredEvent};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// How far back is searched beyond what was considered: an event is stored a moment after its time.
-const OVERLAP: Duration = Duration::from_secs(60);
-/// How often the time up to which events were considered is stored if there are none.
-const STORE_PROGRESS: Duration = Duration::from_secs(30);
+/// How far back is searched beyond what was considered, in milliseconds: an event is stored a moment
+/// after its time.
+const OVERLAP_MS: i64 = 60_000;
+/// How often the time up to which events were considered is stored if there are none, in milliseconds.
+const STORE_PROGRESS_MS: i64 = 30_000;
 /// The most events that are read at once.
 const PAGE: u32 = 200;
 /// The most pages of events of a trigger that are considered in one look.
@@ -36,7 +36,7 @@ async fn look_for(triggers: &Triggers, trigger: &Arc<ActiveTrigger>, kind: Event
     if state.paused_at.is_some() {
         return Ok(());
     }
-    let mut after = (state.checked_at - millis(OVERLAP), String::new());
+    let mut after = (state.checked_at - OVERLAP_MS, String::new());
     let (mut until, mut has_new) = (after.0, false);
     for _ in 0..MAX_PAGES {
         let events = triggers.store.events_between(kind, (after.0, &after.1), now, PAGE).await?;
@@ -52,7 +52,7 @@ async fn look_for(triggers: &Triggers, trigger: &Arc<ActiveTrigger>, kind: Event
             None => break,
         }
     }
-    if !has_new && until - state.checked_at < millis(STORE_PROGRESS) {
+    if !has_new && until - state.checked_at < STORE_PROGRESS_MS {
         return Ok(());
     }
     let key = trigger.key.clone();
@@ -80,8 +80,4 @@ async fn deliver_new(
         count += 1;
     }
     Ok(Some(count))
-}
-
-fn millis(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }

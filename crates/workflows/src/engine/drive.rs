@@ -213,23 +213,15 @@ impl Drive {
             StepKind::Human(human) => Some(human.on_lapse.clone()),
             _ => None,
         });
-        let (output, error) = match on_lapse {
+        let result = match on_lapse {
             // The end of a wait.
-            None => (Some(Value::Null), None),
-            Some(Some(OnLapse { output })) => (Some(output), None),
-            Some(None) => (None, Some(StepError::new("lapsed", "Nobody answered in time.", &path))),
+            None => Ok(Value::Null),
+            Some(Some(OnLapse { output })) => Ok(output),
+            Some(None) => Err(StepError::new("lapsed", "Nobody answered in time.", &path)),
         };
         let (now, run_id) = (now_millis(), self.run.id.clone());
-        let state = if error.is_some() { StepState::Failed } else { StepState::Done };
-        let finished = FinishedStep {
-            path: path.clone(),
-            from: StepState::Waiting,
-            state,
-            output: output.clone(),
-            error: error.clone(),
-            next_at: None,
-            used: Used::default(),
-        };
+        let finished = FinishedStep::ended(path.clone(), StepState::Waiting, result);
+        let FinishedStep { state, output, error, .. } = finished.clone();
         let write = self.job.write(move |db| {
             Box::pin(async move {
                 let is_lapsed = store::finish_step(db, &run_id, &finished, now).await?;

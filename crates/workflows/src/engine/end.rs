@@ -2,7 +2,7 @@
 
 use super::drive::{Drive, wake_all};
 use crate::plan::{StepError, StepState};
-use crate::store::{self, FinishedStep, RunState, Used};
+use crate::store::{self, FinishedStep, RunState};
 use jobs::{JobError, Outcome};
 use serde_json::Value;
 use web::times::now_millis;
@@ -18,13 +18,10 @@ impl Drive {
         let parent = self.run.parent_id.clone().zip(self.run.parent_path.clone());
         let owner = self.run.owner.clone();
         log_end(&self.run, state, &result);
-        let (output, error) = match result {
-            Ok(output) => (Some(output), None),
-            Err(error) => (None, Some(error)),
-        };
         let ended = self.job.finish(Outcome::DONE, move |db| {
             Box::pin(async move {
-                if !store::end_run(db, &run_id, state, output.as_ref(), error.as_ref(), now).await? {
+                let (output, error) = (result.as_ref().ok(), result.as_ref().err());
+                if !store::end_run(db, &run_id, state, output, error, now).await? {
                     return Ok(());
                 }
                 store::cancel_tasks(db, &run_id).await?;
@@ -35,7 +32,7 @@ impl Drive {
                     store::request_stop(db, child).await?;
                 }
                 if let Some((parent, path)) = parent {
-                    let above = parent_step(&path, output, error);
+                    let above = parent_step(&path, result);
                     if store::finish_step(db, &parent, &above, now).await? {
                         woken.push((parent, owner));
                     }
@@ -47,13 +44,11 @@ impl Drive {
     }
 }
 
-/// Returns the end of the step whose child a run is.
-fn parent_step(path: &str, output: Option<Value>, error: Option<StepError>) -> FinishedStep {
-    let error = error.map(|error| StepError { step: path.to_owned(), ..error });
-    let state = if error.is_some() { StepState::Failed } else { StepState::Done };
-    // What the child used was added to the runs above as it was used.
-    let used = Used::default();
-    FinishedStep { path: path.to_owned(), from: StepState::Waiting, state, output, error, next_at: None, used }
+/// Returns the end of the step whose child a run is. What the child used was added to the runs above as
+/// it was used.
+fn parent_step(path: &str, result: Result<Value, StepError>) -> FinishedStep {
+    let result = result.map_err(|error| StepError { step: path.to_owned(), ..error });
+    FinishedStep::ended(path.to_owned(), StepState::Waiting, result)
 }
 
 fn log_end(run: &store::RunRow, state: RunState, result: &Result<Value, StepError>) {

@@ -194,15 +194,7 @@ impl Drive {
     /// Stores that a step has failed before it did anything.
     async fn fail_started(&mut self, path: String, from: StepState, error: StepError) -> Result<(), JobError> {
         let (now, run_id) = (now_millis(), self.run.id.clone());
-        let failed = store::FinishedStep {
-            path: path.clone(),
-            from,
-            state: StepState::Failed,
-            output: None,
-            error: Some(error.clone()),
-            next_at: None,
-            used: store::Used::default(),
-        };
+        let failed = store::FinishedStep::ended(path.clone(), from, Err(error.clone()));
         let write = self
             .job
             .write(move |db| Box::pin(async move { store::finish_step(db, &run_id, &failed, now).await.map(drop) }));

@@ -5,7 +5,7 @@ use crate::definition::Ask;
 use crate::engine::wake;
 use crate::input;
 use crate::plan::StepState;
-use crate::store::{self, FinishedStep, TaskRow, TaskState, Used};
+use crate::store::{self, FinishedStep, TaskRow, TaskState};
 use ::store::{StoreError, append_audit};
 use chat::Caller;
 use jobs::Due;
@@ -48,15 +48,7 @@ pub(crate) async fn answer(runs: &Runs, caller: &Caller, id: &str, answer: Answe
     output["at"] = now.into();
     let (by, jobs) = (caller.user_id.clone(), runs.jobs.clone());
     let (task_id, run_id, owner) = (task.id.clone(), task.run_id.clone(), task.owner.clone());
-    let finished = FinishedStep {
-        path: task.path.clone(),
-        from: StepState::Waiting,
-        state: StepState::Done,
-        output: Some(output.clone()),
-        error: None,
-        next_at: None,
-        used: Used::default(),
-    };
+    let finished = FinishedStep::ended(task.path.clone(), StepState::Waiting, Ok(output.clone()));
     let about = json!({ "taskId": task.id, "runId": task.run_id, "step": task.path });
     let audit = auth::audit_row(&caller.user_id, "workflow:answer", "", about);
     let write = runs.store.write(move |db| {

@@ -104,6 +104,17 @@ pub(crate) struct FinishedStep {
     pub(crate) used: Used,
 }
 
+impl FinishedStep {
+    /// The end of a step that has used nothing itself.
+    pub(crate) fn ended(path: String, from: StepState, result: Result<Value, StepError>) -> Self {
+        let (state, output, error) = match result {
+            Ok(output) => (StepState::Done, Some(output), None),
+            Err(error) => (StepState::Failed, None, Some(error)),
+        };
+        Self { path, from, state, output, error, next_at: None, used: Used::default() }
+    }
+}
+
 fn state_name(state: StepState) -> &'static str {
     match state {
         StepState::Running => "running",
