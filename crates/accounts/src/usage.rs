@@ -1,4 +1,4 @@
-//! What a user has used, and of which quota, on the account page.
+//! The section of the account page that shows how much of each quota the user has used.
 
 use chat::{QuotaPeriod, QuotaUsage};
 use leptos::prelude::*;
@@ -26,7 +26,7 @@ pub(crate) fn usage_view(usage: &[QuotaUsage]) -> impl IntoView + use<> {
     }
 }
 
-/// What was used of one bound, or without a bound.
+/// A line of the section: how much of a quota's limit was used, or how much in all if it has none.
 #[derive(Debug, PartialEq)]
 struct UsageLine {
     name: String,

@@ -29,10 +29,12 @@ async fn the_cause_of_the_last_failure_is_seen_until_the_next_attempt_ends() {
     on_each_database(async |jobs| {
         let check = async |end: fn() -> Result<Outcome, JobError>, expected: &str| {
             change(&jobs, "DELETE FROM jobs").await;
-            let workers = workers(&jobs);
-            workers.add(Log::default().attempts(move |_| end()));
+            let (workers, log) = (workers(&jobs), Log::default());
+            workers.add(log.attempts(move |_| end()));
             workers.start();
             jobs.enqueue(job("a")).await.unwrap();
+            // It waits before its attempt, too.
+            until_logged(&log, 1).await;
             until(&jobs, expected).await;
             workers.shutdown(Duration::from_secs(5)).await;
         };
