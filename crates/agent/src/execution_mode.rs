@@ -207,7 +207,10 @@ mod tests {
         strategy(json!("model"), Some(ToolStrategy::Model));
         strategy(json!("sequential"), Some(ToolStrategy::Sequential));
         strategy(json!("parallel"), Some(ToolStrategy::Parallel));
-        strategy(json!({ "pipeline": ["find", "post"] }), Some(ToolStrategy::Pipeline(vec!["find".into(), "post".into()])));
+        strategy(
+            json!({ "pipeline": ["find", "post"] }),
+            Some(ToolStrategy::Pipeline(vec!["find".into(), "post".into()])),
+        );
         strategy(json!("random"), None);
     }
 

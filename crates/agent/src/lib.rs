@@ -20,8 +20,8 @@ pub use contract::ReplyUsage;
 pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
 pub use execution_mode::{ExecutionMode, ToolStrategy};
 pub use invoke::{
-    AnswerForm, Checkpoint, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult, InvocationTools, InvokeError,
-    RunQuestion, SchemaError, invoke,
+    AnswerForm, Checkpoint, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult, InvocationTools,
+    InvokeError, RunQuestion, SchemaError, invoke,
 };
 pub use limits::TurnLimits;
 pub use limits::turn_usage::TurnUsage;

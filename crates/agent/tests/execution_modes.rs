@@ -148,8 +148,11 @@ async fn a_sub_agent_has_its_own_mode_and_strategy() {
     let pipeline = ToolStrategy::Pipeline(vec!["find".to_owned()]);
     let (clerk, below_model) =
         agent(vec![call("b", "find", "{}"), text_reply("Found.")], ExecutionMode::UntilDone, pipeline);
-    let (mut boss, model) =
-        agent(vec![call("a", "worker", r#"{"task":"Find it."}"#), text_reply("Done.")], ExecutionMode::AtMost(1), ToolStrategy::Model);
+    let (mut boss, model) = agent(
+        vec![call("a", "worker", r#"{"task":"Find it."}"#), text_reply("Done.")],
+        ExecutionMode::AtMost(1),
+        ToolStrategy::Model,
+    );
     let spec = ToolSpec { timeout: SubAgent::TIMEOUT, ..ToolSpec::new("worker", "", SubAgent::default_schema()) };
     boss.agents = vec![Arc::new(SubAgent { spec, agent: clerk })];
     let (ending, _) = run(&boss).await;

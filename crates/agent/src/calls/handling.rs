@@ -217,7 +217,8 @@ impl Run<'_> {
         let calls: Vec<_> = ready.iter().map(|ready| ready.call.clone()).collect();
         let waits_below = ready.iter().any(|ready| matches!(ready.runner, CallTarget::Agent(_)));
         let settings = &self.agent.settings;
-        let order = CallOrder { at_once: settings.tools_at_once(), ends_at_failure: settings.tool_strategy.is_sequential() };
+        let order =
+            CallOrder { at_once: settings.tools_at_once(), ends_at_failure: settings.tool_strategy.is_sequential() };
         let running = execution::run_all(ready, &self.caller, order, sink);
         let mut outcomes = match waits_below {
             true => self.caller.permit.release_during(&self.caller.cancel, running).await?,

@@ -126,7 +126,8 @@ impl Checkpoint {
         exposure: &ExposureState,
     ) -> Self {
         let mut messages: Vec<_> = messages.iter().map(|message| Message::clone(message)).collect();
-        let is_empty = |part: &AssistantPart| matches!(part, AssistantPart::Text { text, metadata: None } if text.is_empty());
+        let is_empty =
+            |part: &AssistantPart| matches!(part, AssistantPart::Text { text, metadata: None } if text.is_empty());
         messages.push(Message::Assistant(parts.iter().filter(|part| !is_empty(part)).cloned().collect()));
         let calls = calls.iter().cloned().map(CallState::new).collect();
         Self { messages, calls, usage, exposure: exposure.snapshot(), corrections: 0 }
@@ -151,6 +152,8 @@ impl Checkpoint {
             Event::ToolStarted { repeat, .. } => {
                 (known.has_started, known.is_task, known.asks) = (true, repeat.is_none(), None);
             }
+            // The run is stopped, and the tool may have had its effect.
+            Event::ToolFinished { result: Err(_), stopped: true, .. } => {}
             Event::ToolFinished { result, .. } => {
                 known.result = Some(result.clone().map_err(|error| error.message));
                 (known.asks, known.state) = (None, None);
@@ -198,7 +201,8 @@ impl Checkpoint {
         let questions = open.filter_map(|known| {
             let terms = known.asks.clone()?;
             let call_id = known.call.id.clone();
-            let within = known.state.as_ref().and_then(|state| waiting_nested_calls(&call_id, state).into_iter().next());
+            let within =
+                known.state.as_ref().and_then(|state| waiting_nested_calls(&call_id, state).into_iter().next());
             let asked = within.map_or_else(|| known.call.clone(), |within| within.call);
             Some(RunQuestion { call_id, tool: asked.name, input: asked.input, terms })
         });
@@ -288,7 +292,9 @@ mod tests {
                 format!("{} {text}", result.call_id)
             }));
         }
-        lines.extend(pending.iter().map(|pending| format!("{} {:?} {}", pending.call.id, pending.decision, pending.cut_off)));
+        lines.extend(
+            pending.iter().map(|pending| format!("{} {:?} {}", pending.call.id, pending.decision, pending.cut_off)),
+        );
         lines
     }
 

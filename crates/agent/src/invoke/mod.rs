@@ -11,9 +11,9 @@ use crate::{
     TurnLimits, TurnUsage, run,
 };
 pub use answer::AnswerForm;
-use contract::{AssistantPart, Message, ModelError, ModelUse, Part, RunScope, ToolChoice, Usage, UserPart};
-pub use checkpoint::{Checkpoint, RunQuestion};
 use checkpoint::Continuation;
+pub use checkpoint::{Checkpoint, RunQuestion};
+use contract::{AssistantPart, Message, ModelError, ModelUse, Part, RunScope, ToolChoice, Usage, UserPart};
 use schemas::CheckError;
 pub use schemas::SchemaError;
 use serde_json::Value;
@@ -163,8 +163,7 @@ async fn invoke_with_correction(
     }
     for corrections in begin.corrections..ATTEMPTS {
         agent.settings.timeouts.total = Some(until.saturating_duration_since(Instant::now()));
-        let Attempt { answer, messages: after, spent, exposure } =
-            attempt(&agent, begin, &question, replies).await?;
+        let Attempt { answer, messages: after, spent, exposure } = attempt(&agent, begin, &question, replies).await?;
         let Some(form) = &question.form else { return Ok(answer) };
         let text = match answer {
             Value::String(text) => text,

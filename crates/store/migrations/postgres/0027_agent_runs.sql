@@ -14,4 +14,4 @@ CREATE TABLE agent_runs (
 CREATE INDEX agent_runs_of_owner ON agent_runs (owner, phase);
 CREATE INDEX agent_runs_open ON agent_runs (phase, updated_at);
 
-ALTER TABLE invocations ADD COLUMN stop_requested SMALLINT NOT NULL DEFAULT 0;
+ALTER TABLE invocations ADD COLUMN stop_requested BIGINT NOT NULL DEFAULT 0;
