@@ -1,6 +1,6 @@
 //! The events of a run, in order.
 
-use crate::{Decision, Grant, Ruling};
+use crate::{Checkpoint, Decision, Grant, Ruling};
 use contract::{
     ApprovalTerms, Exposure, FinishReason, ModelId, Part, ReplyUsage, ToolCall, ToolError, ToolSpec, Usage,
 };
@@ -272,6 +272,20 @@ pub trait EventSink: Send {
     /// before each wait for a model, so that parts that a provider sends together can be passed on
     /// together.
     fn pause(&mut self) {}
+
+    /// Returns whether the sink stores the state of the run, so that another process can continue it.
+    fn wants_checkpoints(&self) -> bool {
+        false
+    }
+
+    /// Accepts the state of the run after a reply with tool calls, before any of them runs. The events
+    /// that follow complete it, see [`Checkpoint::record`].
+    ///
+    /// # Errors
+    /// The sink is closed, and the run ends.
+    fn checkpoint(&mut self, _state: Checkpoint) -> impl Future<Output = Result<(), SinkClosed>> + Send {
+        std::future::ready(Ok(()))
+    }
 }
 
 /// The sink accepts no more events.

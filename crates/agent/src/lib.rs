@@ -3,6 +3,7 @@
 mod approval;
 mod calls;
 mod event;
+mod execution_mode;
 mod invoke;
 mod limits;
 mod model;
@@ -17,9 +18,10 @@ pub use approval::policy::{Policy, PolicyQuery, Ruling};
 pub use approval::rules::{PolicySettings, RuleAction, RulePolicy, RuleSettings};
 pub use contract::ReplyUsage;
 pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
+pub use execution_mode::{ExecutionMode, ToolStrategy};
 pub use invoke::{
-    AnswerForm, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult, InvocationTools, InvokeError,
-    SchemaError, invoke,
+    AnswerForm, Checkpoint, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult, InvocationTools,
+    InvokeError, RunQuestion, SchemaError, invoke,
 };
 pub use limits::TurnLimits;
 pub use limits::turn_usage::TurnUsage;

@@ -16,7 +16,8 @@ use crate::model::{prepare_step, retry};
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
 use crate::{Agent, Ending, Event, EventSink, Limit, PendingCall, RunOutcome, SinkClosed, TurnInput, WaitingCall};
 use contract::{
-    FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, RunScope, ToolSpec, Usage, UserPart,
+    FinishReason, Message, ModelError, ModelErrorKind, ReplyUsage, Request, RunScope, ToolChoice, ToolSpec, Usage,
+    UserPart,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -223,7 +224,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the usage of the turn for the run that resumes it.
-    fn turn_usage(&self) -> TurnUsage {
+    pub(crate) fn turn_usage(&self) -> TurnUsage {
         TurnUsage {
             used: self.caller.meter.in_all(),
             steps: self.total_steps(),
@@ -315,14 +316,42 @@ impl<'a> Run<'a> {
         Some(self.agent.settings.prices.get(&model.id().model)?.cost(usage))
     }
 
+    /// Returns the tool that the next reply must call by the execution mode and the tool strategy, or
+    /// none; `None` if they leave the choice to the other settings.
+    fn strategic_choice(&self) -> Option<ToolChoice> {
+        let settings = &self.agent.settings;
+        if settings.execution_mode.is_for_the_answer(self.total_steps()) {
+            return Some(ToolChoice::None);
+        }
+        let turn = self.messages.get(self.turn_start.min(self.messages.len())..).unwrap_or_default();
+        match settings.tool_strategy.next_choice(turn)? {
+            ToolChoice::Tool(name) if !self.offer.has(&name) => {
+                tracing::warn!(agent = self.agent.id, tool = name, "the pipeline ends: the agent has no such tool");
+                Some(ToolChoice::None)
+            }
+            choice => Some(choice),
+        }
+    }
+
     fn build_request(&mut self) -> Request {
         let settings = &self.agent.settings;
         let rule = prepare_step::rule(&settings.prepare_step, self.total_steps() + 1);
+        let strategy = self.strategic_choice();
         // The reply may call the tools that are offered, and no others.
-        self.offer.restrict_to(rule.and_then(|rule| rule.active_tools.as_deref()).or(settings.active_tools.as_deref()));
+        match &strategy {
+            Some(ToolChoice::Tool(name)) => self.offer.restrict_to(Some(std::slice::from_ref(name))),
+            Some(_) => self.offer.restrict_to(Some(&[])),
+            None => {
+                let by_rule = rule.and_then(|rule| rule.active_tools.as_deref());
+                self.offer.restrict_to(by_rule.or(settings.active_tools.as_deref()));
+            }
+        }
         let tools = self.agent.tools.iter().map(|tool| tool.spec());
         let tools = tools.chain(self.agent.agents.iter().map(|below| &below.spec));
-        let active = |spec: &&ToolSpec| self.offer.offers(&spec.name);
+        // For an answer without calls the tools are listed as before: some providers refuse a history
+        // with calls of tools that the request does not have.
+        let lists_all = strategy == Some(ToolChoice::None);
+        let active = |spec: &&ToolSpec| lists_all || self.offer.offers(&spec.name);
         let mut sampling = settings.sampling.clone();
         if let Some(rule) = rule {
             sampling.max_output_tokens = rule.max_output_tokens.or(sampling.max_output_tokens);
@@ -332,7 +361,9 @@ impl<'a> Run<'a> {
             system: system(&self.agent),
             messages: self.messages.clone(),
             tools: tools.filter(active).filter(|spec| !self.offer.is_refused(&spec.name)).cloned().collect(),
-            tool_choice: rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone(),
+            tool_choice: strategy.unwrap_or_else(|| {
+                rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone()
+            }),
             sampling,
             response_format: settings.response_format.clone(),
             provider_options: settings.provider_options.clone(),
@@ -344,9 +375,9 @@ impl<'a> Run<'a> {
 fn system(agent: &Agent) -> Option<String> {
     /// The keyword with which models such as Qwen3 skip their reasoning.
     const NO_THINK: &str = "/no_think";
-    match (&agent.instructions, agent.settings.no_think.unwrap_or_default()) {
-        (instructions, false) => instructions.clone(),
-        (Some(instructions), true) => Some(format!("{NO_THINK}\n\n{instructions}")),
-        (None, true) => Some(NO_THINK.to_owned()),
-    }
+    let before = agent.settings.no_think.unwrap_or_default().then_some(NO_THINK);
+    let has_tools = !agent.tools.is_empty() || !agent.agents.is_empty();
+    let after = agent.settings.tool_strategy.instruction().filter(|_| has_tools);
+    let texts = [before, agent.instructions.as_deref(), after];
+    texts.into_iter().flatten().map(str::to_owned).reduce(|all, text| format!("{all}\n\n{text}"))
 }

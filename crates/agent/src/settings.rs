@@ -1,5 +1,6 @@
 //! An agent and its settings.
 
+use crate::execution_mode::{ExecutionMode, ToolStrategy};
 use crate::limits::TurnLimits;
 use crate::{Policy, Prune, StepRule, SubAgent};
 use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
@@ -106,6 +107,12 @@ pub struct RunSettings {
     #[serde(deserialize_with = "settings::from_form::<OneOrMany<ToolName>, _, _>")]
     #[schemars(with = "Option<OneOrMany<ToolName>>", skip_serializing_if = "Vec::is_empty")]
     pub stop_on_tool_call: Vec<String>,
+    /// How many steps with tool calls a turn has: `untilDone`, `once` or `atMost` a number. After the
+    /// last of them the model is asked once more, without tools, so that the turn ends with an answer.
+    /// `maxSteps` holds as well.
+    pub execution_mode: ExecutionMode,
+    /// In which way the agent uses its tools: `model`, `sequential`, `parallel`, or a fixed `pipeline`.
+    pub tool_strategy: ToolStrategy,
     /// Overrides of settings for some steps of a turn. The first rule that matches a step applies.
     pub prepare_step: Vec<StepRule>,
     /// Which parts of the history the model does not get.
@@ -145,6 +152,16 @@ impl RunSettings {
     pub const MAX_PARALLEL_TOOLS: usize = 8;
     /// The default of [`RunSettings::max_parallel_agents`].
     pub const MAX_PARALLEL_AGENTS: usize = 3;
+
+    /// Returns the most requests to the model in one turn, by `maxSteps` and the execution mode.
+    pub fn step_limit(&self) -> u32 {
+        self.execution_mode.max_steps(self.max_steps)
+    }
+
+    /// Returns how many tools run at the same time.
+    pub(crate) fn tools_at_once(&self) -> usize {
+        if self.tool_strategy.is_sequential() { 1 } else { self.max_parallel_tools }
+    }
 }
 
 impl Default for RunSettings {
@@ -158,6 +175,8 @@ impl Default for RunSettings {
             tool_choice: ToolChoice::Auto,
             active_tools: None,
             stop_on_tool_call: Vec::new(),
+            execution_mode: ExecutionMode::default(),
+            tool_strategy: ToolStrategy::default(),
             prepare_step: Vec::new(),
             prune: Prune::default(),
             repair_tool_call: true,

@@ -116,6 +116,9 @@ async fn a_costly_check_ends_when_the_run_is_stopped() {
 
 fn question(form: AnswerForm, cancel: CancellationToken) -> InvocationRequest {
     InvocationRequest {
+        replaces_limits: false,
+        asks: false,
+        from: None,
         prompt: "Hi".to_owned(),
         form: Some(form),
         tools: None,

@@ -29,6 +29,7 @@ pub use events::{LifecycleEvent, LifecycleObserver};
 pub use files::uploads::{FileLimits, NewUpload};
 pub use history::export::{ExportedConversation, ExportedMessage, FORMAT};
 pub use history::share::SharedSnapshot;
+pub use outside::RunResponse;
 pub use outside::invoke::{CountedInvocation, InvocationUsage};
 pub use outside::routine::RoutineMeters;
 pub use outside::trial::{TrialRequest, TrialResult};

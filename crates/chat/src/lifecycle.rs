@@ -3,6 +3,7 @@
 use crate::admission::memory::MemoryGuard;
 use crate::admission::permits::RunPermits;
 use crate::events::{Events, LifecycleObserver};
+use crate::outside;
 use crate::outside::invoke::{self, Invocations};
 use crate::run::title::Titles;
 use crate::stream::journal::Journal;
@@ -109,7 +110,7 @@ impl Chat {
         workers.add(titles.handler(agents.clone()));
         workers.start();
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
-        Ok(Self {
+        let chat = Self {
             inner: Arc::new(Inner {
                 store,
                 agents,
@@ -132,7 +133,9 @@ impl Chat {
                 events,
                 recovery,
             }),
-        })
+        };
+        outside::add_handlers(&chat.inner.workers, &chat.inner);
+        Ok(chat)
     }
 
     /// Returns the queue of background work.

@@ -248,6 +248,9 @@ pub struct RunScope {
     pub page_id: Option<String>,
     /// The user's token, if it may be passed on to services that are called on the user's behalf.
     pub token: Option<Bearer>,
+    /// What tells the calls of this run from those of others, and stays the same when a call is
+    /// repeated after a crash; empty if that is not known. See [`ToolContext::idempotency_key`].
+    pub key: String,
 }
 
 /// The context of one call.
@@ -266,6 +269,19 @@ pub struct ToolContext {
     pub may_repeat: bool,
     /// Meters the requests to models that the tool makes itself.
     pub models: ModelUse,
+}
+
+impl ToolContext {
+    /// Returns a key that is unique to the call and stays the same over all its attempts, for services
+    /// that tell repetitions apart.
+    pub fn idempotency_key(&self) -> Option<String> {
+        let key = &self.scope.key;
+        (!key.is_empty()).then(|| {
+            let digest = Sha256::digest(format!("{}:{key}/{}", key.len(), self.call_id));
+            let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            format!("call-{digits}")
+        })
+    }
 }
 
 /// A source of tools that are known only when a turn begins, such as a server that may be down or
@@ -302,4 +318,30 @@ pub struct OmittedTool {
     pub name: String,
     /// The reason, for the operator.
     pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_tell_calls_apart_and_stay_the_same() {
+        let key = |scope: &str, call: &str| {
+            let scope = RunScope { key: scope.to_owned(), ..RunScope::default() };
+            let context = ToolContext {
+                call_id: call.to_owned(),
+                scope: Arc::new(scope),
+                cancel: CancellationToken::new(),
+                reports: CallReports::default(),
+                may_repeat: false,
+                models: ModelUse::default(),
+            };
+            context.idempotency_key()
+        };
+        assert_eq!(key("", "a"), None);
+        assert_eq!(key("run", "a"), key("run", "a"));
+        assert_ne!(key("run", "a"), key("run", "b"));
+        // A task's calls have the task in their key.
+        assert_ne!(key("run/a", "b"), key("run", "a/b"));
+    }
 }

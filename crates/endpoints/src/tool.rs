@@ -38,12 +38,13 @@ impl Tool for CallerEndpointTool {
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        let idempotency_key = context.idempotency_key();
         let ToolContext { scope, cancel, models, reports, .. } = context;
         let caller = CallContext {
             user_id: scope.user_id.clone(),
             gate: self.gate.clone(),
             models,
-            idempotency_key: None,
+            idempotency_key,
             cancel,
             reports,
         };

@@ -10,7 +10,7 @@ use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, McpTransport, PROBE_T
 use contract::{OmittedTool, ToolContext, ToolError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
-    PaginatedRequestParams, PingRequest, RequestId, ServerResult,
+    PaginatedRequestParams, PingRequest, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::Transport;
@@ -33,6 +33,23 @@ pub(crate) struct Connection {
     /// The process. It is declared after the service, which closes the process's input when it is
     /// dropped.
     program: Option<ServerProcess>,
+}
+
+/// The key in `_meta` of a call that stays the same when the call is repeated, so that the server can tell
+/// repetitions apart.
+const IDEMPOTENCY_KEY: &str = "chatwright/idempotencyKey";
+
+/// Returns the options of a call.
+fn call_options(context: &ToolContext) -> PeerRequestOptions {
+    let options = PeerRequestOptions::no_options();
+    match context.idempotency_key() {
+        Some(key) => {
+            let mut meta = RequestMetaObject::new();
+            meta.insert(IDEMPOTENCY_KEY.to_owned(), key.into());
+            options.with_meta(meta)
+        }
+        None => options,
+    }
 }
 
 impl Connection {
@@ -136,7 +153,7 @@ impl Connection {
         let sent = self
             .service
             .peer()
-            .send_cancellable_request(ClientRequest::CallToolRequest(request), PeerRequestOptions::no_options());
+            .send_cancellable_request(ClientRequest::CallToolRequest(request), call_options(&context));
         let handle = sent.await.map_err(|error| self.request_error(tool, &error))?;
         let _following = self.events.track_progress(handle.progress_token.clone(), context.reports);
         let (peer, request_id) = (handle.peer.clone(), handle.id.clone());

@@ -1,4 +1,4 @@
-//! Invocations of an agent by a program: `POST /api/runs/invoke`. The field names are those of an
+//! Runs of agents by programs, without a conversation: `POST /api/runs/invoke` and `POST /api/runs`. The field names are those of an
 //! existing service, so that its clients work unchanged.
 
 use crate::EndReason;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A request to invoke an agent.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InvokeRequest {
     /// The agent's id.
@@ -34,7 +34,7 @@ pub struct InvokeRequest {
 }
 
 /// The tools of an invocation.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum InvokeTools {
@@ -51,7 +51,7 @@ impl Default for InvokeTools {
 }
 
 /// The limits of an invocation. Sub-agents and all attempts count.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InvokeLimits {
     /// The most requests to models, at least 1.
@@ -76,7 +76,7 @@ pub struct InvokeLimits {
 }
 
 /// The input of an invocation.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InvokeInput {
     /// The prompt.
@@ -84,7 +84,7 @@ pub struct InvokeInput {
 }
 
 /// The required format of an answer.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResponseSchema {
     /// The name of the schema.
@@ -97,7 +97,7 @@ pub struct ResponseSchema {
 }
 
 /// The time limit of an invocation, as the config sets it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentTier {
@@ -110,19 +110,118 @@ pub enum AgentTier {
     Batch,
 }
 
+/// A request to run an agent with its tools, without a conversation: `POST /api/runs`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunRequest {
+    /// The agent's id.
+    #[serde(alias = "agent_id")]
+    pub agent_name: String,
+    /// The input.
+    pub input: InvokeInput,
+    /// How the result is returned.
+    #[serde(default)]
+    pub mode: RunMode,
+    /// The schema of the answer; if absent, the answer is text.
+    #[serde(default)]
+    pub response_schema: Option<ResponseSchema>,
+    /// The limits of time and memory.
+    #[serde(default)]
+    pub agent_tier: AgentTier,
+    /// The tools that the agent may use: `true` for all that run on the server (the default), or their
+    /// names.
+    #[serde(default = "all_tools")]
+    pub tools: InvokeTools,
+    /// The tools whose calls are approved in advance. Other calls that need an approval wait for an
+    /// answer (`POST /api/runs/{id}/answer`). A policy that asks is not satisfied by this.
+    #[serde(default)]
+    pub approved_tools: Vec<String>,
+    /// Limits for this run beside those of the agent; the stricter ones apply. Those of an
+    /// administrator replace the agent's.
+    #[serde(default)]
+    pub limits: InvokeLimits,
+}
+
+fn all_tools() -> InvokeTools {
+    InvokeTools::All(true)
+}
+
+/// How the result of a run is returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum RunMode {
+    /// The response is the run when it has ended, or waits for an answer. If the server dies meanwhile,
+    /// the run has failed.
+    #[default]
+    Sync,
+    /// The response is a stream of AI SDK chunks.
+    Stream,
+    /// The response is 202 with the id, at once. A job executes the run, and another server continues it
+    /// if that server dies.
+    Queued,
+}
+
+impl From<RunRequest> for InvokeRequest {
+    fn from(request: RunRequest) -> Self {
+        let RunRequest { agent_name, input, mode: _, response_schema, agent_tier, tools, approved_tools, limits } =
+            request;
+        Self { agent_name, input, response_schema, agent_tier, tools, approved_tools, limits }
+    }
+}
+
+/// A tool call that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunQuestion {
+    /// The id of the call, for the answer.
+    pub call_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// The arguments.
+    pub input: Value,
+    /// Whether the server died while the call ran, so that it may have had its effect: approving it runs
+    /// it again.
+    #[serde(default)]
+    pub cut_off: bool,
+    /// When it is denied unless it is answered; Unix time, milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<i64>,
+}
+
+/// The answer to a question of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RunAnswer {
+    /// The call.
+    pub call_id: String,
+    /// Whether it runs.
+    pub approved: bool,
+    /// Why not, for the model; at most 2,000 characters.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
 /// The status of an invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum InvocationStatus {
+    /// A job is going to execute the run.
+    Pending,
     /// The run is in progress.
     Running,
+    /// A tool call waits for an answer; `questions` has it.
+    Waiting,
     /// The run succeeded; `output` has the answer.
     Succeeded,
     /// The run failed; `error` says why.
     Failed,
-    /// The time limit of the tier was reached.
+    /// The time limit was reached.
     Timeout,
+    /// The run was stopped.
+    Stopped,
 }
 
 /// An invocation with its result.
@@ -142,6 +241,9 @@ pub struct Invocation {
     /// Why the run ended; absent while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<EndReason>,
+    /// The tool calls that wait for an answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<RunQuestion>,
     /// Unix time, milliseconds.
     pub created_at: i64,
 }

@@ -39,7 +39,20 @@ impl TextModels for RoutineModels {
             let (prompt, time, scope) = (question.prompt, self.time, RunScope::default());
             let (tools, limits) = (None, TurnLimits::default());
             let observer = None;
-            let question = InvocationRequest { prompt, form, tools, observer, limits, time, scope, models, cancel };
+            let question = InvocationRequest {
+                prompt,
+                form,
+                tools,
+                observer,
+                limits,
+                replaces_limits: false,
+                asks: false,
+                from: None,
+                time,
+                scope,
+                models,
+                cancel,
+            };
             invoke(&agent, question).await.output.map_err(|error| match error {
                 // The provider's message is only logged.
                 InvokeError::Model(error) => {

@@ -1,16 +1,20 @@
-//! The API for invocations: single questions to agents.
+//! The API for runs of agents without a conversation.
 
+use super::stream::{self, EventStream};
 use super::tags::AGENTS;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, NoContent, Response};
 use axum::{Extension, Json};
-use chat::Caller;
+use chat::{Caller, RunResponse};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use web::openapi::ApiRouter;
+use web::admin::is_admin;
+use web::openapi::{ApiRouter, Description, RouteOutput};
 use web::{HttpError, json_error};
-use wire::invoke::{Invocation, InvocationList, InvokeRequest};
+use wire::invoke::{Invocation, InvocationList, InvokeRequest, RunAnswer, RunRequest};
 
 /// The default number of items in a list.
 const DEFAULT_LIMIT: u32 = 50;
@@ -23,8 +27,11 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
             invoke,
             "Invoke an agent with a single question, without tools unless the request names them",
         )
-        .get("/api/runs", list, "List invocations")
-        .get("/api/runs/{id}", show, "Get an invocation")
+        .post("/api/runs", start, "Run an agent with its tools, without a conversation")
+        .get("/api/runs", list, "List runs without a conversation")
+        .get("/api/runs/{id}", show, "Get a run with its questions")
+        .post("/api/runs/{id}/answer", answer, "Answer a question of a run")
+        .post("/api/runs/{id}/stop", stop, "Stop a run")
 }
 
 /// `POST /api/runs/invoke`
@@ -35,6 +42,70 @@ pub(crate) async fn invoke(
 ) -> Result<Json<Invocation>, HttpError> {
     let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
     Ok(Json(state.composition.chat.invoke(&caller, request).await?))
+}
+
+/// The response to a request to run an agent.
+pub(crate) enum StartedRun {
+    /// The run has ended, or waits for an answer.
+    Ended(Invocation),
+    /// A job executes it.
+    Queued(Invocation),
+    /// The events of the run.
+    Stream(EventStream),
+}
+
+impl IntoResponse for StartedRun {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Ended(run) => Json(run).into_response(),
+            Self::Queued(run) => (StatusCode::ACCEPTED, Json(run)).into_response(),
+            Self::Stream(stream) => stream.into_response(),
+        }
+    }
+}
+
+impl RouteOutput for StartedRun {
+    fn describe(description: &mut Description<'_>) {
+        description.json::<Invocation>(200);
+        EventStream::describe(description);
+        description.json::<Invocation>(202);
+    }
+}
+
+/// `POST /api/runs`
+pub(crate) async fn start(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    request: Result<Json<RunRequest>, JsonRejection>,
+) -> Result<StartedRun, HttpError> {
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let response = state.composition.chat.run_agent(&caller, request, is_admin(&caller)).await?;
+    Ok(match response {
+        RunResponse::Ended(run) => StartedRun::Ended(run),
+        RunResponse::Queued(run) => StartedRun::Queued(run),
+        RunResponse::Stream(frames) => StartedRun::Stream(stream::response(frames, state.composition.limits.heartbeat)),
+    })
+}
+
+/// `POST /api/runs/{id}/answer`
+pub(crate) async fn answer(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Result<Json<RunAnswer>, JsonRejection>,
+) -> Result<Json<Invocation>, HttpError> {
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    Ok(Json(state.composition.chat.answer_run(&caller, &id, request).await?))
+}
+
+/// `POST /api/runs/{id}/stop`
+pub(crate) async fn stop(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    state.composition.chat.stop_run(&caller, &id).await?;
+    Ok(NoContent)
 }
 
 /// The query of the list.

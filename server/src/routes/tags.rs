@@ -6,7 +6,7 @@ use web::openapi::{Access, Tag};
 /// Chats and invocations.
 pub(super) const AGENTS: Tag = Tag {
     name: "agents",
-    description: "Chat with agents, as streams of AI SDK UI messages, or invoke them with a single question. Scope `agents`.",
+    description: "Chat with agents, as streams of AI SDK UI messages, run them without a conversation, or invoke them with a single question. Scope `agents`.",
     access: Access::Users { scope: Some(KeyScope::Agents) },
 };
 

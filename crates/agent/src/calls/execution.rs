@@ -87,12 +87,24 @@ pub(crate) enum CallOutcome {
     },
 }
 
-/// Runs calls, at most `at_once` at the same time, and emits the outcome of each when it is known.
+/// In which order calls run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallOrder {
+    /// How many run at the same time.
+    pub(crate) at_once: usize,
+    /// Whether the calls after one that fails are not run.
+    pub(crate) ends_at_failure: bool,
+}
+
+/// The result of the calls after one that failed.
+const AFTER_FAILURE: &str = "Not run: a call before it failed, and the tools of this agent run one after the other.";
+
+/// Runs calls in this order, and emits the outcome of each when it is known.
 /// Returns the outcomes by call id; if the run is stopped, those that are known.
 pub(crate) async fn run_all<S: EventSink>(
     calls: Vec<RunnableCall>,
     caller: &CallScope,
-    at_once: usize,
+    order: CallOrder,
     sink: &mut S,
 ) -> Result<HashMap<String, CallOutcome>, SinkClosed> {
     let mut waiting = VecDeque::from(calls);
@@ -100,7 +112,7 @@ pub(crate) async fn run_all<S: EventSink>(
     let (reporter, mut reports) = mpsc::channel(WAITING_REPORTS);
     let (record, mut nested) = mpsc::channel::<(Event, oneshot::Sender<_>)>(1);
     loop {
-        while running.len() < at_once.max(1) && !caller.cancel.is_cancelled() {
+        while running.len() < order.at_once.max(1) && !caller.cancel.is_cancelled() {
             let Some(ready) = waiting.pop_front() else { break };
             let (call_id, name) = (ready.call.id.clone(), ready.call.name.clone());
             // The exposure is recorded before the tool runs, because its result is read in any
@@ -129,6 +141,7 @@ pub(crate) async fn run_all<S: EventSink>(
                 None => break,
             },
         };
+        let has_failed = matches!(&outcome, CallOutcome::Result(Err(_)));
         results.insert(call_id.clone(), outcome.clone());
         // Queued reports are older than the result.
         while let Ok(report) = reports.try_recv() {
@@ -141,6 +154,14 @@ pub(crate) async fn run_all<S: EventSink>(
             CallOutcome::Suspended { output, state, terms } => {
                 sink.emit(Event::ToolSuspended { call_id: call_id.clone(), output, state }).await?;
                 sink.emit(Event::ApprovalRequest { call_id: call_id.clone(), asked: None, terms }).await?;
+            }
+        }
+        if has_failed && order.ends_at_failure && !caller.cancel.is_cancelled() {
+            for RunnableCall { call, .. } in waiting.drain(..) {
+                let result = Err(ToolError::new(AFTER_FAILURE));
+                results.insert(call.id.clone(), CallOutcome::Result(result.clone()));
+                let (call_id, name) = (call.id, call.name);
+                sink.emit(Event::ToolFinished { call_id, name, result, dynamic: false, stopped: false }).await?;
             }
         }
     }

@@ -2,12 +2,12 @@
 //! `decisions` continues with what the user answers.
 
 use crate::approval::{exposure, grants, policy};
-use crate::calls::execution::{self, CallOutcome, RunnableCall};
+use crate::calls::execution::{self, CallOrder, CallOutcome, RunnableCall};
 use crate::calls::validation::{CallTarget, CheckedCall, InvalidCall};
 use crate::limits::loop_detection::{self, LoopVerdict};
 use crate::model::reply::{ModelReply, RunFailure};
 use crate::run::Run;
-use crate::{Event, EventSink, Grant, PolicyQuery, RepeatTerms, Ruling, WaitingCall};
+use crate::{Checkpoint, Event, EventSink, Grant, PolicyQuery, RepeatTerms, Ruling, WaitingCall};
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
 };
@@ -56,6 +56,10 @@ impl Run<'_> {
         self.caller.meter.count_tool_calls(parts.iter().filter(by_provider).count());
         // The calls of this reply may already follow what the provider's tools returned.
         self.expose_reply(&parts, has_sources, sink).await?;
+        if run && !order.is_empty() && sink.wants_checkpoints() {
+            let state = Checkpoint::new(&self.messages, &parts, &order, self.turn_usage(), &self.caller.exposure);
+            sink.checkpoint(state).await?;
+        }
         let (results, accepted) = self.run_calls(calls, run, verdict, sink).await?;
         self.append(parts, &order, &results);
         let cost_usd = self.cost(usage);
@@ -212,7 +216,10 @@ impl Run<'_> {
     ) -> Result<Results, RunFailure> {
         let calls: Vec<_> = ready.iter().map(|ready| ready.call.clone()).collect();
         let waits_below = ready.iter().any(|ready| matches!(ready.runner, CallTarget::Agent(_)));
-        let running = execution::run_all(ready, &self.caller, self.agent.settings.max_parallel_tools, sink);
+        let settings = &self.agent.settings;
+        let order =
+            CallOrder { at_once: settings.tools_at_once(), ends_at_failure: settings.tool_strategy.is_sequential() };
+        let running = execution::run_all(ready, &self.caller, order, sink);
         let mut outcomes = match waits_below {
             true => self.caller.permit.release_during(&self.caller.cancel, running).await?,
             false => running.await?,
@@ -308,7 +315,7 @@ fn tool_result(call: &ToolCall, result: &Result<Value, ToolError>) -> ToolResult
     ToolResult { call_id: call.id.clone(), name: call.name.clone(), output: output(result), metadata: None }
 }
 
-pub(super) fn output(result: &Result<Value, ToolError>) -> ToolOutput {
+pub(crate) fn output(result: &Result<Value, ToolError>) -> ToolOutput {
     match result {
         Ok(value) => ToolOutput::from_url(value.clone()),
         Err(error) => ToolOutput::ErrorText(error.message.clone()),

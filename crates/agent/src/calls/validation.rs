@@ -111,6 +111,11 @@ impl OfferedTools {
         self.active = active.map(|names| names.iter().cloned().collect());
     }
 
+    /// Returns whether the agent has a usable tool of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
+    }
+
     /// Returns whether the step offers a tool of this name.
     pub(crate) fn offers(&self, name: &str) -> bool {
         self.tools.contains_key(name) && self.active.as_ref().is_none_or(|active| active.contains(name))

@@ -2,14 +2,17 @@
 //! answer is text, or JSON that fits a schema.
 
 mod answer;
+mod checkpoint;
 mod tools;
 
 use crate::calls::meter::unknown_price_error;
 use crate::{
-    Agent, Ending, Event, EventSink, GrantLookup, Limit, ReplyUsage, RunOutcome, SinkClosed, TurnInput, TurnLimits,
-    TurnUsage, run,
+    Agent, Ending, Event, EventSink, GrantLookup, Limit, ReplyUsage, RunOutcome, SinkClosed, ToolStrategy, TurnInput,
+    TurnLimits, TurnUsage, run,
 };
 pub use answer::AnswerForm;
+use checkpoint::Continuation;
+pub use checkpoint::{Checkpoint, RunQuestion};
 use contract::{AssistantPart, Message, ModelError, ModelUse, Part, RunScope, ToolChoice, Usage, UserPart};
 use schemas::CheckError;
 pub use schemas::SchemaError;
@@ -54,6 +57,13 @@ pub struct InvocationRequest {
     /// Limits beside those of the agent; the stricter ones apply. They hold for all attempts
     /// together.
     pub limits: TurnLimits,
+    /// Whether `limits` replace those of the agent, so that they may be wider.
+    pub replaces_limits: bool,
+    /// Whether calls may wait for a decision. The request then ends with [`InvokeError::Waiting`], and
+    /// continues later from its last checkpoint. Otherwise such calls are denied.
+    pub asks: bool,
+    /// The state from which the request continues.
+    pub from: Option<Checkpoint>,
     /// The time limit for all attempts together.
     pub time: Duration,
     /// The user for whom the request is made. The agent adds its id.
@@ -94,6 +104,9 @@ pub enum InvokeError {
     /// The request was cancelled.
     #[error("the request was cancelled")]
     Stopped,
+    /// Calls wait for decisions. The observer has the state; this is the usage so far.
+    #[error("a call waits for a decision")]
+    Waiting(Box<TurnUsage>),
     /// Neither attempt produced JSON that fits the schema. Has the errors, one line each.
     #[error("the answer does not fit the schema: {0}")]
     SchemaMismatch(String),
@@ -140,13 +153,17 @@ async fn invoke_with_correction(
 ) -> Result<Value, InvokeError> {
     let mut agent = prepared(agent, &question);
     let until = Instant::now() + agent.settings.timeouts.total();
-    let mut messages = vec![user(question.prompt.clone())];
-    let (mut faults, mut earlier) = (String::new(), TurnUsage::default());
-    for _ in 0..ATTEMPTS {
+    let mut faults = String::new();
+    let mut begin = match question.from.clone() {
+        Some(state) => state.into_continuation(&agent.settings.stop_on_tool_call),
+        None => first(&question.prompt),
+    };
+    if begin.corrections > 0 {
+        without_tool_choice(&mut agent);
+    }
+    for corrections in begin.corrections..ATTEMPTS {
         agent.settings.timeouts.total = Some(until.saturating_duration_since(Instant::now()));
-        let Attempt { answer, messages: after, spent } = attempt(&agent, messages, &question, earlier, replies).await?;
-        // The limits hold for both attempts together, but the correction has steps of its own.
-        earlier = TurnUsage { used: spent.used, ..TurnUsage::default() };
+        let Attempt { answer, messages: after, spent, exposure } = attempt(&agent, begin, &question, replies).await?;
         let Some(form) = &question.form else { return Ok(answer) };
         let text = match answer {
             Value::String(text) => text,
@@ -156,23 +173,47 @@ async fn invoke_with_correction(
             Ok(output) => return Ok(output),
             Err(wrong) => faults = wrong,
         }
-        messages = after;
+        let mut messages = after;
         messages
             .push(user(format!("That cannot be used: {faults}\nAnswer again, with nothing but the corrected JSON.")));
         if question.tools.is_some() {
             // Only the form of the answer is wrong.
-            agent.settings.tool_choice = ToolChoice::None;
-            agent.settings.prepare_step.iter_mut().for_each(|rule| rule.tool_choice = None);
+            without_tool_choice(&mut agent);
         }
+        // The limits hold for both attempts together, but the correction has steps of its own.
+        let usage = TurnUsage { used: spent.used, ..TurnUsage::default() };
+        begin = Continuation { messages, usage, exposure, corrections: corrections + 1, ..first("") };
     }
     Err(InvokeError::SchemaMismatch(faults))
+}
+
+/// Returns the state in which a request begins.
+fn first(prompt: &str) -> Continuation {
+    Continuation {
+        messages: vec![user(prompt.to_owned())],
+        pending: Vec::new(),
+        usage: TurnUsage::default(),
+        exposure: crate::ExposureState::default(),
+        last_result: None,
+        corrections: 0,
+    }
+}
+
+/// Lets the agent answer without a call.
+fn without_tool_choice(agent: &mut Agent) {
+    agent.settings.tool_choice = ToolChoice::None;
+    agent.settings.tool_strategy = ToolStrategy::Model;
+    agent.settings.prepare_step.iter_mut().for_each(|rule| rule.tool_choice = None);
 }
 
 /// Returns the agent with the tools of the invocation, and with instructions about the form of its
 /// answer.
 fn prepared(agent: &Agent, question: &InvocationRequest) -> Agent {
     let mut agent = agent.clone();
-    agent.settings.limits = agent.settings.limits.stricter(&question.limits);
+    agent.settings.limits = match question.replaces_limits {
+        true => question.limits.or(&agent.settings.limits),
+        false => agent.settings.limits.stricter(&question.limits),
+    };
     let most = agent.settings.limits.time.unwrap_or(Duration::MAX);
     agent.settings.timeouts.total = Some(question.time.min(most));
     match &question.tools {
@@ -197,6 +238,7 @@ fn remove_tools(agent: &mut Agent) {
     agent.agents.clear();
     agent.sources.clear();
     agent.settings.max_steps = 1;
+    agent.settings.tool_strategy = ToolStrategy::Model;
     agent.settings.tool_choice = ToolChoice::Auto;
     agent.settings.active_tools = None;
     agent.settings.prepare_step.iter_mut().for_each(|rule| (rule.tool_choice, rule.active_tools) = (None, None));
@@ -216,33 +258,36 @@ struct Attempt {
     /// The history with the answer.
     messages: Vec<Arc<Message>>,
     spent: TurnUsage,
+    /// What was read so far.
+    exposure: crate::ExposureState,
 }
 
 async fn attempt(
     agent: &Agent,
-    messages: Vec<Arc<Message>>,
+    begin: Continuation,
     question: &InvocationRequest,
-    earlier: TurnUsage,
     replies: &mut Vec<InvocationReply>,
 ) -> Result<Attempt, InvokeError> {
     let model = agent.model.id();
     let is_priced = agent.settings.prices.contains_key(&model.model);
     question.models.admit(model, is_priced).await.map_err(InvokeError::NotAdmitted)?;
     let approved = question.tools.as_ref().map_or_else(Vec::new, |tools| tools.approved.clone());
-    let grants: Arc<dyn GrantLookup> = Arc::new(GivenApprovals(approved));
+    let grants: Arc<dyn GrantLookup> = Arc::new(GivenApprovals { tools: approved, can_ask: question.asks });
+    let Continuation { messages, pending, usage: earlier, exposure, last_result, corrections } = begin;
     let turn = TurnInput {
         earlier,
         turn_start: 0,
         messages: messages.clone(),
-        pending: Vec::new(),
+        pending,
         scope: question.scope.clone(),
         grants: Some(grants),
-        exposure: crate::ExposureState::default(),
+        exposure: exposure.clone(),
         cancel: question.cancel.clone(),
     };
     let mut sink = AnswerSink {
         text: String::new(),
-        last_result: None,
+        last_result,
+        corrections,
         is_too_long: false,
         replies,
         models: &question.models,
@@ -257,9 +302,10 @@ async fn attempt(
             Ending::Done => Value::String(text),
             Ending::Limit(Limit::StopOnToolCall) => last_result.unwrap_or(Value::String(text)),
             Ending::SinkClosed if is_too_long => return Err(InvokeError::TooLong),
+            Ending::Waiting if question.asks => return Err(InvokeError::Waiting(Box::new(spent))),
             other => return Err(failure(other)),
         };
-        return Ok(Attempt { answer, messages: after, spent });
+        return Ok(Attempt { answer, messages: after, spent, exposure });
     }
     match ending {
         // There are no tools, so a tool call is not part of the answer.
@@ -271,7 +317,7 @@ async fn attempt(
     }
     let mut messages = messages;
     messages.push(Arc::new(Message::Assistant(vec![AssistantPart::Text { text: text.clone(), metadata: None }])));
-    Ok(Attempt { answer: Value::String(text), messages, spent })
+    Ok(Attempt { answer: Value::String(text), messages, spent, exposure })
 }
 
 /// Returns the error of a run without an answer.
@@ -295,6 +341,8 @@ struct AnswerSink<'a> {
     /// The result of the last call that may end the turn.
     last_result: Option<Value>,
     is_too_long: bool,
+    /// How often the answer was sent back.
+    corrections: u32,
     replies: &'a mut Vec<InvocationReply>,
     models: &'a ModelUse,
     observer: Option<&'a dyn InvocationObserver>,
@@ -330,5 +378,17 @@ impl EventSink for AnswerSink<'_> {
         }
         self.is_too_long = self.text.len() > MAX_ANSWER;
         if self.is_too_long { Err(SinkClosed) } else { Ok(()) }
+    }
+
+    fn wants_checkpoints(&self) -> bool {
+        self.observer.is_some_and(InvocationObserver::wants_checkpoints)
+    }
+
+    async fn checkpoint(&mut self, mut state: Checkpoint) -> Result<(), SinkClosed> {
+        state.corrections = self.corrections;
+        match self.observer {
+            Some(observer) => observer.checkpoint(state).await,
+            None => Ok(()),
+        }
     }
 }

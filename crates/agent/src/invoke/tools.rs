@@ -1,7 +1,8 @@
-//! The tools of an invocation. There is no user who could be asked, and no browser: calls that need
-//! an approval are denied, unless the program approved the tool in advance.
+//! The tools of an invocation. There is no browser, and nobody waits for a question: calls that need an
+//! approval are denied or wait for an answer over the API, unless the program approved the tool in
+//! advance.
 
-use crate::{Agent, Event, Grant, GrantLookup, GrantQuery, SinkClosed};
+use crate::{Agent, Checkpoint, Event, Grant, GrantLookup, GrantQuery, SinkClosed, ToolStrategy};
 use contract::{Execution, ToolChoice};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -27,6 +28,20 @@ pub trait InvocationObserver: Send + Sync + 'static {
     /// # Errors
     /// The event could not be recorded, which ends the invocation.
     fn observe<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Result<(), SinkClosed>>;
+
+    /// Returns whether the state is stored, so that another process can continue the request.
+    fn wants_checkpoints(&self) -> bool {
+        false
+    }
+
+    /// Stores the state after a reply with tool calls, before any of them runs. The request goes on
+    /// when the future ends.
+    ///
+    /// # Errors
+    /// The state could not be stored, which ends the request.
+    fn checkpoint(&self, _state: Checkpoint) -> BoxFuture<'_, Result<(), SinkClosed>> {
+        async { Ok(()) }.boxed()
+    }
 }
 
 impl InvocationTools {
@@ -45,6 +60,9 @@ impl InvocationTools {
             }
             rule.tool_choice.take_if(|choice| names_another(choice, only));
         }
+        if let ToolStrategy::Pipeline(names) = &mut settings.tool_strategy {
+            names.retain(is_named);
+        }
         if names_another(&settings.tool_choice, only) {
             settings.tool_choice = ToolChoice::Auto;
         }
@@ -57,15 +75,20 @@ fn names_another(choice: &ToolChoice, only: &[String]) -> bool {
 }
 
 /// The approvals of a program.
-pub(super) struct GivenApprovals(pub(super) Vec<String>);
+pub(super) struct GivenApprovals {
+    /// The tools that are approved in advance.
+    pub(super) tools: Vec<String>,
+    /// Whether other calls may wait for a decision.
+    pub(super) can_ask: bool,
+}
 
 impl GrantLookup for GivenApprovals {
     fn find<'a>(&'a self, wanted: GrantQuery<'a>) -> BoxFuture<'a, Option<Grant>> {
-        let covers = !wanted.is_exposed() && self.0.iter().any(|name| name == wanted.tool);
+        let covers = !wanted.is_exposed() && self.tools.iter().any(|name| name == wanted.tool);
         async move { covers.then(|| Grant { id: GIVEN.to_owned(), is_for_conversation: false }) }.boxed()
     }
 
     fn can_ask(&self) -> bool {
-        false
+        self.can_ask
     }
 }

@@ -51,6 +51,18 @@ impl TurnLimits {
         }
     }
 
+    /// Returns these limits, with those of `other` where there is none.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        Self {
+            requests: self.requests.or(other.requests),
+            total_tokens: self.total_tokens.or(other.total_tokens),
+            tool_calls: self.tool_calls.or(other.tool_calls),
+            cost_usd: self.cost_usd.or(other.cost_usd),
+            time: self.time.or(other.time),
+        }
+    }
+
     /// Returns the limit that forbids another request, if one is reached. The limit of tool calls
     /// is not among them: after the last allowed call the model is asked once more, so that it can
     /// answer.

@@ -14,5 +14,5 @@ pub(crate) fn limit(settings: &RunSettings, steps: u32, is_last: bool) -> Option
     if is_last {
         return Some(Limit::StopOnToolCall);
     }
-    (steps >= settings.max_steps).then_some(Limit::MaxSteps)
+    (steps >= settings.step_limit()).then_some(Limit::MaxSteps)
 }

@@ -88,7 +88,7 @@ async fn begin(
         None => call.input.to_string(),
     };
     let messages = vec![Arc::new(Message::User(vec![UserPart::Text { text }]))];
-    let turn = new_turn(&caller, messages, Vec::new(), TurnUsage::default());
+    let turn = new_turn(&caller, call, messages, Vec::new(), TurnUsage::default());
     let sink = ViewSink::new(SubAgentView::new(&below.agent.id), call, above);
     run_turn(below, turn, caller, sink).await
 }
@@ -116,21 +116,27 @@ async fn resume(
     let earlier = suspended.earlier.clone();
     let (messages, pending, view) = suspended.into_turn();
     let sink = ViewSink::new(view, call, above);
-    run_turn(below, new_turn(&caller, messages, pending, earlier), caller, sink).await
+    run_turn(below, new_turn(&caller, call, messages, pending, earlier), caller, sink).await
 }
 
 fn new_turn(
     caller: &CallScope,
+    call: &ToolCall,
     messages: Vec<Arc<Message>>,
     pending: Vec<PendingCall>,
     earlier: TurnUsage,
 ) -> TurnInput {
+    let mut scope = RunScope::clone(&caller.scope);
+    if !scope.key.is_empty() {
+        // The ids of calls are unique within a task only.
+        scope.key = format!("{}/{}", scope.key, call.id);
+    }
     TurnInput {
         messages,
         // A task has no history: all messages belong to this turn.
         turn_start: 0,
         pending,
-        scope: RunScope::clone(&caller.scope),
+        scope,
         grants: caller.grants.clone(),
         exposure: caller.exposure.clone(),
         earlier,

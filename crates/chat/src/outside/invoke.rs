@@ -2,24 +2,15 @@
 //! listed, outside of conversations.
 
 use crate::errors::Result;
-use crate::outside::call_record::CallRecord;
-use crate::outside::{invocation_hooks, invoke_request};
-use crate::record::audit::RunContext;
-use crate::record::steps;
-use crate::record::telemetry::{self, Recorder, RunFacts, in_trace};
-use crate::run::ending;
+use crate::outside::execute::Execution;
+use crate::outside::invoke_request;
+use crate::record::telemetry::in_trace;
 use crate::{Caller, Chat, Inner, errors, now};
-use agent::{InvocationReply, InvocationRequest, InvokeError};
-use contract::{ModelUse, RunScope};
 use parking_lot::Mutex;
-use serde_json::Value;
 use std::collections::BTreeMap;
-use std::pin::pin;
-use std::sync::Arc;
-use store::{FinishInvocation, StepRecord};
 use tokio_util::sync::CancellationToken;
-use wire::invoke::{Invocation, InvocationList, InvocationStatus, InvokeRequest};
-use wire::{EndReason, UserError};
+use wire::UserError;
+use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 
 /// The maximum number of concurrent invocations in this process; further ones are refused with 503.
 const MAX_AT_ONCE: usize = 64;
@@ -60,19 +51,30 @@ struct Running {
 }
 
 /// The permit of a running invocation.
-struct InvocationPermit<'a> {
+pub(super) struct InvocationPermit<'a> {
     all: &'a Invocations,
     id: String,
 }
 
 impl Invocations {
-    fn acquire(&self, id: &str, cancel: CancellationToken) -> Option<InvocationPermit<'_>> {
+    pub(super) fn acquire(&self, id: &str, cancel: CancellationToken) -> Option<InvocationPermit<'_>> {
         let mut running = self.0.lock();
         if running.len() >= MAX_AT_ONCE {
             return None;
         }
         running.insert(id.to_owned(), Running { cancel, ended: false });
         Some(InvocationPermit { all: self, id: id.to_owned() })
+    }
+
+    /// Returns whether further ones are refused.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.lock().len() >= MAX_AT_ONCE
+    }
+
+    /// Returns the permit of one that was accepted when there was a place.
+    pub(super) fn acquire_always(&self, id: &str, cancel: CancellationToken) -> InvocationPermit<'_> {
+        self.0.lock().insert(id.to_owned(), Running { cancel, ended: false });
+        InvocationPermit { all: self, id: id.to_owned() }
     }
 
     pub(crate) fn is_any_running(&self) -> bool {
@@ -91,7 +93,7 @@ impl Invocations {
 
 impl InvocationPermit<'_> {
     /// Returns whether the invocation was ended because memory was almost used up.
-    fn is_ended(&self) -> bool {
+    pub(super) fn is_ended(&self) -> bool {
         self.all.0.lock().get(&self.id).is_some_and(|one| one.ended)
     }
 }
@@ -174,145 +176,36 @@ impl Inner {
         let (id, cancel) = (uuid::Uuid::now_v7().simple().to_string(), self.stopping.child_token());
         let place = self.invocations.acquire(&id, cancel.clone()).ok_or_else(invoke_request::capacity_error)?;
         // Checked before anything is stored: an unusable schema is a bad request.
-        let form = match request.response_schema {
+        let form = match request.response_schema.clone() {
             Some(schema) => Some(invoke_request::form(schema).await?),
             None => None,
         };
         let created_at = now();
-        let begun = self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await;
-        begun?;
-        let facts = RunFacts {
-            run_id: id.clone(),
-            conversation_id: None,
-            agent_id: request.agent_name.clone(),
-            trace: telemetry::current_trace(),
-        };
-        let recorder = Recorder::begin(self.telemetry.get().cloned(), facts);
-        let subject = RunContext {
-            user_id: caller.user_id.clone(),
-            agent_id: request.agent_name.clone(),
-            conversation_id: String::new(),
-            // Providers number calls anew in each reply; an entry is found by message and call.
-            message_id: id.clone(),
-            run_id: id.clone(),
-        };
-        let (prompt, tools) = (&request.input.prompt, &request.tools);
-        let hooks = invocation_hooks::observer(&*self.agents, caller, &agent, &id, prompt, tools);
-        let record = CallRecord::new(subject, cancel.clone(), recorder.clone(), self.store.clone(), hooks);
-        let record = Arc::new(record);
-        let question = InvocationRequest {
-            prompt: request.input.prompt,
+        self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await?;
+        let tiers = self.agents.invocation_tiers();
+        let agent_name = request.agent_name.clone();
+        let execution = Execution {
+            id: id.clone(),
+            caller: caller.clone(),
+            time: invoke_request::time_limit(request.agent_tier, &tiers),
+            max_bytes: invoke_request::byte_limit(request.agent_tier, &tiers),
+            request,
+            agent,
             form,
-            tools: invoke_request::tools(request.tools, request.approved_tools),
-            observer: Some(record.clone()),
-            limits: invoke_request::limits(&request.limits),
-            time: invoke_request::time_limit(request.agent_tier, &self.agents.invocation_tiers()),
-            scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },
-            // Usage is recorded below, with the answer.
-            models: ModelUse::default(),
+            replaces_limits: false,
+            from: None,
+            state: None,
+            stream: None,
             cancel: cancel.clone(),
         };
-        let answer = {
-            let mut asked = pin!(agent::invoke(&agent, question));
-            tokio::select! {
-                answer = &mut asked => answer,
-                () = outside.cancelled() => {
-                    cancel.cancel();
-                    asked.await
-                }
-            }
-        };
-        let hooks = record.end().await.map(|hooks| (hooks, invocation_hooks::end(&id, &answer)));
-        let cost_usd = answer.replies.iter().filter_map(|reply| reply.usage.cost_usd).sum();
-        let steps = answer.replies.into_iter().map(|reply| step(&caller.user_id, &id, &request.agent_name, reply));
-        let steps: Vec<_> = steps.inspect(|step| recorder.replied(step)).collect();
-        let usage = InvocationUsage {
-            requests: u32::try_from(steps.len()).unwrap_or(u32::MAX),
-            total_tokens: answer.usage.input_tokens.saturating_add(answer.usage.output_tokens),
-            tool_calls: record.started(),
-            cost_usd,
-        };
-        let is_ended = place.is_ended() && matches!(answer.output, Err(InvokeError::Stopped));
-        let reason = match answer.output.as_ref().err() {
-            Some(_) if is_ended => EndReason::Memory,
-            error => error.map_or(EndReason::Done, ending::invocation_reason),
-        };
-        log_end(&id, &request.agent_name, reason, answer.output.as_ref().err());
-        let (status, output, mut error) = response(answer.output);
-        if is_ended {
-            error = Some(errors::ended_for_memory().message);
-        }
-        recorder.ended_as(outcome(status), reason);
-        let finish = FinishInvocation {
-            id: id.clone(),
-            status,
-            output: output.clone(),
-            error: error.clone(),
-            reason,
-            usage: serde_json::to_value(answer.usage).unwrap_or_default(),
-            now: now(),
-            steps,
-        };
-        self.store.finish_invocation(finish).await?;
-        if let Some((hooks, end)) = hooks {
+        let mut executed = self.execute(execution, outside).await;
+        let end = executed.end(place.is_ended());
+        executed.report(&id, &agent_name, &end);
+        self.store.finish_invocation(executed.finish(&id, &end)).await?;
+        if let Some((hooks, end)) = executed.hooks.take() {
             // There is no message that the hooks could add parts to.
             hooks.finish(end, cancel).await;
         }
-        let output = output.unwrap_or_default();
-        let (agent_name, reason) = (request.agent_name, Some(reason));
-        let invocation = Invocation { run_id: id, agent_name, status, output, error, reason, created_at };
-        Ok(CountedInvocation { invocation, usage })
+        Ok(CountedInvocation { invocation: end.invocation(id, agent_name, created_at), usage: executed.counted })
     }
-}
-
-/// Builds the row of a request to a model; those below are of sub-agents and of routines.
-fn step(owner: &str, id: &str, agent: &str, reply: InvocationReply) -> StepRecord {
-    let (call_id, agent) = match reply.below {
-        Some((call_id, agent)) => (Some(call_id), agent),
-        None => (None, agent.to_owned()),
-    };
-    StepRecord { call_id, ..steps::outside_conversation(owner, id, &agent, reply.usage) }
-}
-
-/// Returns the outcome in the terms of a run.
-fn outcome(status: InvocationStatus) -> &'static str {
-    match status {
-        InvocationStatus::Succeeded => "done",
-        InvocationStatus::Timeout => "timeout",
-        InvocationStatus::Running | InvocationStatus::Failed => "failed",
-    }
-}
-
-fn log_end(id: &str, agent: &str, reason: EndReason, error: Option<&InvokeError>) {
-    let reason = reason.name();
-    match error {
-        // The error quotes the model's answer, which must not be logged.
-        Some(InvokeError::SchemaMismatch(_)) => {
-            tracing::warn!(invocation = id, agent, reason, "an invocation's answer does not fit its schema");
-        }
-        Some(error) => tracing::warn!(invocation = id, agent, reason, cause = %error, "an invocation failed"),
-        None => tracing::info!(invocation = id, agent, reason, "an invocation ended"),
-    }
-}
-
-/// Returns the status, output and error message of an invocation. The cause of a failure is logged.
-fn response(output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>, Option<String>) {
-    let error = match output {
-        Ok(output) => return (InvocationStatus::Succeeded, Some(output), None),
-        Err(error) => error,
-    };
-    let status =
-        if matches!(error, InvokeError::TimedOut) { InvocationStatus::Timeout } else { InvocationStatus::Failed };
-    let text = match &error {
-        InvokeError::Model(error) => errors::model_error(error).message,
-        InvokeError::TimedOut => "There was no answer within the time limit of this tier.".to_owned(),
-        InvokeError::Stopped => ABANDONED.to_owned(),
-        InvokeError::UnknownPrice(model) => errors::unknown_price(model).message,
-        InvokeError::Limit(_) => "The agent reached its limit before it had an answer.".to_owned(),
-        InvokeError::InvalidCall(_) => errors::invalid_call().message,
-        InvokeError::NotRecorded => errors::not_saved().message,
-        InvokeError::TooLong => error.to_string(),
-        InvokeError::SchemaMismatch(_) | InvokeError::Unchecked(_) | InvokeError::NotAdmitted(_) => error.to_string(),
-    };
-    (status, None, Some(text))
 }

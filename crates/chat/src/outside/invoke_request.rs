@@ -107,6 +107,15 @@ pub(super) fn time_limit(tier: AgentTier, tiers: &InvocationTiers) -> Duration {
     }
 }
 
+/// Returns the most bytes that a run of a tier reads and writes.
+pub(super) fn byte_limit(tier: AgentTier, tiers: &InvocationTiers) -> u64 {
+    match tier {
+        AgentTier::Simple => tiers.simple_bytes,
+        AgentTier::Complex => tiers.complex_bytes,
+        AgentTier::Batch => tiers.batch_bytes,
+    }
+}
+
 /// Returns the limits of the request in the terms of an agent's.
 pub(super) fn limits(limits: &InvokeLimits) -> TurnLimits {
     TurnLimits {

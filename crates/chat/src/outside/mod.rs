@@ -1,9 +1,15 @@
-//! Model requests and tool calls outside of conversations: invocations by programs, routines, and
-//! trials by administrators.
+//! Model requests and tool calls outside of conversations: invocations by programs, runs that may wait,
+//! routines, and trials by administrators.
 
+mod agent_runs;
 mod call_record;
+mod chunk_stream;
+mod execute;
 mod invocation_hooks;
 pub(crate) mod invoke;
 mod invoke_request;
 pub(crate) mod routine;
 pub(crate) mod trial;
+
+pub use agent_runs::RunResponse;
+pub(crate) use agent_runs::add_handlers;

@@ -145,6 +145,7 @@ pub(crate) fn invocation_reason(error: &InvokeError) -> EndReason {
         InvokeError::UnknownPrice(_) => EndReason::UnknownPrice,
         InvokeError::NotAdmitted(_) => EndReason::Requests,
         InvokeError::Stopped => EndReason::Shutdown,
+        InvokeError::Waiting(_) => EndReason::Waiting,
         InvokeError::InvalidCall(_) => EndReason::InvalidCall,
         InvokeError::TooLong => EndReason::TooLong,
         InvokeError::NotRecorded => EndReason::Storage,

@@ -127,6 +127,8 @@ async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
             conversation_id: sink.run.identity.conversation_id.clone(),
             page_id: Some(start.page_id),
             token: start.token,
+            // The ids of calls are unique within the conversation.
+            key: sink.run.identity.conversation_id.clone(),
             // The agent adds its id.
             ..RunScope::default()
         },

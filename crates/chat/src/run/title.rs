@@ -245,6 +245,9 @@ async fn generate(
     cancel: CancellationToken,
 ) -> (Result<Option<String>, String>, Vec<StepRecord>) {
     let question = InvocationRequest {
+        replaces_limits: false,
+        asks: false,
+        from: None,
         // The message must not close the block and pass for instructions.
         prompt: format!("<message>\n{}\n</message>", text.replace("</message", "<\\/message")),
         form: None,

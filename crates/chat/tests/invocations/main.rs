@@ -1,6 +1,7 @@
 //! Invocations of agents by programs.
 
 mod record;
+mod runs;
 
 use agent::{Agent, RunSettings, TurnLimits};
 use chat::{AgentRequest, AgentSource, Caller, Chat, Hooks};
@@ -36,7 +37,7 @@ impl AgentSource for OneAgent {
 struct TestChat {
     chat: Chat,
     model: Arc<ScriptedModel>,
-    folder: TempDir,
+    folder: Arc<TempDir>,
     /// The calls of the tool that needs an approval.
     paid: Arc<Mutex<Vec<Value>>>,
     /// The calls of the tool that does not end.
@@ -64,7 +65,17 @@ async fn open_with(replies: Vec<Vec<Cue>>, settings: RunSettings) -> TestChat {
 }
 
 async fn open_with_hooks(replies: Vec<Vec<Cue>>, settings: RunSettings, hooks: Option<Arc<dyn Hooks>>) -> TestChat {
-    let (model, folder) = (Arc::new(ScriptedModel::new(replies)), TempDir::new().unwrap());
+    open_in(Arc::new(TempDir::new().unwrap()), replies, settings, hooks).await
+}
+
+/// Opens a chat on the database of a folder.
+async fn open_in(
+    folder: Arc<TempDir>,
+    replies: Vec<Vec<Cue>>,
+    settings: RunSettings,
+    hooks: Option<Arc<dyn Hooks>>,
+) -> TestChat {
+    let model = Arc::new(ScriptedModel::new(replies));
     let new = |name: &str| ToolSpec::new(name, "", json!({ "type": "object" }));
     let act = RecordingTool::new(new("act"), |input: Value, _| async move { Ok(json!({ "did": input })) });
     let pay = RecordingTool::new(ToolSpec { needs_approval: true, ..new("pay") }, |_, _| async { Ok(json!("paid")) });

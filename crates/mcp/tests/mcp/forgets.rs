@@ -46,6 +46,8 @@ struct Seen {
     runs: usize,
     /// The number of calls that arrived.
     calls: usize,
+    /// The idempotency keys of the calls that arrived.
+    keys: Vec<Value>,
     /// The tool's description.
     description: &'static str,
 }
@@ -73,7 +75,10 @@ async fn answer(State(server): State<Server>, method: Method, headers: HeaderMap
     let session: Option<usize> = headers.get("mcp-session-id").map(|id| id.to_str().unwrap().parse().unwrap());
     let (is_known, description) = {
         let mut seen = server.seen.lock().unwrap();
-        seen.calls += usize::from(message["method"] == "tools/call");
+        if message["method"] == "tools/call" {
+            seen.calls += 1;
+            seen.keys.push(message["params"]["_meta"]["chatwright/idempotencyKey"].clone());
+        }
         (session.is_none_or(|session| session > seen.forgotten), seen.description)
     };
     if !is_known {
@@ -258,6 +263,27 @@ async fn call_with_unknown_outcome_is_repeated_only_if_idempotent() {
     check(Forgotten::Loses(200, JSON, "")).await;
     check(Forgotten::Loses(200, JSON, r#"{"jsonrpc":"2.0","id":99,"result":{}}"#)).await;
     check(Forgotten::Loses(200, JSON, r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#)).await;
+}
+
+#[tokio::test]
+async fn repeated_call_has_the_same_idempotency_key() {
+    let scope =
+        |key: &str| contract::RunScope { user_id: "ada".into(), key: key.into(), ..contract::RunScope::default() };
+    let (server, peer) = Server::start(Forgotten::Breaks).await;
+    let call = async |call_id: &str, key: &str| {
+        let context =
+            ToolContext { may_repeat: true, call_id: call_id.into(), scope: Arc::new(scope(key)), ..context() };
+        assert_eq!(peer.call_as("ada", "work", json!({}), context).await, Ok(json!("done")));
+    };
+    call("a", "run").await;
+    server.forget();
+    // It runs, and its answer is lost; it is made again.
+    call("b", "run").await;
+    call("b", "").await;
+    let keys = server.seen.lock().unwrap().keys.clone();
+    assert_eq!((keys.len(), &keys[1]), (4, &keys[2]));
+    assert!(keys[0].is_string() && keys[0] != keys[1], "{keys:?}");
+    assert_eq!(keys[3], Value::Null, "a call of an unknown run has none");
 }
 
 /// Only one call hangs: those after it wait for the ping, and then use a new connection.

@@ -2,6 +2,7 @@
 //! tool runs and deleted with its entry in the audit log, so that recovery can log the calls that a
 //! dead server was executing.
 
+use crate::run::agent_runs::{InvocationProgress, record_progress};
 use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, AuditOutcome, GateDecision, Store, StoreError, audit};
 use serde_json::Value;
@@ -20,39 +21,52 @@ const LEFT: &str = "
     FROM invocation_calls c JOIN invocations i ON i.id = c.invocation_id
     WHERE i.status <> 'running' ORDER BY c.started_at, c.invocation_id, c.call_id LIMIT 1000";
 
-impl Store {
-    /// Records a call of an invocation before its tool runs; the tool must not run unless this
-    /// succeeds. `entry` is what the audit log will say if the call is interrupted; its run is the
-    /// invocation.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn invocation_call_started(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        let gates = serde_json::to_string(&entry.gates)
-            .map_err(|error| StoreError::Failed(format!("the decisions about a call cannot be encoded: {error}")))?;
-        let start = sql::query(START).bind(entry.run_id).bind(entry.call_id).bind(entry.agent_id).bind(entry.tool);
-        let start = start.bind(entry.arguments.to_string()).bind(gates).bind(entry.at);
-        self.write(move |db| Box::pin(async move { start.execute(db).await.map(drop).map_err(StoreError::from) })).await
-    }
+/// The calls of one invocation.
+const CALLS: &str = "
+    SELECT c.invocation_id, c.call_id, c.agent_id, c.tool, c.arguments, c.gates, i.owner
+    FROM invocation_calls c JOIN invocations i ON i.id = c.invocation_id
+    WHERE c.invocation_id = $1 ORDER BY c.started_at, c.call_id LIMIT 1000";
 
-    /// Appends the audit entries of calls of invocations that have ended, some of which may never
-    /// have started.
+impl Store {
+    /// Records what an invocation has done. A tool must not run unless its start was recorded: `started`
+    /// is what the audit log will say if the call is interrupted; its run is the invocation.
     ///
     /// # Errors
     /// The database failed; nothing is recorded then.
-    pub async fn invocation_calls_ended(&self, entries: Vec<AuditEntry>) -> Result<(), StoreError> {
-        if entries.is_empty() {
+    pub async fn record_invocation(&self, id: &str, progress: InvocationProgress) -> Result<(), StoreError> {
+        let id = id.to_owned();
+        self.write(move |db| Box::pin(async move { record_progress(db, &id, progress).await })).await
+    }
+}
+
+/// Records a call of an invocation before its tool runs.
+pub(super) async fn start(db: &mut Db, entry: AuditEntry) -> Result<(), StoreError> {
+    let gates = serde_json::to_string(&entry.gates)
+        .map_err(|error| StoreError::Failed(format!("the decisions about a call cannot be encoded: {error}")))?;
+    let start = sql::query(START).bind(entry.run_id).bind(entry.call_id).bind(entry.agent_id).bind(entry.tool);
+    start.bind(entry.arguments.to_string()).bind(gates).bind(entry.at).execute(db).await?;
+    Ok(())
+}
+
+/// Appends the audit entries of calls that have ended, some of which may never have started.
+pub(super) async fn end(db: &mut Db, entries: Vec<AuditEntry>) -> Result<(), StoreError> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    for AuditEntry { run_id, call_id, .. } in &entries {
+        sql::query(END).bind(run_id.as_str()).bind(call_id.as_str()).execute(&mut *db).await?;
+    }
+    audit::append_audit(db, entries).await
+}
+
+/// Logs the calls of an invocation as interrupted.
+pub(super) async fn interrupt(db: &mut Db, id: &str, now: i64) -> Result<(), StoreError> {
+    loop {
+        let rows = sql::query(CALLS).bind(id).fetch_all(&mut *db).await?;
+        if rows.is_empty() {
             return Ok(());
         }
-        self.write(move |db| {
-            Box::pin(async move {
-                for AuditEntry { run_id, call_id, .. } in &entries {
-                    sql::query(END).bind(run_id.as_str()).bind(call_id.as_str()).execute(&mut *db).await?;
-                }
-                audit::append_audit(db, entries).await
-            })
-        })
-        .await
+        end(db, rows.iter().map(|row| interrupted(row, now)).collect::<Result<_, _>>()?).await?;
     }
 }
 
@@ -63,11 +77,7 @@ pub(super) async fn interrupt_left(db: &mut Db, now: i64) -> Result<(), StoreErr
         if rows.is_empty() {
             return Ok(());
         }
-        let entries = rows.iter().map(|row| interrupted(row, now)).collect::<Result<Vec<_>, _>>()?;
-        for AuditEntry { run_id, call_id, .. } in &entries {
-            sql::query(END).bind(run_id.as_str()).bind(call_id.as_str()).execute(&mut *db).await?;
-        }
-        audit::append_audit(db, entries).await?;
+        end(db, rows.iter().map(|row| interrupted(row, now)).collect::<Result<_, _>>()?).await?;
     }
 }
 

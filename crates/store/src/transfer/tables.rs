@@ -21,6 +21,7 @@ pub(crate) const CORE_TABLES: &[Table] = &[
     table("run_events", "no"),
     table("tool_calls", "conversation_id, call_id"),
     table("invocations", "id"),
+    table("agent_runs", "id"),
     table("invocation_calls", "invocation_id, call_id"),
     table("audit", "no"),
     table("grants", "id"),

@@ -25,6 +25,7 @@ use crate::section::{Context, operator, rule_entry, type_of};
 use crate::section_type::{SectionPlace, Sections};
 use crate::shape::{self, Shape, check_value, list_items, suggest};
 use crate::source::{Location, Node, PathStep};
+use agent::ToolStrategy;
 use contract::ToolChoice;
 use entry::{AgentEntry, AgentProperties};
 use indexmap::IndexMap;
@@ -231,6 +232,11 @@ fn check_tool_names<'t>(
     }
     for (index, name) in settings.active_tools.iter().flatten().enumerate() {
         check(name, &[PathStep::Key("activeTools"), PathStep::Index(index)]);
+    }
+    if let ToolStrategy::Pipeline(names) = &settings.tool_strategy {
+        for (index, name) in names.iter().enumerate() {
+            check(name, &[PathStep::Key("toolStrategy"), PathStep::Key("pipeline"), PathStep::Index(index)]);
+        }
     }
     for (number, rule) in settings.prepare_step.iter().enumerate() {
         let rule_at = [PathStep::Key("prepareStep"), PathStep::Index(number)];
