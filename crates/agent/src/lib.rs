@@ -19,7 +19,7 @@ pub use contract::ReplyUsage;
 pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
 pub use invoke::{
     AnswerForm, InvocationObserver, InvocationReply, InvocationRequest, InvocationResult, InvocationTools, InvokeError,
-    SchemaError, invoke,
+    SchemaError, ToolFailure, ToolOutcome, ToolRequest, call_tool, invoke,
 };
 pub use limits::TurnLimits;
 pub use limits::turn_usage::TurnUsage;

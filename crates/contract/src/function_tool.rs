@@ -115,6 +115,7 @@ mod tests {
             reports: CallReports::default(),
             may_repeat: false,
             models: ModelUse::default(),
+            idempotency_key: None,
         };
         let call = async |input| tool.call(input, context()).await.map_err(|error| error.to_string());
         assert_eq!(call(json!({ "part": "bolt" })).await, Ok(json!({ "part": "bolt", "count": null })));

@@ -266,6 +266,9 @@ pub struct ToolContext {
     pub may_repeat: bool,
     /// Meters the requests to models that the tool makes itself.
     pub models: ModelUse,
+    /// A key that is the same whenever this call is made again, for services that recognize
+    /// repetitions by it. `None` if the caller of the tool repeats nothing.
+    pub idempotency_key: Option<Arc<str>>,
 }
 
 /// A source of tools that are known only when a turn begins, such as a server that may be down or

@@ -38,12 +38,12 @@ impl Tool for CallerEndpointTool {
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        let ToolContext { scope, cancel, models, reports, .. } = context;
+        let ToolContext { scope, cancel, models, reports, idempotency_key, .. } = context;
         let caller = CallContext {
             user_id: scope.user_id.clone(),
             gate: self.gate.clone(),
             models,
-            idempotency_key: None,
+            idempotency_key: idempotency_key.map(|key| key.to_string()),
             cancel,
             reports,
         };

@@ -10,7 +10,7 @@ use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, McpTransport, PROBE_T
 use contract::{OmittedTool, ToolContext, ToolError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
-    PaginatedRequestParams, PingRequest, RequestId, ServerResult,
+    PaginatedRequestParams, PingRequest, RequestId, RequestParamsMeta, ServerResult,
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::Transport;
@@ -18,6 +18,9 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, watch};
+
+/// The key in `_meta` of a call that is the same whenever the call is made again.
+const IDEMPOTENCY_KEY: &str = "idempotencyKey";
 
 /// An open connection to an MCP server.
 pub(crate) struct Connection {
@@ -132,7 +135,11 @@ impl Connection {
         context: ToolContext,
         gone: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Value, RequestError> {
-        let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        if let Some(key) = &context.idempotency_key {
+            params.meta_or_default().insert(IDEMPOTENCY_KEY.to_owned(), Value::from(&**key));
+        }
+        let request = CallToolRequest::new(params);
         let sent = self
             .service
             .peer()

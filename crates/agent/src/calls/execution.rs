@@ -52,6 +52,8 @@ pub(crate) struct CallScope {
     pub(crate) tools_changed: Arc<AtomicBool>,
     /// The permit of the agent, from which its sub-agents get theirs.
     pub(crate) permit: AgentPermit,
+    /// The key of the only call of the run, if a program makes it.
+    pub(crate) idempotency_key: Option<Arc<str>>,
 }
 
 /// A call that can run.
@@ -226,7 +228,7 @@ async fn run_tool(
     caller: CallScope,
     (reports, record): (CallReports, EventRecorder),
 ) -> Result<Value, ToolError> {
-    let CallScope { scope, cancel, meter, .. } = caller;
+    let CallScope { scope, cancel, meter, idempotency_key, .. } = caller;
     let may_repeat = tool.spec().annotations.idempotent;
     let models = ModelUse::new(Arc::new(CallMeter {
         meter,
@@ -234,6 +236,6 @@ async fn run_tool(
         call_id: call.id.clone(),
         agent_id: scope.agent_id.clone(),
     }));
-    let context = ToolContext { call_id: call.id, scope, cancel, reports, may_repeat, models };
+    let context = ToolContext { call_id: call.id, scope, cancel, reports, may_repeat, models, idempotency_key };
     tool.call(call.input, context).await
 }

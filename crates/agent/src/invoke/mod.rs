@@ -2,6 +2,7 @@
 //! answer is text, or JSON that fits a schema.
 
 mod answer;
+mod tool_call;
 mod tools;
 
 use crate::calls::meter::unknown_price_error;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::GivenApprovals;
+pub use tool_call::{ToolFailure, ToolOutcome, ToolRequest, call_tool};
 pub use tools::{InvocationObserver, InvocationTools};
 
 /// The maximum size of an answer in bytes; a longer one is truncated.

@@ -60,13 +60,13 @@ struct Running {
 }
 
 /// The permit of a running invocation.
-struct InvocationPermit<'a> {
+pub(super) struct InvocationPermit<'a> {
     all: &'a Invocations,
     id: String,
 }
 
 impl Invocations {
-    fn acquire(&self, id: &str, cancel: CancellationToken) -> Option<InvocationPermit<'_>> {
+    pub(super) fn acquire(&self, id: &str, cancel: CancellationToken) -> Option<InvocationPermit<'_>> {
         let mut running = self.0.lock();
         if running.len() >= MAX_AT_ONCE {
             return None;
@@ -91,7 +91,7 @@ impl Invocations {
 
 impl InvocationPermit<'_> {
     /// Returns whether the invocation was ended because memory was almost used up.
-    fn is_ended(&self) -> bool {
+    pub(super) fn is_ended(&self) -> bool {
         self.all.0.lock().get(&self.id).is_some_and(|one| one.ended)
     }
 }
@@ -266,7 +266,7 @@ impl Inner {
 }
 
 /// Builds the row of a request to a model; those below are of sub-agents and of routines.
-fn step(owner: &str, id: &str, agent: &str, reply: InvocationReply) -> StepRecord {
+pub(super) fn step(owner: &str, id: &str, agent: &str, reply: InvocationReply) -> StepRecord {
     let (call_id, agent) = match reply.below {
         Some((call_id, agent)) => (Some(call_id), agent),
         None => (None, agent.to_owned()),
@@ -275,7 +275,7 @@ fn step(owner: &str, id: &str, agent: &str, reply: InvocationReply) -> StepRecor
 }
 
 /// Returns the outcome in the terms of a run.
-fn outcome(status: InvocationStatus) -> &'static str {
+pub(super) fn outcome(status: InvocationStatus) -> &'static str {
     match status {
         InvocationStatus::Succeeded => "done",
         InvocationStatus::Timeout => "timeout",

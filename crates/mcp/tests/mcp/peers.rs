@@ -97,6 +97,7 @@ pub(crate) fn context() -> ToolContext {
         reports: contract::CallReports::default(),
         may_repeat: false,
         models: contract::ModelUse::default(),
+        idempotency_key: None,
     }
 }
 

@@ -111,6 +111,7 @@ pub(crate) fn caller() -> ToolContext {
         reports: contract::CallReports::default(),
         may_repeat: false,
         models: contract::ModelUse::default(),
+        idempotency_key: None,
     }
 }
 

@@ -82,6 +82,7 @@ fn tool_context() -> ToolContext {
         reports: CallReports::default(),
         may_repeat: false,
         models: ModelUse::default(),
+        idempotency_key: None,
     }
 }
 

@@ -127,5 +127,6 @@ fn context() -> ToolContext {
         reports: contract::CallReports::default(),
         may_repeat: false,
         models: contract::ModelUse::default(),
+        idempotency_key: None,
     }
 }
