@@ -35,6 +35,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0024_event_claims",
     "0025_jobs",
     "0026_calls_of_invocations",
+    "0027_events",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -49,6 +50,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0024_event_claims",
     "0025_jobs",
     "0026_calls_of_invocations",
+    "0027_events",
 ];
 
 /// Returns the migrations for SQLite.
