@@ -106,7 +106,12 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Creates a run that does not know the tools of its sources yet.
-    fn new(agent: &'a Agent, turn: TurnInput, above: Option<ParentContext>, cancel: CancellationToken) -> Self {
+    pub(crate) fn new(
+        agent: &'a Agent,
+        turn: TurnInput,
+        above: Option<ParentContext>,
+        cancel: CancellationToken,
+    ) -> Self {
         let earlier = turn.earlier;
         let is_sub_agent = above.is_some();
         let (meter, mut policies, permit) = match above {
@@ -208,7 +213,7 @@ impl<'a> Run<'a> {
 
     /// Asks the sources for their tools, and compiles what the agent offers. A run that is stopped
     /// meanwhile ends at its next step.
-    async fn gather_tools<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+    pub(crate) async fn gather_tools<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
         let CallScope { scope, exposure, cancel, .. } = &self.caller;
         let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
         self.agent = gathered.map_err(|SinkClosed| RunFailure::Sink)?;

@@ -20,6 +20,7 @@ mod upkeep;
 
 pub use admission::memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
 pub use admission::quota::QuotaUsage;
+pub use agent::ToolFailure;
 pub use agents::{AgentRequest, AgentSource, SubmissionLimits};
 pub use caller::{Caller, SiteClaims};
 pub use chat::Chat;
@@ -32,6 +33,7 @@ pub use history::share::SharedSnapshot;
 pub use outside::RunResponse;
 pub use outside::invoke::{CountedInvocation, InvocationUsage};
 pub use outside::routine::RoutineMeters;
+pub use outside::tool_call::{CountedToolCall, ToolCallRequest};
 pub use outside::trial::{TrialRequest, TrialResult};
 pub use record::steps::ConversationUsage;
 pub use record::telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, current_trace, traced};

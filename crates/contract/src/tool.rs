@@ -278,8 +278,7 @@ impl ToolContext {
         let key = &self.scope.key;
         (!key.is_empty()).then(|| {
             let digest = Sha256::digest(format!("{}:{key}/{}", key.len(), self.call_id));
-            let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-            format!("call-{digits}")
+            format!("call-{}", hex::encode(&digest[..16]))
         })
     }
 }

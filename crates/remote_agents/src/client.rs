@@ -15,6 +15,9 @@ use url::Url;
 /// The header of the API key.
 const API_KEY: &str = "x-api-key";
 
+/// The header of a key that is the same whenever a request is made again.
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
 /// The client of one server.
 pub(crate) struct RemoteClient {
     egress: Egress,
@@ -35,6 +38,8 @@ pub(crate) struct RemoteRequest<'a> {
     /// The JSON body of a POST request; without it the request is a GET.
     pub(crate) body: Option<Value>,
     pub(crate) behalf: Requester<'a>,
+    /// A key that is the same whenever the request is made again.
+    pub(crate) idempotency_key: Option<&'a str>,
     /// The time limit of the whole request.
     pub(crate) time: Duration,
     /// The maximum size of the answer in bytes.
@@ -109,12 +114,15 @@ impl RemoteClient {
     }
 
     async fn send(&self, question: RemoteRequest<'_>) -> Result<RemoteReply, RemoteError> {
-        let RemoteRequest { path, body, behalf, time, max_bytes } = question;
+        let RemoteRequest { path, body, behalf, idempotency_key, time, max_bytes } = question;
         let (mut headers, mut secrets) = (self.headers.clone(), self.secrets.clone());
         if let (Some(UserToken::Own), Requester::User(token)) = (&self.user_token, behalf) {
             let token = SecretString::from(token.ok_or(RemoteError::NoToken)?.expose());
             headers.insert(AUTHORIZATION, bearer(&token).map_err(|_| RemoteError::Token)?);
             secrets = secrets.with(&token);
+        }
+        if let Some(key) = idempotency_key.and_then(|key| HeaderValue::from_str(key).ok()) {
+            headers.insert(IDEMPOTENCY_KEY, key);
         }
         let method = if body.is_some() { Method::POST } else { Method::GET };
         let (url, body) = (self.address(path), body.map(|body| body.to_string().into_bytes()));

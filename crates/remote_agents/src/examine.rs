@@ -142,7 +142,8 @@ async fn ask(client: &RemoteClient, request: ExamineRequest<'_>) -> Result<Remot
         ExamineRequest::Tool(name) => (["tools", name], Some(json!({}))),
         ExamineRequest::Resource => (["resource", ""], Some(json!({}))),
     };
-    let question = RemoteRequest { path, body, behalf: Requester::Nobody, time: TIME, max_bytes: MAX_ANSWER };
+    let behalf = Requester::Nobody;
+    let question = RemoteRequest { path, body, behalf, idempotency_key: None, time: TIME, max_bytes: MAX_ANSWER };
     client.ask(question).await.map_err(|error| error.to_string())
 }
 

@@ -45,10 +45,11 @@ impl RemoteTool {
         self
     }
 
-    async fn run(&self, token: Option<&Bearer>, input: Value) -> Result<Value, ToolError> {
+    async fn run(&self, token: Option<&Bearer>, key: Option<&str>, input: Value) -> Result<Value, ToolError> {
         let (path, time) = (["tools", self.remote_name.as_str()], self.client.call_time);
         let behalf = Requester::User(token);
-        let question = RemoteRequest { path, body: Some(input), behalf, time, max_bytes: MAX_RESULT };
+        let question =
+            RemoteRequest { path, body: Some(input), behalf, idempotency_key: key, time, max_bytes: MAX_RESULT };
         answer::result(&self.client.ask(question).await.map_err(|error| unanswered(&error))?)
     }
 }
@@ -74,7 +75,7 @@ impl Tool for RemoteTool {
                 () = context.cancel.cancelled() => {
                     Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."))
                 }
-                result = self.run(context.scope.token.as_ref(), input) => result,
+                result = self.run(context.scope.token.as_ref(), context.idempotency_key().as_deref(), input) => result,
             }
         })
     }

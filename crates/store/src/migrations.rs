@@ -36,6 +36,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0025_jobs",
     "0026_calls_of_invocations",
     "0027_agent_runs",
+    "0028_events",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -51,6 +52,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0025_jobs",
     "0026_calls_of_invocations",
     "0027_agent_runs",
+    "0028_events",
 ];
 
 /// Returns the migrations for SQLite.

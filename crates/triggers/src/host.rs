@@ -8,7 +8,7 @@ use operators::Operators;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
-use workflows::{RunEnd, StartOutcome, TriggeredRun, check_input, ends, start_in};
+use workflows::{ReportedEvent, RunEnd, StartOutcome, TriggeredRun, check_input, ends, report_event, start_in};
 
 /// The engine of workflows.
 pub(crate) trait Host: Send + Sync + 'static {
@@ -20,6 +20,9 @@ pub(crate) trait Host: Send + Sync + 'static {
 
     /// Starts a run in a transaction.
     fn start<'a>(&'a self, db: &'a mut Db, run: TriggeredRun) -> BoxFuture<'a, Result<StartOutcome, StoreError>>;
+
+    /// Stores an event for which runs wait. Returns false if none does.
+    fn report(&self, reported: ReportedEvent) -> BoxFuture<'_, Result<bool, StoreError>>;
 
     /// Returns how these runs have ended; those that have not are left out.
     fn ends(&self, run_ids: Vec<String>) -> BoxFuture<'_, Result<HashMap<String, RunEnd>, StoreError>>;
@@ -39,6 +42,12 @@ impl Host for WorkflowHost {
 
     fn start<'a>(&'a self, db: &'a mut Db, run: TriggeredRun) -> BoxFuture<'a, Result<StartOutcome, StoreError>> {
         Box::pin(async move { start_in(db, self.0.chat.jobs(), &self.0.current.config(), run).await })
+    }
+
+    fn report(&self, reported: ReportedEvent) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(
+            async move { report_event(&self.0.store, self.0.chat.jobs(), &self.0.current.config(), reported).await },
+        )
     }
 
     fn ends(&self, run_ids: Vec<String>) -> BoxFuture<'_, Result<HashMap<String, RunEnd>, StoreError>> {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod awaited;
 mod check;
 mod console;
 mod definition;
@@ -12,6 +13,7 @@ mod store;
 mod triggered;
 mod value;
 
+pub use awaited::{ReportedEvent, report_event};
 pub use definition::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookSender, WebhookTrigger};
 pub use triggered::{
     RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, triggered_workflows,
@@ -32,6 +34,12 @@ use web::times::now_millis;
 const RETENTION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// How often ended runs are deleted, and runs without a job are found.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(5 * 60);
+/// How often events of the product are looked for, while a run waits for one.
+const EVENTS_INTERVAL: Duration = Duration::from_secs(2);
+/// How often it is looked whether people are to be reminded.
+const REMIND_INTERVAL: Duration = Duration::from_secs(5);
+/// How long an event is kept.
+const EVENT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Sorts after all ids, which have hexadecimal digits.
 const AFTER_ALL: &str = "g";
 
@@ -56,10 +64,26 @@ impl Capability for WorkflowRuns {
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
-        let advance = engine::handler(Arc::new(engine::ContextHost(context.clone())));
+        let host = Arc::new(engine::ContextHost(context.clone()));
+        let advance = engine::handler(host.clone());
         let runs = Runs::from(context);
+        let (for_events, for_reminders) = (context.clone(), runs.clone());
+        let events = move || {
+            let context = for_events.clone();
+            async move { Ok(engine::look_for_events(&Runs::from(&context), &context.current.operators()).await?) }
+        };
+        let remind = move || {
+            let runs = for_reminders.clone();
+            async move { Ok(engine::remind(&runs).await?) }
+        };
         let sweep = move || sweep(runs.clone());
-        vec![Job::handler(advance), Job::recurring("workflows.sweep", SWEEP_INTERVAL, sweep)]
+        vec![
+            Job::handler(advance),
+            Job::handler(engine::match_handler(host)),
+            Job::recurring("workflows.events", EVENTS_INTERVAL, events),
+            Job::recurring("workflows.remind", REMIND_INTERVAL, remind),
+            Job::recurring("workflows.sweep", SWEEP_INTERVAL, sweep),
+        ]
     }
 }
 
@@ -68,6 +92,7 @@ impl Capability for WorkflowRuns {
 async fn sweep(runs: Runs) -> anyhow::Result<()> {
     let now = now_millis();
     while store::delete_ended_before(&runs.store, now - RETENTION.as_millis() as i64).await? {}
+    while runs.store.prune_events(now - EVENT_RETENTION.as_millis() as i64).await? {}
     let before = now - SWEEP_INTERVAL.as_millis() as i64;
     for (run_id, owner) in store::open_without(&runs.store, engine::ADVANCE.name(), before).await? {
         tracing::warn!(run = run_id, "a workflow's run had no job");

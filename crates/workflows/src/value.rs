@@ -6,9 +6,11 @@ mod references;
 pub(crate) use references::{Place, Reference, references};
 
 use crate::plan::{Frame, RunFacts};
-use operators::{Ambient, Scope, evaluate_fully, evaluate_source, operator};
+use operators::{Ambient, Operators, Scope, evaluate_fully, evaluate_source, operator};
 use path::ValuePath;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::cell::Cell;
 
 /// The operators that read a value in a workflow.
@@ -54,36 +56,100 @@ impl Ambient for Repeatable {
 /// # Errors
 /// One line for whoever reads the run.
 pub(crate) fn evaluate(value: &Value, moment: Moment<'_>) -> Result<Value, String> {
-    let Moment { facts, frame, at, path } = moment;
-    let found = references(value);
-    if found.is_empty() && !operators::is_dynamic(value) {
+    if references(value).is_empty() && !operators::is_dynamic(value) {
         return Ok(value.clone());
     }
-    let mut items = frame.items();
-    // A path becomes an operator that reads its result, so that what a step has returned is never
-    // taken for a path or an operator.
-    let mut paths = 0;
-    let value = replace_paths(value, &mut |text| {
-        let name = format!("$ {paths}");
-        paths += 1;
-        items.insert(name.clone(), resolve(text, moment)?);
-        Ok(json!({ "_item": name }))
-    })?;
-    let steps = Value::Object(visible_steps(&found, frame));
-    let (items, error) = (Value::Object(items), frame.error());
-    let ambient = Repeatable { at, seed: Cell::new(seed(&[&facts.run_id, path])) };
-    let scope = Scope {
-        input: Some(&facts.input),
-        user: Some(&facts.user),
-        step: Some(&steps),
-        item: Some(&items),
-        error,
-        expressions: Some(evaluate_source),
-        operators: Some(&facts.operators),
-        ambient: Some(&ambient),
-        ..Scope::default()
-    };
-    evaluate_fully(&value, &scope, || false).map_err(|error| error.to_string())
+    let bound = Bound::new(value, moment)?;
+    bound.evaluate(None, &moment.facts.operators)
+}
+
+/// Returns a condition over an event, as JSON, with all that it reads beside the event.
+///
+/// # Errors
+/// As [`evaluate`]; or it reads too much.
+pub(crate) fn bind(value: &Value, moment: Moment<'_>) -> Result<Value, String> {
+    let mut bound = Bound::new(value, moment)?;
+    // Only sources may read the input by another way than an operator of their own.
+    let text = value.to_string();
+    if !text.contains("input") {
+        bound.input = Cow::Owned(Value::Null);
+    }
+    let bound = serde_json::to_value(bound).map_err(|error| error.to_string())?;
+    match bound.to_string().len() > MAX_BOUND {
+        true => Err(format!("the condition reads more than {MAX_BOUND} bytes")),
+        false => Ok(bound),
+    }
+}
+
+/// Returns whether an event meets a condition that [`bind`] has returned.
+///
+/// # Errors
+/// One line for whoever reads the run.
+pub(crate) fn is_met(condition: &Value, event: &Value, operators: &Operators) -> Result<bool, String> {
+    let bound: Bound<'_> =
+        serde_json::from_value(condition.clone()).map_err(|_| "the condition is damaged".to_owned())?;
+    Ok(operators::is_truthy(&bound.evaluate(Some(event), operators)?))
+}
+
+/// The most bytes of a condition with what it reads.
+const MAX_BOUND: usize = 64 << 10;
+
+/// A value with all that it reads.
+#[derive(Debug, Deserialize, Serialize)]
+struct Bound<'a> {
+    value: Value,
+    input: Cow<'a, Value>,
+    user: Cow<'a, Value>,
+    steps: Value,
+    items: Value,
+    error: Option<Cow<'a, Value>>,
+    at: i64,
+    seed: u64,
+}
+
+impl<'a> Bound<'a> {
+    fn new(value: &Value, moment: Moment<'a>) -> Result<Self, String> {
+        let Moment { facts, frame, at, path } = moment;
+        let found = references(value);
+        let mut items = frame.items();
+        // A path becomes an operator that reads its result, so that what a step has returned is never
+        // taken for a path or an operator.
+        let mut paths = 0;
+        let value = replace_paths(value, &mut |text| {
+            let name = format!("$ {paths}");
+            paths += 1;
+            items.insert(name.clone(), resolve(text, moment)?);
+            Ok(json!({ "_item": name }))
+        })?;
+        let steps = Value::Object(visible_steps(&found, frame));
+        Ok(Self {
+            value,
+            input: Cow::Borrowed(&facts.input),
+            user: Cow::Borrowed(&facts.user),
+            steps,
+            items: Value::Object(items),
+            error: frame.error().map(Cow::Borrowed),
+            at,
+            seed: seed(&[&facts.run_id, path]),
+        })
+    }
+
+    fn evaluate(&self, event: Option<&Value>, operators: &Operators) -> Result<Value, String> {
+        let ambient = Repeatable { at: self.at, seed: Cell::new(self.seed) };
+        let scope = Scope {
+            input: Some(&self.input),
+            user: Some(&self.user),
+            step: Some(&self.steps),
+            item: Some(&self.items),
+            error: self.error.as_deref(),
+            event,
+            expressions: Some(evaluate_source),
+            operators: Some(operators),
+            ambient: Some(&ambient),
+            ..Scope::default()
+        };
+        evaluate_fully(&self.value, &scope, || false).map_err(|error| error.to_string())
+    }
 }
 
 /// Returns the results that a value reads.

@@ -73,7 +73,7 @@ impl Run<'_> {
 
     /// Runs the calls that can run. Returns the results, and the names of the tools that ran or
     /// wait for the user.
-    async fn run_calls<S: EventSink>(
+    pub(crate) async fn run_calls<S: EventSink>(
         &mut self,
         calls: Vec<CheckedCall>,
         run: bool,

@@ -3,6 +3,7 @@
 
 mod answer;
 mod checkpoint;
+mod tool_call;
 mod tools;
 
 use crate::calls::meter::unknown_price_error;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+pub use tool_call::{ToolFailure, ToolOutcome, ToolRequest, call_tool};
 use tools::GivenApprovals;
 pub use tools::{InvocationObserver, InvocationTools};
 

@@ -262,7 +262,7 @@ impl Executed {
 }
 
 /// Returns the outcome in the terms of a run.
-fn outcome(status: InvocationStatus) -> &'static str {
+pub(super) fn outcome(status: InvocationStatus) -> &'static str {
     match status {
         InvocationStatus::Succeeded => "done",
         InvocationStatus::Timeout => "timeout",

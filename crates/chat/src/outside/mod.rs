@@ -9,6 +9,7 @@ mod invocation_hooks;
 pub(crate) mod invoke;
 mod invoke_request;
 pub(crate) mod routine;
+pub(crate) mod tool_call;
 pub(crate) mod trial;
 
 pub use agent_runs::RunResponse;

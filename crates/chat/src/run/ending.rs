@@ -3,7 +3,7 @@
 
 use crate::errors;
 use crate::stream::live::LiveRun;
-use agent::{Ending, InvokeError, Limit, RunSettings};
+use agent::{Ending, InvokeError, Limit, RunSettings, ToolFailure};
 use contract::{ModelError, ModelErrorKind};
 use std::time::Duration;
 use wire::{EndReason, ErrorCode, UserError};
@@ -149,6 +149,18 @@ pub(crate) fn invocation_reason(error: &InvokeError) -> EndReason {
         InvokeError::InvalidCall(_) => EndReason::InvalidCall,
         InvokeError::TooLong => EndReason::TooLong,
         InvokeError::NotRecorded => EndReason::Storage,
+    }
+}
+
+/// Returns why a program's call of a tool has no result.
+pub(crate) fn tool_reason(failure: &ToolFailure) -> EndReason {
+    match failure {
+        ToolFailure::Refused(_) => EndReason::InvalidCall,
+        ToolFailure::Limit(limit, _) => limit_reason(*limit),
+        ToolFailure::TimedOut(_) => EndReason::Time,
+        ToolFailure::Stopped => EndReason::Shutdown,
+        ToolFailure::NotRecorded => EndReason::Storage,
+        ToolFailure::Failed(_) => EndReason::Other,
     }
 }
 

@@ -1,8 +1,20 @@
 //! What has happened in a time: events of the product, found in the tables in which they are stored.
 
+use super::outbox;
 use crate::sql::{self, Row};
 use crate::{Store, StoreError};
 use serde_json::{Map, Value};
+
+/// Finds events that [`append_event`](crate::append_event) has stored.
+macro_rules! emitted {
+    ($name:literal) => {
+        concat!(
+            "SELECT at, event_key AS key, data FROM events WHERE name = '",
+            $name,
+            "' AND at >= $1 AND (at > $1 OR event_key > $2) AND at <= $3 ORDER BY at, event_key LIMIT $4"
+        )
+    };
+}
 
 /// A kind of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,11 +27,22 @@ pub enum EventKind {
     FeedbackGiven,
     /// An account was created.
     UserCreated,
+    /// A document was read, and can be searched.
+    DocumentReady,
+    /// A person was reminded of a question of a workflow.
+    TaskReminded,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::RunEnded, Self::ApprovalWaiting, Self::FeedbackGiven, Self::UserCreated];
+    pub const ALL: [Self; 6] = [
+        Self::RunEnded,
+        Self::ApprovalWaiting,
+        Self::FeedbackGiven,
+        Self::UserCreated,
+        Self::DocumentReady,
+        Self::TaskReminded,
+    ];
 
     /// Returns the name, for configs and programs.
     pub const fn name(self) -> &'static str {
@@ -28,6 +51,8 @@ impl EventKind {
             Self::ApprovalWaiting => "approval.waiting",
             Self::FeedbackGiven => "feedback.given",
             Self::UserCreated => "user.created",
+            Self::DocumentReady => "document.ready",
+            Self::TaskReminded => "task.reminded",
         }
     }
 
@@ -36,12 +61,20 @@ impl EventKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Returns whether events of this kind are stored with [`append_event`](crate::append_event), so
+    /// that they have numbers.
+    pub const fn is_emitted(self) -> bool {
+        matches!(self, Self::DocumentReady | Self::TaskReminded)
+    }
+
     const fn query(self) -> &'static str {
         match self {
             Self::RunEnded => RUNS_ENDED,
             Self::ApprovalWaiting => RUNS_WAITING,
             Self::FeedbackGiven => FEEDBACK,
             Self::UserCreated => USERS,
+            Self::DocumentReady => emitted!("document.ready"),
+            Self::TaskReminded => emitted!("task.reminded"),
         }
     }
 }
@@ -110,6 +143,13 @@ impl Store {
 }
 
 fn event(kind: EventKind, row: &Row) -> Result<StoredEvent, StoreError> {
+    if kind.is_emitted() {
+        return Ok(StoredEvent {
+            at: row.try_get("at")?,
+            key: row.try_get("key")?,
+            data: named(outbox::data(row)?, kind),
+        });
+    }
     let mut data = Map::new();
     data.insert("name".to_owned(), kind.name().into());
     let names: &[&str] = match kind {
@@ -118,6 +158,7 @@ fn event(kind: EventKind, row: &Row) -> Result<StoredEvent, StoreError> {
         }
         EventKind::FeedbackGiven => &["conversationId", "messageId", "userId", "agentId", "rating", "reason"],
         EventKind::UserCreated => &["userId", "userName"],
+        EventKind::DocumentReady | EventKind::TaskReminded => &[],
     };
     for name in names {
         let value: Option<String> = row.try_get(*name)?;
@@ -126,4 +167,12 @@ fn event(kind: EventKind, row: &Row) -> Result<StoredEvent, StoreError> {
         }
     }
     Ok(StoredEvent { at: row.try_get("at")?, key: row.try_get("key")?, data: data.into() })
+}
+
+/// Adds the name of an event to its data.
+fn named(mut data: Value, kind: EventKind) -> Value {
+    if let Value::Object(data) = &mut data {
+        data.insert("name".to_owned(), kind.name().into());
+    }
+    data
 }

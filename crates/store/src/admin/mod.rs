@@ -9,6 +9,7 @@ mod events;
 mod feedback;
 mod grants;
 mod health;
+mod outbox;
 mod usage;
 mod users;
 
@@ -19,6 +20,7 @@ pub use events::{EventKind, StoredEvent};
 pub use feedback::{FeedbackRow, FeedbackSort};
 pub use grants::{AdminGrant, GrantFilter, GrantSort};
 pub use health::{MAX_RECENT_CALLS, MAX_RECENT_RUNS, RecentRun, ToolHealth};
+pub use outbox::{NewEvent, NumberedEvent, append_event};
 pub use usage::{AgentUsage, DayUsage, UsageTotals};
 pub use users::{ChangeUserOutcome, UserChange, UserFilter, UserRow, UserSort};
 

@@ -41,6 +41,7 @@ pub(crate) const CORE_TABLES: &[Table] = &[
     table("usage_days", "owner, day, agent_id"),
     table("secrets", "name"),
     table("jobs", "id"),
+    table("events", "name, event_key"),
 ];
 
 /// The tables that are not transferred with those of this crate. Migration 16 creates tables of a

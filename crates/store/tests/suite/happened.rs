@@ -3,7 +3,7 @@
 use crate::admin::add;
 use crate::support::{begin, end, on_each_database, turn};
 use serde_json::json;
-use store::{EventKind, FinishRun, StoredEvent};
+use store::{EventKind, FinishRun, NewEvent, StoredEvent, append_event};
 use wire::EndReason;
 use wire::api::Outcome;
 use wire::change::{Feedback, Rating};
@@ -40,6 +40,49 @@ async fn events_are_found_by_time() {
         check(EventKind::UserCreated, (12, "grace"), &[]).await;
         let names: Vec<_> = EventKind::ALL.iter().map(|kind| EventKind::from_name(kind.name())).collect();
         assert_eq!(names, EventKind::ALL.map(Some));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn emitted_events_are_stored_once_and_numbered() {
+    on_each_database(async |store| {
+        let emit = async |name: &str, key: &str, at: i64| {
+            let event = NewEvent {
+                name: name.to_owned(),
+                key: key.to_owned(),
+                at,
+                data: json!({ "documentId": key }),
+                roles: (name == "order.shipped").then(|| vec!["clerk".to_owned()]),
+            };
+            store.write(move |db| Box::pin(async move { append_event(db, event).await })).await.unwrap()
+        };
+        assert!(emit("document.ready", "a", 10).await);
+        assert!(emit("order.shipped", "a", 11).await);
+        assert!(!emit("document.ready", "a", 12).await);
+        assert!(emit("document.ready", "b", 20).await);
+        let found = store.events_between(EventKind::DocumentReady, (10, "a"), 20, 9).await.unwrap();
+        let ready = json!({ "name": "document.ready", "documentId": "b" });
+        assert_eq!(found.iter().map(|event| &event.data).collect::<Vec<_>>(), [&ready]);
+        let after = async |name: &str, no: i64| {
+            let found = store.events_after(name, no, 9).await.unwrap();
+            found.into_iter().map(|found| (found.no, found.event.key, found.roles)).collect::<Vec<_>>()
+        };
+        assert_eq!(after("document.ready", 1).await, [(3, "b".to_owned(), None)]);
+        assert_eq!(after("order.shipped", 0).await, [(2, "a".to_owned(), Some(vec!["clerk".to_owned()]))]);
+        while store.prune_events(100).await.unwrap() {}
+        // The newest one stays, so that its number is not taken again.
+        assert_eq!(after("document.ready", 0).await, [(3, "b".to_owned(), None)]);
+        assert!(emit("document.ready", "a", 30).await);
+        assert_eq!(after("document.ready", 3).await, [(4, "a".to_owned(), None)]);
+        let large = NewEvent {
+            name: "document.ready".to_owned(),
+            key: "large".to_owned(),
+            at: 1,
+            data: json!({ "text": "x".repeat(300 << 10) }),
+            roles: None,
+        };
+        assert!(store.write(move |db| Box::pin(async move { append_event(db, large).await })).await.is_err());
     })
     .await;
 }

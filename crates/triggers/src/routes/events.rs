@@ -14,16 +14,19 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use web::openapi::{Accepted, Access, ApiRouter, Tag};
 use web::{HttpError, json_error};
-use wire::UserError;
-use workflows::TriggerKind;
+use wire::{ErrorCode, UserError};
+use workflows::{ReportedEvent, TriggerKind};
 
 /// The longest id of an event.
 const MAX_ID: usize = 256;
 
+/// The largest event in bytes.
+const MAX_EVENT: usize = 250_000;
+
 /// The group in the OpenAPI document.
 const EVENTS: Tag = Tag {
     name: "events",
-    description: "Events that start workflows. A trigger says who may report its event. Scope `endpoints`.",
+    description: "Events that start workflows, or for which runs of workflows wait. A trigger or a step says who may report its event. Scope `endpoints`.",
     access: Access::Users { scope: Some(KeyScope::Endpoints) },
 };
 
@@ -56,14 +59,21 @@ async fn report(
     let Json(NewEvent { id, data }) = event.map_err(|rejection| json_error(&rejection))?;
     let allowed: Vec<_> =
         triggers.active.all().iter().filter(|trigger| waits_for(trigger, &name, &caller)).cloned().collect();
-    if allowed.is_empty() {
-        return Err(UserError::not_found().into());
-    }
     if id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_ID) {
         return Err(UserError::invalid("/id", format!("An id has 1 to {MAX_ID} bytes.")).into());
     }
     let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
     let event = json!({ "name": name, "id": id, "by": caller.user_id, "data": data });
+    let size = event.to_string().len();
+    if size > MAX_EVENT {
+        let message = format!("An event has at most {MAX_EVENT} bytes.");
+        return Err(UserError::new(ErrorCode::TooLarge, message).into());
+    }
+    let roles = if caller.is_authenticated { caller.roles.clone() } else { Vec::new() };
+    let reported = ReportedEvent { name, id: id.clone(), event: event.clone(), roles, now: triggers.now() };
+    if !triggers.host.report(reported).await? && allowed.is_empty() {
+        return Err(UserError::not_found().into());
+    }
     let mut is_refused = false;
     for trigger in allowed {
         let incoming = Incoming { key: format!("event {id}"), event: event.clone(), test_by: None, body: None };

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use workflows::{RunEnd, StartOutcome, Trigger, TriggeredRun, TriggeredWorkflow, WebhookSender};
+use workflows::{ReportedEvent, RunEnd, StartOutcome, Trigger, TriggeredRun, TriggeredWorkflow, WebhookSender};
 
 const RUNS: &str = "CREATE TABLE test_runs (id TEXT NOT NULL PRIMARY KEY, run TEXT NOT NULL)";
 
@@ -66,6 +66,10 @@ impl Host for TestHost {
             insert.execute(db).await?;
             Ok(StartOutcome::Started(id))
         })
+    }
+
+    fn report(&self, reported: ReportedEvent) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move { Ok(reported.name == "order.paid" && reported.roles.iter().any(|role| role == "shop")) })
     }
 
     fn ends(&self, run_ids: Vec<String>) -> BoxFuture<'_, Result<HashMap<String, RunEnd>, StoreError>> {

@@ -1,12 +1,14 @@
 //! Checks of the keys of single steps.
 
 use super::{Checker, MAX_BRANCHES, Surroundings, key, path_step};
-use crate::definition::{Ask, HumanStep, LoopStep, Step, StepKind};
+use crate::definition::{Ask, HumanStep, LoopStep, Step, StepKind, WaitStep};
 use schemas::{Schema, SchemaError};
 use serde_json::{Map, Value};
 
 /// The kinds of errors after which a step may be tried again.
 const RETRIED: [&str; 4] = ["timeout", "unavailable", "invalid", "failed"];
+/// The longest time of a call.
+const MAX_CALL_SECONDS: u32 = 1_800;
 
 impl<'c> Checker<'c, '_, '_, '_> {
     pub(super) fn check_keys(&mut self, step: &'c Step, around: &Surroundings<'c>) {
@@ -18,6 +20,13 @@ impl<'c> Checker<'c, '_, '_, '_> {
                 self.check_schema("responseSchema", asked.response_schema.as_ref());
                 if asked.tools.is_empty() && !asked.approved_tools.is_empty() {
                     self.error(&[key("approvedTools")], "without `tools` there is nothing to approve", None);
+                }
+            }
+            StepKind::Tool(called) => {
+                let path: Vec<_> = self.place.iter().map(path_step).chain([config::PathStep::Key("agentId")]).collect();
+                self.problems.check_agent(&path, &called.agent_id.0);
+                if called.arguments.as_ref().is_some_and(|value| !value.is_object() && !value.is_string()) {
+                    self.error(&[key("arguments")], "the arguments of a tool are a mapping", None);
                 }
             }
             StepKind::Endpoint(called) => {
@@ -45,9 +54,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
             }
             StepKind::Loop(repeated) => self.check_loop(repeated),
             StepKind::Human(human) => self.check_human(human),
-            StepKind::Wait(wait) if wait.seconds.is_some() == wait.until.is_some() => {
-                self.error(&[], "a wait has either `seconds` or `until`", None);
-            }
+            StepKind::Wait(wait) => self.check_wait(wait),
             StepKind::Return(_) if around.is_concurrent => {
                 let help = Some("other steps may still run; let the branches end, and return after them".to_owned());
                 self.error(
@@ -63,13 +70,11 @@ impl<'c> Checker<'c, '_, '_, '_> {
     /// Reports keys that have no meaning for the type of a step.
     fn check_attempts(&mut self, step: &Step) {
         let name = step.type_name();
-        let (is_call, is_child) = (
-            matches!(step.kind, StepKind::Agent(_) | StepKind::Endpoint(_)),
-            matches!(step.kind, StepKind::Workflow(_)),
-        );
+        let (is_call, is_child) = (step.is_call(), matches!(step.kind, StepKind::Workflow(_)));
+        let is_event = matches!(&step.kind, StepKind::Wait(wait) if wait.event.is_some());
         let unused = [
             ("retry", step.retry.is_some() && !is_call && !is_child),
-            ("timeoutSeconds", step.timeout_seconds.is_some() && !is_call),
+            ("timeoutSeconds", step.timeout_seconds.is_some() && !is_call && !is_event),
             ("idempotent", step.idempotent.is_some() && !is_call),
             ("onError", !step.on_error.is_empty() && matches!(step.kind, StepKind::Return(_))),
         ];
@@ -77,6 +82,10 @@ impl<'c> Checker<'c, '_, '_, '_> {
             if is_set {
                 self.error(&[key(unused)], format!("`{unused}` has no meaning for a step of the type `{name}`"), None);
             }
+        }
+        if is_call && step.timeout_seconds.is_some_and(|seconds| seconds > MAX_CALL_SECONDS) {
+            let message = format!("a call takes at most {MAX_CALL_SECONDS} seconds");
+            self.error(&[key("timeoutSeconds")], message, None);
         }
         for (index, kind) in step.retry.iter().flat_map(|retry| retry.on.iter().enumerate()) {
             if !RETRIED.contains(&kind.0.as_str()) {
@@ -105,6 +114,37 @@ impl<'c> Checker<'c, '_, '_, '_> {
         }
     }
 
+    fn check_wait(&mut self, wait: &WaitStep) {
+        let given = [wait.seconds.is_some(), wait.until.is_some(), wait.event.is_some()];
+        if given.iter().filter(|is_given| **is_given).count() != 1 {
+            self.error(&[], "a wait has either `seconds`, `until` or `event`", None);
+        }
+        match &wait.event {
+            Some(event) => self.check_event(&event.0, wait.senders.as_ref()),
+            None => {
+                for (name, is_set) in [("where", wait.condition.is_some()), ("senders", wait.senders.is_some())] {
+                    if is_set {
+                        self.error(&[key(name)], format!("`{name}` has a meaning with `event` only"), None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check_lapse(&mut self, human: &HumanStep) {
+        if human.reminders.is_some() && human.remind_seconds.is_none() {
+            self.error(&[key("reminders")], "without `remindSeconds` there are no reminders", None);
+        }
+        let Some(lapse) = &human.on_lapse else { return };
+        if human.due_seconds.is_none() {
+            self.error(&[key("onLapse")], "without `dueSeconds` nothing lapses", None);
+        }
+        let given = [lapse.output.is_some(), lapse.fail.is_some(), !lapse.steps.is_empty()];
+        if given.iter().filter(|is_given| **is_given).count() != 1 {
+            self.error(&[key("onLapse")], "this has one of `output`, `fail` and `steps`", None);
+        }
+    }
+
     fn check_human(&mut self, human: &HumanStep) {
         if human.roles.is_empty() && human.users.is_empty() {
             let help = Some("name who may answer: `roles: [manager]`".to_owned());
@@ -124,9 +164,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
                 _ => {}
             }
         }
-        if human.on_lapse.is_some() && human.due_seconds.is_none() {
-            self.error(&[key("onLapse")], "without `dueSeconds` nothing lapses", None);
-        }
+        self.check_lapse(human);
         self.check_schema("form", human.form.as_ref());
     }
 

@@ -146,7 +146,7 @@ fn loops_humans_and_waits_need_their_bounds() {
        = help: name who may answer: `roles: [manager]`
     chatwright.yaml:7:63: error: `choices` is missing here
     chatwright.yaml:7:80: error: without `dueSeconds` nothing lapses
-    chatwright.yaml:8:7: error: a wait has either `seconds` or `until`
+    chatwright.yaml:8:7: error: a wait has either `seconds`, `until` or `event`
     chatwright.yaml:9:47: error: `retry` has no meaning for a step of the type `wait`
     chatwright.yaml:9:80: error: `timeoutSeconds` has no meaning for a step of the type `wait`
     chatwright.yaml:9:95: error: `idempotent` has no meaning for a step of the type `wait`

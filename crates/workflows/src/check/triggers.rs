@@ -1,13 +1,12 @@
 //! Checks of triggers.
 
 use super::{Checker, key, path_step};
-use crate::definition::{
-    CronTrigger, EventTrigger, MAX_EVENT_NAME, Trigger, TriggerKind, WebhookSender, is_event_name,
-};
+use crate::definition::{CronTrigger, MAX_EVENT_NAME, Trigger, TriggerKind, WebhookSender, is_event_name};
 use crate::value::Place;
 use config::{PathStep, SectionProblems};
 use schedules::{Schedule, SchedulePart};
 use serde_json::Value;
+use settings::Text;
 use std::collections::HashSet;
 use store::EventKind;
 
@@ -40,7 +39,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
                 let path: Vec<_> = self.place.iter().map(path_step).chain([PathStep::Key("connectionId")]).collect();
                 self.problems.check_connection::<WebhookSender>(&path, &webhook.connection_id.0);
             }
-            TriggerKind::Event(event) => self.check_event(event),
+            TriggerKind::Event(event) => self.check_event(&event.event.0, event.senders.as_ref()),
         }
         self.check_rights(trigger);
         for (name, value) in [("if", &trigger.condition), ("input", &trigger.input)] {
@@ -65,14 +64,14 @@ impl<'c> Checker<'c, '_, '_, '_> {
         }
     }
 
-    fn check_event(&mut self, event: &EventTrigger) {
-        let name = event.event.0.as_str();
+    /// Checks the keys `event` and `senders` of a trigger or a step.
+    pub(super) fn check_event(&mut self, name: &str, senders: Option<&Vec<Text>>) {
         let names = EventKind::ALL.map(EventKind::name);
         if !is_event_name(name) {
             let help = Some(format!("use up to {MAX_EVENT_NAME} letters, digits, `.`, `_` and `-`"));
             self.error(&[key("event")], format!("`{name}` cannot be the name of an event"), help);
         } else if names.contains(&name) {
-            if event.senders.is_some() {
+            if senders.is_some() {
                 let message = format!("nobody reports `{name}`: it happens in the product");
                 self.error(&[key("senders")], message, Some("leave `senders` out".to_owned()));
             }
@@ -80,7 +79,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
             let help = Some(format!("did you mean `{nearest}`? Events that programs report need another name"));
             self.error(&[key("event")], format!("the product has no event `{name}`"), help);
         }
-        if event.senders.as_ref().is_some_and(Vec::is_empty) {
+        if senders.is_some_and(Vec::is_empty) {
             let help = Some("name roles, or leave it out for `admin`".to_owned());
             self.error(&[key("senders")], "nobody could report this event", help);
         }

@@ -10,6 +10,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
     pub(super) fn check_values(&mut self, step: &'c Step, around: &Surroundings<'c>) {
         match &step.kind {
             StepKind::Agent(step) => self.check_value("prompt", Some(&step.prompt), around),
+            StepKind::Tool(step) => self.check_value("arguments", step.arguments.as_ref(), around),
             StepKind::Endpoint(step) => self.check_value("payload", step.payload.as_ref(), around),
             StepKind::If(step) => self.check_value("test", Some(&step.test), around),
             StepKind::Switch(step) => {
@@ -23,11 +24,15 @@ impl<'c> Checker<'c, '_, '_, '_> {
             StepKind::Human(step) => {
                 self.check_value("title", Some(&step.title), around);
                 self.check_value("details", step.details.as_ref(), around);
-                if let Some(lapse) = &step.on_lapse {
-                    self.within(&[key("onLapse")], |here| here.check_static("output", &lapse.output));
+                if let Some(output) = step.on_lapse.as_ref().and_then(|lapse| lapse.output.as_ref()) {
+                    self.within(&[key("onLapse")], |here| here.check_static("output", output));
                 }
             }
-            StepKind::Wait(step) => self.check_value("until", step.until.as_ref(), around),
+            StepKind::Wait(step) => {
+                self.check_value("until", step.until.as_ref(), around);
+                let operators = [&OPERATORS[..], &["_event"]].concat();
+                self.check_value_with("where", step.condition.as_ref(), around, &operators);
+            }
             StepKind::Workflow(step) => self.check_value("input", step.input.as_ref(), around),
             StepKind::Return(step) => self.check_value("value", step.value.as_ref(), around),
             StepKind::Fail(step) => self.check_value("message", Some(&step.message), around),
@@ -47,10 +52,20 @@ impl<'c> Checker<'c, '_, '_, '_> {
     }
 
     pub(super) fn check_value(&mut self, name: &str, value: Option<&Value>, around: &Surroundings<'c>) {
+        self.check_value_with(name, value, around, &OPERATORS);
+    }
+
+    fn check_value_with(
+        &mut self,
+        name: &str,
+        value: Option<&Value>,
+        around: &Surroundings<'c>,
+        operators: &[&'static str],
+    ) {
         let Some(value) = value else { return };
         self.within(&[key(name)], |here| {
             let path: Vec<_> = here.place.iter().map(path_step).collect();
-            here.problems.check_operators(&path, &OPERATORS);
+            here.problems.check_operators(&path, operators);
             for reference in references(value) {
                 here.check_reference(reference, around);
             }

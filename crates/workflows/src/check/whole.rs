@@ -72,10 +72,12 @@ pub(super) fn named_roles(all: &Workflows) -> Vec<(Vec<Place>, &str)> {
             }
         }
         for_each_step(workflow, &mut place, &mut |step, place| {
-            if let StepKind::Human(human) = &step.kind {
-                let roles = human.roles.iter().enumerate();
-                named.extend(roles.map(|(at, role)| (within(place, &["roles"], at), role.0.as_str())));
-            }
+            let (key, roles) = match &step.kind {
+                StepKind::Human(human) => ("roles", &human.roles[..]),
+                StepKind::Wait(wait) => ("senders", wait.senders.as_deref().unwrap_or_default()),
+                _ => return,
+            };
+            named.extend(roles.iter().enumerate().map(|(at, role)| (within(place, &[key], at), role.0.as_str())));
         });
     }
     named
@@ -129,6 +131,7 @@ fn collect<'w>(
     }
     for_each_step(workflow, &mut Vec::new(), &mut |step, _| match &step.kind {
         StepKind::Agent(asked) => agents.push(&asked.agent_id.0),
+        StepKind::Tool(called) => agents.push(&called.agent_id.0),
         StepKind::Endpoint(called) => endpoints.push(&called.endpoint_id.0),
         _ => {}
     });

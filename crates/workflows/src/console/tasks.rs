@@ -35,6 +35,8 @@ impl List for TaskList {
         TaskColumn::new("Workflow", "workflow", |task| Cell::text(&task.workflow_id)),
         TaskColumn::new("Step", "path", |task| Cell::text(&task.path)),
         TaskColumn::new("Asked (UTC)", "created", |task| Cell::time(task.created_at)),
+        TaskColumn::new("Reminders", "reminders", |task| Cell::count(task.reminders)).aligned_right(),
+        TaskColumn::new("Reminded (UTC)", "reminded", |task| Cell::time(task.reminded_at)),
         TaskColumn::new("Due (UTC)", "due", |task| Cell::time(task.due_at)),
     ];
 

@@ -1,7 +1,8 @@
 //! Steps that a person does.
 
+use super::Step;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use settings::Text;
 
@@ -35,6 +36,15 @@ pub(crate) struct HumanStep {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub(crate) due_seconds: Option<u32>,
+    /// After how many seconds without an answer there is a reminder: the event `task.reminded`, and a
+    /// mark at the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 31_536_000))]
+    pub(crate) remind_seconds: Option<u32>,
+    /// The most reminders, each `remindSeconds` after the one before. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100))]
+    pub(crate) reminders: Option<u32>,
     /// What happens when nobody has answered in time. Default: the step fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) on_lapse: Option<OnLapse>,
@@ -53,10 +63,23 @@ pub(crate) enum Ask {
     Form,
 }
 
-/// What happens when nobody has answered in time.
+/// What happens when nobody has answered in time: one of the keys is set.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OnLapse {
     /// The output of the step, with which the run goes on.
-    pub(crate) output: Value,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Value")]
+    pub(crate) output: Option<Value>,
+    /// The message with which the step fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fail: Option<Text>,
+    /// The steps that run instead. The output of the last one is the output of this step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Reads a value that is there, also `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }

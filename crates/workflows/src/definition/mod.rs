@@ -6,7 +6,7 @@ mod step;
 mod trigger;
 
 pub(crate) use human::{Ask, HumanStep, OnLapse};
-pub(crate) use step::{AgentStep, IfStep, ListKey, LoopStep, Step, StepKind, SwitchStep, WaitStep};
+pub(crate) use step::{AgentStep, IfStep, ListKey, LoopStep, Step, StepKind, SwitchStep, ToolStep, WaitStep};
 
 pub use sender::WebhookSender;
 pub use trigger::{CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerRights, WebhookTrigger};
@@ -76,6 +76,17 @@ impl Workflow {
     pub(crate) fn version(&self) -> String {
         let text = serde_json::to_vec(&Self { triggers: Vec::new(), ..self.clone() }).unwrap_or_default();
         hex::encode(&Sha256::digest(&text)[..8])
+    }
+
+    /// Calls a function with all steps.
+    pub(crate) fn for_each_step(&self, visit: &mut dyn FnMut(&Step)) {
+        fn visit_list(steps: &[Step], visit: &mut dyn FnMut(&Step)) {
+            for step in steps {
+                visit(step);
+                step.lists().for_each(|list| visit_list(list.steps, visit));
+            }
+        }
+        visit_list(&self.steps, visit);
     }
 
     /// Returns the step with this id.

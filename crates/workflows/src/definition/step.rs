@@ -19,9 +19,11 @@ pub(crate) struct Step {
     /// How often the step is tried. Default: once. For agents, endpoints and child workflows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) retry: Option<Retry>,
-    /// The time limit of one attempt in seconds. For agents and endpoints. Default: 300.
+    /// The time limit of one attempt in seconds. For agents, tools and endpoints, at most 1,800;
+    /// default: 300. For a wait for an event, after which the step fails; default: until the run's
+    /// time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1800))]
+    #[schemars(range(min = 1, max = 31_536_000))]
     pub(crate) timeout_seconds: Option<u32>,
     /// The steps that run when this one has failed. They read the error with `_error: message`,
     /// `kind` and `step`. The output of the last one is the output of this step. Default: the error
@@ -29,8 +31,8 @@ pub(crate) struct Step {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) on_error: Vec<Self>,
     /// Whether the step may run again when the server was killed and it is not known whether the step
-    /// had its effect. Otherwise a person is asked. For agents and endpoints. Default: false; true for
-    /// an agent without tools.
+    /// had its effect. Otherwise a person is asked. For agents, tools and endpoints. Default: false;
+    /// true for an agent without tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) idempotent: Option<bool>,
 }
@@ -42,6 +44,8 @@ pub(crate) struct Step {
 pub(crate) enum StepKind {
     /// Asks an agent. The output is its answer: a text, or JSON by `responseSchema`.
     Agent(AgentStep),
+    /// Calls a tool of an agent, as the agent's model would. The output is its result.
+    Tool(ToolStep),
     /// Runs an endpoint of the section `api`. The output is its result.
     Endpoint(EndpointStep),
     /// Runs steps depending on a condition. The output is that of the last of them.
@@ -85,6 +89,25 @@ pub(crate) struct AgentStep {
     /// denied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) approved_tools: Vec<ToolName>,
+}
+
+/// Calls a tool of an agent: of an MCP server, of a remote agent, an endpoint, or a built-in one. No
+/// model is asked. The agent's policy applies, and the call is in the audit log.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(crate) struct ToolStep {
+    /// The agent that has the tool.
+    pub(crate) agent_id: Id,
+    /// The name of the tool, as the agent's model knows it.
+    pub(crate) tool_name: ToolName,
+    /// The arguments. Operators and `$.` paths are allowed. Default: an empty mapping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) arguments: Option<Value>,
+    /// Whether the call is approved in advance, if the tool needs an approval. A policy that asks is not
+    /// satisfied by this. Default: the call is denied.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) approved: bool,
 }
 
 /// Runs an endpoint.
@@ -175,7 +198,7 @@ pub(crate) struct LoopStep {
     pub(crate) body: Vec<Step>,
 }
 
-/// Waits. Either `seconds` or `until` is set.
+/// Waits. One of `seconds`, `until` and `event` is set. The output is `null`, or the event.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -188,6 +211,17 @@ pub(crate) struct WaitStep {
     /// `$.` paths are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) until: Option<Value>,
+    /// Until this event happens: one of the product, or one that a program reports with
+    /// `POST /api/events/{name}`. Events count that have happened since the step before has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) event: Option<Text>,
+    /// For `event`: the condition that it must meet, in which `_event` reads the event. Operators and
+    /// `$.` paths are allowed. Default: any event of this name.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub(crate) condition: Option<Value>,
+    /// For `event`: the roles of users and API keys that may report it. Default: `admin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) senders: Option<Vec<Text>>,
 }
 
 /// Runs another workflow.
@@ -301,6 +335,9 @@ impl Step {
             }
             _ => Vec::new(),
         };
+        if let StepKind::Human(HumanStep { on_lapse: Some(lapse), .. }) = &self.kind {
+            lists.push(list(&[Key("onLapse"), Key("steps")], &*lapse.steps));
+        }
         lists.push(list(&[Key("onError")], &*self.on_error));
         lists.into_iter()
     }
@@ -309,6 +346,7 @@ impl Step {
     pub(crate) fn type_name(&self) -> &'static str {
         match &self.kind {
             StepKind::Agent(_) => "agent",
+            StepKind::Tool(_) => "tool",
             StepKind::Endpoint(_) => "endpoint",
             StepKind::If(_) => "if",
             StepKind::Switch(_) => "switch",
@@ -326,10 +364,15 @@ impl Step {
     pub(crate) fn is_idempotent(&self) -> bool {
         let without_effect = match &self.kind {
             StepKind::Agent(step) => step.tools.is_empty(),
-            StepKind::Endpoint(_) => false,
+            StepKind::Tool(_) | StepKind::Endpoint(_) => false,
             _ => true,
         };
         self.idempotent.unwrap_or(without_effect)
+    }
+
+    /// Returns whether the step calls something that takes time and may have an effect.
+    pub(crate) fn is_call(&self) -> bool {
+        matches!(self.kind, StepKind::Agent(_) | StepKind::Tool(_) | StepKind::Endpoint(_))
     }
 
     /// Returns the time limit of one attempt in seconds.

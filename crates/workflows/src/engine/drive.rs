@@ -2,8 +2,8 @@
 
 use super::calls::Finished;
 use super::{DRIVE_TIME, StepHost, wake};
-use crate::definition::{OnLapse, StepKind, Workflow};
-use crate::plan::{End, Plan, Record, Records, RunFacts, StepError, StepState, plan};
+use crate::definition::{OnLapse, Step, StepKind, WaitStep, Workflow};
+use crate::plan::{End, LAPSED, Plan, Record, Records, RunFacts, StepError, StepState, plan};
 use crate::store::{self, FinishedStep, RunRow, RunState, StepRow, Used};
 use ::store::StoreError;
 use jobs::{Due, JobContext, JobError, Outcome};
@@ -94,7 +94,7 @@ impl Drive {
             let retry = step.and_then(|step| step.retry.as_ref());
             let (path, mut record) = row.record();
             if record.state == StepState::Running {
-                let may_repeat = step.is_some_and(crate::definition::Step::is_idempotent);
+                let may_repeat = step.is_some_and(Step::is_idempotent);
                 record.state = if may_repeat { StepState::Retrying } else { StepState::Unknown };
                 record.next_at = may_repeat.then_some(now);
                 lost.push((path.clone(), record.state, record.next_at));
@@ -209,16 +209,7 @@ impl Drive {
     /// Ends the wait of a step whose time has come.
     async fn lapse(&mut self, path: String, step_id: &str) -> Result<(), JobError> {
         let step = self.workflow.step(step_id);
-        let on_lapse = step.and_then(|step| match &step.kind {
-            StepKind::Human(human) => Some(human.on_lapse.clone()),
-            _ => None,
-        });
-        let result = match on_lapse {
-            // The end of a wait.
-            None => Ok(Value::Null),
-            Some(Some(OnLapse { output })) => Ok(output),
-            Some(None) => Err(StepError::new("lapsed", "Nobody answered in time.", &path)),
-        };
+        let result = end_of_wait(step, &path);
         let (now, run_id) = (now_millis(), self.run.id.clone());
         let finished = FinishedStep::ended(path.clone(), StepState::Waiting, result);
         let FinishedStep { state, output, error, .. } = finished.clone();
@@ -227,12 +218,13 @@ impl Drive {
                 let is_lapsed = store::finish_step(db, &run_id, &finished, now).await?;
                 if is_lapsed {
                     store::lapse_task(db, &run_id, &finished.path).await?;
+                    store::delete_wait(db, &run_id, &finished.path).await?;
                 }
                 Ok(is_lapsed)
             })
         });
         if !write.await? {
-            // Somebody answered at the same moment: the answer counts.
+            // Somebody answered, or the event happened, at the same moment: that counts.
             let rows = store::steps_of(self.job.store(), &self.run.id).await?;
             if let Some((path, record)) = rows.into_iter().find(|row| row.path == path).map(StepRow::record) {
                 self.set_record(path, record);
@@ -265,6 +257,23 @@ impl Drive {
             }
         }
         Ok(Outcome::again(Due::Now))
+    }
+}
+
+/// Returns the end of a step whose time has come.
+pub(crate) fn end_of_wait(step: Option<&Step>, path: &str) -> Result<Value, StepError> {
+    let lapsed = |message: &str| Err(StepError::new(LAPSED, message, path));
+    match step.map(|step| &step.kind) {
+        Some(StepKind::Human(human)) => match &human.on_lapse {
+            Some(OnLapse { output: Some(output), .. }) => Ok(output.clone()),
+            Some(OnLapse { fail: Some(message), .. }) => lapsed(&message.0),
+            _ => lapsed("Nobody answered in time."),
+        },
+        Some(StepKind::Wait(WaitStep { event: Some(event), .. })) => {
+            let message = format!("The event `{}` did not happen in time.", event.0);
+            Err(StepError::new("timeout", message, path))
+        }
+        _ => Ok(Value::Null),
     }
 }
 

@@ -25,6 +25,7 @@ impl Drive {
                     return Ok(());
                 }
                 store::cancel_tasks(db, &run_id).await?;
+                store::delete_waits(db, &run_id).await?;
                 let closed = StepError::new("stopped", "The run ended before this step did.", "");
                 store::close_steps(db, &run_id, &closed, now).await?;
                 let mut woken = store::children(db, &run_id).await?;

@@ -1,10 +1,10 @@
 //! What the engine needs of the product: agents, endpoints, and the workflows of the config.
 
 use super::Remaining;
-use crate::definition::{AgentStep, Step, StepKind, Workflow, Workflows};
+use crate::definition::{AgentStep, Step, StepKind, ToolStep, Workflow, Workflows};
 use crate::store::Used;
 use capability::{Context, EndpointCall, EndpointFailure};
-use chat::{Caller, CountedInvocation};
+use chat::{Caller, CountedInvocation, CountedToolCall, InvocationUsage, ToolCallRequest, ToolFailure};
 use contract::ModelUse;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -18,7 +18,7 @@ use wire::invoke::{
 };
 use wire::{EndReason, ErrorCode, UserError};
 
-/// A call of an agent or an endpoint.
+/// A call of an agent, a tool or an endpoint.
 pub(crate) struct Call {
     /// As whom.
     pub(crate) caller: Caller,
@@ -53,7 +53,7 @@ pub(crate) trait StepHost: Send + Sync + 'static {
     /// Returns the operators of the program.
     fn operators(&self) -> Arc<Operators>;
 
-    /// Calls an agent or an endpoint, within the time limit of the step.
+    /// Calls an agent, a tool or an endpoint, within the time limit of the step.
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome>;
 }
 
@@ -75,6 +75,7 @@ impl StepHost for ContextHost {
         async move {
             match &call.step.kind {
                 StepKind::Agent(asked) => host.ask(asked, &call).await,
+                StepKind::Tool(called) => host.call_tool(called, &call).await,
                 _ => host.run_endpoint(&call).await,
             }
         }
@@ -103,6 +104,24 @@ impl ContextHost {
         };
         match self.0.chat.invoke_counted(&call.caller, request, call.cancel.clone()).await {
             Ok(counted) => agent_outcome(counted),
+            Err(error) => CallOutcome { result: Err(kind_of(error)), used: Used::default() },
+        }
+    }
+
+    async fn call_tool(&self, called: &ToolStep, call: &Call) -> CallOutcome {
+        let request = ToolCallRequest {
+            agent_id: called.agent_id.0.clone(),
+            tool: called.tool_name.0.clone(),
+            arguments: call.input.clone(),
+            is_approved: called.approved,
+            idempotency_key: Some(call.key.clone()),
+            limits: call.remaining.invoke_limits(),
+            time: Duration::from_secs(call.step.timeout().into()),
+        };
+        match self.0.chat.call_tool(&call.caller, request, call.cancel.clone()).await {
+            Ok(CountedToolCall { output, usage }) => {
+                CallOutcome { result: output.map_err(tool_error), used: used(usage) }
+            }
             Err(error) => CallOutcome { result: Err(kind_of(error)), used: Used::default() },
         }
     }
@@ -145,12 +164,7 @@ impl ContextHost {
 }
 
 fn agent_outcome(CountedInvocation { invocation, usage }: CountedInvocation) -> CallOutcome {
-    let used = Used {
-        requests: usage.requests.into(),
-        total_tokens: usage.total_tokens,
-        tool_calls: usage.tool_calls.into(),
-        cost_usd: usage.cost_usd,
-    };
+    let used = used(usage);
     let message = invocation.error.unwrap_or_else(|| "There was no answer.".to_owned());
     let result = match (invocation.status, invocation.reason) {
         (InvocationStatus::Succeeded, _) => Ok(invocation.output),
@@ -160,6 +174,25 @@ fn agent_outcome(CountedInvocation { invocation, usage }: CountedInvocation) -> 
         _ => Err(("failed", message)),
     };
     CallOutcome { result, used }
+}
+
+fn used(usage: InvocationUsage) -> Used {
+    Used {
+        requests: usage.requests.into(),
+        total_tokens: usage.total_tokens,
+        tool_calls: usage.tool_calls.into(),
+        cost_usd: usage.cost_usd,
+    }
+}
+
+fn tool_error(failure: ToolFailure) -> (&'static str, String) {
+    let kind = match &failure {
+        ToolFailure::Refused(_) => "invalid",
+        ToolFailure::Limit(..) => "limit",
+        ToolFailure::TimedOut(_) => "timeout",
+        ToolFailure::Failed(_) | ToolFailure::Stopped | ToolFailure::NotRecorded => "failed",
+    };
+    (kind, failure.to_string())
 }
 
 /// Returns the kind and the message of an error before anything was done.

@@ -5,12 +5,18 @@
 mod calls;
 mod drive;
 mod end;
+mod events;
 mod host;
 mod limits;
+mod reminders;
 mod start;
 
+#[cfg(test)]
+pub(crate) use drive::end_of_wait;
+pub(crate) use events::{look_for_events, match_handler, match_soon};
 pub(crate) use host::{Call, CallOutcome, ContextHost, StepHost};
 pub(crate) use limits::Remaining;
+pub(crate) use reminders::remind;
 
 use ::store::StoreError;
 use ::store::sql::Db;

@@ -1,13 +1,13 @@
 //! Starts the steps that are ready. Their records are stored before anything is called.
 
 use super::drive::Drive;
-use super::{Remaining, wake};
-use crate::definition::{HumanStep, Step, StepKind};
+use super::{Remaining, match_soon, wake};
+use crate::definition::{HumanStep, Step, StepKind, WaitStep};
 use crate::input;
 use crate::plan::{Record, Start, StepError, StepState};
-use crate::store::{self, Assignee, NewRun, NewTask, RunCaller, StartedStep};
+use crate::store::{self, Assignee, NewReminders, NewRun, NewTask, NewWait, RunCaller, StartedStep};
 use jobs::{Due, JobError};
-use serde_json::Value;
+use serde_json::{Value, json};
 use web::times::now_millis;
 
 /// The most calls that a run makes at once.
@@ -23,6 +23,8 @@ enum Beside {
     Task(Box<NewTask>),
     /// A child's run.
     Child(Box<NewRun>),
+    /// A wait for an event.
+    Wait(Box<NewWait>),
 }
 
 /// A step with everything that is stored when it starts.
@@ -43,7 +45,7 @@ impl Drive {
         let mut places = MAX_CALLS.saturating_sub(self.calls.len());
         for start in starts {
             let Some(step) = self.workflow.step(&start.step_id).cloned() else { continue };
-            if is_call(&step) {
+            if step.is_call() {
                 let Some(left) = places.checked_sub(1) else { continue };
                 places = left;
             }
@@ -81,8 +83,16 @@ impl Drive {
                         }
                     }
                     store::start_step(db, (&run_id, &owner), &started, now).await?;
-                    if let Beside::Task(task) = beside {
-                        store::insert_task(db, (&run_id, &owner), (**task).clone(), now).await?;
+                    match beside {
+                        Beside::Task(task) => {
+                            store::insert_task(db, (&run_id, &owner), (**task).clone(), now).await?;
+                        }
+                        Beside::Wait(wait) => {
+                            store::insert_wait(db, (&run_id, &owner), wait).await?;
+                            // The event may have happened already.
+                            match_soon(&jobs, db, &wait.event).await?;
+                        }
+                        Beside::Nothing | Beside::Child(_) => {}
                     }
                 }
                 Ok(Ok((remaining, too_many)))
@@ -103,7 +113,7 @@ impl Drive {
             });
             match error.or(refused) {
                 Some(error) => self.fail_started(path, state, error).await?,
-                None if is_call(&step) => self.begin_call(&step, start, remaining),
+                None if step.is_call() => self.begin_call(&step, start, remaining),
                 None => {}
             }
         }
@@ -130,8 +140,15 @@ impl Drive {
         };
         let (mut beside, mut error) = (Beside::Nothing, None);
         match &step.kind {
-            StepKind::Agent(_) | StepKind::Endpoint(_) => started.state = StepState::Running,
-            StepKind::Wait(_) => started.next_at = start.input["until"].as_i64(),
+            _ if step.is_call() => started.state = StepState::Running,
+            StepKind::Wait(wait) => {
+                started.next_at = start.input["until"].as_i64();
+                if let Some(wait) = new_wait(wait, &start) {
+                    // The condition contains what it reads, which is not for people.
+                    started.input = json!({ "event": wait.event, "until": started.next_at });
+                    beside = Beside::Wait(Box::new(wait));
+                }
+            }
             StepKind::Human(human) => {
                 started.next_at = human.due_seconds.map(|seconds| now + i64::from(seconds) * 1_000);
                 beside = Beside::Task(Box::new(self.task(human, &start, started.next_at)));
@@ -163,6 +180,10 @@ impl Drive {
             form: human.form.clone().map(Value::Object),
             assignees: roles.chain(users).collect(),
             due_at,
+            reminders: human.remind_seconds.map(|seconds| NewReminders {
+                interval_ms: i64::from(seconds) * 1_000,
+                most: human.reminders.unwrap_or(1),
+            }),
         }
     }
 
@@ -213,6 +234,13 @@ impl Drive {
     }
 }
 
-fn is_call(step: &Step) -> bool {
-    matches!(step.kind, StepKind::Agent(_) | StepKind::Endpoint(_))
+fn new_wait(wait: &WaitStep, start: &Start) -> Option<NewWait> {
+    let senders = wait.senders.as_ref().map(|roles| roles.iter().map(|role| role.0.clone()).collect());
+    Some(NewWait {
+        path: start.path.clone(),
+        event: wait.event.as_ref()?.0.clone(),
+        senders: senders.unwrap_or_else(|| vec![::store::ADMIN.to_owned()]),
+        condition: start.input.get("where").filter(|condition| !condition.is_null()).cloned(),
+        since: start.input["since"].as_i64().unwrap_or_default(),
+    })
 }

@@ -1,8 +1,8 @@
 //! Goes through a definition beside the records.
 
-use super::{End, Frame, Plan, Records, RunFacts, Start, StepError, StepState};
-use crate::definition::{IfStep, LoopStep, Step, StepKind, SwitchStep, WaitStep, Workflow};
-use crate::value::{Moment, evaluate};
+use super::{End, Frame, LAPSED, Plan, Records, RunFacts, Start, StepError, StepState};
+use crate::definition::{HumanStep, IfStep, LoopStep, Step, StepKind, SwitchStep, WaitStep, Workflow};
+use crate::value::{Moment, bind, evaluate};
 use operators::is_truthy;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -93,6 +93,17 @@ impl<'d> Planner<'d, '_> {
         }
     }
 
+    /// Runs a question, and its steps for the case that nobody answers in time.
+    fn run_human(&mut self, step: &'d Step, human: &'d HumanStep, path: &str, frame: &Frame<'_>, at: i64) -> Flow<'d> {
+        let steps = human.on_lapse.as_ref().map_or(&[][..], |lapse| &lapse.steps);
+        match self.run_leaf(step, path, frame, at) {
+            Flow::Failed(error, at) if error.kind == LAPSED && !steps.is_empty() => {
+                self.run_list(steps, &format!("{path}/onLapse/"), &mut Frame::within(frame), at)
+            }
+            flow => flow,
+        }
+    }
+
     fn run_kind(&mut self, step: &'d Step, path: &str, frame: &Frame<'_>, at: i64) -> Flow<'d> {
         match &step.kind {
             StepKind::If(choice) => self.run_if(choice, path, frame, at),
@@ -121,9 +132,10 @@ impl<'d> Planner<'d, '_> {
                 Ok(message) => Flow::Failed(StepError::new("failed", text(message), path), at),
                 Err(error) => Flow::Failed(error, at),
             },
+            StepKind::Human(human) => self.run_human(step, human, path, frame, at),
             StepKind::Agent(_)
+            | StepKind::Tool(_)
             | StepKind::Endpoint(_)
-            | StepKind::Human(_)
             | StepKind::Wait(_)
             | StepKind::Workflow(_) => self.run_leaf(step, path, frame, at),
         }
@@ -253,11 +265,18 @@ impl<'d> Planner<'d, '_> {
         };
         match &step.kind {
             StepKind::Agent(asked) => Ok(Value::String(text(self.evaluate(&asked.prompt, path, frame, at)?))),
+            StepKind::Tool(called) => or_empty(called.arguments.as_ref()),
             StepKind::Endpoint(called) => or_empty(called.payload.as_ref()),
             StepKind::Workflow(child) => or_empty(child.input.as_ref()),
             StepKind::Human(human) => {
                 let title = text(self.evaluate(&human.title, path, frame, at)?);
                 Ok(json!({ "title": title, "details": self.optional(human.details.as_ref(), path, frame, at)? }))
+            }
+            StepKind::Wait(WaitStep { event: Some(event), condition, .. }) => {
+                let until = step.timeout_seconds.map(|seconds| at.saturating_add(i64::from(seconds) * 1_000));
+                let condition =
+                    condition.as_ref().map(|condition| self.bind(condition, path, frame, at)).transpose()?;
+                Ok(json!({ "event": event.0, "since": at, "until": until, "where": condition }))
             }
             StepKind::Wait(wait) => Ok(json!({ "until": self.wait_end(wait, path, frame, at)? })),
             _ => Ok(Value::Null),
@@ -279,6 +298,12 @@ impl<'d> Planner<'d, '_> {
     fn evaluate(&self, value: &Value, path: &str, frame: &Frame<'_>, at: i64) -> Result<Value, StepError> {
         let moment = Moment { facts: self.facts, frame, at, path };
         evaluate(value, moment).map_err(|message| StepError::new("value", message, path))
+    }
+
+    /// Returns a condition over an event with all that it reads beside the event.
+    fn bind(&self, value: &Value, path: &str, frame: &Frame<'_>, at: i64) -> Result<Value, StepError> {
+        let moment = Moment { facts: self.facts, frame, at, path };
+        bind(value, moment).map_err(|message| StepError::new("value", message, path))
     }
 
     fn optional(&self, value: Option<&Value>, path: &str, frame: &Frame<'_>, at: i64) -> Result<Value, StepError> {

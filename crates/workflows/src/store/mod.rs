@@ -1,11 +1,14 @@
 //! The tables of workflows. Every function of a user's own data takes the owner; those of the engine
 //! take the id of a run, which only the queue and other rows name.
 
+mod reminders;
 mod run_rows;
 mod runs;
 mod steps;
 mod tasks;
+mod waits;
 
+pub(crate) use reminders::{DueReminder, NewReminders, count_reminder, due_reminders};
 pub(crate) use run_rows::{RunCaller, RunRow, RunState, Used};
 pub(crate) use runs::{
     MAX_OPEN_RUNS, NewRun, children, definition, delete_ended_before, end_run, insert_run, is_stop_requested, list,
@@ -19,22 +22,34 @@ pub(crate) use tasks::{
     tasks_for, tasks_of_run,
 };
 
+pub(crate) use waits::{
+    NewWait, WaitRow, awaited_of, delete_wait, delete_waits, insert_wait, is_awaited, set_checked, waits_for,
+};
+
 use ::store::{CapabilityTables, Migration, StoreError, Table};
 use serde::de::DeserializeOwned;
 
 /// The tables. All rows of a user's runs are deleted with the user.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "workflows",
-    migrations: &[Migration {
-        name: "workflows",
-        sqlite: include_str!("../../migrations/sqlite/0001_workflows.sql"),
-        postgres: include_str!("../../migrations/postgres/0001_workflows.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "workflows",
+            sqlite: include_str!("../../migrations/sqlite/0001_workflows.sql"),
+            postgres: include_str!("../../migrations/postgres/0001_workflows.sql"),
+        },
+        Migration {
+            name: "waits and reminders",
+            sqlite: include_str!("../../migrations/sqlite/0002_waits_and_reminders.sql"),
+            postgres: include_str!("../../migrations/postgres/0002_waits_and_reminders.sql"),
+        },
+    ],
     tables: &[
         Table { name: "workflow_definitions", key: "workflow_id, version", owner: None },
         Table { name: "workflow_runs", key: "id", owner: Some("owner") },
         Table { name: "workflow_steps", key: "run_id, path", owner: Some("owner") },
         Table { name: "workflow_tasks", key: "id", owner: Some("owner") },
+        Table { name: "workflow_waits", key: "run_id, path", owner: Some("owner") },
         Table { name: "workflow_task_assignees", key: "task_id, kind, name", owner: None },
     ],
 };

@@ -1,6 +1,6 @@
 //! The tables `workflow_tasks` and `workflow_task_assignees`.
 
-use super::{json, name, optional_json, to_json};
+use super::{NewReminders, json, name, optional_json, to_json};
 use crate::definition::Ask;
 use ::store::sql::{self, Db, Row, Sql};
 use ::store::{Store, StoreError};
@@ -63,6 +63,11 @@ pub(crate) struct TaskRow {
     /// When it lapses; Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) due_at: Option<i64>,
+    /// How many times people were reminded of it.
+    pub(crate) reminders: i64,
+    /// When they were last; Unix time, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reminded_at: Option<i64>,
 }
 
 /// What is stored as JSON.
@@ -93,17 +98,20 @@ pub(crate) struct NewTask {
     pub(crate) form: Option<Value>,
     pub(crate) assignees: Vec<Assignee>,
     pub(crate) due_at: Option<i64>,
+    pub(crate) reminders: Option<NewReminders>,
 }
 
 const INSERT: &str = "
-    INSERT INTO workflow_tasks (id, run_id, path, owner, workflow_id, ask, title, details, state, created_at, due_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10)";
+    INSERT INTO workflow_tasks
+        (id, run_id, path, owner, workflow_id, ask, title, details, state, created_at, due_at, remind_at, remind_ms, max_reminders)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13)";
 
 const INSERT_ASSIGNEE: &str = "
     INSERT INTO workflow_task_assignees (task_id, kind, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
 
 const COLUMNS: &str =
-    "id, run_id, path, owner, workflow_id, ask, title, details, state, answer, answered_by, created_at, due_at";
+    "id, run_id, path, owner, workflow_id, ask, title, details, state, answer, answered_by, created_at, due_at,
+    reminders, reminded_at";
 
 /// The part of a condition that selects the tasks that a caller may answer; `$1` is the user and
 /// `$2` the roles.
@@ -142,6 +150,8 @@ impl TaskRow {
             answered_by: row.try_get("answered_by")?,
             created_at: row.try_get("created_at")?,
             due_at: row.try_get("due_at")?,
+            reminders: row.try_get("reminders")?,
+            reminded_at: row.try_get("reminded_at")?,
         })
     }
 }
@@ -168,6 +178,9 @@ pub(crate) async fn insert_task(
     let details = Details { details: new.details, choices: new.choices, form: new.form };
     let insert = sql::query(INSERT).bind(&new.id).bind(run_id).bind(new.path).bind(owner).bind(new.workflow_id);
     let insert = insert.bind(ask_name(new.ask)).bind(new.title).bind(to_json(&details)).bind(now).bind(new.due_at);
+    let insert = insert.bind(new.reminders.map(|reminders| now + reminders.interval_ms));
+    let insert = insert.bind(new.reminders.map(|reminders| reminders.interval_ms));
+    let insert = insert.bind(new.reminders.map_or(0, |reminders| reminders.most));
     insert.execute(&mut *db).await?;
     for assignee in new.assignees {
         let (kind, name) = match assignee {

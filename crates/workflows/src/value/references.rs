@@ -39,7 +39,7 @@ pub(crate) enum Reference<'v> {
 pub(super) fn reads_by_name(operator: &str) -> bool {
     matches!(
         name_outside_functions(operator),
-        "_input" | "_step" | "_item" | "_user" | "_error" | "_args" | "_expr" | "_template"
+        "_input" | "_step" | "_item" | "_user" | "_error" | "_event" | "_args" | "_expr" | "_template"
     )
 }
 

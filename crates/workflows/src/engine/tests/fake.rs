@@ -90,6 +90,7 @@ impl Server {
         let workers = Workers::new(jobs.clone());
         let host = Arc::new(Fake { workflows, calls: Mutex::default(), effects });
         workers.add(handler(host.clone()));
+        workers.add(crate::engine::match_handler(host.clone()));
         workers.start();
         Self { runs: Runs { store, jobs }, host, workers }
     }

@@ -10,8 +10,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The result of an endpoint: its output, or an error in its first attempts.
 pub(super) fn effect(step: &Step, path: &str, input: &Value, attempt: u32) -> Result<Value, String> {
-    let StepKind::Endpoint(called) = &step.kind else { panic!("{path} is no call") };
-    let fails: u32 = called.endpoint_id.0.strip_prefix("fails").map_or(0, |count| count.parse().unwrap());
+    let name = match &step.kind {
+        StepKind::Endpoint(called) => &called.endpoint_id.0,
+        StepKind::Tool(called) => &called.tool_name.0,
+        _ => panic!("{path} is no call"),
+    };
+    let fails: u32 = name.strip_prefix("fails").map_or(0, |count| count.parse().unwrap());
     if attempt <= fails {
         return Err("it failed".to_owned());
     }
@@ -71,7 +75,7 @@ impl Interpreter<'_> {
     fn step(&mut self, step: &Step, path: &str, seen: &Seen) -> Result<Value, Stop> {
         let inner = format!("{path}/");
         match &step.kind {
-            StepKind::Endpoint(_) => {
+            StepKind::Endpoint(_) | StepKind::Tool(_) => {
                 let results: Map<String, Value> = seen.results.clone();
                 let input = json!({ "seen": results, "index": seen.index });
                 let attempts = step.retry.as_ref().map_or(1, |retry| retry.attempts);
@@ -127,7 +131,18 @@ impl Interpreter<'_> {
                 }
                 Ok(Value::Array(outputs))
             }
-            StepKind::Wait(_) => Ok(Value::Null),
+            StepKind::Wait(wait) => match wait.event.as_ref().map(|event| event.0.as_str()) {
+                None => Ok(Value::Null),
+                Some("happens") => Ok(json!({ "name": "happens" })),
+                Some(_) => {
+                    let message = "The event `never` did not happen in time.";
+                    Err(Stop::Failed(StepError::new("timeout", message, path)))
+                }
+            },
+            StepKind::Human(human) => match &human.on_lapse {
+                Some(lapse) => self.list(&lapse.steps, &format!("{path}/onLapse/"), &mut seen.clone()),
+                None => Err(Stop::Failed(StepError::new("lapsed", "Nobody answered in time.", path))),
+            },
             StepKind::Return(_) => Err(Stop::Returned(Value::Object(seen.results.clone()))),
             StepKind::Fail(_) => Err(Stop::Failed(StepError::new("failed", "as written", path))),
             other => panic!("{other:?}"),

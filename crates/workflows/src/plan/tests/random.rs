@@ -12,6 +12,7 @@ pub(super) const FLAGS: usize = 4;
 pub(super) enum Shape {
     /// An endpoint whose first `fails` attempts fail.
     Call {
+        is_tool: bool,
         fails: u32,
         retries: bool,
         is_handled: bool,
@@ -40,6 +41,16 @@ pub(super) enum Shape {
         body: Vec<Shape>,
     },
     Wait,
+    /// A wait for an event that happens, or for one that does not happen in time.
+    Event {
+        happens: bool,
+        is_handled: bool,
+    },
+    /// A question that nobody answers in time.
+    Ask {
+        has_steps: bool,
+        is_handled: bool,
+    },
     Return,
     Fail {
         is_handled: bool,
@@ -47,16 +58,16 @@ pub(super) enum Shape {
 }
 
 pub(super) fn shapes() -> impl Strategy<Value = Vec<Shape>> {
-    let call = (0_u32..3, any::<bool>(), any::<bool>()).prop_map(|(fails, retries, is_handled)| Shape::Call {
-        fails,
-        retries,
-        is_handled,
-    });
-    let plain = Just(Shape::Call { fails: 0, retries: false, is_handled: false });
+    let call = (any::<bool>(), 0_u32..3, any::<bool>(), any::<bool>());
+    let call =
+        call.prop_map(|(is_tool, fails, retries, is_handled)| Shape::Call { is_tool, fails, retries, is_handled });
+    let plain = Just(Shape::Call { is_tool: false, fails: 0, retries: false, is_handled: false });
     let leaf = prop_oneof![
         6 => plain,
         3 => call,
         1 => Just(Shape::Wait),
+        1 => (any::<bool>(), any::<bool>()).prop_map(|(happens, is_handled)| Shape::Event { happens, is_handled }),
+        1 => (any::<bool>(), any::<bool>()).prop_map(|(has_steps, is_handled)| Shape::Ask { has_steps, is_handled }),
         1 => Just(Shape::Return),
         1 => any::<bool>().prop_map(|is_handled| Shape::Fail { is_handled }),
     ];
@@ -100,9 +111,13 @@ fn step(shape: &Shape, count: &mut u32, is_concurrent: bool) -> Value {
     let id = format!("s{count}");
     let flag = |flag: usize| json!({ "_input": format!("flags.{flag}") });
     match shape {
-        Shape::Call { fails, retries, is_handled } => {
+        Shape::Call { is_tool, fails, retries, is_handled } => {
             let mut step = call(&id);
             step["endpointId"] = format!("fails{fails}").into();
+            if *is_tool {
+                let arguments = step["payload"].take();
+                step = json!({ "id": id, "type": "tool", "agentId": "a", "toolName": format!("fails{fails}"), "arguments": arguments });
+            }
             if *retries {
                 step["retry"] = json!({ "attempts": 2, "delaySeconds": 1 });
             }
@@ -139,6 +154,17 @@ fn step(shape: &Shape, count: &mut u32, is_concurrent: bool) -> Value {
             "do": list(body, count, is_concurrent),
         }),
         Shape::Wait => json!({ "id": id, "type": "wait", "seconds": 1 }),
+        Shape::Event { happens, is_handled } => {
+            let event = if *happens { "happens" } else { "never" };
+            handled(json!({ "id": id, "type": "wait", "event": event, "timeoutSeconds": 1 }), *is_handled)
+        }
+        Shape::Ask { has_steps, is_handled } => {
+            let mut step = json!({ "id": id, "type": "human", "title": "OK?", "users": ["ada"], "dueSeconds": 1 });
+            if *has_steps {
+                step["onLapse"] = json!({ "steps": [call(&format!("{id}l"))] });
+            }
+            handled(step, *is_handled)
+        }
         // The checker refuses it there.
         Shape::Return if is_concurrent => call(&id),
         Shape::Return => json!({ "id": id, "type": "return", "value": { "_step": true } }),
@@ -150,4 +176,12 @@ fn step(shape: &Shape, count: &mut u32, is_concurrent: bool) -> Value {
             step
         }
     }
+}
+
+/// Adds a step that handles the error of a step.
+fn handled(mut step: Value, is_handled: bool) -> Value {
+    if is_handled {
+        step["onError"] = json!([call(&format!("{}h", step["id"].as_str().unwrap()))]);
+    }
+    step
 }

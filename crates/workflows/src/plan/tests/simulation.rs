@@ -4,7 +4,8 @@
 use super::interpreter::{Interpreter, effect};
 use super::random::{FLAGS, shapes, written};
 use super::{facts, workflow};
-use crate::definition::Workflow;
+use crate::definition::{StepKind, Workflow};
+use crate::engine::end_of_wait;
 use crate::plan::{End, Plan, Record, Records, RunFacts, Start, StepError, StepState, plan};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -49,13 +50,16 @@ impl World<'_> {
 
     fn begin(&mut self, start: Start) {
         let step = self.workflow.step(&start.step_id).unwrap();
-        let is_call = step.type_name() == "endpoint";
+        let is_call = step.is_call();
         let record = Record {
             state: if is_call { StepState::Running } else { StepState::Waiting },
             output: Value::Null,
             error: None,
             attempt: start.attempt,
-            next_at: start.input.get("until").and_then(Value::as_i64),
+            next_at: match &step.kind {
+                StepKind::Human(_) => Some(self.now + 1_000),
+                _ => start.input.get("until").and_then(Value::as_i64),
+            },
             ended_at: 0,
         };
         assert!(
@@ -66,6 +70,23 @@ impl World<'_> {
         self.records.insert(start.path.clone(), record);
         if is_call {
             self.calls.push((start, None));
+        }
+    }
+
+    /// Ends a wait: with its event, if that happens, or because its time has come.
+    fn end_wait(&mut self, path: &str, step_id: &str) {
+        let step = self.workflow.step(step_id).unwrap();
+        let result = match &step.kind {
+            StepKind::Wait(wait) if wait.event.as_ref().is_some_and(|event| event.0 == "happens") => {
+                Ok(json!({ "name": "happens" }))
+            }
+            _ => end_of_wait(Some(step), path),
+        };
+        let record = self.records.get_mut(path).unwrap();
+        record.ended_at = self.now;
+        match result {
+            Ok(output) => (record.state, record.output) = (StepState::Done, output),
+            Err(error) => (record.state, record.error) = (StepState::Failed, Some(error)),
         }
     }
 
@@ -117,9 +138,8 @@ fn simulate(world: &mut World<'_>, choices: &[u8]) -> End {
             world.begin(start[index].clone());
         } else if !world.calls.is_empty() {
             world.advance(pick % world.calls.len());
-        } else if let Some((path, _)) = due.first() {
-            let record = world.records.get_mut(path).unwrap();
-            (record.state, record.ended_at) = (StepState::Done, world.now);
+        } else if let Some((path, step_id)) = due.first() {
+            world.end_wait(path, step_id);
         } else {
             world.now = wakes_at.expect("the run is stuck");
         }
