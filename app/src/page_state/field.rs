@@ -42,23 +42,6 @@ impl FieldState {
     }
 }
 
-/// Turns an id into a label: `legal_name` and `legalName` become `Legal name`.
-pub(crate) fn label_from_id(id: &str) -> String {
-    let mut words = String::with_capacity(id.len() + 4);
-    for letter in id.chars() {
-        match letter {
-            '_' | '-' | '.' => words.push(' '),
-            letter if letter.is_ascii_uppercase() && words.ends_with(|last: char| last.is_ascii_lowercase()) => {
-                words.push(' ');
-                words.push(letter.to_ascii_lowercase());
-            }
-            letter if words.is_empty() => words.push(letter.to_ascii_uppercase()),
-            letter => words.push(letter),
-        }
-    }
-    words
-}
-
 /// Returns all keys with their values. Not tracked.
 pub(super) fn snapshot(fields: StoredValue<LiteMap<String, FieldState>>) -> Map<String, Value> {
     fields.with_value(|fields| fields.iter().map(|(key, field)| (key.clone(), field.value.get_untracked())).collect())
