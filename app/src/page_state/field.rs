@@ -4,6 +4,7 @@ use crate::prelude::*;
 use crate::texts::{Text, fill};
 use litemap::LiteMap;
 use serde_json::{Map, Value};
+use wire::form::label_from_id;
 use wire::page::Block;
 
 /// One key of the state.

@@ -1,6 +1,6 @@
 //! Workflows as pages show them: what waits for people, runs, and the picture of a run's steps.
 
-use crate::read::{deserialize_by_reading, read_names, read_struct};
+use crate::read::{read_names, read_struct};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -108,8 +108,7 @@ fn item_size(item: &Item, follows: bool) -> (u32, u32) {
 
 fn branches_size(branches: &[Branch], follows: bool) -> (u32, u32) {
     let sizes = branches.iter().map(|branch| list_size(&branch.items, follows));
-    let (width, height) =
-        sizes.fold((0, 0), |(width, height), (wide, high)| (width + wide + COLUMN, high.max(height)));
+    let (width, height) = sizes.fold((0, 0), |(width, height), (wide, high)| (width + wide + COLUMN, high.max(height)));
     (width.saturating_sub(COLUMN), height)
 }
 
@@ -185,7 +184,14 @@ impl Layout {
                 let bend = meet - LAYER;
                 let down = if exit_y < bend { format!("M{exit_x} {exit_y}V{bend}") } else { String::new() };
                 let path = down + &curve((exit_x, bend.max(exit_y)), (x, meet));
-                self.lines.push(Line { path, from, to: None, branch: is_empty.then_some(index), label: None, is_error });
+                self.lines.push(Line {
+                    path,
+                    from,
+                    to: None,
+                    branch: is_empty.then_some(index),
+                    label: None,
+                    is_error,
+                });
             }
         }
         goes_on.then_some((node, (x, meet)))
