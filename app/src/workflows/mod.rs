@@ -1,5 +1,7 @@
 //! The blocks `WorkflowTasks` and `WorkflowRuns`: what workflows ask the user, and the user's runs.
 
+#![expect(unreachable_pub, reason = "the component macro makes what it generates pub")]
+
 pub mod api;
 mod chunk_table;
 mod form;

@@ -16,7 +16,7 @@ pub(crate) use steps::{
 };
 pub(crate) use tasks::{
     Assignee, NewTask, TaskRow, TaskState, answer_task, cancel_tasks, count_tasks, insert_task, lapse_task, open_task,
-    open_tasks, tasks_for, tasks_of_run,
+    open_tasks, task, tasks_for, tasks_of_run,
 };
 
 use ::store::{CapabilityTables, Migration, StoreError, Table};
