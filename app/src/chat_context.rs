@@ -99,9 +99,8 @@ impl ChatContext {
         self.waiting.with(|(conversations, tasks)| conversations + tasks)
     }
 
-    /// Sets how many conversations wait for the user, and how many tasks if that is known.
-    pub(crate) fn set_waiting(&self, conversations: usize, tasks: Option<u32>) {
-        let tasks = tasks.map_or_else(|| self.waiting.get_untracked().1, |tasks| tasks as usize);
+    /// Sets how many conversations and how many tasks wait for the user.
+    pub(crate) fn set_waiting(&self, conversations: usize, tasks: usize) {
         self.waiting.set((conversations, tasks));
     }
 

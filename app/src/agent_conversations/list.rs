@@ -169,18 +169,7 @@ impl ConversationListState {
         });
         Effect::new(move |_| self.update_folders(None, None));
         self.publish_title();
-        self.publish_waiting();
         self.mark_read(looks);
-    }
-
-    /// Tells the page how much waits for the user.
-    fn publish_waiting(self) {
-        Effect::new(move |_| {
-            let is_waiting = |item: &&ConversationEntry| item.summary.with(|summary| summary.waiting);
-            let conversations = self.items.with(|items| items.iter().filter(is_waiting).count());
-            let tasks = self.tasks.with(|tasks| tasks.as_ref().map(|tasks| tasks.count));
-            self.chat.set_waiting(conversations, tasks);
-        });
     }
 
     /// Sets the title of the page when the selected conversation's title is loaded or changed here.

@@ -108,6 +108,7 @@ fn block(id: String, properties: AgentConversationsProperties, events: ListEvent
 fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView {
     let list = ConversationListState::new(first, format!("list-{id}-new"));
     list.keep_fresh();
+    publish_waiting(list);
     provide_context(list);
     let (search, window) = (ConversationSearch::default(), RowWindow::new());
     provide_context(search);
@@ -156,6 +157,16 @@ fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView 
         {dialogs}
     }
     .into_any()
+}
+
+/// Tells the page how much waits for the user.
+fn publish_waiting(list: ConversationListState) {
+    Effect::new(move |_| {
+        let is_waiting = |item: &&ConversationEntry| item.summary.with(|summary| summary.waiting);
+        let conversations = list.items.with(|items| items.iter().filter(is_waiting).count());
+        let tasks = list.tasks.with(|tasks| tasks.as_ref().map_or(0, |tasks| tasks.count as usize));
+        list.chat.set_waiting(conversations, tasks);
+    });
 }
 
 /// Renders the link to the page with the tasks of workflows that wait for the user.
