@@ -21,6 +21,9 @@ pub struct ChatContext {
     pub(crate) fills_page: RwSignal<bool>,
     /// The title of the selected conversation, if it is known.
     pub(crate) title: RwSignal<Option<String>>,
+    /// How many conversations and how many tasks of workflows wait for the user, as far as the page
+    /// knows.
+    waiting: RwSignal<(usize, usize)>,
     /// The id of the message to scroll to.
     pub target_message: RwSignal<Option<String>>,
     address: Address,
@@ -39,6 +42,7 @@ impl ChatContext {
             conversation,
             changed,
             title,
+            waiting: RwSignal::new((0, 0)),
             target_message: wanted,
             fills_page,
             address,
@@ -88,6 +92,21 @@ impl ChatContext {
         if self.title.with_untracked(|known| *known != title) {
             self.title.set(title);
         }
+    }
+
+    /// Returns what waits for the user: conversations and tasks together. Tracked.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.with(|(conversations, tasks)| conversations + tasks)
+    }
+
+    /// Sets how many conversations and how many tasks wait for the user.
+    pub(crate) fn set_waiting(&self, conversations: usize, tasks: usize) {
+        self.waiting.set((conversations, tasks));
+    }
+
+    /// Sets how many tasks wait for the user.
+    pub(crate) fn set_waiting_tasks(&self, tasks: usize) {
+        self.waiting.set((self.waiting.get_untracked().0, tasks));
     }
 
     fn set_conversation(&self, id: Option<String>) {

@@ -2,14 +2,17 @@
 //! and the caller.
 
 use chat::{Caller, Chat};
+use futures::future::BoxFuture;
 use leptos::prelude::use_context;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use wire::api::{ConversationList, ConversationView};
+use wire::api::{ConversationList, ConversationView, WaitingTasks};
 use wire::error::{ErrorCode, UserError};
 use wire::organize::ListFilter;
 use wire::page::Page;
+use wire::workflow::{RunChange, RunItem, RunList, RunView, TaskAnswer, TaskList};
 
 /// The services behind the UI; a cheap handle.
 #[derive(Clone)]
@@ -18,6 +21,8 @@ pub struct AppContext {
     pub chat: Chat,
     /// The pages of the config.
     pub pages: Arc<dyn PageSource>,
+    /// The workflows of the server.
+    pub workflows: Arc<dyn WorkflowSource>,
     /// What this request has read so far.
     pub cache: RequestCache,
 }
@@ -81,9 +86,22 @@ impl AppContext {
         if let Some(list) = seen.get(&which) {
             return Ok(list.clone());
         }
-        let list = self.chat.conversations(caller, which.0.clone(), limit, which.1.as_deref()).await?;
+        let mut list = self.chat.conversations(caller, which.0.clone(), limit, which.1.as_deref()).await?;
+        if which.1.is_none() {
+            list.tasks = self.waiting_tasks(caller).await?;
+        }
         seen.insert(which, list.clone());
         Ok(list)
+    }
+}
+
+impl AppContext {
+    /// Returns the tasks that wait for the caller, if there are any and a page of the caller shows
+    /// them.
+    async fn waiting_tasks(&self, caller: &Caller) -> Result<Option<WaitingTasks>, UserError> {
+        let Some(page) = self.pages.tasks_page(caller) else { return Ok(None) };
+        let count = self.workflows.count_tasks(caller.clone()).await?;
+        Ok((count > 0).then_some(WaitingTasks { count, page }))
     }
 }
 
@@ -96,6 +114,36 @@ pub trait PageSource: Send + Sync {
     /// `Unauthenticated`; `NotFound` if there is no such page, and also if the caller has no access
     /// to it.
     fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError>;
+
+    /// Returns the id of the first page with a block `WorkflowTasks` that the caller may open.
+    fn tasks_page(&self, caller: &Caller) -> Option<String>;
+}
+
+/// The result of a function of [`WorkflowSource`].
+pub type WorkflowFuture<T> = BoxFuture<'static, Result<T, UserError>>;
+
+/// The workflows of the server, as far as their callers may see and change them.
+pub trait WorkflowSource: Send + Sync {
+    /// Returns the open questions that the caller may answer.
+    fn tasks(&self, caller: Caller) -> WorkflowFuture<TaskList>;
+
+    /// Counts the open questions that the caller may answer, up to a bound.
+    fn count_tasks(&self, caller: Caller) -> WorkflowFuture<u32>;
+
+    /// Answers a question.
+    fn answer_task(&self, caller: Caller, id: String, answer: TaskAnswer) -> WorkflowFuture<()>;
+
+    /// Returns a page of the caller's runs.
+    fn runs(&self, caller: Caller, after: Option<String>) -> WorkflowFuture<RunList>;
+
+    /// Returns a run of the caller.
+    fn run(&self, caller: Caller, id: String) -> WorkflowFuture<RunView>;
+
+    /// Starts a run.
+    fn start(&self, caller: Caller, id: String, input: Map<String, Value>) -> WorkflowFuture<RunItem>;
+
+    /// Changes a run of the caller.
+    fn change_run(&self, caller: Caller, id: String, change: RunChange) -> WorkflowFuture<()>;
 }
 
 /// Returns the services and the caller of a server function. To be called before its first `await`.

@@ -8,6 +8,7 @@ use crate::chunks::{ChunkState, load_all};
 use crate::markdown::{MARKDOWN, MATH};
 use crate::prelude::*;
 use crate::scope::{EXPRESSIONS, OPERATORS};
+use crate::workflows::WORKFLOWS;
 
 /// Hydrates the page once the chunks that it was rendered with are loaded.
 pub fn when_loaded(start: fn()) {
@@ -24,7 +25,7 @@ pub fn mark_alive() {
 }
 
 /// Returns the state of every chunk.
-fn all_chunks() -> [&'static ChunkState; 13] {
+fn all_chunks() -> [&'static ChunkState; 14] {
     [
         CONVERSATION.state(),
         EXTRAS.state(),
@@ -39,5 +40,6 @@ fn all_chunks() -> [&'static ChunkState; 13] {
         ACTIONS.state(),
         EXPRESSIONS.state(),
         OPERATORS.state(),
+        WORKFLOWS.state(),
     ]
 }

@@ -31,6 +31,7 @@ pub mod ui;
 #[cfg(feature = "ssr")]
 pub mod upload_origins;
 mod validation;
+pub mod workflows;
 
 pub use pages::account::AccountLink;
 pub use routes::App;

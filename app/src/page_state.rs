@@ -10,7 +10,7 @@ mod path;
 mod tests;
 
 pub use field::AgentWrite;
-pub(crate) use field::label_from_id;
+pub(crate) use wire::form::label_from_id;
 
 use crate::prelude::*;
 use crate::texts::{self, Text, fill};

@@ -65,6 +65,7 @@ test("reading a user's conversation is audited and deleting a user asks for the 
   await page.getByRole("link", { name: /Pelicans/ }).click();
   await expect(page.getByRole("article", { name: "User" })).toContainText("Pelicans in winter");
   await expect(page.getByText("records that you opened this conversation")).toBeVisible();
+  await page.getByRole("navigation", { name: "Admin console" }).getByRole("link", { name: "System" }).click();
   await page.getByRole("link", { name: "Audit log" }).click();
   await expect(page.getByRole("row", { name: /admin:read_conversation/ })).toHaveCount(1);
   await page.getByRole("link", { name: "Verify the chain" }).click();

@@ -10,7 +10,7 @@ use crate::tab_sync;
 use crate::ui::dates::use_now;
 use leptos::ev;
 use std::time::Duration;
-use wire::api::{ConversationList, ConversationSummary};
+use wire::api::{ConversationList, ConversationSummary, WaitingTasks};
 use wire::organize::{ConversationChange, Folder, FolderList, ListFilter, Share};
 
 /// How often the list is reloaded while a conversation is being answered.
@@ -25,6 +25,8 @@ const RELOAD_INTERVAL: Duration = Duration::from_secs(30);
 pub struct ConversationListState {
     pub(super) items: RwSignal<Vec<ConversationEntry>>,
     next_cursor: RwSignal<Option<String>>,
+    /// The tasks of workflows that wait for the user.
+    pub(super) tasks: RwSignal<Option<WaitingTasks>>,
     /// The last error.
     pub error: RwSignal<Option<ApiError>>,
     /// Whether the next page is being loaded.
@@ -77,13 +79,14 @@ impl ConversationListState {
     pub fn new(first: Result<ConversationList, ApiError>, fallback_focus: String) -> Self {
         let (first, error) = match first {
             Ok(first) => (first, None),
-            Err(error) => (ConversationList { items: Vec::new(), next: None }, Some(error)),
+            Err(error) => (ConversationList { items: Vec::new(), next: None, tasks: None }, Some(error)),
         };
         let (subject, chosen) = (RwSignal::new(None), RwSignal::new(None));
         let has_begun = move || subject.with(Option::is_some) || chosen.with(Option::is_some);
         Self {
             items: RwSignal::new(first.items.into_iter().map(ConversationEntry::new).collect()),
             next_cursor: RwSignal::new(first.next),
+            tasks: RwSignal::new(first.tasks),
             error: RwSignal::new(error),
             loading: RwSignal::new(false),
             filter: RwSignal::new(ListFilter::default()),
@@ -342,9 +345,11 @@ impl ConversationListState {
         if next != before {
             self.next_cursor.try_set(next);
         }
+        let tasks = fresh.tasks;
         let mut items = reconcile(&known, fresh.items);
         items.extend(below.into_iter().map(|at| known[at].clone()));
         self.items.try_set(items);
+        self.tasks.try_set(tasks);
         self.error.try_set(None);
     }
 

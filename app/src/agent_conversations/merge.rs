@@ -60,7 +60,7 @@ mod tests {
     }
 
     fn check(known: &str, fresh: &str, next: Option<&str>, expected: &str, expected_next: Option<&str>) {
-        let fresh = ConversationList { items: items(fresh), next: next.map(str::to_owned) };
+        let fresh = ConversationList { items: items(fresh), next: next.map(str::to_owned), tasks: None };
         let known = items(known);
         let below = entries_below(&known.iter().map(sort_key).collect::<Vec<_>>(), &fresh);
         assert_eq!(merged_cursor(&below, &fresh, None).as_deref(), expected_next);

@@ -27,7 +27,7 @@ use crate::chat_context::use_chat_context;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::properties::Properties;
-use crate::texts::{Text, block_language, error_text, t, with_locale};
+use crate::texts::{Text, block_language, error_text, fill_count, t, with_locale};
 use crate::ui::icons::{Icon, Shape};
 use actions::ActionsMenu;
 pub(crate) use chunk_table::ORGANIZING;
@@ -41,7 +41,7 @@ use scope::ListScope;
 use search::{ConversationSearch, SearchField};
 use selection::{SelectionBar, UndoNotice};
 use serde_json::Value;
-use wire::api::ConversationList;
+use wire::api::{ConversationList, WaitingTasks};
 use wire::organize::ListFilter;
 use wire::page::AgentConversationsProperties;
 
@@ -108,6 +108,7 @@ fn block(id: String, properties: AgentConversationsProperties, events: ListEvent
 fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView {
     let list = ConversationListState::new(first, format!("list-{id}-new"));
     list.keep_fresh();
+    publish_waiting(list);
     provide_context(list);
     let (search, window) = (ConversationSearch::default(), RowWindow::new());
     provide_context(search);
@@ -132,6 +133,7 @@ fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView 
     let by_key = move |event: KeyboardEvent| keys::on_key(list, window, &event);
     let more = move || has_more.get().then(|| more_button(list));
     view! {
+        {move || list.tasks.get().map(tasks_link)}
         <SearchField />
         <ListScope />
         <SelectionBar />
@@ -153,6 +155,31 @@ fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView 
         <UndoNotice />
         <ActionsMenu id=menu.get_value() />
         {dialogs}
+    }
+    .into_any()
+}
+
+/// Tells the page how much waits for the user.
+fn publish_waiting(list: ConversationListState) {
+    Effect::new(move |_| {
+        let is_waiting = |item: &&ConversationEntry| item.summary.with(|summary| summary.waiting);
+        let conversations = list.items.with(|items| items.iter().filter(is_waiting).count());
+        let tasks = list.tasks.with(|tasks| tasks.as_ref().map_or(0, |tasks| tasks.count as usize));
+        list.chat.set_waiting(conversations, tasks);
+    });
+}
+
+/// Renders the link to the page with the tasks of workflows that wait for the user.
+fn tasks_link(tasks: WaitingTasks) -> AnyView {
+    let text = match tasks.count {
+        1 => t(Text::TasksOne).to_owned(),
+        count => fill_count(Text::TasksCount, count as usize),
+    };
+    view! {
+        <a class="cw-tasks-link" href=["/", &tasks.page].concat()>
+            <span class="cw-waiting"></span>
+            {text}
+        </a>
     }
     .into_any()
 }

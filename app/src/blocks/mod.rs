@@ -47,6 +47,7 @@ use crate::prelude::*;
 use crate::properties::Properties;
 use crate::scope::OperatorScope;
 use crate::texts::{Locale, with_locale};
+use crate::workflows::WORKFLOWS;
 use serde_json::Value;
 use wire::page::{
     self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, ItemListProperties,
@@ -132,6 +133,9 @@ fn component(own: page::Block) -> AnyView {
         | BlockType::DatePicker => INPUTS.view(move |code| (code.input)(kind, id.clone(), properties, events.clone())),
         BlockType::MultiSelect | BlockType::Table | BlockType::Alert => {
             BLOCKS.view(move |code| (code.block)(kind, id.clone(), properties, events.clone()))
+        }
+        BlockType::WorkflowTasks | BlockType::WorkflowRuns => {
+            WORKFLOWS.view(move |code| (code.block)(kind, id.clone(), properties))
         }
         BlockType::Added => added::view(&added, properties, BlockParts { id, events, children: block_views(blocks) }),
         BlockType::Button => view! { <Button id properties events /> }.into_any(),

@@ -4,6 +4,7 @@ use crate::prelude::*;
 use crate::texts::{Text, fill};
 use litemap::LiteMap;
 use serde_json::{Map, Value};
+use wire::form::label_from_id;
 use wire::page::Block;
 
 /// One key of the state.
@@ -40,23 +41,6 @@ impl FieldState {
             error: ArcRwSignal::new(None),
         }
     }
-}
-
-/// Turns an id into a label: `legal_name` and `legalName` become `Legal name`.
-pub(crate) fn label_from_id(id: &str) -> String {
-    let mut words = String::with_capacity(id.len() + 4);
-    for letter in id.chars() {
-        match letter {
-            '_' | '-' | '.' => words.push(' '),
-            letter if letter.is_ascii_uppercase() && words.ends_with(|last: char| last.is_ascii_lowercase()) => {
-                words.push(' ');
-                words.push(letter.to_ascii_lowercase());
-            }
-            letter if words.is_empty() => words.push(letter.to_ascii_uppercase()),
-            letter => words.push(letter),
-        }
-    }
-    words
 }
 
 /// Returns all keys with their values. Not tracked.

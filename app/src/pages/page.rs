@@ -98,13 +98,19 @@ pub fn PageFrame(
     .into_any()
 }
 
-/// Returns the title of the browser tab: the title of the open conversation, if any, and that of
-/// the page.
+/// Returns the title of the browser tab: how much waits for the user, if anything, the title of the
+/// open conversation, if any, and that of the page.
 fn tab_title(page: String) -> Signal<String> {
-    let conversation = use_context::<ChatContext>().map(|chat| chat.title);
-    Signal::derive(move || match conversation.and_then(|title| title.get()) {
-        Some(title) => fill(Text::TitleOnPage, &[&title, &page]),
-        None => page.clone(),
+    let chat = use_context::<ChatContext>();
+    Signal::derive(move || {
+        let title = match chat.and_then(|chat| chat.title.get()) {
+            Some(title) => fill(Text::TitleOnPage, &[&title, &page]),
+            None => page.clone(),
+        };
+        match chat.map_or(0, |chat| chat.waiting()) {
+            0 => title,
+            count => ["(", &count.to_string(), ") ", &title].concat(),
+        }
     })
 }
 

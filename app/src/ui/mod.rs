@@ -6,6 +6,7 @@ pub(crate) mod browser;
 pub mod dates;
 pub mod effect;
 pub(crate) mod emblem;
+pub(crate) mod entry_field;
 pub(crate) mod hidden_characters;
 pub mod icons;
 pub mod image_origins;

@@ -20,26 +20,27 @@ pub use state::{ConfigChange, ConfigState, ConsoleState, Host, Reload};
 
 use axum::middleware::from_extractor;
 use axum::{Extension, Router};
+use web::admin::MenuGroup::{Agents, Conversations, Overview, People, System, Work};
 use web::admin::{ADMINISTRATION, Admin, Menu, MenuEntry, Section};
 use web::openapi::ApiRouter;
 
 /// The path of the console's first page.
 pub const CONSOLE_PATH: &str = "/admin";
 
-/// The pages of the menu, in its order.
+/// The pages of the menu. Each group has them in this order.
 const MENU: [MenuEntry; 12] = [
-    MenuEntry { path: CONSOLE_PATH, title: "Overview" },
-    MenuEntry { path: "/admin/users", title: "Users" },
-    MenuEntry { path: "/admin/access", title: "Access" },
-    MenuEntry { path: "/admin/conversations", title: "Conversations" },
-    MenuEntry { path: "/admin/feedback", title: "Feedback" },
-    MenuEntry { path: "/admin/agents", title: "Agents" },
-    MenuEntry { path: "/admin/tools", title: "Tools" },
-    MenuEntry { path: "/admin/approvals", title: "Approvals" },
-    MenuEntry { path: "/admin/retention", title: "Retention" },
-    MenuEntry { path: "/admin/jobs", title: "Jobs" },
-    MenuEntry { path: "/admin/config", title: "Config" },
-    MenuEntry { path: "/admin/audit", title: "Audit log" },
+    MenuEntry { group: Overview, path: CONSOLE_PATH, title: "Overview" },
+    MenuEntry { group: People, path: "/admin/users", title: "Users" },
+    MenuEntry { group: People, path: "/admin/access", title: "Access" },
+    MenuEntry { group: Conversations, path: "/admin/conversations", title: "Conversations" },
+    MenuEntry { group: Conversations, path: "/admin/feedback", title: "Feedback" },
+    MenuEntry { group: Agents, path: "/admin/agents", title: "Agents" },
+    MenuEntry { group: Agents, path: "/admin/tools", title: "Tools" },
+    MenuEntry { group: Agents, path: "/admin/approvals", title: "Approvals" },
+    MenuEntry { group: Conversations, path: "/admin/retention", title: "Retention" },
+    MenuEntry { group: Work, path: "/admin/jobs", title: "Jobs" },
+    MenuEntry { group: System, path: "/admin/config", title: "Config" },
+    MenuEntry { group: System, path: "/admin/audit", title: "Audit log" },
 ];
 
 /// Returns the routes of the console, with those of capabilities. They expect the [`chat::Caller`]
@@ -58,7 +59,10 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: ConsoleState, sections: V
         config_page::routes(),
         audit::routes(),
     ];
-    let menu: Menu = MENU.into_iter().chain(sections.iter().flat_map(|section| section.menu.iter().copied())).collect();
+    // What a capability brings comes first: the queue is what few look at.
+    let brought = sections.iter().flat_map(|section| section.menu.iter().copied());
+    let (front, back): (Vec<_>, Vec<_>) = MENU.into_iter().partition(|entry| entry.group != Work);
+    let menu: Menu = front.into_iter().chain(brought).chain(back).collect();
     let actions = sections.iter().flat_map(|section| section.actions.iter().cloned()).collect();
     let state = ConsoleState { actions, ..state };
     let own = subjects.into_iter().fold(ApiRouter::new(&ADMINISTRATION), ApiRouter::merge);

@@ -5,7 +5,7 @@ mod conversation;
 mod metadata;
 
 pub use approval::{ApprovalScope, StandingApproval, StandingApprovals};
-pub use conversation::{ActiveRun, ConversationList, ConversationSummary, ConversationView};
+pub use conversation::{ActiveRun, ConversationList, ConversationSummary, ConversationView, WaitingTasks};
 pub use metadata::{MessageMetadata, Outcome, TokenUsage};
 
 use crate::UiMessage;

@@ -8,6 +8,7 @@ mod context_edit;
 pub mod end;
 pub mod error;
 pub mod file;
+pub mod form;
 pub mod invoke;
 pub mod json;
 pub mod locale;
@@ -19,6 +20,7 @@ pub mod partial_json;
 pub mod question;
 mod read;
 pub mod reduce;
+pub mod workflow;
 
 pub use arguments::arguments_hash;
 pub use chunk::{Chunk, DataChunk, FinishReason};

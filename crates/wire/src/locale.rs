@@ -5,6 +5,7 @@
 
 mod chat;
 mod page;
+mod workflows;
 
 use litemap::LiteMap;
 use serde::{Serialize, Serializer};
@@ -47,12 +48,15 @@ macro_rules! texts {
 
 use texts;
 
-const COUNT: usize = page::TEXTS.len() + chat::TEXTS.len();
+const OF_CHAT: usize = page::TEXTS.len() + chat::TEXTS.len();
+const COUNT: usize = OF_CHAT + workflows::TEXTS.len();
 
 impl Text {
     /// All texts, in the order of their numbers.
-    pub const ALL: &'static [Self] = &joined::<_, COUNT>(page::TEXTS, chat::TEXTS);
-    const NAMES: &'static [&'static str] = &joined::<_, COUNT>(page::NAMES, chat::NAMES);
+    pub const ALL: &'static [Self] =
+        &joined::<_, COUNT>(&joined::<_, OF_CHAT>(page::TEXTS, chat::TEXTS), workflows::TEXTS);
+    const NAMES: &'static [&'static str] =
+        &joined::<_, COUNT>(&joined::<_, OF_CHAT>(page::NAMES, chat::NAMES), workflows::NAMES);
 
     /// Returns the number by which a page refers to the text.
     pub fn number(self) -> usize {

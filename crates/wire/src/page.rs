@@ -48,7 +48,8 @@ pub use messages::{
 };
 pub use properties::{
     AlertProperties, ButtonProperties, ButtonVariant, CardProperties, ColumnsProperties, MarkdownProperties,
-    NoProperties, TableColumn, TableProperties, TabsProperties, TitleProperties,
+    NoProperties, TableColumn, TableProperties, TabsProperties, TitleProperties, WorkflowRunsProperties,
+    WorkflowTasksProperties,
 };
 pub use property::{Keys, Property, as_text};
 pub use sender::{

@@ -6,6 +6,8 @@ mod console;
 mod definition;
 mod engine;
 mod input;
+pub mod pages;
+mod picture;
 mod plan;
 mod routes;
 mod service;

@@ -369,4 +369,8 @@ impl PageSource for CurrentConfig {
     fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError> {
         self.snapshot.load().pages.page(caller, id)
     }
+
+    fn tasks_page(&self, caller: &Caller) -> Option<String> {
+        self.snapshot.load().pages.with_tasks(caller)
+    }
 }

@@ -18,11 +18,13 @@ mod served_agent;
 mod sources;
 mod text_models;
 mod titles;
+mod workflow_pages;
 
 pub(crate) use current::CurrentConfig;
 pub(crate) use history::{ConfigStatus, LoadSummary};
 pub(crate) use served_agent::{ServedTools, ToolList};
 pub(crate) use sources::sources;
+pub(crate) use workflow_pages::WorkflowPages;
 
 use crate::Site;
 use crate::capabilities::{config_language, database_schema};

@@ -18,6 +18,8 @@ pub(crate) struct Pages {
     order: Vec<String>,
     by_id: HashMap<String, Arc<Page>>,
     chats: HashMap<String, Vec<PageChat>>,
+    /// The pages with a block `WorkflowTasks`, in their order.
+    with_tasks: Vec<String>,
     /// The pages with chats in which sub-agents can be mentioned; the mentions depend on the
     /// caller.
     with_mentions: HashSet<String>,
@@ -63,8 +65,9 @@ impl Pages {
             pages.iter_mut().filter_map(|page| mentions::resolve(page, config).then(|| page.id.clone())).collect();
         let order = pages.iter().map(|page| page.id.clone()).collect();
         let chats = pages.iter().map(|page| (page.id.clone(), chats(page, &page.blocks))).collect();
+        let with_tasks = pages.iter().filter(|page| has_tasks(&page.blocks)).map(|page| page.id.clone()).collect();
         let by_id = pages.into_iter().map(|page| (page.id.clone(), Arc::new(page))).collect();
-        Self { order, by_id, chats, with_mentions: naming, rights }
+        Self { order, by_id, chats, with_tasks, with_mentions: naming, rights }
     }
 
     /// Returns the page with this id; without an id, the first page that the caller may open.
@@ -93,6 +96,11 @@ impl Pages {
             }
         }
         Err(refused)
+    }
+
+    /// Returns the first page with a block `WorkflowTasks` that the caller may open.
+    pub(crate) fn with_tasks(&self, caller: &Caller) -> Option<String> {
+        self.with_tasks.iter().find(|id| self.rights.check_page(caller, id).is_ok()).cloned()
     }
 
     /// Returns a page on which the caller may use this agent, preferably one with a chat for it.
@@ -134,6 +142,11 @@ impl Pages {
 }
 
 /// Collects the chats of blocks, in order.
+/// Whether a block `WorkflowTasks` is among these blocks or within them.
+fn has_tasks(blocks: &[Block]) -> bool {
+    blocks.iter().any(|block| block.kind == BlockType::WorkflowTasks || has_tasks(&block.blocks))
+}
+
 fn chats(page: &Page, blocks: &[Block]) -> Vec<PageChat> {
     let mut found = Vec::new();
     for block in blocks {

@@ -1,6 +1,7 @@
 //! Server-rendered pages, and the server functions that they call.
 
 use super::{rendering, site};
+use crate::compose::WorkflowPages;
 use crate::router::AppState;
 use accounts::{ACCOUNT_PATH, SIGN_OUT_PATH};
 use admin_console::CONSOLE_PATH;
@@ -17,6 +18,7 @@ use chat::Caller;
 use leptos::config::LeptosOptions;
 use leptos::prelude::provide_context;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 use web::admin::is_admin;
 use web::{SIGN_IN_PATH, query_encoded};
 
@@ -92,7 +94,8 @@ fn account_link(state: &AppState, caller: &Caller, asked: &Uri) -> Option<Accoun
 
 pub(super) fn context_provider(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {
     let (chat, pages) = (state.composition.chat.clone(), state.composition.current.clone());
-    let context = AppContext { chat, pages, cache: RequestCache::default() };
+    let workflows = Arc::new(WorkflowPages(state.composition.context()));
+    let context = AppContext { chat, pages, workflows, cache: RequestCache::default() };
     // Read for each page, since the browser half can be rebuilt while the server runs.
     let chunks = (state.site.files)("pkg/chunks.json").map(|file| ChunkFiles::read(&file.data)).unwrap_or_default();
     let needs = UsedChunks::default();

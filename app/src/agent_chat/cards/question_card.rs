@@ -35,7 +35,7 @@ pub(in crate::agent_chat) fn QuestionCard(
         fill(Text::QuestionLabel, &[&hidden_characters::text_with_code_points(&question.text, TextKind::Prose)]);
     let heading = hidden_characters::visible_nodes(&question.text, TextKind::Prose);
     let context = hidden_characters::visible_nodes(&question.context, TextKind::Prose);
-    let (options, fields) = (options(&call_id, &question, draft), fields(&question, draft));
+    let (options, fields) = (options(&call_id, &question, draft), fields(&call_id, &question, draft));
     let other = match (question.options.is_empty(), question.fields.is_empty()) {
         (true, true) => t(Text::YourAnswer),
         (false, _) => t(Text::AnotherAnswer),
@@ -116,9 +116,9 @@ fn options(call_id: &str, question: &Question, draft: RwSignal<AnswerDraft>) -> 
     })
 }
 
-fn fields(question: &Question, draft: RwSignal<AnswerDraft>) -> Option<AnyView> {
+fn fields(call_id: &str, question: &Question, draft: RwSignal<AnswerDraft>) -> Option<AnyView> {
     let field = |(at, field)| {
-        question_field(field, move |given| {
+        question_field(format!("cw-question-{call_id}-{at}"), field, move |given| {
             draft.update(|draft| {
                 if let Some(place) = draft.fields.get_mut(at) {
                     *place = given;

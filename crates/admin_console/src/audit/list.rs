@@ -156,7 +156,8 @@ impl List for AuditList {
         AuditColumn::new("No.", "number", |item| Cell::count(item.row.number))
             .shown_as(|item| text(item.row.number.to_string())),
         AuditColumn::new("Time (UTC)", "time", |item| Cell::time(item.row.at)),
-        AuditColumn::new("Tool or action", "tool", |item| Cell::text(&item.row.tool)),
+        AuditColumn::new("Tool or action", "tool", |item| Cell::text(&item.row.tool))
+            .shown_as(|item| web::html::name(&item.row.tool)),
         AuditColumn::new("User", "user", |item| Cell::text(&item.row.user_id))
             .shown_as(|item| user_view(&item.row.user_id, item.user_name.as_deref())),
         AuditColumn::in_file("userName", |item| Cell::optional(item.user_name.as_deref())),

@@ -6,6 +6,7 @@ use ::store::Store;
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use web::admin::MenuGroup;
 use web::admin::filters::{Choice, select_field};
 use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
 use web::html::link;
@@ -49,6 +50,7 @@ impl List for TriggerList {
     type Row = TriggerItem;
 
     const PATH: &'static str = "/admin/triggers";
+    const GROUP: MenuGroup = MenuGroup::Work;
     const TITLE: &'static str = "Triggers";
     const SUMMARY: &'static str = "List the triggers of all workflows";
     const EMPTY: &'static str = "No triggers match.";

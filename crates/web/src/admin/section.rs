@@ -8,7 +8,7 @@ use crate::openapi::ApiRouter;
 /// entries in the menu.
 #[derive(Debug)]
 pub struct Section {
-    /// Its entries of the menu, which follow those of the console.
+    /// Its entries of the menu. In their groups they follow those of the console.
     pub menu: Vec<MenuEntry>,
     /// Its actions as the audit log names them, such as `admin:add_note`: suggestions for the log's
     /// filter.
@@ -22,7 +22,7 @@ impl Section {
     /// A section that consists of a list, with an entry of the menu.
     pub fn list<L: List>(state: L::State) -> Self {
         Self {
-            menu: vec![MenuEntry { path: L::PATH, title: L::TITLE }],
+            menu: vec![MenuEntry { group: L::GROUP, path: L::PATH, title: L::TITLE }],
             actions: vec![format!("admin:{}", list::export_action::<L>())],
             routes: list::routes::<L>().map(|router| router.with_state(state)),
         }

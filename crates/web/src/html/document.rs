@@ -14,8 +14,24 @@ pub fn page(status: StatusCode, title: &str, content: impl IntoView + 'static) -
     document(status, title, view! { <main class="cw-account-page">{content}</main> })
 }
 
+/// As [`POLICY`], and the script may load the page again.
+const LIVE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                           connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 /// Renders a document with this body.
 pub fn document(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
+    render(status, title, content, false)
+}
+
+/// Renders a document whose elements with the attribute `data-live` follow what they show; see
+/// `public/assets/live.js`.
+pub fn live_document(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
+    render(status, title, content, true)
+}
+
+fn render(status: StatusCode, title: &str, content: impl IntoView + 'static, is_live: bool) -> Response {
+    let script = is_live.then(|| view! { <script src="/assets/live.js" defer></script> });
+    let policy = if is_live { LIVE_POLICY } else { POLICY };
     let title = format!("{title} · Chatwright");
     let document = view! {
         <!DOCTYPE html>
@@ -25,6 +41,7 @@ pub fn document(status: StatusCode, title: &str, content: impl IntoView + 'stati
                 <meta name="viewport" content="width=device-width, initial-scale=1" />
                 <meta name="color-scheme" content="light dark" />
                 <script src="/assets/theme.js"></script>
+                {script}
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
                 <link rel="stylesheet" href="/pkg/documents.css" />
                 <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
@@ -35,7 +52,7 @@ pub fn document(status: StatusCode, title: &str, content: impl IntoView + 'stati
     };
     let mut response = (status, Html(document.to_html())).into_response();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -58,6 +58,16 @@ pub fn text(text: impl Into<String>) -> AnyView {
     if text.is_empty() { "–".into_any() } else { text.into_any() }
 }
 
+/// Renders a cell with a name that may be long, such as `update_page_state`: it may break after its
+/// separators, so that it does not break within a word.
+pub fn name(name: &str) -> AnyView {
+    if name.is_empty() {
+        return text("");
+    }
+    let parts = name.split_inclusive(['_', '-', '.', ':', '/']);
+    parts.map(|part| view! { {part.to_owned()}<wbr /> }).collect_view().into_any()
+}
+
 /// Renders a cell with a link.
 pub fn link(path: impl Into<String>, text: impl Into<String>) -> AnyView {
     view! { <a href=path.into()>{text.into()}</a> }.into_any()
@@ -72,6 +82,13 @@ pub fn facts(facts: impl IntoIterator<Item = (&'static str, AnyView)>) -> impl I
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_break_after_separators() {
+        let html = name("admin:export_audit").to_html().replace("<!>", "");
+        assert_eq!(html, "admin:<wbr>export_<wbr>audit<wbr>");
+        assert_eq!(name("").to_html(), "–");
+    }
 
     #[test]
     fn tables_show_rows_or_the_empty_text() {

@@ -69,9 +69,25 @@ pub struct ConversationList {
     /// The opaque cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// The tasks of workflows that wait for the user, for pages of the site only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub tasks: Option<WaitingTasks>,
 }
 
-read_struct!(ConversationList { items: "items", next: "next" });
+read_struct!(ConversationList { items: "items", next: "next", tasks: "tasks" });
+
+/// The tasks of workflows that wait for a user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingTasks {
+    /// How many.
+    pub count: u32,
+    /// The id of the page that shows them.
+    pub page: String,
+}
+
+read_struct!(WaitingTasks { count: "count", page: "page" });
 
 /// A conversation with the messages of its active branch, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -8,7 +8,8 @@ use super::{
     AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, CardProperties,
     CheckboxProperties, ColumnsProperties, DatePickerProperties, ItemListProperties, MarkdownProperties,
     MultiSelectProperties, NoProperties, NumberInputProperties, SelectProperties, SwitchProperties, TableProperties,
-    TabsProperties, TextInputProperties, TitleProperties, schema::Both,
+    TabsProperties, TextInputProperties, TitleProperties, WorkflowRunsProperties, WorkflowTasksProperties,
+    schema::Both,
 };
 use serde_json::{Map, Value};
 
@@ -53,6 +54,10 @@ types! {
         AgentChat(AgentChatProperties),
         /// The list of conversations.
         AgentConversations(Both<AgentConversationsProperties, ItemListProperties>),
+        /// What workflows ask the user: approvals, choices and forms.
+        WorkflowTasks(WorkflowTasksProperties),
+        /// The user's runs of workflows, with a form that starts one and a picture of each.
+        WorkflowRuns(WorkflowRunsProperties),
     }
     /// A type that a program adds: [`Block::added`](super::Block::added).
     and Added

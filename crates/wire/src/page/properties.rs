@@ -85,6 +85,32 @@ properties! {
         pub empty: Option<String>,
     }
 
+    /// The properties of a `WorkflowTasks` block.
+    #[derive(Eq)]
+    pub struct WorkflowTasksProperties {
+        /// The heading.
+        #[schemars(with = "Dynamic<String>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+        /// The text that is shown if nothing waits for the user. Default: `Nothing waits for you.`
+        #[schemars(with = "Dynamic<String>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub empty: Option<String>,
+    }
+
+    /// The properties of a `WorkflowRuns` block.
+    #[derive(Eq)]
+    pub struct WorkflowRunsProperties {
+        /// The heading.
+        #[schemars(with = "Dynamic<String>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+        /// The id of the only workflow that can be started here. Default: all that the user may start.
+        #[schemars(with = "Dynamic<Text>")]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub workflow_id: Option<String>,
+    }
+
     /// A column of a table.
     #[derive(Eq)]
     #[text(key)]

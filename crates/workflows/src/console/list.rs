@@ -86,7 +86,7 @@ impl List for RunList {
     const EMPTY: &'static str = "No runs match.";
     const COLUMNS: &'static [RunColumn] = &[
         RunColumn::new("Run", "id", |item| Cell::text(&item.run.id))
-            .shown_as(|item| link(format!("{}/{}", Self::PATH, item.run.id), super::pages::short(&item.run.id))),
+            .shown_as(|item| link(format!("{}/{}", Self::PATH, item.run.id), super::run_page::short(&item.run.id))),
         RunColumn::new("Workflow", "workflow", |item| Cell::text(&item.run.workflow_id)),
         RunColumn::new("Started by", "owner", |item| Cell::text(&item.run.owner))
             .shown_as(|item| user_view(&item.run.owner, item.owner_name.as_deref())),

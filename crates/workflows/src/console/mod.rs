@@ -1,19 +1,25 @@
 //! The pages of the admin console: the runs of all users, and the questions that wait.
 
+mod actions;
 mod list;
-mod pages;
+mod picture_view;
+mod run_page;
+mod task_form;
+mod task_page;
 mod tasks;
 
+use axum::Router;
+use axum::routing::{get, post};
 use capability::Context;
 use web::admin::list::List;
-use web::admin::{ADMINISTRATION, MenuEntry, Section};
+use web::admin::{ADMINISTRATION, MenuEntry, MenuGroup, Section};
 use web::openapi::ApiRouter;
 
 /// Returns the section of the console.
 pub(crate) fn section(context: Context) -> Section {
     let detail = ApiRouter::new(&ADMINISTRATION).get(
         "/api/admin/workflows/{id}",
-        pages::detail,
+        run_page::detail,
         "Get the run of a workflow with its steps and questions",
     );
     let lists = web::admin::list::routes::<list::RunList>().merge(web::admin::list::routes::<tasks::TaskList>());
@@ -27,10 +33,19 @@ pub(crate) fn section(context: Context) -> Section {
     ];
     Section {
         menu: vec![
-            MenuEntry { path: list::RunList::PATH, title: list::RunList::TITLE },
-            MenuEntry { path: tasks::TaskList::PATH, title: tasks::TaskList::TITLE },
+            MenuEntry { group: MenuGroup::Work, path: list::RunList::PATH, title: list::RunList::TITLE },
+            MenuEntry { group: MenuGroup::Work, path: tasks::TaskList::PATH, title: tasks::TaskList::TITLE },
         ],
         actions: actions.map(|action| format!("admin:{action}")).to_vec(),
-        routes: routes.with_pages(pages::routes()).map(|router| router.with_state(context)),
+        routes: routes.with_pages(page_routes()).map(|router| router.with_state(context)),
     }
+}
+
+fn page_routes() -> Router<Context> {
+    Router::new()
+        .route("/admin/workflows/{id}", get(run_page::show))
+        .route("/admin/workflows/{id}/stop", post(actions::stop))
+        .route("/admin/workflows/{id}/retry", post(actions::retry))
+        .route("/admin/workflows/{id}/decide", post(actions::decide))
+        .route("/admin/workflow-tasks/{id}", get(task_page::show).post(task_page::answer))
 }

@@ -1,6 +1,5 @@
 //! The list of questions of all users.
 
-use super::list::RunList;
 use crate::store::{self, TaskRow};
 use ::store::Store;
 use capability::Context;
@@ -31,7 +30,7 @@ impl List for TaskList {
     const COLUMNS: &'static [TaskColumn] = &[
         TaskColumn::in_file("id", |task| Cell::text(&task.id)),
         TaskColumn::new("Question", "title", |task| Cell::text(&task.title))
-            .shown_as(|task| link(format!("{}/{}", RunList::PATH, task.run_id), &task.title)),
+            .shown_as(|task| link(format!("{}/{}", Self::PATH, task.id), &task.title)),
         TaskColumn::new("Workflow", "workflow", |task| Cell::text(&task.workflow_id)),
         TaskColumn::new("Step", "path", |task| Cell::text(&task.path)),
         TaskColumn::new("Asked (UTC)", "created", |task| Cell::time(task.created_at)),

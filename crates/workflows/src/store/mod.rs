@@ -18,8 +18,8 @@ pub(crate) use steps::{
     FinishedStep, StartedStep, StepRow, close_steps, finish_step, lose_steps, put_back, start_step, steps_of,
 };
 pub(crate) use tasks::{
-    Assignee, NewTask, TaskRow, TaskState, answer_task, cancel_tasks, insert_task, lapse_task, open_task, open_tasks,
-    tasks_for, tasks_of_run,
+    Assignee, NewTask, TaskRow, TaskState, answer_task, cancel_tasks, count_tasks, insert_task, lapse_task, open_task,
+    open_tasks, task, tasks_for, tasks_of_run,
 };
 
 pub(crate) use waits::{

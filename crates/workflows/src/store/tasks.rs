@@ -213,6 +213,22 @@ pub(crate) async fn tasks_for(
     store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
 }
 
+/// Counts the open tasks that a caller may answer, up to `most`.
+pub(crate) async fn count_tasks(store: &Store, caller: &Caller, most: u32) -> Result<u32, StoreError> {
+    let mut query = sql::QueryBuilder::new(
+        "SELECT count(*) AS waiting FROM (SELECT 1 FROM workflow_tasks WHERE state = 'open' AND ",
+    );
+    query.push(MAY_ANSWER).push(" LIMIT $3) AS open_tasks");
+    let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(most);
+    let count = store.read(move |db| {
+        Box::pin(async move {
+            let row = query.fetch_optional(db).await?;
+            Ok(row.map_or(Ok(0), |row| row.try_get::<i64>("waiting"))?)
+        })
+    });
+    Ok(u32::try_from(count.await?).unwrap_or(most))
+}
+
 /// Returns the open tasks of all users, oldest first, for administrators.
 pub(crate) async fn open_tasks(store: &Store, after: &str, most: u32) -> Result<Vec<TaskRow>, StoreError> {
     let text: Arc<str> =
@@ -225,6 +241,16 @@ pub(crate) async fn open_tasks(store: &Store, after: &str, most: u32) -> Result<
 pub(crate) async fn open_task(store: &Store, caller: &Caller, id: &str) -> Result<Option<TaskRow>, StoreError> {
     let query = select("", MAY_ANSWER, " AND id = $3");
     let query = query.build().bind(&caller.user_id).bind(roles(caller)).bind(id);
+    let read = store.read(move |db| {
+        Box::pin(async move { query.fetch_optional(db).await?.as_ref().map(TaskRow::read).transpose() })
+    });
+    read.await
+}
+
+/// Returns a task, for administrators.
+pub(crate) async fn task(store: &Store, id: &str) -> Result<Option<TaskRow>, StoreError> {
+    let text: Arc<str> = format!("SELECT {COLUMNS} FROM workflow_tasks WHERE id = $1").into();
+    let query = sql::query(text).bind(id);
     let read = store.read(move |db| {
         Box::pin(async move { query.fetch_optional(db).await?.as_ref().map(TaskRow::read).transpose() })
     });

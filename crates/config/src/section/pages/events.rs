@@ -61,6 +61,8 @@ fn block_events(kind: BlockType) -> &'static [&'static str] {
         | BlockType::Markdown
         | BlockType::Table
         | BlockType::Alert
+        | BlockType::WorkflowTasks
+        | BlockType::WorkflowRuns
         | BlockType::Added => &[],
     }
 }

@@ -13,6 +13,7 @@ pub use column::{Cell, Column};
 pub use page::ListView;
 pub use routes::{After, api_routes, file, pages, routes, show, view};
 
+use super::MenuGroup;
 use leptos::prelude::{AnyView, IntoAny};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,6 +38,8 @@ pub trait List: 'static {
     /// The path of the page, `/admin/NAME`. The file is at `/admin/NAME.csv`, and the API at
     /// `/api/admin/NAME`. Exports are recorded in the audit log as `admin:export_NAME`.
     const PATH: &'static str;
+    /// The group of its entry in the menu, if a [`Section`](super::Section) is made of it.
+    const GROUP: MenuGroup = MenuGroup::System;
     /// The path of the menu entry that is the current one on the page.
     const TAB: &'static str = Self::PATH;
     /// The summary of the API's route in the OpenAPI document.

@@ -1,6 +1,6 @@
 use super::{Cell, Column, List, ListPage, PageRequest, routes};
 use crate::admin::filters::{Choice, field, select_field};
-use crate::admin::{Menu, MenuEntry};
+use crate::admin::{Menu, MenuEntry, MenuGroup};
 use crate::html::link;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
@@ -101,7 +101,8 @@ async fn get(routes: &Router, role: &str, path: &str) -> (u16, String) {
 #[tokio::test]
 async fn columns_make_the_page_the_file_and_the_json() {
     let store = Schema::new(&[]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
-    let menu: Menu = [MenuEntry { path: NumberList::PATH, title: NumberList::TITLE }].into_iter().collect();
+    let menu: Menu =
+        [MenuEntry { group: MenuGroup::Work, path: NumberList::PATH, title: NumberList::TITLE }].into_iter().collect();
     let routes = routes::<NumberList>().mount(&mut Vec::new()).layer(Extension(menu)).with_state(store.clone());
 
     let (status, page) = get(&routes, "admin", "/admin/odd-numbers?sort=down").await;

@@ -1,0 +1,73 @@
+//! The server functions of the blocks for workflows.
+
+use crate::api::ApiError;
+use crate::api::codec::{Json, NoContent};
+use crate::prelude::*;
+use serde_json::{Map, Value};
+use wire::workflow::{RunChange, RunItem, RunList, RunView, TaskAnswer, TaskList};
+
+/// Returns the open questions that the caller may answer, oldest first.
+#[server(prefix = "/ui", endpoint = "workflow-tasks", input = Json, output = Json)]
+pub async fn workflow_tasks() -> Result<TaskList, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.workflows.tasks(caller).await?)
+}
+
+/// Answers a question.
+#[server(prefix = "/ui", endpoint = "answer-workflow-task", input = Json, output = Json)]
+pub async fn answer_workflow_task(
+    /// The question.
+    id: String,
+    /// The answer.
+    answer: TaskAnswer,
+) -> Result<NoContent, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    context.workflows.answer_task(caller, id, answer).await?;
+    Ok(NoContent)
+}
+
+/// Returns a page of the caller's runs, newest first; with the first page, also the workflows that
+/// they may start.
+#[server(prefix = "/ui", endpoint = "workflow-runs", input = Json, output = Json)]
+pub async fn workflow_runs(
+    /// `next` of the previous page; absent for the first page.
+    after: Option<String>,
+) -> Result<RunList, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.workflows.runs(caller, after).await?)
+}
+
+/// Returns a run with its steps.
+#[server(prefix = "/ui", endpoint = "workflow-run", input = Json, output = Json)]
+pub async fn workflow_run(
+    /// The run.
+    id: String,
+) -> Result<RunView, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.workflows.run(caller, id).await?)
+}
+
+/// Starts a run.
+#[server(prefix = "/ui", endpoint = "start-workflow", input = Json, output = Json)]
+pub async fn start_workflow(
+    /// The workflow.
+    id: String,
+    /// The input.
+    input: Map<String, Value>,
+) -> Result<RunItem, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.workflows.start(caller, id, input).await?)
+}
+
+/// Changes a run.
+#[server(prefix = "/ui", endpoint = "change-workflow-run", input = Json, output = Json)]
+pub async fn change_workflow_run(
+    /// The run.
+    id: String,
+    /// What happens to it.
+    change: RunChange,
+) -> Result<NoContent, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    context.workflows.change_run(caller, id, change).await?;
+    Ok(NoContent)
+}

@@ -1,0 +1,305 @@
+//! The card of a question, with a form that needs no script. It has the same fields as the block
+//! `WorkflowTasks`.
+
+use crate::definition::Ask;
+use crate::service::Answer;
+use crate::store::TaskRow;
+use leptos::prelude::*;
+use serde_json::Value;
+use web::times::minute;
+use wire::UserError;
+use wire::form::{Control, Form, FormField, FormOption};
+
+/// What was entered, and what is wrong with it.
+#[derive(Debug, Default)]
+pub(super) struct Entered {
+    /// The entries of the fields; absent before anything was sent.
+    entries: Option<Vec<String>>,
+    comment: String,
+    choice: String,
+    /// The problem of each field that has one.
+    problems: Vec<(usize, String)>,
+    /// A problem that is about no field.
+    problem: Option<String>,
+}
+
+/// The name of a field in the form.
+fn name(index: usize) -> String {
+    format!("field{index}")
+}
+
+fn form_of(task: &TaskRow) -> Form {
+    Form::for_schema(task.form.as_ref().unwrap_or(&Value::Null))
+}
+
+/// Reads what was sent. Several values of one field are lines of its entry.
+///
+/// # Errors
+/// What was entered, with the problems of the fields.
+pub(super) fn read(task: &TaskRow, sent: &[(String, String)]) -> Result<(Answer, Entered), Entered> {
+    let value = |name: &str| {
+        let values = sent.iter().filter(|(sent, _)| sent == name).map(|(_, value)| value.as_str());
+        // Browsers send CR LF.
+        values.collect::<Vec<_>>().join("\n").replace("\r\n", "\n")
+    };
+    let given = |name: &str| Some(value(name)).filter(|text| !text.trim().is_empty());
+    let form = form_of(task);
+    let entries: Vec<_> = (0..form.fields.len()).map(|index| value(&name(index))).collect();
+    let entered = Entered { comment: value("comment"), choice: value("choice"), ..Entered::default() };
+    let answer = Answer {
+        approved: given("approved").map(|approved| approved == "true"),
+        choice: given("choice"),
+        comment: given("comment"),
+        values: None,
+    };
+    if task.ask != Ask::Form {
+        return Ok((answer, entered));
+    }
+    match form.values(&entries) {
+        Ok(values) => Ok((Answer { values: Some(values), ..answer }, Entered { entries: Some(entries), ..entered })),
+        Err(problems) => {
+            let problems = problems.into_iter().map(|found| (found.field, found.problem.english())).collect();
+            Err(Entered { entries: Some(entries), problems, ..entered })
+        }
+    }
+}
+
+impl Entered {
+    /// Adds an error of the server: beside the field that it is about, or above the buttons.
+    pub(super) fn with_error(mut self, task: &TaskRow, error: &UserError) -> Self {
+        let pointer = error.path.as_deref().and_then(|path| path.strip_prefix("/values"));
+        match pointer.and_then(|pointer| form_of(task).field_at(pointer)) {
+            Some(field) => self.problems.push((field, error.message.clone())),
+            None => self.problem = Some(error.message.clone()),
+        }
+        self
+    }
+}
+
+/// Renders the card of an open question.
+pub(super) fn task_card(task: &TaskRow, entered: &Entered, may_answer: bool) -> AnyView {
+    let details = match &task.details {
+        Value::Null => None,
+        Value::String(text) => Some(view! { <p class="cw-admin-text">{text.clone()}</p> }.into_any()),
+        other => Some(super::run_page::json_view(other)),
+    };
+    let due = task.due_at.map(|due| format!(" · Due {} UTC", minute(due))).unwrap_or_default();
+    let about = format!("{} · {} · Asked {} UTC{due}", task.workflow_id, task.path, minute(task.created_at));
+    let answer = match may_answer {
+        true => answer_form(task, entered),
+        false => view! {
+            <p class="cw-account-note">"Only the users and roles that the workflow names may answer."</p>
+        }
+        .into_any(),
+    };
+    view! {
+        <section class="cw-account-part cw-admin-task" aria-label=task.title.clone()>
+            <h2>{task.title.clone()}</h2>
+            <p class="cw-account-note">{about}</p>
+            {details}
+            {answer}
+        </section>
+    }
+    .into_any()
+}
+
+fn answer_form(task: &TaskRow, entered: &Entered) -> AnyView {
+    let action = format!("/admin/workflow-tasks/{}", task.id);
+    let (fields, buttons) = match task.ask {
+        Ask::Approve => (().into_any(), decision_buttons()),
+        Ask::Choose => (choices(task, entered), send_button()),
+        Ask::Form => (form_fields(task, entered), send_button()),
+    };
+    let problem = entered
+        .problem
+        .clone()
+        .or_else(|| (!entered.problems.is_empty()).then(|| "Check the marked fields.".to_owned()));
+    view! {
+        <form method="post" action=action class="cw-admin-task-form">
+            {fields}
+            <label class="cw-admin-field cw-admin-wide">
+                <span>"Comment (optional)"</span>
+                <input type="text" name="comment" maxlength="2000" autocomplete="off" value=entered.comment.clone() />
+            </label>
+            {web::html::error_message(problem)}
+            <div class="cw-admin-acts">{buttons}</div>
+        </form>
+    }
+    .into_any()
+}
+
+fn decision_buttons() -> AnyView {
+    view! {
+        <button class="cw-button cw-primary" name="approved" value="true">"Approve"</button>
+        <button class="cw-button" name="approved" value="false">"Reject"</button>
+    }
+    .into_any()
+}
+
+fn send_button() -> AnyView {
+    view! { <button class="cw-button cw-primary">"Answer"</button> }.into_any()
+}
+
+fn choices(task: &TaskRow, entered: &Entered) -> AnyView {
+    let option = |choice: &String| {
+        let checked = *choice == entered.choice;
+        view! {
+            <label class="cw-admin-check">
+                <input type="radio" name="choice" value=choice.clone() checked=checked required />
+                {choice.clone()}
+            </label>
+        }
+    };
+    view! {
+        <fieldset class="cw-admin-group">
+            <legend>"Answers"</legend>
+            {task.choices.iter().map(option).collect_view()}
+        </fieldset>
+    }
+    .into_any()
+}
+
+fn form_fields(task: &TaskRow, entered: &Entered) -> AnyView {
+    let form = form_of(task);
+    let fields = form.fields.iter().enumerate().map(|(index, field)| {
+        let entry = entered.entries.as_ref().and_then(|entries| entries.get(index)).unwrap_or(&field.initial);
+        let problem = entered.problems.iter().find(|(field, _)| *field == index).map(|(_, problem)| problem.clone());
+        field_view(&task.id, index, field, entry, problem)
+    });
+    fields.collect_view().into_any()
+}
+
+/// The attributes that describe a control.
+struct Described {
+    id: String,
+    name: String,
+    by: String,
+    invalid: Option<&'static str>,
+}
+
+fn field_view(task: &str, index: usize, field: &FormField, entry: &str, problem: Option<String>) -> AnyView {
+    let id = format!("task-{task}-{index}");
+    let described = Described {
+        by: format!("{id}-about"),
+        name: name(index),
+        invalid: problem.is_some().then_some("true"),
+        id: id.clone(),
+    };
+    let about = (described.by.clone(), lines_hint(field), problem);
+    let label = match (field.label.as_str(), field.group.as_str()) {
+        ("", _) => "Values as JSON".to_owned(),
+        (label, "") => label.to_owned(),
+        (label, group) => format!("{group}: {label}"),
+    };
+    let star = field.required.then(|| view! { <span class="cw-required" aria-hidden="true">"*"</span> });
+    let control = match &field.control {
+        Control::Choices(options) => {
+            let boxes = boxes(&described, options, entry);
+            return view! {
+                <fieldset class="cw-admin-group" aria-describedby=described.by>
+                    <legend>{label}{star}</legend>
+                    {boxes}
+                    {about_view(about)}
+                </fieldset>
+            }
+            .into_any();
+        }
+        control => control_view(&described, control, field.required, entry),
+    };
+    view! {
+        <div class="cw-admin-entry">
+            <label class="cw-admin-field cw-admin-wide" for=id><span>{label}{star}</span></label>
+            {control}
+            {about_view(about)}
+        </div>
+    }
+    .into_any()
+}
+
+fn lines_hint(field: &FormField) -> String {
+    match field.control {
+        Control::List(_) => format!("{} One in each line.", field.hint).trim().to_owned(),
+        _ => field.hint.clone(),
+    }
+}
+
+fn about_view((id, hint, problem): (String, String, Option<String>)) -> AnyView {
+    let problem = problem.map(|problem| view! { <span class="cw-problem">{problem}" "</span> });
+    view! { <p class="cw-account-note" id=id>{problem}{hint}</p> }.into_any()
+}
+
+fn control_view(described: &Described, control: &Control, required: bool, entry: &str) -> AnyView {
+    let Described { id, name, by, invalid } = described;
+    let (id, name, by, invalid) = (id.clone(), name.clone(), by.clone(), *invalid);
+    let (entry, required) = (entry.to_owned(), required.to_string());
+    match control {
+        Control::Boolean => view! {
+            <input id=id type="checkbox" name=name value="true" checked=entry == "true" aria-describedby=by />
+        }
+        .into_any(),
+        Control::Choice(options) => {
+            let option = |(index, option): (usize, &FormOption)| {
+                let value = index.to_string();
+                let selected = value == entry;
+                view! { <option value=value selected=selected>{option.label.clone()}</option> }
+            };
+            let options = options.iter().enumerate().map(option).collect_view();
+            view! {
+                <span class="cw-select cw-admin-wide">
+                    <select id=id name=name aria-required=required aria-invalid=invalid aria-describedby=by>
+                        <option value="">"Choose…"</option>
+                        {options}
+                    </select>
+                </span>
+            }
+            .into_any()
+        }
+        Control::Lines | Control::List(_) | Control::Json => view! {
+            <textarea
+                id=id
+                name=name
+                rows="4"
+                aria-required=required
+                aria-invalid=invalid
+                aria-describedby=by
+            >{entry}</textarea>
+        }
+        .into_any(),
+        other => {
+            let (kind, mode) = match other {
+                Control::Date => ("date", None),
+                Control::Number => ("text", Some("decimal")),
+                Control::Integer => ("text", Some("numeric")),
+                _ => ("text", None),
+            };
+            view! {
+                <input
+                    id=id
+                    type=kind
+                    inputmode=mode
+                    name=name
+                    value=entry
+                    autocomplete="off"
+                    aria-required=required
+                    aria-invalid=invalid
+                    aria-describedby=by
+                />
+            }
+            .into_any()
+        }
+    }
+}
+
+fn boxes(described: &Described, options: &[FormOption], entry: &str) -> AnyView {
+    let option = |(index, option): (usize, &FormOption)| {
+        let value = index.to_string();
+        let checked = entry.lines().any(|line| line.trim() == value);
+        view! {
+            <label class="cw-admin-check">
+                <input type="checkbox" name=described.name.clone() value=value checked=checked />
+                {option.label.clone()}
+            </label>
+        }
+    };
+    options.iter().enumerate().map(option).collect_view().into_any()
+}

@@ -1,0 +1,215 @@
+//! What pages show of workflows and do with them: the blocks `WorkflowTasks` and `WorkflowRuns`. Each
+//! function takes the caller, as the routes do.
+
+use crate::definition::{Ask, Workflow, Workflows};
+use crate::picture::{picture, step_state};
+use crate::routes::current;
+use crate::service::{self, Action, Answer, DecideRequest, RetryRequest, RunDetail, Runs, StartRequest, Viewer};
+use crate::store::{self, RunRow, RunState, StepRow, TaskRow};
+use capability::Context;
+use chat::Caller;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use web::admin::{UserNames, from_store_error};
+use web::html::dollars;
+use wire::UserError;
+use wire::workflow::{
+    self, RunAction, RunChange, RunItem, RunList, RunView, StepView, Task, TaskAnswer, TaskKind, TaskList, WorkflowItem,
+};
+
+/// The most questions that a page shows.
+const TASKS: u32 = 50;
+/// The most runs of a page of the list.
+const RUNS: u32 = 30;
+/// The highest number of waiting questions that is counted.
+pub const MAX_COUNT: u32 = 99;
+
+/// Returns the open questions that the caller may answer.
+///
+/// # Errors
+/// The database is not available.
+pub async fn tasks(context: &Context, caller: &Caller) -> Result<TaskList, UserError> {
+    let mut rows = store::tasks_for(&context.store, caller, "", TASKS + 1).await.map_err(from_store_error)?;
+    let has_more = rows.len() > TASKS as usize;
+    rows.truncate(TASKS as usize);
+    let names = UserNames::load(&context.store, rows.iter().map(|row| row.owner.as_str())).await?;
+    let titles = Titles::new(context);
+    let items = rows.into_iter().map(|row| task(row, &names, &titles)).collect();
+    Ok(TaskList { items, has_more })
+}
+
+/// Counts the open questions that the caller may answer, up to [`MAX_COUNT`].
+///
+/// # Errors
+/// The database is not available.
+pub async fn count_tasks(context: &Context, caller: &Caller) -> Result<u32, UserError> {
+    store::count_tasks(&context.store, caller, MAX_COUNT).await.map_err(from_store_error)
+}
+
+/// Answers a question.
+///
+/// # Errors
+/// 404 for a question that the caller may not answer, 409 for one that is not open any more, 422
+/// for an invalid answer.
+pub async fn answer_task(context: &Context, caller: &Caller, id: &str, answer: TaskAnswer) -> Result<(), UserError> {
+    let TaskAnswer { approved, choice, values, comment } = answer;
+    let answer = Answer { approved, choice, values, comment };
+    service::answer(&context.into(), caller, id, answer).await.map(drop)
+}
+
+/// Returns a page of the caller's runs, and with the first page the workflows that they may start.
+///
+/// # Errors
+/// The database is not available.
+pub async fn runs(context: &Context, caller: &Caller, after: Option<&str>) -> Result<RunList, UserError> {
+    let before = after.unwrap_or(crate::AFTER_ALL);
+    let rows = store::runs_of(&context.store, &caller.user_id, before, RUNS + 1).await;
+    let mut rows = rows.map_err(from_store_error)?;
+    let has_more = rows.len() > RUNS as usize;
+    rows.truncate(RUNS as usize);
+    let next = rows.last().filter(|_| has_more).map(|run| run.id.clone());
+    let workflows = if after.is_none() { startable(context, caller) } else { Vec::new() };
+    let titles = Titles::new(context);
+    Ok(RunList { items: rows.iter().map(|run| run_item(run, &titles)).collect(), next, workflows })
+}
+
+/// Returns a run of the caller with its steps.
+///
+/// # Errors
+/// 404 for a run of another user.
+pub async fn run(context: &Context, caller: &Caller, id: &str) -> Result<RunView, UserError> {
+    let detail = service::detail(&context.into(), Viewer::Owner(caller), id).await?;
+    view(context, &detail).await
+}
+
+/// Starts a run.
+///
+/// # Errors
+/// 404 for a workflow that the caller may not start, 422 for an invalid input, 429 for too many
+/// runs.
+pub async fn start(
+    context: &Context,
+    caller: &Caller,
+    id: &str,
+    input: Map<String, Value>,
+) -> Result<RunItem, UserError> {
+    let workflow = service::workflow(&context.current.config(), caller, id)?;
+    let request = StartRequest { input, ..StartRequest::default() };
+    let run = service::start(&context.into(), caller, workflow, request).await?;
+    Ok(run_item(&run, &Titles::new(context)))
+}
+
+/// Changes a run of the caller.
+///
+/// # Errors
+/// 404 for a run of another user, 409 for one that is not in the state that the change needs.
+pub async fn change_run(context: &Context, caller: &Caller, id: &str, change: RunChange) -> Result<(), UserError> {
+    let (runs, viewer): (Runs, _) = (context.into(), Viewer::Owner(caller));
+    let decision = match change.action {
+        RunAction::Stop => return service::stop(&runs, viewer, id, None).await,
+        RunAction::Retry => {
+            let request = RetryRequest { path: change.path, ..RetryRequest::default() };
+            return service::retry(&runs, viewer, id, request, current(context), None).await;
+        }
+        RunAction::RunAgain => Action::RunAgain,
+        RunAction::Skip => Action::Skip,
+        RunAction::Fail => Action::Fail,
+    };
+    let request = DecideRequest { path: change.path.unwrap_or_default(), action: decision, output: Value::Null };
+    service::decide(&runs, viewer, id, request, None).await
+}
+
+/// Returns a run as pages show it.
+pub(crate) async fn view(context: &Context, detail: &RunDetail) -> Result<RunView, UserError> {
+    let RunDetail { run, steps, .. } = detail;
+    let definition = store::definition(&context.store, &run.workflow_id, &run.version).await;
+    let definition = definition.map_err(from_store_error)?;
+    Ok(RunView {
+        run: run_item(run, &Titles::new(context)),
+        input: run.input.clone(),
+        output: run.output.clone(),
+        picture: definition.and_then(|definition| picture(&definition, run, steps)),
+        steps: steps.iter().map(step_view).collect(),
+        may_retry: run.ended_at.is_some() && run.parent_id.is_none() && run.state != RunState::Done,
+    })
+}
+
+/// The titles of the workflows in the config.
+struct Titles(Arc<config::Config>);
+
+impl Titles {
+    fn new(context: &Context) -> Self {
+        Self(context.current.config())
+    }
+
+    fn get(&self, id: &str) -> String {
+        let workflow = self.0.section::<Workflows>().and_then(|all| all.get(id));
+        workflow.map_or(id, Workflow::title).to_owned()
+    }
+}
+
+fn startable(context: &Context, caller: &Caller) -> Vec<WorkflowItem> {
+    let config = context.current.config();
+    let all = config.section::<Workflows>().map_or(&[][..], |all| &all.0);
+    let item = |workflow: &Workflow| WorkflowItem {
+        id: workflow.id.0.clone(),
+        title: workflow.title().to_owned(),
+        description: workflow.description.clone(),
+        input: workflow.input.clone().map(Value::Object),
+    };
+    all.iter().filter(|workflow| service::may_start(workflow, caller)).map(item).collect()
+}
+
+fn task(row: TaskRow, names: &UserNames, titles: &Titles) -> Task {
+    Task {
+        workflow: titles.get(&row.workflow_id),
+        started_by: names.get(&row.owner).map(str::to_owned),
+        id: row.id,
+        run_id: row.run_id,
+        ask: match row.ask {
+            Ask::Approve => TaskKind::Approve,
+            Ask::Choose => TaskKind::Choose,
+            Ask::Form => TaskKind::Form,
+        },
+        title: row.title,
+        details: row.details,
+        choices: row.choices,
+        form: row.form.unwrap_or_default(),
+        created_at: row.created_at,
+        due_at: row.due_at,
+    }
+}
+
+fn run_item(run: &RunRow, titles: &Titles) -> RunItem {
+    RunItem {
+        id: run.id.clone(),
+        workflow: titles.get(&run.workflow_id),
+        state: match run.state {
+            RunState::Running => workflow::RunState::Running,
+            RunState::Waiting => workflow::RunState::Waiting,
+            RunState::Done => workflow::RunState::Done,
+            RunState::Failed => workflow::RunState::Failed,
+            RunState::Stopped => workflow::RunState::Stopped,
+        },
+        cause: run.error.as_ref().map(|error| error.message.clone()),
+        cost: dollars(run.used.cost_usd),
+        created_at: run.created_at,
+        ended_at: run.ended_at,
+    }
+}
+
+fn step_view(row: &StepRow) -> StepView {
+    StepView {
+        path: row.path.clone(),
+        kind: row.kind.clone(),
+        state: step_state(row.state),
+        attempts: row.attempt,
+        input: row.input.clone(),
+        output: row.output.clone(),
+        error: row.error.as_ref().map(|error| error.message.clone()),
+        tokens: row.used.total_tokens,
+        cost: dollars(row.used.cost_usd),
+        started_at: row.started_at,
+        ended_at: row.ended_at,
+    }
+}

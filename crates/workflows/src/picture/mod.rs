@@ -1,0 +1,161 @@
+//! The picture of a run: the steps of its definition, where they stand, and how far the run is.
+
+mod layout;
+mod states;
+
+use crate::definition::{Step, StepKind, Workflow};
+use crate::store::{RunRow, StepRow};
+use layout::{Branch, HEIGHT, Item, WIDTH, layout};
+use serde_json::Value;
+use states::{Progress, States};
+
+pub(crate) use states::step_state;
+
+use wire::workflow::{Picture, PictureEdge, PictureNode, StepState};
+
+/// The most steps of a picture. Nobody finds anything in a larger one.
+const MAX_STEPS: usize = 400;
+/// The longest text about a step in characters.
+const MAX_ABOUT: usize = 40;
+
+/// A step in the order of the definition.
+struct Listed<'d> {
+    step: &'d Step,
+    depth: u32,
+    branch: String,
+    is_in_loop: bool,
+}
+
+/// Returns the picture of a run. `None` for a definition with too many steps.
+pub(crate) fn picture(workflow: &Workflow, run: &RunRow, records: &[StepRow]) -> Option<Picture> {
+    draw(workflow, &Progress::new(run, records))
+}
+
+fn draw(workflow: &Workflow, progress: &Progress<'_>) -> Option<Picture> {
+    let mut listed = Vec::new();
+    let items = items(&workflow.steps, &Place::default(), &mut listed);
+    if listed.len() > MAX_STEPS {
+        return None;
+    }
+    let placed = layout(&items);
+    let states = States::new(workflow, progress);
+    let node = |(listed, (x, y)): (&Listed<'_>, &(u32, u32))| {
+        let id = &listed.step.id.0;
+        let (path, count) = states.record(id);
+        PictureNode {
+            id: id.clone(),
+            kind: listed.step.type_name().to_owned(),
+            about: about(listed.step),
+            state: states.state(id),
+            count: count.filter(|_| listed.is_in_loop),
+            path,
+            depth: listed.depth,
+            branch: listed.branch.clone(),
+            x: *x,
+            y: *y,
+            width: WIDTH,
+            height: HEIGHT,
+        }
+    };
+    let nodes: Vec<_> = listed.iter().zip(&placed.corners).map(node).collect();
+    let has_started = |state: StepState| !matches!(state, StepState::Pending | StepState::Skipped);
+    let edge = |line: layout::Line| {
+        let from = nodes[line.from].state;
+        let is_taken = match (line.to, line.branch) {
+            (Some(to), _) => has_started(from) && has_started(nodes[to].state),
+            // A branch without steps was taken if no other one was.
+            (None, Some(branch)) => {
+                from == StepState::Done && !states.other_branch_started(listed[line.from].step, branch)
+            }
+            (None, None) => from == StepState::Done,
+        };
+        let (label, label_x, label_y) = line.label.unwrap_or_default();
+        PictureEdge { line: line.path, label, label_x, label_y, is_taken, is_error: line.is_error }
+    };
+    let edges = placed.lines.into_iter().map(edge).collect();
+    Some(Picture { width: placed.width, height: placed.height, edges, frames: placed.frames, nodes })
+}
+
+/// Where a list of steps stands.
+#[derive(Clone, Default)]
+struct Place {
+    depth: u32,
+    branch: String,
+    is_in_loop: bool,
+}
+
+fn items<'d>(steps: &'d [Step], place: &Place, listed: &mut Vec<Listed<'d>>) -> Vec<Item> {
+    let mut items = Vec::with_capacity(steps.len());
+    for (index, step) in steps.iter().enumerate() {
+        let branch = if index == 0 { place.branch.clone() } else { String::new() };
+        listed.push(Listed { step, depth: place.depth, branch, is_in_loop: place.is_in_loop });
+        items.push(item(step, place, listed));
+    }
+    items
+}
+
+fn item<'d>(step: &'d Step, place: &Place, listed: &mut Vec<Listed<'d>>) -> Item {
+    let is_loop = matches!(step.kind, StepKind::Loop(_));
+    let mut item = Item { is_end: matches!(step.kind, StepKind::Return(_) | StepKind::Fail(_)), ..Item::default() };
+    for (label, steps) in branches(step) {
+        let is_error = label == ON_ERROR;
+        let inner = Place {
+            depth: place.depth + 1,
+            branch: label.clone(),
+            is_in_loop: place.is_in_loop || (is_loop && !is_error),
+        };
+        let inner = items(steps, &inner, listed);
+        if is_loop && !is_error {
+            item.body = inner;
+        } else {
+            item.branches.push(Branch { label, items: inner, is_error });
+        }
+    }
+    item
+}
+
+const ON_ERROR: &str = "on error";
+
+/// Returns the lists of steps in a step with their labels. An empty one stands for going on.
+fn branches(step: &Step) -> Vec<(String, &[Step])> {
+    let mut branches: Vec<(String, &[Step])> = match &step.kind {
+        StepKind::If(choice) => vec![("then".to_owned(), &choice.then), ("else".to_owned(), &choice.otherwise)],
+        StepKind::Switch(choice) => {
+            let cases = choice.cases.iter().enumerate();
+            let cases = cases.map(|(index, case)| (format!("case {}", index + 1), case.then.as_slice()));
+            cases.chain([("default".to_owned(), choice.default.as_slice())]).collect()
+        }
+        StepKind::Parallel(parallel) => {
+            parallel.branches.iter().map(|(name, steps)| (name.clone(), steps.as_slice())).collect()
+        }
+        StepKind::Loop(repeated) => vec![("each".to_owned(), repeated.body.as_slice())],
+        _ => Vec::new(),
+    };
+    if !step.on_error.is_empty() {
+        let is_plain = branches.is_empty() || matches!(step.kind, StepKind::Loop(_));
+        branches.extend(is_plain.then(|| (String::new(), &[][..])));
+        branches.push((ON_ERROR.to_owned(), &step.on_error));
+    }
+    branches
+}
+
+/// Returns what a step is about: the agent, the endpoint or the like.
+fn about(step: &Step) -> String {
+    let written = serde_json::to_value(step).unwrap_or_default();
+    let keys = ["agentId", "endpointId", "workflowId", "toolName", "tool", "event", "ask"];
+    let named = keys.iter().find_map(|key| written.get(*key).and_then(Value::as_str));
+    let about = match (&step.kind, named) {
+        (_, Some(name)) => name.to_owned(),
+        (StepKind::Human(_), None) => "approve".to_owned(),
+        (StepKind::Loop(repeated), None) => format!("at most {} times", repeated.max),
+        (StepKind::Wait(wait), None) => wait.seconds.map(|seconds| format!("{seconds} s")).unwrap_or_default(),
+        _ => String::new(),
+    };
+    match about.char_indices().nth(MAX_ABOUT) {
+        Some((end, _)) => format!("{}…", &about[..end]),
+        None => about,
+    }
+}
+
+#[cfg(test)]
+mod tests;

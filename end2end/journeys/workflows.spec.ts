@@ -1,0 +1,201 @@
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { accessible, fits } from "../fixtures/axe.ts";
+import { expect, test } from "../fixtures/test.ts";
+
+test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/workflows.yaml") } });
+
+const PHONE = { width: 375, height: 720 };
+const WIDE = { width: 1280, height: 900 };
+const KEY = { authorization: "Bearer a-key-of-the-shop-1234" };
+
+/** Opens a page that has no chat, and waits until it is alive. */
+async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await expect(page.locator("html[data-alive]")).toHaveCount(1, { timeout: 30_000 });
+}
+
+/** Takes a picture to look at, if a folder for it is named. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.PICTURES;
+  if (folder !== undefined) {
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  }
+}
+
+async function deliver(page: Page, text: string): Promise<void> {
+  const sent = await page.request.post("/api/hooks/order/arrived", { headers: KEY, data: { text } });
+  expect(sent.status()).toBe(202);
+}
+
+/** Opens the newest run in the console. */
+async function newestRun(page: Page): Promise<void> {
+  await page.goto("/admin/workflows");
+  await page.getByRole("row").nth(1).getByRole("link").first().click();
+}
+
+test("a webhook starts a run, a person fills in its form on a phone, and it ends", async ({ page }) => {
+  test.setTimeout(120_000);
+  expect((await page.request.post("/api/endpoints/orders/repair", { data: {} })).ok()).toBe(true);
+  await page.setViewportSize(PHONE);
+  await visit(page, "/tasks");
+  await expect(page.getByText("Nothing waits for you.")).toBeVisible();
+  await deliver(page, "customer: Acme, amount: 620");
+  // The page finds out by itself.
+  const card = page.getByRole("group", { name: "How is the order of Acme delivered?" });
+  await expect(card).toBeVisible({ timeout: 40_000 });
+  await expect(page).toHaveTitle("(1) Tasks");
+  await expect(page.getByRole("status")).toHaveText("1 task waits for you");
+  await fits(page);
+  await picture(page, "task-phone");
+  // What is wrong stands beside its field, and nothing is sent.
+  await card.getByLabel("Boxes").fill("many");
+  await card.getByLabel("Street").fill("Main Street 1");
+  await card.getByRole("button", { name: "Answer" }).click();
+  await expect(card.getByLabel("Delivery day")).toBeFocused();
+  await expect(card.getByLabel("Delivery day")).toHaveAccessibleDescription("This field is required.");
+  await expect(card.getByLabel("Boxes")).toHaveAccessibleDescription("Enter a whole number.");
+  await expect(card.getByRole("alert")).toHaveText("Check the marked fields.");
+  await accessible(page);
+  await picture(page, "task-phone-errors");
+  await card.getByLabel("Delivery day").fill("2026-12-24");
+  await card.getByLabel("Boxes").fill("3");
+  await card.getByLabel("By").selectOption("bike");
+  await card.getByLabel("insurance").check();
+  await card.getByLabel("City").fill("oslo");
+  await card.getByLabel("Note for the driver").fill("Ring twice.\nThen wait.");
+  await card.getByLabel("Comment").fill("As agreed.");
+  await card.getByRole("button", { name: "Answer" }).click();
+  // The server knows the pattern; what was entered stays.
+  await expect(card.getByLabel("City")).toHaveAttribute("aria-invalid", "true");
+  await expect(card.getByLabel("Street")).toHaveValue("Main Street 1");
+  await card.getByLabel("City").fill("Oslo");
+  await card.getByLabel("City").press("Enter");
+  await expect(card.getByText("Answered. The workflow goes on.")).toBeFocused();
+  await expect(page).toHaveTitle("Tasks");
+  await picture(page, "task-phone-done");
+  await newestRun(page);
+  await expect(page.getByRole("definition").filter({ hasText: "Done" }).first()).toBeVisible({ timeout: 20_000 });
+  // On a phone the steps are a list.
+  await expect(page.getByRole("list", { name: "Steps of the run" })).toBeVisible();
+  await expect(page.getByRole("group", { name: "Steps of the run" })).toBeHidden();
+  await fits(page);
+  await accessible(page);
+  await picture(page, "console-run-phone");
+  await page.setViewportSize(WIDE);
+  await page.getByRole("group", { name: "Steps of the run" }).getByRole("link", { name: /delivery/ }).press("Enter");
+  await expect(page.getByText("Ring twice.")).toBeVisible();
+  await accessible(page);
+  await picture(page, "console-run-wide");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await picture(page, "console-run-dark");
+});
+
+test("approvals and choices are answered by keyboard, and the list of conversations points to them", async ({ page }) => {
+  expect((await page.request.post("/api/workflows/holiday/runs", { data: {} })).status()).toBe(201);
+  await page.setViewportSize(WIDE);
+  await visit(page, "/");
+  const link = page.getByRole("link", { name: "1 task waits for you" });
+  await expect(link).toBeVisible({ timeout: 40_000 });
+  await expect(page).toHaveTitle("(1) Support");
+  await picture(page, "list-mark");
+  await link.click();
+  const card = page.getByRole("group", { name: "Is a holiday from Monday to Friday fine?" });
+  await expect(card.getByText("Ada asks for five days.")).toBeVisible();
+  await accessible(page);
+  await picture(page, "task-approve-wide");
+  // A line break in the comment decides nothing.
+  await card.getByLabel("Comment").fill("Enjoy it.");
+  await card.getByLabel("Comment").press("Enter");
+  await expect(card.getByRole("button", { name: "Approve" })).toBeVisible();
+  await card.getByRole("button", { name: "Approve" }).press("Enter");
+  await expect(card.getByText("Approved. The workflow goes on.")).toBeFocused();
+  const choice = page.getByRole("group", { name: "Who covers?" });
+  await expect(choice).toBeVisible({ timeout: 40_000 });
+  await choice.getByRole("button", { name: "Answer" }).click();
+  await expect(choice.getByRole("alert")).toHaveText("Choose an answer.");
+  await choice.getByLabel("Bob").press("ArrowDown");
+  await expect(choice.getByLabel("Carol")).toBeChecked();
+  // Somebody else is faster: what was chosen is not lost without a word.
+  const [task] = (await (await page.request.get("/api/workflows/tasks")).json()).items;
+  await page.request.post(`/api/workflows/tasks/${task.id}`, { data: { choice: "Bob" } });
+  await choice.getByRole("button", { name: "Answer" }).click();
+  await expect(choice.getByText("This does not wait any more")).toBeFocused();
+});
+
+test("a user starts a run with a form, and retries a step that has failed", async ({ page }) => {
+  test.setTimeout(120_000);
+  await page.setViewportSize(WIDE);
+  await visit(page, "/runs");
+  await accessible(page);
+  await picture(page, "runs-start");
+  await page.getByRole("button", { name: "Start" }).click();
+  await expect(page.getByLabel("The order")).toBeFocused();
+  await page.getByLabel("The order").fill("customer: Ada, amount: 20");
+  await page.getByLabel("Channel").selectOption("shop");
+  await page.getByRole("button", { name: "Start" }).click();
+  const graph = page.getByRole("group", { name: "Steps of the run" });
+  await expect(graph.getByRole("button", { name: /^extract/ })).toBeVisible();
+  // There is no table.
+  const post = graph.getByRole("button", { name: /^post.*Failed/ });
+  await expect(post).toBeVisible({ timeout: 30_000 });
+  await post.press("Enter");
+  await expect(post).toHaveAttribute("aria-pressed", "true");
+  await expect(page.getByRole("button", { name: "Retry from here" })).toBeVisible();
+  await accessible(page);
+  await picture(page, "runs-failed");
+  expect((await page.request.post("/api/endpoints/orders/repair", { data: {} })).ok()).toBe(true);
+  await page.getByRole("button", { name: "Retry the failed steps" }).click();
+  await expect(graph.getByRole("button", { name: /^post.*Done/ })).toBeVisible({ timeout: 30_000 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await picture(page, "runs-done-dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(PHONE);
+  await fits(page);
+  await picture(page, "runs-done-phone");
+  await page.getByRole("button", { name: "All runs" }).click();
+  await expect(page.getByRole("list", { name: "Runs" }).getByRole("button", { name: /Done.*Order/ })).toBeVisible();
+  await fits(page);
+  await picture(page, "runs-list-phone");
+});
+
+test("an operator pauses a trigger and answers a question in the console", async ({ page, console }) => {
+  console.expect(/status of (422|503)/);
+  test.setTimeout(120_000);
+  await page.setViewportSize(WIDE);
+  await page.goto("/admin");
+  const groups = page.getByRole("navigation", { name: "Admin console" });
+  await groups.getByRole("link", { name: "Work" }).click();
+  await expect(groups.getByRole("link", { name: "Work" })).toHaveAttribute("aria-current", "true");
+  const pages = page.getByRole("navigation", { name: "Work" });
+  await pages.getByRole("link", { name: "Triggers" }).click();
+  await picture(page, "console-menu");
+  await page.getByRole("link", { name: "arrived" }).click();
+  await page.getByRole("button", { name: "Pause" }).click();
+  expect((await page.request.post("/api/hooks/order/arrived", { headers: KEY, data: { text: "x" } })).status()).toBe(503);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await deliver(page, "customer: Bob, amount: 500");
+  await expect(async () => {
+    await page.goto("/admin/workflow-tasks");
+    await expect(page.getByRole("link", { name: "How is the order of Bob delivered?" })).toBeVisible({ timeout: 500 });
+  }).toPass();
+  await page.getByRole("link", { name: "How is the order of Bob delivered?" }).click();
+  await accessible(page);
+  await page.getByLabel("Boxes").fill("99");
+  await page.getByLabel("Note for the driver").fill("First line\nsecond");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await expect(page.getByLabel("Boxes")).toHaveAccessibleDescription(/at most 20/);
+  await expect(page.getByLabel("Note for the driver")).toHaveValue("First line\nsecond");
+  await accessible(page);
+  await picture(page, "console-task-errors");
+  await page.getByLabel("Boxes").fill("9");
+  await page.getByLabel("Delivery day").fill("2026-12-24");
+  await page.getByLabel("Address: City").fill("Oslo");
+  await page.getByRole("button", { name: "Answer" }).click();
+  // The page of the run follows it without being loaded again.
+  await expect(page.getByRole("group", { name: "Steps of the run" }).getByRole("link", { name: /^post/ })).toBeVisible({ timeout: 20_000 });
+  await page.setViewportSize(PHONE);
+  await page.goto("/admin/triggers");
+  await fits(page);
+  await picture(page, "console-menu-phone");
+});

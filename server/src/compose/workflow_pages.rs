@@ -1,0 +1,49 @@
+//! Gives the blocks for workflows what the capability `workflows` knows.
+
+use app::context::{WorkflowFuture, WorkflowSource};
+use capability::Context;
+use chat::Caller;
+use serde_json::{Map, Value};
+use wire::workflow::{RunChange, RunItem, RunList, RunView, TaskAnswer, TaskList};
+use workflows::pages;
+
+/// The workflows of this server.
+#[derive(Clone)]
+pub(crate) struct WorkflowPages(pub(crate) Context);
+
+impl WorkflowSource for WorkflowPages {
+    fn tasks(&self, caller: Caller) -> WorkflowFuture<TaskList> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::tasks(&context, &caller).await })
+    }
+
+    fn count_tasks(&self, caller: Caller) -> WorkflowFuture<u32> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::count_tasks(&context, &caller).await })
+    }
+
+    fn answer_task(&self, caller: Caller, id: String, answer: TaskAnswer) -> WorkflowFuture<()> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::answer_task(&context, &caller, &id, answer).await })
+    }
+
+    fn runs(&self, caller: Caller, after: Option<String>) -> WorkflowFuture<RunList> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::runs(&context, &caller, after.as_deref()).await })
+    }
+
+    fn run(&self, caller: Caller, id: String) -> WorkflowFuture<RunView> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::run(&context, &caller, &id).await })
+    }
+
+    fn start(&self, caller: Caller, id: String, input: Map<String, Value>) -> WorkflowFuture<RunItem> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::start(&context, &caller, &id, input).await })
+    }
+
+    fn change_run(&self, caller: Caller, id: String, change: RunChange) -> WorkflowFuture<()> {
+        let Self(context) = self.clone();
+        Box::pin(async move { pages::change_run(&context, &caller, &id, change).await })
+    }
+}
