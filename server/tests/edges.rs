@@ -24,6 +24,7 @@ config ► agent contract dialect operators schemas settings wire
 contract ► settings
 custom_agents ► capability config store web wire
 dialect ►
+documents ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas
 extended ► app capability config contract operators server
