@@ -31,6 +31,7 @@ extended ► app capability config contract operators server
 faults ►
 frontend ► app
 jobs ► faults store
+knowledge ► auth capability chat config contract documents jobs offload retrieval settings store web wire
 lowdefy_import ► config operators
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
@@ -39,10 +40,11 @@ offload ►
 operators ►
 providers ► contract sse
 remote_agents ► capability config contract egress settings tools
+retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults jobs lowdefy_import mcp offload operators providers remote_agents store tools triggers web wire workflows
+server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults jobs knowledge lowdefy_import mcp offload operators providers remote_agents store tools triggers web wire workflows
 settings ►
 sse ►
 store ► faults wire

@@ -1,6 +1,6 @@
 //! Measures rankings on a collection with known answers: `documents.jsonl`, `queries.jsonl`, `qrels.tsv`.
 
-use retrieval::{ChunkText, Expansion, Hit, Index, Latent, LatentOptions, Query, Vectors, fuse};
+use retrieval::{ChunkText, Expansion, Hit, Index, Latent, LatentOptions, Query, Vectors, fuse, latent_weight};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs;
@@ -36,7 +36,13 @@ fn measure(folder: &str) {
         let (title, body) = (text(document, "title"), text(document, "text"));
         index.add(&text(document, "id"), &[ChunkText { heading: &title, body: &body }]);
     }
-    println!("{folder}: {} chunks, {} KB, {:?}", index.len(), index.bytes() / 1024, start.elapsed());
+    println!(
+        "{folder}: {} chunks, {} KB, {:?}, substance {}",
+        index.len(),
+        index.bytes() / 1024,
+        start.elapsed(),
+        index.substance()
+    );
     let evaluate = |name: &str, rank: &dyn Fn(&str) -> Vec<Hit>| {
         let (mut ndcg, mut recall, start) = (0.0, 0.0, Instant::now());
         for query in &queries {
@@ -50,15 +56,18 @@ fn measure(folder: &str) {
             recall += grades.iter().take(50).filter(|grade| **grade > 0.0).count() as f64 / answers.len() as f64;
         }
         let count = queries.len() as f64;
-        println!("  {name:<34} {:.3}  {:.3}  {:.2} ms", ndcg / count, recall / count, start.elapsed().as_secs_f64() * 1e3 / count);
+        println!(
+            "  {name:<34} {:.3}  {:.3}  {:.2} ms",
+            ndcg / count,
+            recall / count,
+            start.elapsed().as_secs_f64() * 1e3 / count
+        );
     };
     let keyword = |text: &str, expansion| index.search(&Query::new(&index, text), 100, None, expansion);
     evaluate("bm25", &|text| keyword(text, None));
-    for (chunks, terms, weight) in [(5, 10, 0.4), (8, 16, 0.4), (8, 16, 0.6), (10, 30, 0.4), (10, 30, 0.6), (10, 30, 0.2), (5, 20, 0.3)] {
-        let expansion = Expansion { chunks, terms, weight };
-        evaluate(&format!("feedback {chunks} {terms} {weight}"), &|text| keyword(text, Some(expansion)));
-    }
-    for dimensions in [64, 128, 200, 256] {
+    let expansion = Some(Expansion::for_index(&index));
+    evaluate("bm25 with feedback", &|text| keyword(text, expansion));
+    for dimensions in [64, 128, 200] {
         let start = Instant::now();
         let options = LatentOptions { dimensions, ..LatentOptions::default() };
         let Some(latent) = Latent::fit(&index, options, &|| false) else { continue };
@@ -69,10 +78,21 @@ fn measure(folder: &str) {
         }
         let semantic = |text: &str| vectors.search(&latent.query(&index, text), 100, None);
         evaluate(&format!("latent {dimensions} ({fitted:?})"), &semantic);
-        for weight in [0.5, 1.0] {
-            evaluate(&format!("  fused {weight}"), &|text| fuse(&[(&keyword(text, None), 1.0), (&semantic(text), weight)], 100));
-            let expansion = Some(Expansion::default());
-            evaluate(&format!("  fused with feedback {weight}"), &|text| fuse(&[(&keyword(text, expansion), 1.0), (&semantic(text), weight)], 100));
-        }
+        let weight = latent_weight(&index);
+        evaluate("  by ranks", &|text| fuse(&[(&keyword(text, expansion), 1.0), (&semantic(text), weight)], 100));
+        evaluate("  by scores", &|text| blend(&keyword(text, expansion), &semantic(text), weight));
     }
+}
+
+/// Adds the scores of two rankings, each relative to its best.
+fn blend(one: &[Hit], other: &[Hit], weight: f32) -> Vec<Hit> {
+    let mut scores = HashMap::new();
+    for (hits, weight) in [(one, 1.0), (other, weight)] {
+        let best = hits.first().map_or(1.0, |hit| hit.score);
+        hits.iter().for_each(|hit| *scores.entry(hit.slot).or_insert(0.0) += weight * hit.score / best);
+    }
+    let mut hits: Vec<_> = scores.into_iter().map(|(slot, score)| Hit { slot, score }).collect();
+    hits.sort_by(|one, other| other.score.total_cmp(&one.score));
+    hits.truncate(100);
+    hits
 }

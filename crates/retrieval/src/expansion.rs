@@ -15,14 +15,12 @@ pub struct Expansion {
     pub weight: f32,
 }
 
-/// What was best on three collections, see the README.
-impl Default for Expansion {
-    fn default() -> Self {
-        Self { chunks: 8, terms: 16, weight: 0.4 }
-    }
-}
-
 impl Expansion {
+    /// The expansion for an index. Results of a few words hardly say what else is typical.
+    pub fn for_index(index: &Index) -> Self {
+        Self { chunks: 5, terms: 10, weight: 0.4 * index.substance() }
+    }
+
     /// Returns the query with the terms that are typical of these results.
     pub(crate) fn expand(self, index: &Index, query: &Query, first: &[Hit]) -> Query {
         let mut weights = HashMap::<u32, f32>::new();

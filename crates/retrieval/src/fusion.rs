@@ -1,7 +1,7 @@
 //! Combines rankings.
 
-use crate::{Hit, Slot};
 use crate::search::top;
+use crate::{Hit, Slot};
 use hashbrown::HashMap;
 
 /// The constant of reciprocal rank fusion. 60 is the one of the paper; measured in the README, values

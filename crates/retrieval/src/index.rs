@@ -3,8 +3,8 @@
 //! Chunks are added and removed by document. A removed one leaves a slot without postings that count;
 //! [`Index::is_sparse`] says when it is time to build the index anew.
 
-use crate::analyzer::{Analyzer, for_each_word};
 use crate::Language;
+use crate::analyzer::{Analyzer, for_each_word};
 use hashbrown::{Equivalent, HashMap};
 use std::mem::size_of;
 
@@ -264,6 +264,13 @@ impl Index {
     pub(crate) fn relative_length(&self, slot: Slot) -> f32 {
         let average = self.total_length as f32 / (self.live as f32).max(1.0);
         self.chunks[slot as usize].length as f32 / average.max(1.0)
+    }
+
+    /// Returns how much the chunks say on average: 0 for those of 20 terms or fewer, 1 for those of 60
+    /// or more.
+    pub fn substance(&self) -> f32 {
+        let average = self.total_length as f32 / (self.live as f32).max(1.0);
+        ((average - 20.0) / 40.0).clamp(0.0, 1.0)
     }
 
     pub(crate) fn length(&self, slot: Slot) -> u32 {

@@ -84,7 +84,8 @@ impl Language {
             }
         }
         // The first of several with equally many, so that English wins.
-        let best = (0..).zip(hits).fold((0, 0), |best, (number, hits)| if hits > best.1 { (number, hits) } else { best });
+        let best =
+            (0..).zip(hits).fold((0, 0), |best, (number, hits)| if hits > best.1 { (number, hits) } else { best });
         if best.1 >= LEAST_HITS { Self(best.0) } else { Self::ENGLISH }
     }
 

@@ -15,7 +15,7 @@ pub use expansion::Expansion;
 pub use fusion::{RRF_K, fuse};
 pub use index::{ChunkText, Index, Mask, Slot};
 pub use language::Language;
-pub use latent::{Latent, LatentOptions};
+pub use latent::{Latent, LatentOptions, latent_weight};
 pub use search::{Hit, Query};
 pub use similar::Shingles;
 pub use vectors::{INT8_FROM, Vectors};

@@ -98,9 +98,8 @@ pub(crate) fn best(scores: Vec<f32>, limit: usize) -> Vec<Hit> {
 
 /// Keeps the best, best first.
 pub(crate) fn top(hits: &mut Vec<Hit>, limit: usize) {
-    let order = |one: &Hit, other: &Hit| -> Ordering {
-        other.score.total_cmp(&one.score).then(one.slot.cmp(&other.slot))
-    };
+    let order =
+        |one: &Hit, other: &Hit| -> Ordering { other.score.total_cmp(&one.score).then(one.slot.cmp(&other.slot)) };
     if hits.len() > limit && limit > 0 {
         hits.select_nth_unstable_by(limit - 1, order);
     }
@@ -122,7 +121,10 @@ mod tests {
         ];
         let texts = chunks.map(|(heading, body)| ChunkText { heading, body });
         assert!(index.add("handbook", &texts));
-        assert!(index.add("buch", &[ChunkText { heading: "Urlaub", body: "Die Tage des Urlaubs sind für alle gleich, und das ist gut." }]));
+        assert!(index.add(
+            "buch",
+            &[ChunkText { heading: "Urlaub", body: "Die Tage des Urlaubs sind für alle gleich, und das ist gut." }]
+        ));
         index
     }
 

@@ -10,7 +10,7 @@ use crate::record::telemetry::{self, Recorder, RunFacts, in_trace};
 use crate::run::ending;
 use crate::{Caller, Chat, Inner, errors, now};
 use agent::{InvocationReply, InvocationRequest, InvokeError};
-use contract::{ModelUse, RunScope};
+use contract::ModelUse;
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -207,7 +207,7 @@ impl Inner {
             observer: Some(record.clone()),
             limits: invoke_request::limits(&request.limits),
             time: invoke_request::time_limit(request.agent_tier, &self.agents.invocation_tiers()),
-            scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },
+            scope: caller.scope(),
             // Usage is recorded below, with the answer.
             models: ModelUse::default(),
             cancel: cancel.clone(),

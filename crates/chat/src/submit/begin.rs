@@ -96,7 +96,7 @@ impl Inner {
                     RunStart {
                         agent,
                         page_id: request.page_id,
-                        token: caller.bearer.clone(),
+                        scope: caller.scope(),
                         hooks,
                         title,
                         prompt,

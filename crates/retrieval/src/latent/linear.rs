@@ -174,8 +174,10 @@ fn eigen(mut matrix: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut vectors = vec![vec![0.0; width]; width];
     (0..width).for_each(|at| vectors[at][at] = 1.0);
     for _ in 0..12 {
-        let outside: f64 = (0..width).flat_map(|row| (0..row).map(move |column| (row, column)))
-            .map(|(row, column)| matrix[row][column] * matrix[row][column]).sum();
+        let outside: f64 = (0..width)
+            .flat_map(|row| (0..row).map(move |column| (row, column)))
+            .map(|(row, column)| matrix[row][column] * matrix[row][column])
+            .sum();
         let inside: f64 = (0..width).map(|at| matrix[at][at] * matrix[at][at]).sum();
         if outside <= inside * 1e-18 {
             break;
@@ -226,7 +228,10 @@ mod tests {
             }
         }
         values.sort_unstable_by(f64::total_cmp);
-        assert!(values.iter().zip([1.0, 3.0, 5.0]).all(|(value, expected)| (value - expected).abs() < 1e-9), "{values:?}");
+        assert!(
+            values.iter().zip([1.0, 3.0, 5.0]).all(|(value, expected)| (value - expected).abs() < 1e-9),
+            "{values:?}"
+        );
     }
 
     #[test]
@@ -235,6 +240,9 @@ mod tests {
         let rows: Vec<_> = (1..20).map(|at| vec![(0, 3.0 * at as f32), (1, 4.0 * at as f32), (2, 0.1)]).collect();
         let found = largest_directions(&rows, 3, 1, 4, &|| false).unwrap();
         let direction: Vec<_> = (0..3).map(|row| found.row(row)[0].abs()).collect();
-        assert!((direction[0] - 0.6).abs() < 0.01 && (direction[1] - 0.8).abs() < 0.01 && direction[2] < 0.01, "{direction:?}");
+        assert!(
+            (direction[0] - 0.6).abs() < 0.01 && (direction[1] - 0.8).abs() < 0.01 && direction[2] < 0.01,
+            "{direction:?}"
+        );
     }
 }

@@ -24,9 +24,6 @@ impl Default for LatentOptions {
     }
 }
 
-/// The fewest chunks with which directions mean something.
-const LEAST_CHUNKS: usize = 200;
-
 /// The vectors of terms, computed from an index. It stays valid when chunks are added: their vectors
 /// are made of those of their terms.
 pub struct Latent {
@@ -39,14 +36,18 @@ pub struct Latent {
 }
 
 impl Latent {
+    /// The fewest chunks with which directions mean something.
+    pub const LEAST_CHUNKS: usize = 200;
+
     /// Computes the vectors of the terms of an index; `None` if it has too few chunks, or if `is_over`
     /// says that nobody waits for the result.
     pub fn fit(index: &Index, options: LatentOptions, is_over: &dyn Fn() -> bool) -> Option<Self> {
-        if index.len() < LEAST_CHUNKS {
+        if index.len() < Self::LEAST_CHUNKS {
             return None;
         }
         let most = (index.len() / 2) as u32;
-        let mut terms: Vec<u32> = (0..index.term_count() as u32).filter(|term| (2..=most).contains(&index.frequency(*term))).collect();
+        let mut terms: Vec<u32> =
+            (0..index.term_count() as u32).filter(|term| (2..=most).contains(&index.frequency(*term))).collect();
         terms.sort_unstable_by_key(|term| (std::cmp::Reverse(index.frequency(*term)), *term));
         terms.truncate(options.terms);
         let dimensions = options.dimensions.min(terms.len() / 2).min(index.len() / 2);
@@ -112,6 +113,12 @@ impl Latent {
         }
         sum
     }
+}
+
+/// Returns how much the ranking by these vectors counts beside that by words, which counts 1. Chunks of
+/// a few words do not say what belongs together.
+pub fn latent_weight(index: &Index) -> f32 {
+    index.substance().max(0.25)
 }
 
 #[cfg(test)]
