@@ -14,6 +14,7 @@ mod matrix;
 mod modes;
 mod revoked;
 mod routes;
+mod knowledge;
 mod workflows;
 
 use crate::Site;
@@ -29,6 +30,7 @@ use chat::Caller;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tower::ServiceExt;
@@ -115,7 +117,16 @@ async fn serve(config: &str) -> Router {
 pub(crate) async fn state(config: &str) -> AppState {
     let _ = any_spawner::Executor::init_tokio();
     let env = HashMap::from([("KEY".to_owned(), KEY.to_owned())]);
-    let loaded = config_language().read_embedded(&[("chatwright.yaml", config)], &env).outcome;
+    state_of(config_language().read_embedded(&[("chatwright.yaml", config)], &env).outcome).await
+}
+
+/// As [`state`], for a config in a file.
+async fn state_on_disk(path: &Path) -> AppState {
+    let _ = any_spawner::Executor::init_tokio();
+    state_of(config_language().read_path(path, &HashMap::<String, String>::new()).outcome).await
+}
+
+async fn state_of(loaded: config::LoadResult) -> AppState {
     let (config, _) = loaded.unwrap_or_else(|problems| panic!("{}", config::render(&problems)));
     let site = Site { files: |_| None, pages: &[], blocks: &[], capabilities: &[] };
     let composition =

@@ -50,11 +50,12 @@ impl Viewer {
         self.has_one_of([::store::ADMIN].into_iter())
     }
 
-    /// Returns what the viewer may do with a library that a user has created; `None` for nothing.
+    /// Returns what the viewer may do with a library that a user has created; `None` for nothing. Administrators
+    /// have no rights of their own here, as with conversations.
     pub(crate) fn access(&self, library: &LibraryRow) -> Option<Access> {
         let is_one_of = |roles: &[String]| self.has_one_of(roles.iter().map(String::as_str));
         match library {
-            _ if library.owner == self.user_id || self.is_admin() => Some(Access::Manage),
+            _ if library.owner == self.user_id => Some(Access::Manage),
             LibraryRow { writers, .. } if is_one_of(writers) => Some(Access::Write),
             LibraryRow { readers, .. } if is_one_of(readers) => Some(Access::Read),
             _ => None,
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_roles_and_administrators_have_access() {
+    fn owners_and_roles_have_access() {
         let library = LibraryRow {
             id: "l".to_owned(),
             owner: "ada".to_owned(),
@@ -95,7 +96,7 @@ mod tests {
         };
         let check = |user: &str, roles: &[&str], expected| assert_eq!(viewer(user, roles).access(&library), expected);
         check("ada", &[], Some(Access::Manage));
-        check("bob", &["admin"], Some(Access::Manage));
+        check("bob", &["admin"], None);
         check("bob", &["staff", "editor"], Some(Access::Write));
         check("bob", &["staff"], Some(Access::Read));
         check("bob", &["other"], None);
