@@ -136,7 +136,7 @@ fn row(cells: &[String], columns: usize) -> String {
     row
 }
 
-/// Returns whether a row consists of names of columns: texts, one for most of the columns.
+/// Returns whether a row consists of names of columns: texts, one for more than half of the columns.
 fn names_columns(cells: &[String], columns: usize) -> bool {
     let mut names = 0;
     for cell in cells.iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty()) {
@@ -145,7 +145,7 @@ fn names_columns(cells: &[String], columns: usize) -> bool {
         }
         names += 1;
     }
-    names * 4 >= columns * 3
+    names * 2 > columns
 }
 
 /// Returns the name that spreadsheets give the column: A to Z, AA, AB and so on.

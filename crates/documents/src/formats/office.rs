@@ -64,8 +64,7 @@ fn push_slides(collector: &mut Collector<'_>, document: Document, source: &Sourc
         }
         let mut text = render::render_section_to_string(&slide, at, document.format, options, &no_images);
         if let Some(notes) = notes.get_mut(at).and_then(Option::take) {
-            text.push_str("\n\n> Notes: ");
-            text.push_str(&one_line(&notes));
+            text = format!("{}\n\n> Notes: {}", text.trim_end(), one_line(&notes));
         }
         let place = Place::Slide { slide: u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1) };
         push_sections(collector, &normalize(text.trim()), &Numbering::Within(&place));

@@ -1,5 +1,6 @@
 //! The parent: starts a child per file, streams the file to it, and bounds time and output.
 
+use super::child::NO_MEMORY;
 use super::{Header, MAX_FRAME, READ_DOCUMENT};
 use crate::document::Document;
 use crate::format::{self, Detected};
@@ -105,6 +106,9 @@ impl Converter {
         while head.len() <= SMALL_TEXT {
             let Some(piece) = rest.next().await else { break };
             head.extend_from_slice(&piece.map_err(|error| fail(FailureCode::Unavailable).with_detail(error))?);
+        }
+        if head.len() as u64 > self.limits.input_bytes {
+            return Err(fail(FailureCode::TooLarge));
         }
         let detected = format::detect(name, media_type, &head);
         if head.len() <= SMALL_TEXT && matches!(detected, Detected::Format(format) if format::is_simple(format)) {
@@ -229,6 +233,7 @@ fn cause(status: ExitStatus, errors: &[u8]) -> FailureCode {
         Some(SIGKILL) => FailureCode::OutOfMemory,
         Some(SIGXCPU) => FailureCode::TimedOut,
         Some(_) => FailureCode::Crashed,
+        None if status.code() == Some(i32::from(NO_MEMORY)) => FailureCode::OutOfMemory,
         None => FailureCode::Unavailable,
     }
 }
