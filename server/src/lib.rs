@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod access_tests;
+mod attachments;
 mod body;
 mod capabilities;
 mod cli;

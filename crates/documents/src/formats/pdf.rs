@@ -1,15 +1,16 @@
 //! PDF, page by page.
 
 use crate::collector::Collector;
-use crate::document::{Place, WarningCode};
-use crate::encoding::normalize;
+use crate::document::{Part, Place, Syntax, WarningCode};
+use crate::encoding::{normalize, one_line};
 use crate::sections::{HeadingPath, Numbering, push_sections_below};
 use crate::{Failure, FailureCode, Source};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use unpdf::render::BlockRenderer;
 use unpdf::{
-    Error, ErrorKind, Page, PageSelection, PageStreamOptions, ParseEvent, ParseOptions, PdfParser, RenderOptions,
+    Error, ErrorKind, FormField, Page, PageSelection, PageStreamOptions, ParseEvent, ParseOptions, PdfParser,
+    RenderOptions,
 };
 
 /// The maximum number of pages without text that a warning lists.
@@ -24,6 +25,8 @@ struct Pages {
     /// Pages that show something else than text.
     without_text: Vec<u32>,
     failed: Vec<u32>,
+    /// The fields of the form, whose values are not among the text of the pages.
+    form: Vec<FormField>,
 }
 
 /// Adds the sections of all pages.
@@ -46,6 +49,7 @@ pub(crate) fn read(source: &Source<'_>, collector: &mut Collector<'_>) -> Result
             }
         }
     }
+    pages.push_form(collector);
     if collector.is_empty() && !pages.without_text.is_empty() {
         return Err(Failure::new(FailureCode::NoTextLayer, source.name));
     }
@@ -63,10 +67,11 @@ fn read_pages(
     let renderer = BlockRenderer::new(RenderOptions::new());
     parser.for_each_page(options, |event| {
         match event {
-            ParseEvent::DocumentStart { metadata, .. } => {
+            ParseEvent::DocumentStart { metadata, form_fields, .. } => {
                 if let Some(title) = &metadata.title {
                     collector.set_title(title);
                 }
+                pages.form = form_fields;
             }
             ParseEvent::PageParsed(page) => pages.push(&page, &renderer, collector),
             ParseEvent::PageFailed { page, .. } => {
@@ -98,6 +103,20 @@ impl Pages {
         }
         let place = Place::Page { page: page.number };
         push_sections_below(collector, &markdown, &Numbering::Within(&place), &mut self.headings);
+    }
+
+    /// Adds the filled-in fields of the form on the last page.
+    fn push_form(&self, collector: &mut Collector<'_>) {
+        let fields = self.form.iter().map(|field| (one_line(&field.name), field.display_value()));
+        let filled = fields.filter(|(_, value)| !value.trim().is_empty());
+        let lines: Vec<_> = filled.map(|(name, value)| format!("{name}: {}", one_line(&value))).collect();
+        collector.push(Part {
+            place: Place::Page { page: self.last.max(1) },
+            headings: Vec::new(),
+            table_header: None,
+            syntax: Syntax::Plain,
+            text: normalize(lines.join("\n")),
+        });
     }
 
     fn warn(&self, collector: &mut Collector<'_>) {

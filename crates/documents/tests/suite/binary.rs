@@ -124,6 +124,25 @@ fn pdf_is_read_by_page() {
 }
 
 #[test]
+fn filled_in_forms_are_read() {
+    let form = crate::support::pdf_of_objects(
+        &[
+            "<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [4 0 R 5 0 R] >> >>",
+            "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>",
+            "<< /FT /Tx /T (Name) /V (Ada) >>",
+            "<< /FT /Tx /T (Street) >>",
+        ]
+        .map(str::to_owned),
+    );
+    insta::assert_snapshot!(outline(&parse("a.pdf", &form)), @r#"
+    Pdf: a
+    [page 1] 
+    Name: Ada
+    "#);
+}
+
+#[test]
 fn pages_without_text_are_named() {
     let image = "q 595 0 0 842 0 0 cm /Im1 Do Q";
     let mixed = pdf_of_contents(&[image, "BT /F1 12 Tf 72 720 Td (Text) Tj ET"], &[]);
