@@ -44,7 +44,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults jobs knowledge lowdefy_import mcp offload operators providers remote_agents store tools triggers web wire workflows
+server ► accounts admin_console agent app auth capability chat config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp offload operators providers remote_agents store tools triggers web wire workflows
 settings ►
 sse ►
 store ► faults wire

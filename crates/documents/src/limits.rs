@@ -16,7 +16,7 @@ pub struct Limits {
     pub output_bytes: usize,
     /// The maximum number of parts. What follows is left out, with a warning.
     pub parts: usize,
-    /// The maximum time from the last byte of the file to the result.
+    /// The maximum time from the start of reading to the result.
     pub time: Duration,
     /// The maximum memory of the process in bytes.
     pub memory_bytes: u64,

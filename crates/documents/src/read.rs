@@ -53,9 +53,16 @@ fn read_as(format: Format, source: &Source<'_>, collector: &mut Collector<'_>) -
         Format::Csv => return formats::csv::read(source, collector),
         Format::Html => return formats::html::read(source, collector),
         Format::Email => return formats::email::read(source, collector),
-        Format::Word | Format::Slides | Format::Spreadsheet | Format::Epub | Format::Pdf => {
-            return Err(Failure::new(FailureCode::NotBuilt, source.name));
-        }
+        #[cfg(feature = "office")]
+        Format::Word | Format::Slides => return formats::office::read(source, collector),
+        #[cfg(feature = "office")]
+        Format::Spreadsheet => return formats::spreadsheet::read(source, collector),
+        #[cfg(feature = "office")]
+        Format::Epub => return formats::epub::read(source, collector),
+        #[cfg(feature = "pdf")]
+        Format::Pdf => return formats::pdf::read(source, collector),
+        #[cfg(not(all(feature = "office", feature = "pdf")))]
+        _ => return Err(Failure::new(FailureCode::NotBuilt, source.name)),
     }
     Ok(())
 }

@@ -21,6 +21,21 @@ struct Sections {
     title: Option<String>,
 }
 
+/// The headings above a place in a text, with their levels.
+#[derive(Default)]
+pub(crate) struct HeadingPath(Vec<(HeadingLevel, String)>);
+
+impl HeadingPath {
+    fn texts(&self) -> Vec<String> {
+        self.0.iter().map(|(_, text)| text.clone()).filter(|text| !text.is_empty()).collect()
+    }
+
+    fn enter(&mut self, level: HeadingLevel, text: String) {
+        self.0.retain(|(above, _)| *above < level);
+        self.0.push((level, text));
+    }
+}
+
 /// A heading that is being read.
 struct OpenHeading {
     level: HeadingLevel,
@@ -40,7 +55,17 @@ pub(crate) enum Numbering<'p> {
 
 /// Adds the sections of Markdown text to the document.
 pub(crate) fn push_sections(collector: &mut Collector<'_>, markdown: &str, numbering: &Numbering<'_>) {
-    let sections = find_sections(markdown);
+    push_sections_below(collector, markdown, numbering, &mut HeadingPath::default());
+}
+
+/// Like [`push_sections`], for text that goes on below the headings of the text before it.
+pub(crate) fn push_sections_below(
+    collector: &mut Collector<'_>,
+    markdown: &str,
+    numbering: &Numbering<'_>,
+    path: &mut HeadingPath,
+) {
+    let sections = find_sections(markdown, path);
     if let Some(title) = &sections.title {
         collector.set_title(title);
     }
@@ -63,9 +88,8 @@ pub(crate) fn push_sections(collector: &mut Collector<'_>, markdown: &str, numbe
     }
 }
 
-fn find_sections(markdown: &str) -> Sections {
+fn find_sections(markdown: &str, path: &mut HeadingPath) -> Sections {
     let mut sections = Sections { list: Vec::new(), title: None };
-    let mut path: Vec<(HeadingLevel, String)> = Vec::new();
     let mut open: Option<OpenHeading> = None;
     let mut in_metadata = false;
     let mut start = 0;
@@ -94,25 +118,20 @@ fn find_sections(markdown: &str) -> Sections {
                 // A heading in a list or a quotation begins in the middle of a line.
                 let at = markdown[..heading.start].rfind('\n').map_or(0, |at| at + 1);
                 if at > start {
-                    sections.list.push(Section { range: start..at, headings: headings_of(&path) });
+                    sections.list.push(Section { range: start..at, headings: path.texts() });
                     start = at;
                 }
-                path.retain(|(level, _)| *level < heading.level);
                 let text = clean_title(&heading.text);
                 if heading.level == HeadingLevel::H1 && sections.title.is_none() && !text.is_empty() {
                     sections.title = Some(text.clone());
                 }
-                path.push((heading.level, text));
+                path.enter(heading.level, text);
             }
             _ => {}
         }
     }
-    sections.list.push(Section { range: start..markdown.len(), headings: headings_of(&path) });
+    sections.list.push(Section { range: start..markdown.len(), headings: path.texts() });
     sections
-}
-
-fn headings_of(path: &[(HeadingLevel, String)]) -> Vec<String> {
-    path.iter().map(|(_, text)| text.clone()).filter(|text| !text.is_empty()).collect()
 }
 
 /// Returns the value of `title:` in the YAML in front of a text.

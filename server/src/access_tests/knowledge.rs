@@ -55,7 +55,8 @@ impl Site {
 
     /// Asks the agent; returns the message of its answer.
     async fn ask(&self, conversation: &str, question: &str) -> Value {
-        let (status, answer) = call_route(&self.routes, &self.ada, send("home", "helper", conversation, question)).await;
+        let (status, answer) =
+            call_route(&self.routes, &self.ada, send("home", "helper", conversation, question)).await;
         assert_eq!(status, 200, "{answer}");
         let (_, view) = self.call(&format!("/api/conversations/{conversation}"), None).await;
         view["messages"].as_array().unwrap().last().unwrap().clone()
@@ -117,7 +118,8 @@ async fn invalid_searches_and_changes_of_a_folder_are_refused() {
     assert_eq!(search(json!({ "query": "vacation", "limit": 51 })).await, 422);
     // There are too few chunks for vectors of its own.
     assert_eq!(search(json!({ "query": "vacation", "mode": "semantic" })).await, 409);
-    let several = async |ids: Value| site.call("/api/search", Some(json!({ "libraries": ids, "query": "pay" }))).await.0;
+    let several =
+        async |ids: Value| site.call("/api/search", Some(json!({ "libraries": ids, "query": "pay" }))).await.0;
     assert_eq!(several(json!(["handbook"])).await, 200);
     assert_eq!(several(json!(["handbook", "other"])).await, 404);
     assert_eq!(several(json!([])).await, 422);

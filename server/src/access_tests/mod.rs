@@ -10,11 +10,11 @@ mod grants;
 mod inside;
 pub(crate) mod inventory;
 mod jobs;
+mod knowledge;
 mod matrix;
 mod modes;
 mod revoked;
 mod routes;
-mod knowledge;
 mod workflows;
 
 use crate::Site;

@@ -25,11 +25,10 @@ pub(crate) fn read(source: &Source<'_>, collector: &mut Collector<'_>) -> Result
     let mut columns = 0;
     for (at, record) in reader.records().enumerate() {
         let record = record.map_err(|error| Failure::new(FailureCode::Damaged, source.name).with_detail(error))?;
-        let cells: Vec<_> = record.iter().take(COLUMNS).map(str::to_owned).collect();
+        let cells = record.iter().take(COLUMNS).map(str::to_owned).collect();
         columns = columns.max(record.len());
         let number = u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1);
-        // A row with more cells than the first one keeps them: Markdown shows the cells that it can.
-        table.push(number, &cells, cells.len());
+        table.push(number, cells);
         if table.is_full() {
             break;
         }

@@ -14,6 +14,16 @@ const SKIPPED: [&str; 10] =
 /// The maximum depth of elements. The conversion is recursive and copies the text of an element at
 /// each level above it.
 const MAX_DEPTH: usize = 300;
+/// The maximum depth of tags before they are parsed. Parsing takes time that is proportional to the
+/// depth for each tag.
+const MAX_OPEN_TAGS: usize = 2_000;
+/// Elements whose end tags are usually left out, or which have none: their tags say nothing about
+/// the depth.
+const OPEN_ENDED: [&str; 33] = [
+    "area", "base", "body", "br", "col", "colgroup", "dd", "dt", "embed", "head", "hr", "html", "img", "input", "li",
+    "link", "meta", "optgroup", "option", "p", "param", "rb", "rp", "rt", "rtc", "source", "tbody", "td", "tfoot",
+    "th", "thead", "tr", "wbr",
+];
 /// The number of bytes in which a document states its encoding and its title.
 const HEAD: usize = 64 * 1024;
 
@@ -39,11 +49,30 @@ pub(crate) fn to_markdown(html: &str, file_name: &str) -> Result<String, Failure
     };
     let converter = HtmlToMarkdown::builder().options(options).skip_tags(SKIPPED.to_vec()).build();
     let damaged = |detail: String| Failure::new(FailureCode::Damaged, file_name).with_detail(detail);
+    if max_open_tags(html) > MAX_OPEN_TAGS {
+        return Err(damaged(format!("more than {MAX_OPEN_TAGS} tags are open at once")));
+    }
     let tree = converter.html_to_tree(html).map_err(|error| damaged(error.to_string()))?;
     if is_deeper_than(&tree, MAX_DEPTH) {
         return Err(damaged(format!("elements are nested deeper than {MAX_DEPTH}")));
     }
     Ok(encoding::normalize(converter.tree_to_markdown(&tree)))
+}
+
+/// Returns how many tags are open at once at most, of elements that are closed by a tag.
+fn max_open_tags(html: &str) -> usize {
+    let (mut open, mut most) = (0_usize, 0);
+    for tag in html.split('<').skip(1) {
+        let (is_end, tag) = tag.strip_prefix('/').map_or((false, tag), |tag| (true, tag));
+        let length = tag.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(tag.len());
+        let name = tag[..length.min(16)].to_ascii_lowercase();
+        if name.is_empty() || OPEN_ENDED.contains(&name.as_str()) {
+            continue;
+        }
+        open = if is_end { open.saturating_sub(1) } else { open + 1 };
+        most = most.max(open);
+    }
+    most
 }
 
 /// Walks the tree without recursion.

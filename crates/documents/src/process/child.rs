@@ -25,6 +25,7 @@ const NICENESS: i32 = 10;
 const BAD_ARGUMENTS: u8 = 2;
 const BAD_INPUT: u8 = 3;
 const PARENT_GONE: i32 = 4;
+pub(super) const NO_MEMORY: u8 = 5;
 
 /// Runs the child's side. `limits` are the [`Limits`] as JSON.
 pub fn run_child(limits: &str) -> ExitCode {
@@ -40,12 +41,14 @@ pub fn run_child(limits: &str) -> ExitCode {
         Ok(request) => request,
         Err(error) => {
             eprintln!("the file cannot be received: {error}");
-            return ExitCode::from(BAD_INPUT);
+            let lacks_memory = error.kind() == io::ErrorKind::OutOfMemory;
+            return ExitCode::from(if lacks_memory { NO_MEMORY } else { BAD_INPUT });
         }
     };
     let reading = thread::Builder::new().stack_size(STACK).spawn(move || read_caught(&header, &content, &limits));
     let watching = thread::Builder::new().spawn(exit_with_parent);
-    let (Ok(reading), Ok(_)) = (reading, watching) else { return ExitCode::from(BAD_INPUT) };
+    // Threads need nothing but memory for their stacks.
+    let (Ok(reading), Ok(_)) = (reading, watching) else { return ExitCode::from(NO_MEMORY) };
     let Ok(result) = reading.join() else { return ExitCode::FAILURE };
     match write_result(&result) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,6 @@
 //! The parent: starts a child per file, streams the file to it, and bounds time and output.
 
+use super::child::NO_MEMORY;
 use super::{Header, MAX_FRAME, READ_DOCUMENT};
 use crate::document::Document;
 use crate::format::{self, Detected};
@@ -99,20 +100,36 @@ impl Converter {
     {
         let fail = |code: FailureCode| Failure::new(code, name);
         let Ok(_permit) = self.permits.acquire().await else { return Err(fail(FailureCode::Unavailable)) };
-        let mut rest = std::pin::pin!(content);
+        let read = self.convert_permitted(name, media_type, std::pin::pin!(content));
+        tokio::time::timeout(self.limits.time, read).await.unwrap_or_else(|_| Err(fail(FailureCode::TimedOut)))
+    }
+
+    async fn convert_permitted<S, E>(
+        &self,
+        name: &str,
+        media_type: Option<&str>,
+        mut content: S,
+    ) -> Result<Document, Failure>
+    where
+        S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
+        E: Display,
+    {
+        let fail = |code: FailureCode| Failure::new(code, name);
         let mut head = Vec::new();
         // One byte more shows that there is more.
         while head.len() <= SMALL_TEXT {
-            let Some(piece) = rest.next().await else { break };
+            let Some(piece) = content.next().await else { break };
             head.extend_from_slice(&piece.map_err(|error| fail(FailureCode::Unavailable).with_detail(error))?);
+        }
+        if head.len() as u64 > self.limits.input_bytes {
+            return Err(fail(FailureCode::TooLarge));
         }
         let detected = format::detect(name, media_type, &head);
         if head.len() <= SMALL_TEXT && matches!(detected, Detected::Format(format) if format::is_simple(format)) {
             return self.read_here(name, media_type, head).await;
         }
         let header = Header { name: name.to_owned(), media_type: media_type.map(str::to_owned) };
-        let read = self.read_in_child(&header, Content { head: head.into(), rest });
-        tokio::time::timeout(self.limits.time, read).await.unwrap_or_else(|_| Err(fail(FailureCode::TimedOut)))
+        self.read_in_child(&header, Content { head: head.into(), rest: content }).await
     }
 
     /// Reads a small text file in a thread of this process.
@@ -229,6 +246,7 @@ fn cause(status: ExitStatus, errors: &[u8]) -> FailureCode {
         Some(SIGKILL) => FailureCode::OutOfMemory,
         Some(SIGXCPU) => FailureCode::TimedOut,
         Some(_) => FailureCode::Crashed,
+        None if status.code() == Some(i32::from(NO_MEMORY)) => FailureCode::OutOfMemory,
         None => FailureCode::Unavailable,
     }
 }

@@ -29,8 +29,17 @@ fn text_and_code_keep_their_lines() {
     insta::assert_snapshot!(outline(&parse(
         "latin.txt",
         "Grüße aus Köln, schöne Straße".chars().map(|char| char as u8).collect::<Vec<_>>().as_slice()
-    )), @"");
-    insta::assert_snapshot!(outline(&parse("main.rs", b"fn main() {\n}\n")), @"");
+    )), @r#"
+    Text: latin
+    [line 1] 
+    Grüße aus Köln, schöne Straße
+    "#);
+    insta::assert_snapshot!(outline(&parse("main.rs", b"fn main() {\n}\n")), @r#"
+    Code: main
+    [lines 1–2] 
+    fn main() {
+    }
+    "#);
 }
 
 #[test]
@@ -82,7 +91,11 @@ fn html_becomes_markdown() {
     | 1 | 2&#124;3 |
     "#);
     let hebrew = b"<meta charset=iso-8859-8><p>\xe1\xe2";
-    insta::assert_snapshot!(outline(&parse("a.html", hebrew)), @"");
+    insta::assert_snapshot!(outline(&parse("a.html", hebrew)), @r#"
+    Html: a
+    [section 1] 
+    בג
+    "#);
 }
 
 #[test]
@@ -95,8 +108,20 @@ fn rows_are_kept_with_the_names_of_their_columns() {
     | A;b \| | 1 |
     | C | 2 |
     "#);
-    insta::assert_snapshot!(outline(&parse("a.tsv", b"1\t2\n3\t4\t5\n")), @"");
-    insta::assert_snapshot!(outline(&parse("a.csv", b"Name,Amount\n")), @"");
+    insta::assert_snapshot!(outline(&parse("a.tsv", b"1\t2\n3\t4\t5\n")), @r#"
+    Csv: a
+    [rows 1–2] 
+    | A | B | C |
+    | --- | --- | --- |
+    | 1 | 2 |  |
+    | 3 | 4 | 5 |
+    "#);
+    insta::assert_snapshot!(outline(&parse("a.csv", b"Name,Amount\n")), @r#"
+    Csv: a
+    [row 1] 
+    | Name | Amount |
+    | --- | --- |
+    "#);
 }
 
 #[test]
@@ -163,7 +188,7 @@ fn chunks_of_tables_keep_whole_rows() {
         assert!(chunk.context.ends_with("| Name | Amount |\n| --- | --- |"), "{}", chunk.context);
         assert!(chunk.text.lines().all(|line| line.starts_with("| Name ") && line.ends_with(" |")), "{}", chunk.text);
     }
-    assert_eq!(chunks[0].place().unwrap().to_string(), "rows 2–11");
+    assert_eq!(chunks[0].place().unwrap().to_string(), "rows 2–14");
 }
 
 #[test]
