@@ -78,5 +78,9 @@ fuzz_target!(|given: (u8, &str, &str)| {
     assert!(text_argument.contains(CANARY) || path.contains(CANARY) || !output.contains(CANARY), "{output}");
     assert!(path.contains(PASSWD) || text_argument.contains(PASSWD) || !output.contains(PASSWD), "{output}");
     // Results must not contain the path of the folder.
-    assert!(path.contains("chatwright-fuzz") || text_argument.contains("chatwright-fuzz") || !output.contains("chatwright-fuzz"));
+    assert!(
+        path.contains("chatwright-fuzz")
+            || text_argument.contains("chatwright-fuzz")
+            || !output.contains("chatwright-fuzz")
+    );
 });

@@ -16,6 +16,7 @@ const BUILT_IN: &[Definition] = &[
     custom_agents::DEFINITION,
     workflows::DEFINITION,
     triggers::DEFINITION,
+    knowledge::DEFINITION,
 ];
 
 /// The parts of this program.

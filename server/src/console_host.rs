@@ -25,6 +25,12 @@ pub(crate) fn routes(composition: &Composition) -> ApiRouter<AppState> {
     routes.fold(console, ApiRouter::merge)
 }
 
+/// Returns the routes of capabilities with larger bodies than other requests.
+pub(crate) fn upload_routes(composition: &Composition) -> Vec<ApiRouter<AppState>> {
+    let routes = composition.current.capabilities().upload_routes(&composition.context());
+    routes.into_iter().map(|routes| routes.map(|router| router.with_state(()))).collect()
+}
+
 /// Returns the routes of capabilities for other services.
 pub(crate) fn sender_routes(composition: &Composition) -> Vec<ApiRouter<AppState>> {
     let routes = composition.current.capabilities().sender_routes(&composition.context());

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod access_tests;
+mod attachments;
 mod body;
 mod capabilities;
 mod cli;
@@ -51,12 +52,17 @@ impl Site {
 
 /// Runs the whole program: parses the command line and executes the command.
 pub fn run(site: Site) -> ExitCode {
+    let arguments = cli::CommandLine::of_process();
+    // Before anything else is started: the limits of that process count all of its memory.
+    if let Some(limits) = arguments.document_limits() {
+        return documents::run_child(limits);
+    }
     if let Err(problem) = capabilities::add(site) {
         return cli::fail(&problem);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build();
     match runtime {
-        Ok(runtime) => runtime.block_on(cli::run(site)),
+        Ok(runtime) => runtime.block_on(cli::run(arguments, site)),
         Err(error) => cli::fail(&format!("the runtime could not be started: {error}")),
     }
 }

@@ -54,11 +54,13 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/embed/{page}", get(embed::outer_frame).post(embed::chat_frame))
         .route("/embed/{page}/{agent}", get(embed::outer_frame).post(embed::chat_frame))
         .layer(from_fn(gates::check_origin));
+    let uploads = console_host::upload_routes(&state.composition);
+    let uploads = uploads.into_iter().fold(files::upload_routes(), ApiRouter::merge);
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
     let gated = caller_routes(&state)
         .mount(described)
         .layer(bound)
-        .merge(files::upload_routes().mount(described))
+        .merge(uploads.mount(described))
         .layer(from_fn_with_state(state.clone(), gates::rates::limit_by_user))
         .layer(from_fn_with_state(state.clone(), gates::identify_caller))
         .layer(from_fn(gates::check_origin));

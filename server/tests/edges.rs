@@ -24,12 +24,14 @@ config ► agent contract dialect operators schemas settings wire
 contract ► settings
 custom_agents ► capability config store web wire
 dialect ►
+documents ►
 egress ►
 endpoints ► contract dialect egress offload operators schemas
 extended ► app capability config contract operators server
 faults ►
 frontend ► app
 jobs ► faults store
+knowledge ► auth capability chat config contract documents jobs offload retrieval settings store web wire
 lowdefy_import ► config operators
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools
@@ -38,10 +40,11 @@ offload ►
 operators ►
 providers ► contract sse
 remote_agents ► capability config contract egress settings tools
+retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat config contract custom_agents egress endpoints faults jobs lowdefy_import mcp offload operators providers remote_agents store tools triggers web wire workflows
+server ► accounts admin_console agent app auth capability chat config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp offload operators providers remote_agents store tools triggers web wire workflows
 settings ►
 sse ►
 store ► faults wire

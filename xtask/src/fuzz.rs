@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 14] = [
+const TARGETS: [&str; 17] = [
     "sse",
     "codecs",
     "wire",
@@ -23,6 +23,9 @@ const TARGETS: [&str; 14] = [
     "schemas",
     "schedules",
     "webhooks",
+    "documents_text",
+    "documents_office",
+    "documents_pdf",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];

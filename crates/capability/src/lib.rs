@@ -92,6 +92,12 @@ pub trait Capability: Send + Sync + 'static {
         None
     }
 
+    /// Returns a model of an agent with what the capability adds to it, such as a check of what it writes.
+    /// Called for each model of the agent whenever a config is built.
+    fn wrap_model(&self, _agent: &config::Agent, model: Arc<dyn Model>) -> Arc<dyn Model> {
+        model
+    }
+
     /// Returns whether tools need the user's own token with this config, so that the server keeps
     /// the token of a request for its runs.
     fn needs_user_tokens(&self, _config: &Config) -> bool {
@@ -105,6 +111,12 @@ pub trait Capability: Send + Sync + 'static {
 
     /// Returns its routes for callers. A request has an extension with its [`chat::Caller`].
     fn routes(&self, _context: &Context) -> Option<ApiRouter> {
+        None
+    }
+
+    /// Returns its routes for callers whose bodies may be larger than those of other requests. The handlers
+    /// check the caller first, and bound the body themselves.
+    fn upload_routes(&self, _context: &Context) -> Option<ApiRouter> {
         None
     }
 

@@ -66,6 +66,11 @@ impl Capabilities {
         self.all().find_map(|capability| capability.model(connection, model))
     }
 
+    /// Returns a model of an agent with what the capabilities add to it.
+    pub fn wrap_model(&self, agent: &config::Agent, model: Arc<dyn Model>) -> Arc<dyn Model> {
+        self.all().fold(model, |model, capability| capability.wrap_model(agent, model))
+    }
+
     /// Returns whether any tool needs the user's own token.
     pub fn need_user_tokens(&self, config: &Config) -> bool {
         self.all().any(|capability| capability.needs_user_tokens(config))
@@ -79,6 +84,11 @@ impl Capabilities {
     /// Returns the routes for callers.
     pub fn routes(&self, context: &Context) -> Vec<ApiRouter> {
         self.all().filter_map(|capability| capability.routes(context)).collect()
+    }
+
+    /// Returns the routes for callers whose bodies may be larger than those of other requests.
+    pub fn upload_routes(&self, context: &Context) -> Vec<ApiRouter> {
+        self.all().filter_map(|capability| capability.upload_routes(context)).collect()
     }
 
     /// Returns the routes for other services.

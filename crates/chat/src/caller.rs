@@ -1,6 +1,6 @@
 //! The user on whose behalf a request is made.
 
-use contract::Bearer;
+use contract::{Bearer, RunScope};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use wire::UserError;
@@ -43,6 +43,17 @@ impl Caller {
     pub fn visitor(user_id: impl Into<String>) -> Self {
         let user_id = user_id.into();
         Self { user_id, name: None, is_authenticated: false, roles: Vec::new(), site_claims: None, bearer: None }
+    }
+
+    /// Returns the scope of runs of this user, outside of conversations.
+    pub fn scope(&self) -> RunScope {
+        RunScope {
+            user_id: self.user_id.clone(),
+            roles: if self.is_authenticated { self.roles.clone() } else { Vec::new() },
+            is_authenticated: self.is_authenticated,
+            token: self.bearer.clone(),
+            ..RunScope::default()
+        }
     }
 
     /// Returns what a config may read with `_user`: `id`, `name` and `roles`, and the site's claims

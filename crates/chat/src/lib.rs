@@ -27,6 +27,7 @@ pub use chat::Chat;
 pub use clock::Clock;
 pub use contract::Bearer;
 pub use events::{LifecycleEvent, LifecycleObserver};
+pub use files::attachments::{AttachmentError, AttachmentReader};
 pub use files::uploads::{FileLimits, NewUpload};
 pub use history::export::{ExportedConversation, ExportedMessage, FORMAT};
 pub use history::share::SharedSnapshot;

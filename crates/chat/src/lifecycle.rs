@@ -3,6 +3,7 @@
 use crate::admission::memory::MemoryGuard;
 use crate::admission::permits::RunPermits;
 use crate::events::{Events, LifecycleObserver};
+use crate::files::attachments::{AttachmentReader, AttachmentTexts};
 use crate::outside;
 use crate::outside::invoke::{self, Invocations};
 use crate::run::title::Titles;
@@ -49,6 +50,7 @@ pub(crate) struct Inner {
     pub(crate) run_permits: RunPermits,
     pub(crate) memory: Arc<MemoryGuard>,
     pub(crate) clock: Clock,
+    pub(crate) attachment_texts: AttachmentTexts,
     pub(crate) telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
     pub(crate) events: Events,
     /// Reports the runs that recovery closes.
@@ -129,6 +131,7 @@ impl Chat {
                 run_permits: RunPermits::new(max_runs),
                 memory: Arc::default(),
                 clock,
+                attachment_texts: AttachmentTexts::default(),
                 telemetry,
                 events,
                 recovery,
@@ -157,6 +160,12 @@ impl Chat {
     /// already report nothing, those that recovery closed before are reported at once.
     pub fn set_telemetry(&self, telemetry: Arc<dyn Telemetry>) {
         self.inner.recovery.set_telemetry(telemetry);
+    }
+
+    /// Sets what reads attached documents that models do not read themselves. Only the first call has
+    /// an effect; without one, models are told that such a file cannot be read.
+    pub fn set_attachment_reader(&self, reader: Arc<dyn AttachmentReader>) {
+        self.inner.attachment_texts.set_reader(reader);
     }
 
     /// Sets the receiver of what happens to runs, conversations and users. Only the first call has an

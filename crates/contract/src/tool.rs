@@ -240,6 +240,10 @@ pub trait Tool: Send + Sync + 'static {
 pub struct RunScope {
     /// The user for whom the run acts; a tool that reads or stores a user's data must use this id.
     pub user_id: String,
+    /// The user's roles; none for visitors.
+    pub roles: Vec<String>,
+    /// Whether the user is signed in.
+    pub is_authenticated: bool,
     /// The conversation; empty for runs outside of conversations.
     pub conversation_id: String,
     /// The agent; in a sub-agent's calls, the sub-agent.

@@ -115,8 +115,11 @@ impl Store {
         }
     }
 
-    /// As [`Store::write`], for large writes: see [`crate::writer::Writer::run_bulk`].
-    pub(crate) fn write_bulk<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    /// As [`Store::write`], for large writes, which wait behind others.
+    ///
+    /// # Errors
+    /// Those of `work`, and of the database.
+    pub fn write_bulk<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,

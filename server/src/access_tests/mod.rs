@@ -10,6 +10,7 @@ mod grants;
 mod inside;
 pub(crate) mod inventory;
 mod jobs;
+mod knowledge;
 mod matrix;
 mod modes;
 mod revoked;
@@ -29,6 +30,7 @@ use chat::Caller;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tower::ServiceExt;
@@ -59,7 +61,7 @@ pub(crate) fn expected_scope(path: &str) -> Option<KeyScope> {
     match path.strip_prefix("/api/")?.split('/').next()? {
         "agent" | "runs" => Some(KeyScope::Agents),
         "conversations" | "folders" | "search" | "shares" => Some(KeyScope::Conversations),
-        "endpoints" | "events" | "workflows" => Some(KeyScope::Endpoints),
+        "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
         "admin" => Some(KeyScope::Admin),
         _ => None,
     }
@@ -115,7 +117,16 @@ async fn serve(config: &str) -> Router {
 pub(crate) async fn state(config: &str) -> AppState {
     let _ = any_spawner::Executor::init_tokio();
     let env = HashMap::from([("KEY".to_owned(), KEY.to_owned())]);
-    let loaded = config_language().read_embedded(&[("chatwright.yaml", config)], &env).outcome;
+    state_of(config_language().read_embedded(&[("chatwright.yaml", config)], &env).outcome).await
+}
+
+/// As [`state`], for a config in a file.
+async fn state_on_disk(path: &Path) -> AppState {
+    let _ = any_spawner::Executor::init_tokio();
+    state_of(config_language().read_path(path, &HashMap::<String, String>::new()).outcome).await
+}
+
+async fn state_of(loaded: config::LoadResult) -> AppState {
     let (config, _) = loaded.unwrap_or_else(|problems| panic!("{}", config::render(&problems)));
     let site = Site { files: |_| None, pages: &[], blocks: &[], capabilities: &[] };
     let composition =

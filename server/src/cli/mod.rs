@@ -22,7 +22,7 @@ use std::process::ExitCode;
 /// AI agents for web pages, from config.
 #[derive(Parser)]
 #[command(name = "chatwright", version, about)]
-struct CommandLine {
+pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,
     /// Format of the log.
@@ -56,6 +56,12 @@ enum Command {
     Doctor(doctor::DoctorArguments),
     /// Ask a running server whether it is ready, for example in a container's health check.
     Probe(probe::ProbeArguments),
+    /// Read the text of a file; the server starts this for each file.
+    #[command(name = documents::READ_DOCUMENT, hide = true)]
+    ReadDocument {
+        /// The limits as JSON.
+        limits: String,
+    },
 }
 
 /// The `--config` argument of several commands.
@@ -90,9 +96,24 @@ impl DatabaseArgument {
     }
 }
 
-/// Parses the command line and runs the command.
-pub(crate) async fn run(site: Site) -> ExitCode {
-    let arguments = CommandLine::parse();
+impl CommandLine {
+    /// Parses the command line of this process. Prints help, the version or what is wrong, and ends
+    /// the process, if there is no command to run.
+    pub(crate) fn of_process() -> Self {
+        Self::parse()
+    }
+
+    /// Returns the limits with which this process is to read a document, if it was started for that.
+    pub(crate) fn document_limits(&self) -> Option<&str> {
+        match &self.command {
+            Command::ReadDocument { limits } => Some(limits),
+            _ => None,
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
     logs::init(arguments.log_format);
     match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, site).await,
@@ -106,6 +127,7 @@ pub(crate) async fn run(site: Site) -> ExitCode {
         Command::Migrate(arguments) => migrate::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(arguments).await,
         Command::Probe(arguments) => probe::run(&arguments).await,
+        Command::ReadDocument { limits } => documents::run_child(&limits),
     }
 }
 

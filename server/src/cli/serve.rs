@@ -2,6 +2,7 @@
 
 use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
+use crate::attachments::DocumentReader;
 use crate::compose::{self, Composition, LoadSummary};
 use crate::router::{AppState, router};
 use crate::telemetry::{RunTelemetry, metrics, traces};
@@ -55,6 +56,7 @@ async fn serve(arguments: ServeArguments, site: Site) -> Result<(), String> {
     let listener = listener.map_err(|error| format!("cannot listen on {}: {error}", arguments.addr))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     composition.chat.watch_memory(memory::SystemMemoryProbe::new(composition.limits.memory_bytes));
+    composition.chat.set_attachment_reader(Arc::new(DocumentReader::default()));
     composition.chat.set_telemetry(Arc::new(RunTelemetry { traces: traces.clone() }));
     let state = AppState { composition: Arc::new(composition), metrics, site };
     let stop = shutdown::on_signal();

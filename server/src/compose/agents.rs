@@ -276,7 +276,10 @@ pub(super) fn models_for(
     agent: &config::Agent,
     models: &ModelBuilder,
 ) -> Result<Option<ModelChain>, String> {
-    let model = |named: &ModelRef| model_named(config, named, agent.openai_api, models);
+    let model = |named: &ModelRef| {
+        let model = model_named(config, named, agent.openai_api, models)?;
+        Ok::<_, String>(model.map(|model| models.capabilities.wrap_model(agent, model)))
+    };
     let fallbacks = agent.fallback_models.iter().map(model);
     let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     let first = ModelRef { connection_id: agent.connection_id.clone(), model: agent.model.clone() };

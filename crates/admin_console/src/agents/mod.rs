@@ -194,12 +194,7 @@ pub(crate) async fn tools(
 ) -> Result<(Vec<LiveTool>, Vec<String>), UserError> {
     let agent = state.host.by_id(&admin.caller, id).await?;
     let mut tools: Vec<_> = agent.tools.iter().map(|tool| live_tool(tool, None)).collect();
-    let scope = RunScope {
-        user_id: admin.caller.user_id.clone(),
-        agent_id: agent.id.clone(),
-        token: admin.caller.bearer.clone(),
-        ..RunScope::default()
-    };
+    let scope = RunScope { agent_id: agent.id.clone(), ..admin.caller.scope() };
     let asked = join_all(agent.sources.iter().map(|source| async {
         (source.name().to_owned(), tokio::time::timeout(TOOL_LIST_TIMEOUT, source.tools(&scope)).await)
     }));

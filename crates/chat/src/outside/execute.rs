@@ -118,12 +118,7 @@ impl Inner {
         let asks = state.is_some();
         let record = CallRecord::new(subject, cancel.clone(), recorder.clone(), self.store.clone(), hooks);
         let record = Arc::new(record.with(state, stream, max_bytes));
-        let scope = RunScope {
-            user_id: caller.user_id.clone(),
-            token: caller.bearer.clone(),
-            key: id.clone(),
-            ..RunScope::default()
-        };
+        let scope = RunScope { key: id.clone(), ..caller.scope() };
         let question = InvocationRequest {
             prompt: request.input.prompt,
             form,

@@ -117,12 +117,7 @@ impl Inner {
             is_approved,
             limits: invoke_request::limits(&limits),
             time,
-            scope: RunScope {
-                user_id: caller.user_id.clone(),
-                token: caller.bearer.clone(),
-                key: idempotency_key.unwrap_or_default(),
-                ..RunScope::default()
-            },
+            scope: RunScope { key: idempotency_key.unwrap_or_default(), ..caller.scope() },
             observer: record.clone(),
             cancel: cancel.clone(),
         };

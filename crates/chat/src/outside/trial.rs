@@ -7,7 +7,7 @@ use crate::record::steps;
 use crate::record::telemetry::in_trace;
 use crate::{Caller, Chat, Inner, errors};
 use agent::{Agent, Decision, Event, EventSink, PendingCall, ReplyUsage, SinkClosed, TurnInput};
-use contract::{FinishReason, Model, ModelError, ModelId, Part, PartStream, Request, RunScope, ToolError, Usage};
+use contract::{FinishReason, Model, ModelError, ModelId, Part, PartStream, Request, ToolError, Usage};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use schemars::JsonSchema;
@@ -98,7 +98,7 @@ impl Inner {
         let turn = |messages, pending| TurnInput {
             messages,
             pending,
-            scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },
+            scope: caller.scope(),
             grants: None,
             exposure: agent::ExposureState::default(),
             turn_start: 0,

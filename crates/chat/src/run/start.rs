@@ -11,7 +11,7 @@ use crate::stream::live::LiveRun;
 use crate::upkeep::recover;
 use crate::{Inner, errors};
 use agent::{Agent, ExposureState, GrantLookup, PendingCall, RunOutcome, TurnInput, TurnUsage};
-use contract::{Bearer, Message, RunScope};
+use contract::{Message, RunScope};
 use faults::Point;
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -25,8 +25,8 @@ pub(crate) struct RunStart {
     pub(crate) agent: Arc<Agent>,
     /// The page from which the message was sent.
     pub(crate) page_id: String,
-    /// The user's token.
-    pub(crate) token: Option<Bearer>,
+    /// Who the user is.
+    pub(crate) scope: RunScope,
     /// Notifies the hooks.
     pub(crate) hooks: Option<HookObserver>,
     /// The title of a new conversation, which is generated meanwhile.
@@ -123,14 +123,12 @@ async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
         turn_start: start.own_from,
         pending: start.pending,
         scope: RunScope {
-            user_id: sink.run.identity.owner.clone(),
             conversation_id: sink.run.identity.conversation_id.clone(),
             page_id: Some(start.page_id),
-            token: start.token,
             // The ids of calls are unique within the conversation.
             key: sink.run.identity.conversation_id.clone(),
             // The agent adds its id.
-            ..RunScope::default()
+            ..start.scope
         },
         grants: Some(start.grants),
         exposure: start.seen,

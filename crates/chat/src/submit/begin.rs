@@ -42,7 +42,7 @@ impl Inner {
     pub(crate) async fn begin(self: &Arc<Self>, caller: &Caller, accepted: AcceptedSubmission) -> Result<SendResponse> {
         let AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit } = accepted;
         // Read before the run starts, so that a failure of the store leaves nothing behind.
-        let read = attachments::with_files(&self.store, &caller.user_id, &plan.history).await?;
+        let read = attachments::with_files(&self.store, &self.attachment_texts, &caller.user_id, &plan.history).await?;
         let (prompt, own_from) = prompt(&read, &plan);
         drop(read);
         let seen = exposure::for_branch(plan.history.iter().chain([&plan.message]));
@@ -96,7 +96,7 @@ impl Inner {
                     RunStart {
                         agent,
                         page_id: request.page_id,
-                        token: caller.bearer.clone(),
+                        scope: caller.scope(),
                         hooks,
                         title,
                         prompt,

@@ -80,6 +80,8 @@ fn answer(turn: &DemoTurn<'_>, wish: Intent) -> Vec<DemoAction> {
         Intent::FillForm => fill_form(turn),
         Intent::Search(topic) => search(turn, &topic),
         Intent::Delete(topic) => delete(turn, &topic),
+        // Any question may be one about the documents.
+        Intent::Unknown if turn.tool("document_search").is_some() => search(turn, &turn.asked),
         Intent::Question { form } => ask_back(turn, form),
         Intent::Count(to) => {
             say("Counting takes a while, which is good for trying stop and reload.", answers::counting(to))

@@ -14,6 +14,9 @@ pub(crate) fn answer(turn: &DemoTurn<'_>, wish: &Intent) -> Vec<DemoAction> {
                 return search_again(turn, topic)
                     .unwrap_or_else(|| say("The search found nothing.", answers::nothing_found(topic)));
             }
+            (ToolOutput::Json(value), Intent::Unknown) if rows(value).is_some_and(<[Value]>::is_empty) => {
+                return say("The search found nothing.", answers::nothing_found(&turn.asked));
+            }
             (ToolOutput::Json(value), Intent::Delete(topic)) => return delete_found(turn, topic, value),
             _ => {}
         }
@@ -61,11 +64,31 @@ fn found(value: &Value) -> String {
     let Some((first, more)) = rows(value).and_then(<[Value]>::split_first) else {
         return format!("The tool answered:\n\n```json\n{value:#}\n```");
     };
+    if let Some(id) = citable_id(first) {
+        return cited(first, id, more);
+    }
     let source = title(first).unwrap_or_else(|| "without a title".to_owned());
     let mut said = format!("{}\n\nSource: the article *{source}*.", body(first));
     let related: Vec<_> = more.iter().filter_map(title).map(|title| format!("*{title}*")).collect();
     if !related.is_empty() {
         said.push_str(&format!(" Also found: {}.", related.join(", ")));
+    }
+    said
+}
+
+/// Returns the id of a passage of a document, which answers cite.
+fn citable_id(row: &Value) -> Option<&str> {
+    row["chunkId"].as_str().and(row["id"].as_str())
+}
+
+/// Answers with the beginning of a passage and cites it, and the next one of another document.
+fn cited(first: &Value, id: &str, more: &[Value]) -> String {
+    let passage = body(first).lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let passage: Vec<_> = passage.take(3).collect();
+    let mut said = format!("{} [{id}]", passage.join("\n"));
+    let other = more.iter().find(|row| row["documentId"] != first["documentId"]);
+    if let Some((id, file)) = other.and_then(|row| citable_id(row).zip(row["file"].as_str())) {
+        said.push_str(&format!("\n\nSee also *{file}* [{id}]."));
     }
     said
 }

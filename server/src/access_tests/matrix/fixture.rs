@@ -123,6 +123,8 @@ impl TestServer {
         let custom = id(&made(&BOSS, "/api/admin/custom-agents", custom).await);
         let work = json!({ "input": { "title": CANARY } });
         let work = id(&made(&ADA, "/api/workflows/w/runs", work).await);
+        let library = json!({ "name": format!("Papers {CANARY}"), "description": CANARY });
+        let library = id(&made(&ADA, "/api/libraries", library).await);
         let path = format!("/api/files?name={CANARY}.txt");
         let (_, file) = self.send(&ADA, Method::POST, &path, RequestBody::Form(CANARY.to_owned())).await;
         let file = id(&serde_json::from_str(&file).unwrap());
@@ -142,6 +144,7 @@ impl TestServer {
             ("question", approval),
             ("folder", folder),
             ("workflow run", work),
+            ("library", library),
             ("share", share),
             ("run", run),
             ("custom agent", custom),
@@ -180,6 +183,7 @@ impl TestServer {
             "/api/grants",
             "/api/runs",
             "/api/workflows/runs",
+            "/api/libraries",
             "/api/keys",
             &format!("/api/files/{file}"),
         ] {
@@ -259,6 +263,7 @@ fn kind_of_segment(part: &str) -> Option<&'static str> {
     Some(match part {
         "conversations" => "conversation",
         "folders" => "folder",
+        "libraries" => "library",
         "users" => "user",
         "custom-agents" => "custom agent",
         "agents" => "a",

@@ -1,0 +1,257 @@
+//! Reads documents: a job for each, whose writes name the version that it reads. So a killed server,
+//! a deleted document and a newer version need no further care: another attempt begins the version
+//! anew, and writes about one that is not to be read any more have no effect.
+
+mod folders;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use folders::follow;
+pub(crate) use sweep::sweep;
+
+use crate::service::Knowledge;
+use crate::store::{self, Finished, NewPart, OpenVersion, Progress};
+use ::store::StoreError;
+use ::store::sql::Db;
+use documents::{Converter, Document, Failure, FailureCode, Limits, SplitOptions, split};
+use jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, Outcome};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::time::Duration;
+use web::times::now_millis;
+
+/// The number of attempts.
+const ATTEMPTS: u32 = 3;
+/// How many rows are stored in a transaction.
+const BATCH: usize = 100;
+/// The progress after reading, and after splitting.
+const READ: f64 = 0.5;
+const SPLIT: f64 = 0.6;
+
+/// The job that reads a document. Its key is the document's id, so it is read by one at a time.
+pub(crate) const INGEST: Kind<Ingest> = Kind::new("knowledge.ingest")
+    .concurrency(4)
+    .attempts(ATTEMPTS)
+    .backoff(Backoff { base: Duration::from_secs(2), cap: Duration::from_secs(60) })
+    .timeout(Duration::from_secs(15 * 60));
+
+/// The payload.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Ingest {
+    pub(crate) document_id: String,
+}
+
+/// Enqueues the job that reads a document, in a transaction. `owner` is the owner of the library.
+pub(crate) async fn enqueue(jobs: &Jobs, db: &mut Db, document_id: &str, owner: &str) -> Result<(), StoreError> {
+    let job = INGEST.job(&Ingest { document_id: document_id.to_owned() }).key(document_id);
+    let job = if owner.is_empty() { job } else { job.owner(owner) };
+    jobs.enqueue_in(db, job).await?;
+    Ok(())
+}
+
+/// Returns the handler of the job.
+pub(crate) fn handler(knowledge: Knowledge) -> Handler {
+    let converter = Converter::new(Limits::default());
+    Handler::new(INGEST, move |job, Ingest { document_id }| {
+        let (knowledge, converter) = (knowledge.clone(), converter.clone());
+        async move { Reader { knowledge, converter, job, document_id }.read().await }
+    })
+}
+
+/// An attempt to read a document.
+struct Reader {
+    knowledge: Knowledge,
+    converter: Converter,
+    job: JobContext,
+    document_id: String,
+}
+
+/// The text of a version.
+struct Text {
+    parts: Vec<NewPart>,
+    chunks: Vec<NewPart>,
+    pages: i64,
+}
+
+/// What was stored of a version.
+struct Stored {
+    pages: i64,
+    chunks: i64,
+}
+
+/// Why a version could not be read.
+enum Problem {
+    /// The attempt failed, whatever the file is.
+    Job(JobError),
+    /// The file cannot be read.
+    File(Failure),
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        Self::Job(error.into())
+    }
+}
+
+impl Reader {
+    async fn read(self) -> Result<Outcome, JobError> {
+        let Some(version) = store::open_version(self.job.store(), &self.document_id).await? else {
+            return Ok(Outcome::DONE);
+        };
+        match self.read_version(&version).await {
+            Ok(Some(stored)) => self.finish(&version, stored).await,
+            // Deleted or replaced; the newer version has enqueued the job again.
+            Ok(None) => Ok(Outcome::DONE),
+            Err(Problem::Job(error)) => {
+                if self.job.attempt() >= ATTEMPTS && self.job.why_stopped().is_none() {
+                    let message = "The server could not read the document. Try again later.";
+                    self.fail(&version, "unavailable", message).await?;
+                }
+                Err(error)
+            }
+            Err(Problem::File(failure)) if failure.is_temporary() && self.job.attempt() < ATTEMPTS => {
+                Err(JobError::retry(failure.detail.unwrap_or(failure.message)))
+            }
+            Err(Problem::File(Failure { code, message, detail })) => {
+                tracing::info!(document = self.document_id, ?code, detail, "a document could not be read");
+                let code = serde_json::to_value(code).ok().and_then(|code| code.as_str().map(str::to_owned));
+                self.fail(&version, &code.unwrap_or_default(), &message).await?;
+                Ok(Outcome::DONE)
+            }
+        }
+    }
+
+    /// Reads a version and stores its text and chunks. `None` if it is not to be read any more.
+    async fn read_version(&self, version: &OpenVersion) -> Result<Option<Stored>, Problem> {
+        if !self.begin(version).await? {
+            return Ok(None);
+        }
+        let content = store::pieces(self.job.store().clone(), version.version_id.clone());
+        let read = self.converter.convert(&version.file_name, Some(&version.media_type), content);
+        let Some(document) = self.job.stop().run_until_cancelled(read).await else {
+            return Err(Problem::Job(JobError::retry("it was stopped")));
+        };
+        let document = document.map_err(Problem::File)?;
+        if !self.step(version, Progress { step: "splitting", part: READ }, Rows::None).await? {
+            return Ok(None);
+        }
+        let text = tokio::task::spawn_blocking(move || Text::new(&document)).await;
+        let text = text.map_err(|_| Problem::File(Failure::new(FailureCode::Crashed, &version.file_name)))?;
+        self.check_room(version, text.chunks.len()).await?;
+        let stored = Stored { pages: text.pages, chunks: text.chunks.len() as i64 };
+        let (all, mut done) = ((text.parts.len() + text.chunks.len()).max(1), 0);
+        let parts = text.parts.chunks(BATCH).map(|rows| Rows::Parts(rows.to_vec()));
+        for rows in parts.chain(text.chunks.chunks(BATCH).map(|rows| Rows::Chunks(rows.to_vec()))) {
+            done += rows.len();
+            let part = SPLIT + (1.0 - SPLIT) * done as f64 / all as f64;
+            if !self.step(version, Progress { step: "indexing", part }, rows).await? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(stored))
+    }
+
+    /// Begins a version anew: deletes what an earlier attempt has stored.
+    async fn begin(&self, version: &OpenVersion) -> Result<bool, StoreError> {
+        let (id, version) = (self.document_id.clone(), version.version_id.clone());
+        let write = self.job.write(move |db| {
+            Box::pin(async move {
+                let is_open = store::progress(db, &id, &version, Progress { step: "reading", part: 0.0 }).await?;
+                if is_open {
+                    store::clear_text(db, &version).await?;
+                }
+                Ok(is_open)
+            })
+        });
+        write.await
+    }
+
+    /// Stores rows with the progress. Returns false if the version is not to be read any more.
+    async fn step(&self, version: &OpenVersion, progress: Progress, rows: Rows) -> Result<bool, StoreError> {
+        let (id, version) = (self.document_id.clone(), version.version_id.clone());
+        let write = self.job.write(move |db| {
+            Box::pin(async move {
+                if !store::progress(db, &id, &version, progress).await? {
+                    return Ok(false);
+                }
+                match rows {
+                    Rows::None => {}
+                    Rows::Parts(parts) => store::insert_parts(db, &version, parts).await?,
+                    Rows::Chunks(chunks) => store::insert_chunks(db, &version, chunks).await?,
+                }
+                Ok(true)
+            })
+        });
+        write.await
+    }
+
+    /// Checks that the library may have so many more chunks.
+    async fn check_room(&self, version: &OpenVersion, chunks: usize) -> Result<(), Problem> {
+        let counts = store::counts(self.job.store(), vec![version.library_id.clone()]).await?;
+        let known = counts.get(&version.library_id).map_or(0, |counts| counts.chunks);
+        let most = self.knowledge.settings().library_chunks;
+        if known + chunks as i64 <= i64::from(most) {
+            return Ok(());
+        }
+        let failure = Failure {
+            code: FailureCode::TooLarge,
+            message: "The library has as much text as it may have. Delete documents that you no longer need."
+                .to_owned(),
+            detail: None,
+        };
+        Err(Problem::File(failure))
+    }
+
+    /// Makes the version the one that is found.
+    async fn finish(&self, version: &OpenVersion, stored: Stored) -> Result<Outcome, JobError> {
+        let (id, version) = (self.document_id.clone(), version.version_id.clone());
+        let finished = Finished { pages: stored.pages, chunks: stored.chunks, now: now_millis() };
+        let finish = self.job.finish(Outcome::DONE, move |db| {
+            Box::pin(async move { store::finish(db, &id, &version, finished).await.map(drop) })
+        });
+        Ok(finish.await?)
+    }
+
+    async fn fail(&self, version: &OpenVersion, code: &str, message: &str) -> Result<(), StoreError> {
+        let (id, version) = (self.document_id.clone(), version.version_id.clone());
+        let (code, message) = (code.to_owned(), message.to_owned());
+        let write = self.job.write(move |db| {
+            Box::pin(async move { store::fail(db, (&id, &version), (&code, &message), now_millis()).await })
+        });
+        write.await
+    }
+}
+
+/// Rows to store.
+enum Rows {
+    None,
+    Parts(Vec<NewPart>),
+    Chunks(Vec<NewPart>),
+}
+
+impl Rows {
+    fn len(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Parts(rows) | Self::Chunks(rows) => rows.len(),
+        }
+    }
+}
+
+impl Text {
+    fn new(document: &Document) -> Self {
+        let place = |place: &documents::Place| serde_json::to_string(place).unwrap_or_default();
+        let parts = (0..).zip(&document.parts).map(|(no, part)| NewPart {
+            no,
+            place: place(&part.place),
+            heading: part.headings.join(" > "),
+            text: part.display(),
+        });
+        let chunks = (0..).zip(split(document, &SplitOptions::default())).filter_map(|(no, chunk)| {
+            Some(NewPart { no, place: place(&chunk.place()?), heading: chunk.context, text: chunk.text })
+        });
+        let places: HashSet<_> = document.parts.iter().map(|part| &part.place).collect();
+        Self { parts: parts.collect(), chunks: chunks.collect(), pages: places.len() as i64 }
+    }
+}

@@ -1,0 +1,32 @@
+//! Finds what was left behind: documents that no job reads, and files that became no document.
+
+use super::{INGEST, enqueue};
+use crate::service::Knowledge;
+use crate::store;
+use std::time::Duration;
+use web::times::now_millis;
+
+/// From which age on a document without a job was forgotten: for example because an operator has
+/// cancelled its job.
+const FORGOTTEN: Duration = Duration::from_secs(60);
+/// How long a file that became no document is kept.
+const UPLOAD: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Enqueues the jobs of forgotten documents again, and deletes unfinished uploads.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn sweep(knowledge: &Knowledge) -> anyhow::Result<()> {
+    let (store, now) = (knowledge.store(), now_millis());
+    store::purge_uploads(store, now - UPLOAD.as_millis() as i64).await?;
+    let forgotten = store::open_without_job(store, INGEST.name(), now - FORGOTTEN.as_millis() as i64).await?;
+    for id in forgotten {
+        tracing::warn!(document = id, "a document had no job");
+        let Some(document) = store::document(store, &id).await? else { continue };
+        let Some(library) = store::library(store, &document.library_id).await? else { continue };
+        let jobs = knowledge.jobs().clone();
+        let write = store.write(move |db| Box::pin(async move { enqueue(&jobs, db, &id, &library.owner).await }));
+        write.await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Kills the process at many moments while documents are read, and lets another one go on.
+
+use super::*;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const URL: &str = "KNOWLEDGE_KILL_URL";
+const TEST: &str = "ingest::tests::kill::reading_survives_being_killed_at_any_time";
+/// How many moments are tried. With PostgreSQL the next process waits each time for the lease of the jobs.
+const KILLS: [u32; 2] = [12, 4];
+const DOCUMENTS: usize = 12;
+
+fn text(number: usize) -> String {
+    let paragraph = |at: usize| {
+        format!(
+            "## Part {at}\n\nDocument{number} says word{number}x{at} about pumps. {}\n\n",
+            "More words. ".repeat(80)
+        )
+    };
+    (0..30).map(paragraph).collect()
+}
+
+/// Adds the documents, waits until they are read, and checks that each is found once.
+async fn serve(url: &str) {
+    let server = Server::open(url).await;
+    let known = server.knowledge.libraries(&viewer("ada")).await.unwrap();
+    let library = match known.first() {
+        Some(library) => library.id.clone(),
+        None => server.library().await,
+    };
+    for number in 0..DOCUMENTS {
+        server.add(&library, &format!("{number}.md"), &text(number), false).await.unwrap();
+    }
+    let rows = server.settled(&library).await;
+    assert_eq!(rows.len(), DOCUMENTS);
+    assert!(rows.iter().all(|row| row.state == DocumentState::Ready && row.next_id.is_none()), "{rows:?}");
+    let chunks: i64 = rows.iter().map(|row| row.chunks).sum();
+    assert_eq!(server.rows("knowledge_chunks").await, chunks);
+    for number in 0..DOCUMENTS {
+        let found = server.found(&viewer("ada"), &library, &format!("word{number}x7")).await.unwrap();
+        assert_eq!(found, [format!("{number}.md")]);
+    }
+    server.close().await;
+}
+
+/// Runs this test as another process and returns how long it took. If it is not done after `delay`,
+/// it is killed, and the result is `None`.
+fn process(url: &str, delay: Option<Duration>) -> Option<Duration> {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([TEST, "--exact", "--nocapture", "--test-threads=1"]).env(URL, url);
+    let began = Instant::now();
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    while delay.is_none_or(|delay| began.elapsed() < delay) {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            return Some(began.elapsed());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
+}
+
+fn kill_repeatedly(moments: u32, new_url: impl Fn(&Path) -> Option<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(url) = new_url(folder.path()) else { return };
+    let took = process(&url, None).unwrap();
+    let mut kills = 0;
+    for moment in 1..moments {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(url) = new_url(folder.path()) else { return };
+        kills += u32::from(process(&url, Some(took * moment / moments)).is_none());
+        process(&url, None);
+    }
+    assert!(kills > 0, "each process was done before it was to be killed");
+}
+
+#[test]
+fn reading_survives_being_killed_at_any_time() {
+    let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    if let Some(url) = std::env::var_os(URL) {
+        return runtime().block_on(serve(url.to_str().unwrap()));
+    }
+    kill_repeatedly(KILLS[0], |folder| Some(format!("sqlite://{}", folder.join("test.db").display())));
+    kill_repeatedly(KILLS[1], |_| runtime().block_on(test_postgres::new_database()));
+}

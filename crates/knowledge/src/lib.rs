@@ -1,0 +1,97 @@
+#![doc = include_str!("../README.md")]
+
+mod citations;
+mod ingest;
+mod routes;
+mod section;
+mod service;
+mod store;
+mod tools;
+
+use capability::{AgentTools, Capability, Context, Definition, Host, Job};
+use config::{Config, SectionType};
+use contract::Model;
+use section::{AgentKnowledge, AnswerOnlyFromKnowledge, KnowledgeSettings, Libraries};
+use service::Knowledge;
+use std::sync::Arc;
+use std::time::Duration;
+use web::openapi::ApiRouter;
+
+/// How often folders are compared with their libraries.
+const FOLLOW_INTERVAL: Duration = Duration::from_secs(3);
+/// How often forgotten documents are looked for.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The capability.
+pub const DEFINITION: Definition = Definition {
+    sections: &[
+        SectionType::of::<Libraries>(),
+        SectionType::of::<KnowledgeSettings>(),
+        SectionType::of::<AgentKnowledge>(),
+        SectionType::of::<AnswerOnlyFromKnowledge>(),
+    ],
+    tables: Some(store::TABLES),
+    start: Some(|host| Ok(Arc::new(KnowledgeCapability::new(host)))),
+    ..Definition::new("knowledge")
+};
+
+/// The capability of a running server.
+struct KnowledgeCapability {
+    knowledge: Knowledge,
+}
+
+impl KnowledgeCapability {
+    fn new(host: &Host) -> Self {
+        Self { knowledge: Knowledge::new(host.store.clone(), host.jobs.clone()) }
+    }
+}
+
+impl Capability for KnowledgeCapability {
+    fn agent_tools(&self, _: &Config, agent: &config::Agent) -> anyhow::Result<AgentTools> {
+        let Some(AgentKnowledge(libraries)) = agent.section() else { return Ok(AgentTools::default()) };
+        let libraries = libraries.iter().map(|id| id.0.clone()).collect();
+        Ok(tools::tools(&self.knowledge, libraries))
+    }
+
+    fn wrap_model(&self, agent: &config::Agent, model: Arc<dyn Model>) -> Arc<dyn Model> {
+        let is_strict = agent.section().is_some_and(|AnswerOnlyFromKnowledge(is_strict)| *is_strict);
+        match agent.section::<AgentKnowledge>() {
+            Some(_) => Arc::new(citations::CitingModel::new(model, is_strict)),
+            None => model,
+        }
+    }
+
+    fn routes(&self, _: &Context) -> Option<ApiRouter> {
+        Some(routes::routes(self.knowledge.clone()))
+    }
+
+    fn upload_routes(&self, _: &Context) -> Option<ApiRouter> {
+        Some(routes::upload_routes(self.knowledge.clone()))
+    }
+
+    fn config_changed(&self, config: &Arc<Config>) {
+        self.knowledge.use_config(config);
+    }
+
+    fn jobs(&self, _: &Context) -> Vec<Job> {
+        let (followed, swept) = (self.knowledge.clone(), self.knowledge.clone());
+        let follow = move || {
+            let knowledge = followed.clone();
+            async move { ingest::follow(&knowledge).await }
+        };
+        let sweep = move || {
+            let knowledge = swept.clone();
+            async move { ingest::sweep(&knowledge).await }
+        };
+        vec![
+            Job::handler(ingest::handler(self.knowledge.clone())),
+            Job::on_each_server("knowledge.follow", FOLLOW_INTERVAL, follow),
+            Job::recurring("knowledge.sweep", SWEEP_INTERVAL, sweep),
+        ]
+    }
+}
+
+/// Returns a new id, which begins with the time.
+fn new_id() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}

@@ -1,0 +1,238 @@
+//! Documents.
+
+use crate::service::{Access, Knowledge, Viewer, failed};
+use crate::store::{self, DocumentRow, DocumentState, PartRow};
+use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, NoContent, Response};
+use axum::{Extension, Json};
+use chat::Caller;
+use documents::Place;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use web::openapi::{Description, RouteOutput};
+use web::{HttpError, content_disposition, valid_query};
+use wire::UserError;
+
+/// The most documents of a page.
+const PAGE: u32 = 100;
+/// The most parts of a text that are returned at once.
+const PARTS: u32 = 50;
+
+/// A document.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DocumentItem {
+    /// Its id.
+    pub(super) id: String,
+    /// Its library.
+    library_id: String,
+    /// The name of its file.
+    pub(super) file_name: String,
+    /// The media type of its file.
+    media_type: String,
+    /// The size of its file.
+    bytes: i64,
+    /// What was said about it when it was added.
+    metadata: Map<String, Value>,
+    /// The number of its pages, sheets or sections.
+    pages: i64,
+    /// The number of its chunks.
+    chunks: i64,
+    /// Its state.
+    pub(super) state: DocumentState,
+    /// What is being done: `reading`, `splitting` or `indexing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<String>,
+    /// How far reading is, from 0 to 1.
+    progress: f64,
+    /// Why it could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<DocumentError>,
+    /// When it was added; Unix time in milliseconds.
+    created_at: i64,
+    /// When its state changed; Unix time in milliseconds.
+    updated_at: i64,
+}
+
+/// Why a document could not be read.
+#[derive(Serialize, JsonSchema)]
+struct DocumentError {
+    /// The reason, for programs.
+    code: String,
+    /// The reason for the user.
+    message: String,
+}
+
+/// Documents in the order in which they were added.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DocumentItems {
+    items: Vec<DocumentItem>,
+    /// The cursor of the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+/// The query of the list.
+#[derive(Default, Deserialize, JsonSchema)]
+pub(super) struct ListQuery {
+    /// Only documents of this state.
+    #[serde(default)]
+    state: Option<DocumentState>,
+    /// The cursor of the page before.
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+/// The query of the text.
+#[derive(Default, Deserialize, JsonSchema)]
+pub(super) struct TextQuery {
+    /// The number of the part with which the text begins, from 1: of a page, a sheet or a section.
+    #[serde(default)]
+    page: Option<u32>,
+}
+
+/// A text by its parts.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TextParts {
+    /// The parts in reading order.
+    parts: Vec<TextPart>,
+    /// The `page` with which the text goes on; absent at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<i64>,
+}
+
+/// A part of a text.
+#[derive(Serialize, JsonSchema)]
+struct TextPart {
+    /// Its number, from 1.
+    no: i64,
+    /// Where it is in the file.
+    place: Place,
+    /// The headings above it.
+    heading: String,
+    /// The text.
+    text: String,
+}
+
+impl From<DocumentRow> for DocumentItem {
+    fn from(row: DocumentRow) -> Self {
+        Self {
+            id: row.id,
+            library_id: row.library_id,
+            file_name: row.file_name,
+            media_type: row.media_type,
+            bytes: row.bytes,
+            metadata: row.metadata,
+            pages: row.pages,
+            chunks: row.chunks,
+            state: row.state,
+            step: row.step,
+            progress: row.progress,
+            error: row.error.map(|(code, message)| DocumentError { code, message }),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+pub(super) async fn list(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    query: Result<Query<ListQuery>, QueryRejection>,
+) -> Result<Json<DocumentItems>, HttpError> {
+    let ListQuery { state, cursor } = valid_query(query)?;
+    let library = knowledge.library(&Viewer::from(&caller), &id, Access::Read).await?;
+    let after = cursor.unwrap_or_default();
+    let found = store::documents(knowledge.store(), &library.id, state, &after, PAGE + 1).await;
+    let mut rows = found.map_err(failed)?;
+    let has_more = rows.len() > PAGE as usize;
+    rows.truncate(PAGE as usize);
+    let cursor = rows.last().filter(|_| has_more).map(|last| last.id.clone());
+    Ok(Json(DocumentItems { items: rows.into_iter().map(DocumentItem::from).collect(), cursor }))
+}
+
+pub(super) async fn show(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<DocumentItem>, HttpError> {
+    Ok(Json(knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?.into()))
+}
+
+pub(super) async fn delete(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    knowledge.delete_document(&Viewer::from(&caller), &id).await?;
+    Ok(NoContent)
+}
+
+pub(super) async fn retry(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<DocumentItem>, HttpError> {
+    Ok(Json(knowledge.retry(&Viewer::from(&caller), &id).await?.into()))
+}
+
+pub(super) async fn text(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    query: Result<Query<TextQuery>, QueryRejection>,
+) -> Result<Json<TextParts>, HttpError> {
+    let from = valid_query(query)?.page.unwrap_or(1).saturating_sub(1);
+    let document = knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?;
+    let Some(version) = document.version_id else { return Ok(Json(TextParts { parts: Vec::new(), next: None })) };
+    let mut rows = store::parts(knowledge.store(), &version, from, PARTS + 1).await.map_err(failed)?;
+    let next = (rows.len() > PARTS as usize).then(|| i64::from(from + PARTS) + 1);
+    rows.truncate(PARTS as usize);
+    let part = |PartRow { no, place, heading, text }| TextPart { no: no + 1, place, heading, text };
+    Ok(Json(TextParts { parts: rows.into_iter().map(part).collect(), next }))
+}
+
+/// The file of a document.
+pub(super) struct DocumentFile(Response);
+
+impl IntoResponse for DocumentFile {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+impl RouteOutput for DocumentFile {
+    fn describe(description: &mut Description<'_>) {
+        description.response(200, "application/octet-stream", &json!({}));
+    }
+}
+
+/// Keeps a file that a browser displays from running or loading anything.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+pub(super) async fn file(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<DocumentFile, HttpError> {
+    let document = knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?;
+    let version = document.version_id.or(document.next_id).ok_or_else(UserError::not_found)?;
+    let is_pdf = document.media_type == "application/pdf";
+    let shown = if is_pdf { "inline" } else { "attachment" };
+    let media_type = if is_pdf { "application/pdf" } else { "application/octet-stream" };
+    let name = document.file_name.rsplit('/').next().unwrap_or_default();
+    let headers = [
+        (header::CONTENT_TYPE, media_type.to_owned()),
+        (header::CONTENT_DISPOSITION, content_disposition(shown, name)),
+        (header::CONTENT_SECURITY_POLICY, POLICY.to_owned()),
+        (header::CACHE_CONTROL, "private, no-cache".to_owned()),
+    ];
+    let body = Body::from_stream(store::pieces(knowledge.store().clone(), version));
+    Ok(DocumentFile((headers, body).into_response()))
+}

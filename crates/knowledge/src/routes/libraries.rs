@@ -1,0 +1,130 @@
+//! Libraries.
+
+use crate::service::{Access, Knowledge, LibraryRequest, Viewer, failed};
+use crate::store::{self, LibraryCounts, LibraryRow};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::response::NoContent;
+use axum::{Extension, Json};
+use chat::Caller;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::HashMap;
+use web::openapi::Created;
+use web::{HttpError, json_error};
+
+/// A library.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LibraryItem {
+    /// Its id.
+    id: String,
+    /// Its name.
+    name: String,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// The roles whose users may read it.
+    readers: Vec<String>,
+    /// The roles whose users may add and delete documents.
+    writers: Vec<String>,
+    /// Whether the config declares it. Its documents are the files of a folder.
+    declared: bool,
+    /// The number of documents by state.
+    documents: DocumentCounts,
+    /// The number of chunks.
+    chunks: i64,
+    /// The bytes of all files.
+    bytes: i64,
+    /// The model whose vectors a semantic search uses; `null` if there are none.
+    embedding: Option<Embedding>,
+    /// When something was last added, changed or deleted; Unix time in milliseconds.
+    updated_at: i64,
+}
+
+/// The number of documents by state.
+#[derive(Serialize, JsonSchema)]
+struct DocumentCounts {
+    queued: i64,
+    processing: i64,
+    ready: i64,
+    failed: i64,
+}
+
+/// The model of the vectors.
+#[derive(Serialize, JsonSchema)]
+struct Embedding {
+    /// Its name. `latent` means vectors that are computed from the library itself.
+    model: String,
+    /// The length of the vectors.
+    dimensions: u32,
+}
+
+/// The libraries.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LibraryItems {
+    items: Vec<LibraryItem>,
+}
+
+fn item(library: LibraryRow, counts: &HashMap<String, LibraryCounts>) -> LibraryItem {
+    let counts = counts.get(&library.id).copied().unwrap_or_default();
+    let LibraryCounts { queued, processing, ready, failed, chunks, bytes } = counts;
+    let has_vectors = chunks >= retrieval::Latent::LEAST_CHUNKS as i64;
+    let dimensions = retrieval::LatentOptions::default().dimensions as u32;
+    LibraryItem {
+        declared: library.owner.is_empty(),
+        id: library.id,
+        name: library.name,
+        description: library.description,
+        readers: library.readers,
+        writers: library.writers,
+        documents: DocumentCounts { queued, processing, ready, failed },
+        chunks,
+        bytes,
+        embedding: has_vectors.then(|| Embedding { model: "latent".to_owned(), dimensions }),
+        updated_at: library.updated_at,
+    }
+}
+
+async fn one(knowledge: &Knowledge, library: LibraryRow) -> Result<LibraryItem, HttpError> {
+    let counts = store::counts(knowledge.store(), vec![library.id.clone()]).await.map_err(failed)?;
+    Ok(item(library, &counts))
+}
+
+pub(super) async fn list(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<LibraryItems>, HttpError> {
+    let libraries = knowledge.libraries(&Viewer::from(&caller)).await?;
+    let ids = libraries.iter().map(|library| library.id.clone()).collect();
+    let counts = store::counts(knowledge.store(), ids).await.map_err(failed)?;
+    Ok(Json(LibraryItems { items: libraries.into_iter().map(|library| item(library, &counts)).collect() }))
+}
+
+pub(super) async fn create(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    request: Result<Json<LibraryRequest>, JsonRejection>,
+) -> Result<Created<LibraryItem>, HttpError> {
+    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let library = knowledge.create(&Viewer::from(&caller), request).await?;
+    Ok(Created(one(&knowledge, library).await?))
+}
+
+pub(super) async fn show(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<LibraryItem>, HttpError> {
+    let library = knowledge.library(&Viewer::from(&caller), &id, Access::Read).await?;
+    Ok(Json(one(&knowledge, library).await?))
+}
+
+pub(super) async fn delete(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    knowledge.delete(&Viewer::from(&caller), &id).await?;
+    Ok(NoContent)
+}

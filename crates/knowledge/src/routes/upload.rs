@@ -1,0 +1,150 @@
+//! Adding documents.
+
+use super::documents::DocumentItem;
+use crate::service::{Access, Knowledge, NewFile, UploadOptions, Viewer, read_metadata};
+use crate::store::DocumentState;
+use axum::extract::multipart::{Field, MultipartRejection};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{FromRequest, Multipart, Path, Query, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use chat::Caller;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use web::openapi::{Description, RouteInput, RouteOutput};
+use web::{HttpError, valid_query};
+use wire::UserError;
+
+/// The most files of a request.
+const MAX_FILES: usize = 100;
+/// The most fields of a request that are no files.
+const MAX_FIELDS: usize = 10;
+/// The longest field that is no file, in bytes.
+const MAX_FIELD: usize = 64 * 1024;
+
+/// A body of files.
+pub(super) struct Files(Multipart);
+
+impl<S: Send + Sync> FromRequest<S> for Files {
+    type Rejection = MultipartRejection;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, MultipartRejection> {
+        Multipart::from_request(request, state).await.map(Self)
+    }
+}
+
+impl RouteInput for Files {
+    fn describe(description: &mut Description<'_>) {
+        let file = json!({ "type": "string", "format": "binary" });
+        let metadata = json!({ "type": "string", "description": "A JSON object, by which searches filter. It is that of all files." });
+        let properties = json!({ "file": { "type": "array", "items": file }, "metadata": metadata });
+        let schema = json!({ "type": "object", "properties": properties, "required": ["file"] });
+        description.body("multipart/form-data", &schema, true);
+    }
+}
+
+/// The query of an upload.
+#[derive(Default, Deserialize, JsonSchema)]
+pub(super) struct UploadQuery {
+    /// Whether a file replaces the document with the same name. The old one is found until the new one is
+    /// ready.
+    #[serde(default)]
+    replace: bool,
+}
+
+/// A document that was added.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AddedDocument {
+    /// Its id.
+    id: String,
+    /// The name of its file.
+    file_name: String,
+    /// Its state.
+    state: DocumentState,
+}
+
+/// 202 with the documents, which are read in the background.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AddedDocuments {
+    documents: Vec<AddedDocument>,
+}
+
+impl IntoResponse for AddedDocuments {
+    fn into_response(self) -> Response {
+        (StatusCode::ACCEPTED, Json(self)).into_response()
+    }
+}
+
+impl RouteOutput for AddedDocuments {
+    fn describe(description: &mut Description<'_>) {
+        description.json::<Self>(202);
+    }
+}
+
+pub(super) async fn upload(
+    State(knowledge): State<Knowledge>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    query: Result<Query<UploadQuery>, QueryRejection>,
+    files: Result<Files, MultipartRejection>,
+) -> Result<AddedDocuments, HttpError> {
+    let viewer = Viewer::from(&caller);
+    // Before the body, so that a stranger learns nothing about what a library accepts.
+    knowledge.library(&viewer, &id, Access::Write).await?;
+    let UploadQuery { replace } = valid_query(query)?;
+    let Files(mut body) = files.map_err(|_| HttpError::malformed("The request must be `multipart/form-data`."))?;
+    let (mut added, mut metadata, mut fields) = (Vec::new(), None, 0);
+    while let Some(field) = body.next_field().await.map_err(|_| interrupted())? {
+        match field.name() {
+            Some("file") if added.len() == MAX_FILES => {
+                return Err(UserError::invalid("/file", format!("A request has at most {MAX_FILES} files.")).into());
+            }
+            Some("file") => {
+                let media_type = field.content_type().map(str::to_owned);
+                let name = field.file_name().unwrap_or_default().to_owned();
+                let file = NewFile { name, media_type, identity: None, stamp: None };
+                let options = UploadOptions { replace };
+                added.push(knowledge.upload(&viewer, &id, file, options, field).await?);
+            }
+            name => {
+                fields += 1;
+                let is_metadata = name == Some("metadata");
+                let text = short_text(field).await?;
+                if fields > MAX_FIELDS {
+                    return Err(HttpError::malformed("The request has too many fields."));
+                }
+                if is_metadata {
+                    metadata = Some(read_metadata(&text)?);
+                }
+            }
+        }
+    }
+    if added.is_empty() {
+        return Err(UserError::invalid("/file", "The request has no file.").into());
+    }
+    for document in added.iter().filter(|_| metadata.is_some()) {
+        knowledge.set_metadata(document, metadata.clone().unwrap_or_default()).await?;
+    }
+    let documents = added.into_iter().map(DocumentItem::from);
+    let documents = documents.map(|DocumentItem { id, file_name, state, .. }| AddedDocument { id, file_name, state });
+    Ok(AddedDocuments { documents: documents.collect() })
+}
+
+/// Reads a field of bounded length.
+async fn short_text(mut field: Field<'_>) -> Result<String, HttpError> {
+    let mut bytes = Vec::new();
+    while let Some(more) = field.chunk().await.map_err(|_| interrupted())? {
+        bytes.extend_from_slice(&more);
+        if bytes.len() > MAX_FIELD {
+            return Err(HttpError::malformed("A field of the request is too long."));
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| HttpError::malformed("A field of the request is not text."))
+}
+
+fn interrupted() -> HttpError {
+    HttpError::malformed("The body is not valid `multipart/form-data`, or the upload was interrupted.")
+}

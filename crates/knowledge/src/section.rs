@@ -1,0 +1,151 @@
+//! The keys of the config: `libraries` and `knowledge` of the root, and `knowledge` and
+//! `answerOnlyFromKnowledge` of an agent.
+
+use crate::tools::{READ, SEARCH};
+use config::{Config, PathStep, Section, SectionPlace, SectionProblems};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use settings::{Id, Text};
+use std::collections::HashSet;
+
+/// Libraries of documents that are files of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct Libraries(pub(crate) Vec<DeclaredLibrary>);
+
+impl Libraries {
+    /// Returns the library with this id.
+    pub(crate) fn get(&self, id: &str) -> Option<&DeclaredLibrary> {
+        self.0.iter().find(|library| library.id.0 == id)
+    }
+}
+
+/// A library whose documents are the files of a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeclaredLibrary {
+    /// The id, which the API and agents use.
+    pub(crate) id: Id,
+    /// The title that people see. Default: the id.
+    #[serde(default)]
+    pub(crate) title: Option<Text>,
+    /// What the library is about.
+    #[serde(default)]
+    pub(crate) description: Option<Text>,
+    /// The folder, relative to that of the config's main file. Its files and those in folders below it
+    /// are the documents; names that begin with a dot are left out. Changes are noticed within seconds.
+    pub(crate) folder: Text,
+    /// The roles of the users who may read it. Default: all signed-in users, and whoever may use an agent
+    /// that names the library.
+    #[serde(default)]
+    pub(crate) readers: Vec<Text>,
+}
+
+impl DeclaredLibrary {
+    /// Returns the title.
+    pub(crate) fn title(&self) -> &str {
+        self.title.as_ref().map_or(&self.id.0, |title| &title.0)
+    }
+}
+
+impl Section for Libraries {
+    const KEY: &'static str = "libraries";
+
+    fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        let mut ids = HashSet::new();
+        for (index, library) in self.0.iter().enumerate() {
+            if !ids.insert(&library.id.0) {
+                let at = [PathStep::Index(index), PathStep::Key("id")];
+                problems.error(&at, format!("there are two libraries with the id `{}`", library.id.0), None);
+            }
+        }
+    }
+
+    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
+        for (index, library) in self.0.iter().enumerate() {
+            let at = [PathStep::Index(index), PathStep::Key("folder")];
+            match &config.folder {
+                Some(base) if !base.join(&library.folder.0).is_dir() => {
+                    problems.warning(&at, format!("there is no folder `{}`", library.folder.0), None);
+                }
+                None if !std::path::Path::new(&library.folder.0).is_absolute() => {
+                    let message = "this config is in no folder, so `folder` must be absolute";
+                    problems.error(&at, message, None);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn roles(&self) -> Vec<&str> {
+        self.0.iter().flat_map(|library| &library.readers).map(|role| role.0.as_str()).collect()
+    }
+}
+
+/// Limits and search of all libraries.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct KnowledgeSettings {
+    /// The most libraries of a user.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) user_libraries: u32,
+    /// The most documents of a library.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(crate) library_documents: u32,
+    /// The most chunks of a library. A document of 10 pages has about 20.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(crate) library_chunks: u32,
+    /// The most bytes of all files of a library.
+    #[schemars(range(min = 1))]
+    pub(crate) library_bytes: u64,
+    /// The most bytes of all files of the libraries that a user has created.
+    #[schemars(range(min = 1))]
+    pub(crate) user_bytes: u64,
+    /// The most bytes of a file.
+    #[schemars(range(min = 1, max = 67_108_864))]
+    pub(crate) document_bytes: u64,
+    /// About how many bytes of memory the indexes of libraries may take. Those that were not searched for
+    /// the longest time are dropped, and read again when they are needed.
+    #[schemars(range(min = 16_777_216))]
+    pub(crate) memory_bytes: u64,
+}
+
+impl Default for KnowledgeSettings {
+    fn default() -> Self {
+        Self {
+            user_libraries: 100,
+            library_documents: 20_000,
+            library_chunks: 200_000,
+            library_bytes: 10 << 30,
+            user_bytes: 2 << 30,
+            document_bytes: 64 << 20,
+            memory_bytes: 512 << 20,
+        }
+    }
+}
+
+impl Section for KnowledgeSettings {
+    const KEY: &'static str = "knowledge";
+}
+
+/// The libraries that the agent may search: ids of `libraries`, or of libraries that users have created.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct AgentKnowledge(#[schemars(length(min = 1, max = 20))] pub(crate) Vec<Text>);
+
+impl Section for AgentKnowledge {
+    const KEY: &'static str = "knowledge";
+    const PLACE: SectionPlace = SectionPlace::Agent;
+
+    fn tool_names(&self) -> Vec<String> {
+        vec![SEARCH.to_owned(), READ.to_owned()]
+    }
+}
+
+/// Whether the agent says that it found nothing instead of an answer that cites no document. Nothing is
+/// shown before the first citation. Default: `false`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct AnswerOnlyFromKnowledge(pub(crate) bool);
+
+impl Section for AnswerOnlyFromKnowledge {
+    const KEY: &'static str = "answerOnlyFromKnowledge";
+    const PLACE: SectionPlace = SectionPlace::Agent;
+}

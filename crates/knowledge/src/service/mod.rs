@@ -1,0 +1,246 @@
+//! What callers do with libraries and documents, with their rights.
+
+mod access;
+mod loaded;
+mod search;
+mod upload;
+
+pub(crate) use access::{Access, Viewer};
+pub(crate) use loaded::Indexes;
+pub(crate) use search::{Filter, Found, SearchMode, SearchOutcome, SearchRequest};
+pub(crate) use upload::{NewFile, UploadOptions, read_metadata};
+
+use crate::ingest;
+use crate::section::{KnowledgeSettings, Libraries};
+use crate::store::{self, DocumentRow, LibraryRow, NewLibrary};
+use ::store::Store;
+use arc_swap::ArcSwapOption;
+use config::Config;
+use jobs::Jobs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use web::times::now_millis;
+use wire::{ErrorCode, UserError};
+
+/// The most searches that compute at the same time.
+const PARALLEL_SEARCHES: usize = 4;
+/// The most uploads that are received at the same time. Each holds a piece in memory.
+const PARALLEL_UPLOADS: usize = 32;
+/// The longest name of a library, in characters.
+const MAX_NAME: usize = 200;
+/// The longest description, in characters.
+const MAX_DESCRIPTION: usize = 2_000;
+/// The most roles of a library.
+const MAX_ROLES: usize = 50;
+
+/// The libraries of a server; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Knowledge(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    jobs: Jobs,
+    config: ArcSwapOption<Config>,
+    indexes: Indexes,
+    searches: Semaphore,
+    uploads: Semaphore,
+}
+
+/// The body that creates a library.
+#[derive(Clone, Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct LibraryRequest {
+    /// The name that people see.
+    pub(crate) name: String,
+    /// What the library is about.
+    #[serde(default)]
+    pub(crate) description: Option<String>,
+    /// The roles whose users may read it. Without any, only the caller may.
+    #[serde(default)]
+    pub(crate) readers: Vec<String>,
+    /// The roles whose users may add and delete documents, too.
+    #[serde(default)]
+    pub(crate) writers: Vec<String>,
+}
+
+impl Knowledge {
+    /// The libraries of a database.
+    pub(crate) fn new(store: Store, jobs: Jobs) -> Self {
+        Self(Arc::new(Inner {
+            indexes: Indexes::new(store.clone()),
+            store,
+            jobs,
+            config: ArcSwapOption::empty(),
+            searches: Semaphore::new(PARALLEL_SEARCHES),
+            uploads: Semaphore::new(PARALLEL_UPLOADS),
+        }))
+    }
+
+    /// Uses a config from now on.
+    pub(crate) fn use_config(&self, config: &Arc<Config>) {
+        self.0.config.store(Some(config.clone()));
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.0.jobs
+    }
+
+    /// Returns the settings of the config in use.
+    pub(crate) fn settings(&self) -> KnowledgeSettings {
+        let config = self.0.config.load();
+        config.as_ref().and_then(|config| config.section::<KnowledgeSettings>()).cloned().unwrap_or_default()
+    }
+
+    /// Returns the libraries that the config in use declares, with their folders.
+    pub(crate) fn declared(&self) -> Vec<(crate::section::DeclaredLibrary, PathBuf)> {
+        let config = self.0.config.load();
+        let Some(config) = config.as_ref() else { return Vec::new() };
+        let base = config.folder.clone().unwrap_or_default();
+        let libraries = config.section::<Libraries>().map_or(&[][..], |libraries| &libraries.0);
+        libraries.iter().map(|library| (library.clone(), base.join(&library.folder.0))).collect()
+    }
+
+    /// Returns whether a config is in use yet.
+    pub(crate) fn has_config(&self) -> bool {
+        self.0.config.load().is_some()
+    }
+
+    /// Creates a library.
+    ///
+    /// # Errors
+    /// 401 for visitors, 422 for an invalid name, 429 for too many libraries.
+    pub(crate) async fn create(&self, viewer: &Viewer, request: LibraryRequest) -> Result<LibraryRow, UserError> {
+        if !viewer.is_authenticated {
+            return Err(UserError::unauthenticated());
+        }
+        let LibraryRequest { name, description, readers, writers } = request;
+        let name = name.trim().to_owned();
+        if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+            return Err(UserError::invalid("/name", format!("A name has 1 to {MAX_NAME} characters.")));
+        }
+        if description.as_ref().is_some_and(|text| text.chars().count() > MAX_DESCRIPTION) {
+            return Err(UserError::invalid(
+                "/description",
+                format!("A description has at most {MAX_DESCRIPTION} characters."),
+            ));
+        }
+        for (path, roles) in [("/readers", &readers), ("/writers", &writers)] {
+            let is_valid = |role: &String| !role.is_empty() && role.len() <= MAX_NAME;
+            if roles.len() > MAX_ROLES || !roles.iter().all(is_valid) {
+                return Err(UserError::invalid(path, format!("These are at most {MAX_ROLES} names of roles.")));
+            }
+        }
+        let id = crate::new_id();
+        let most = self.settings().user_libraries;
+        let (owner, now) = (viewer.user_id.clone(), now_millis());
+        let new = NewLibrary { id: id.clone(), owner, name, description, readers, writers, now, most };
+        if !store::insert_library(self.store(), new).await.map_err(failed)? {
+            let message = format!("You have {most} libraries, which is the limit. Delete one first.");
+            return Err(UserError::new(ErrorCode::RateLimited, message));
+        }
+        self.library(viewer, &id, Access::Read).await
+    }
+
+    /// Returns a library.
+    ///
+    /// # Errors
+    /// 404 if the viewer may not read it, 403 if they may read it but not do what is asked.
+    pub(crate) async fn library(&self, viewer: &Viewer, id: &str, access: Access) -> Result<LibraryRow, UserError> {
+        let library = store::library(self.store(), id).await.map_err(failed)?.ok_or_else(UserError::not_found)?;
+        self.check(viewer, &library, access)?;
+        Ok(library)
+    }
+
+    fn check(&self, viewer: &Viewer, library: &LibraryRow, access: Access) -> Result<(), UserError> {
+        let allowed = match library.owner.is_empty() {
+            true => {
+                let config = self.0.config.load();
+                let declared = config.as_ref().and_then(|config| config.section::<Libraries>()?.get(&library.id));
+                declared.and_then(|declared| viewer.access_to_declared(declared))
+            }
+            false => viewer.access(library),
+        };
+        match allowed {
+            Some(allowed) if allowed >= access => Ok(()),
+            Some(_) => Err(UserError::new(ErrorCode::Forbidden, "You may only read this library.")),
+            None => Err(UserError::not_found()),
+        }
+    }
+
+    /// Returns the libraries that a viewer may read.
+    pub(crate) async fn libraries(&self, viewer: &Viewer) -> Result<Vec<LibraryRow>, UserError> {
+        let mut all = store::libraries(self.store(), &viewer.user_id, viewer.roles.clone()).await.map_err(failed)?;
+        for (declared, _) in self.declared() {
+            if let Some(library) = store::library(self.store(), &declared.id.0).await.map_err(failed)? {
+                all.push(library);
+            }
+        }
+        all.retain(|library| self.check(viewer, library, Access::Read).is_ok());
+        Ok(all)
+    }
+
+    /// Deletes a library with everything in it.
+    ///
+    /// # Errors
+    /// 404 and 403 as for [`Knowledge::library`]; 403 for one that the config declares.
+    pub(crate) async fn delete(&self, viewer: &Viewer, id: &str) -> Result<(), UserError> {
+        let library = self.library(viewer, id, Access::Manage).await?;
+        store::delete_library(self.store(), &library.id).await.map_err(failed)?;
+        self.0.indexes.forget(&library.id);
+        Ok(())
+    }
+
+    /// Returns a document of a library that the viewer may use.
+    ///
+    /// # Errors
+    /// 404 and 403 as for [`Knowledge::library`].
+    pub(crate) async fn document(&self, viewer: &Viewer, id: &str, access: Access) -> Result<DocumentRow, UserError> {
+        let document = store::document(self.store(), id).await.map_err(failed)?.ok_or_else(UserError::not_found)?;
+        self.library(viewer, &document.library_id, access).await?;
+        Ok(document)
+    }
+
+    /// Deletes a document. It is not found any more when the future resolves, also if it is being read.
+    ///
+    /// # Errors
+    /// 404 and 403 as for [`Knowledge::library`].
+    pub(crate) async fn delete_document(&self, viewer: &Viewer, id: &str) -> Result<(), UserError> {
+        let document = self.document(viewer, id, Access::Write).await?;
+        store::delete_document(self.store(), id, &document.library_id, now_millis()).await.map_err(failed)?;
+        Ok(())
+    }
+
+    /// Reads a document again that could not be read.
+    ///
+    /// # Errors
+    /// 404 and 403 as for [`Knowledge::library`]; 409 if it has not failed.
+    pub(crate) async fn retry(&self, viewer: &Viewer, id: &str) -> Result<DocumentRow, UserError> {
+        let document = self.document(viewer, id, Access::Write).await?;
+        let (jobs, owner) =
+            (self.jobs().clone(), self.library(viewer, &document.library_id, Access::Write).await?.owner);
+        let id = id.to_owned();
+        let write = self.store().write(move |db| {
+            Box::pin(async move {
+                let is_queued = store::requeue(db, &id, now_millis()).await?;
+                if is_queued {
+                    ingest::enqueue(&jobs, db, &id, &owner).await?;
+                }
+                Ok(is_queued)
+            })
+        });
+        if !write.await.map_err(failed)? {
+            return Err(UserError::new(ErrorCode::Conflict, "The document has not failed."));
+        }
+        self.document(viewer, &document.id, Access::Read).await
+    }
+}
+
+/// Converts an error of the database.
+pub(crate) fn failed(error: ::store::StoreError) -> UserError {
+    web::admin::from_store_error(error)
+}

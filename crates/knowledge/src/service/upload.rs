@@ -1,0 +1,272 @@
+//! Files that callers add. A file is stored in pieces as it arrives, so none is ever in memory; when
+//! it is complete, it becomes a document together with the job that reads it.
+
+use super::{Access, Knowledge, Viewer, failed};
+use crate::ingest;
+use crate::store::{self, DocumentRow, NewDocument, PIECE};
+use bytes::{Bytes, BytesMut};
+use futures::{Stream, StreamExt};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use web::times::now_millis;
+use wire::{ErrorCode, UserError};
+
+/// The longest name of a file, in characters.
+const MAX_FILE_NAME: usize = 200;
+/// The largest metadata, as JSON in bytes.
+const MAX_METADATA: usize = 16 * 1024;
+
+/// A file to add.
+#[derive(Clone, Debug)]
+pub(crate) struct NewFile {
+    pub(crate) name: String,
+    pub(crate) media_type: Option<String>,
+    /// What makes it the same document, if not its bytes.
+    pub(crate) identity: Option<String>,
+    pub(crate) stamp: Option<String>,
+}
+
+/// How files are added.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UploadOptions {
+    /// Whether a file replaces the document with the same name.
+    pub(crate) replace: bool,
+}
+
+/// A file that has arrived.
+struct Arrived {
+    version_id: String,
+    bytes: u64,
+    hash: String,
+}
+
+impl Knowledge {
+    /// Adds a file to a library; returns its document, which is known already if a document has the
+    /// same bytes.
+    ///
+    /// # Errors
+    /// 404 and 403 as for [`Knowledge::library`]; 413 if a limit would be passed; 422 for an empty
+    /// file; 400 for an interrupted upload.
+    pub(crate) async fn upload<S, E>(
+        &self,
+        viewer: &Viewer,
+        library_id: &str,
+        file: NewFile,
+        options: UploadOptions,
+        content: S,
+    ) -> Result<DocumentRow, UserError>
+    where
+        S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
+    {
+        let library = self.library(viewer, library_id, Access::Write).await?;
+        self.add(&library.id, &library.owner, &viewer.user_id, file, options, content).await
+    }
+
+    /// As [`Knowledge::upload`], without rights: also for the files of a folder.
+    pub(crate) async fn add<S, E>(
+        &self,
+        library_id: &str,
+        owner: &str,
+        added_by: &str,
+        file: NewFile,
+        options: UploadOptions,
+        content: S,
+    ) -> Result<DocumentRow, UserError>
+    where
+        S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
+    {
+        let Ok(_permit) = self.0.uploads.try_acquire() else {
+            let message = "Too many files are being uploaded. Try again in a moment.";
+            return Err(UserError { retry_after: Some(1), ..UserError::new(ErrorCode::Unavailable, message) });
+        };
+        let most = self.check_limits(library_id, owner).await?;
+        let version_id = crate::new_id();
+        store::insert_version(self.store(), &version_id, now_millis()).await.map_err(failed)?;
+        let added = match self.receive(&version_id, most, content).await {
+            Ok(arrived) => self.make_document(library_id, owner, added_by, file, options, arrived).await,
+            Err(error) => Err(error),
+        };
+        if !matches!(added, Ok((_, true))) {
+            let write =
+                self.store().write(move |db| Box::pin(async move { store::delete_version(db, &version_id).await }));
+            if let Err(error) = write.await {
+                tracing::warn!(%error, "a file that became no document could not be deleted; it is deleted within a day");
+            }
+        }
+        added.map(|(document, _)| document)
+    }
+
+    /// Checks that a library has room for a file; returns how large it may be.
+    async fn check_limits(&self, library_id: &str, owner: &str) -> Result<u64, UserError> {
+        let settings = self.settings();
+        let counts = store::counts(self.store(), vec![library_id.to_owned()]).await.map_err(failed)?;
+        let counts = counts.get(library_id).copied().unwrap_or_default();
+        let full = |message: String| Err(UserError::new(ErrorCode::TooLarge, message));
+        if counts.documents() >= i64::from(settings.library_documents) {
+            return full(format!("The library has {} documents, which is the limit.", settings.library_documents));
+        }
+        if counts.chunks >= i64::from(settings.library_chunks) {
+            return full(
+                "The library has as much text as it may have. Delete documents that you no longer need.".to_owned(),
+            );
+        }
+        let used = if owner.is_empty() { 0 } else { store::used_bytes(self.store(), owner).await.map_err(failed)? };
+        let room = settings.library_bytes.saturating_sub(counts.bytes.cast_unsigned());
+        let room = room.min(settings.user_bytes.saturating_sub(used.cast_unsigned()));
+        if room == 0 {
+            return full(
+                "The files of the library take as much space as they may. Delete documents that you no longer need."
+                    .to_owned(),
+            );
+        }
+        Ok(room.min(settings.document_bytes))
+    }
+
+    async fn receive<S, E>(&self, version_id: &str, most: u64, mut content: S) -> Result<Arrived, UserError>
+    where
+        S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
+    {
+        let (mut piece, mut no, mut bytes, mut hash) = (BytesMut::new(), 0, 0, Sha256::new());
+        let mut has_more = true;
+        while has_more {
+            match content.next().await {
+                Some(Ok(more)) => {
+                    bytes += more.len() as u64;
+                    if bytes > most {
+                        let message = format!("The file is too large: at most {most} bytes have room.");
+                        return Err(UserError::new(ErrorCode::TooLarge, message));
+                    }
+                    hash.update(&more);
+                    piece.extend_from_slice(&more);
+                }
+                Some(Err(_)) => {
+                    let message = "The upload was interrupted. Send the file again.";
+                    return Err(UserError::new(ErrorCode::Malformed, message));
+                }
+                None => has_more = false,
+            }
+            while piece.len() >= PIECE || (!has_more && !piece.is_empty()) {
+                let whole = piece.split_to(piece.len().min(PIECE)).freeze();
+                store::add_piece(self.store(), version_id, no, whole).await.map_err(failed)?;
+                no += 1;
+            }
+        }
+        if bytes == 0 {
+            return Err(UserError::invalid("/file", "The file is empty."));
+        }
+        let hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Arrived { version_id: version_id.to_owned(), bytes, hash })
+    }
+
+    /// Makes a document of a file, or finds the one that it is. Returns whether the version is used.
+    async fn make_document(
+        &self,
+        library_id: &str,
+        owner: &str,
+        added_by: &str,
+        file: NewFile,
+        options: UploadOptions,
+        arrived: Arrived,
+    ) -> Result<(DocumentRow, bool), UserError> {
+        // Files of a folder have their path as name.
+        let file_name = if file.identity.is_some() { file.name } else { cleaned_name(&file.name) };
+        let guessed = || mime_guess::from_path(&file_name).first_raw().unwrap_or("application/octet-stream").to_owned();
+        let new = NewDocument {
+            id: crate::new_id(),
+            library_id: library_id.to_owned(),
+            identity: file.identity.unwrap_or_else(|| format!("bytes {}", arrived.hash)),
+            media_type: file.media_type.filter(|kind| kind != "application/octet-stream").unwrap_or_else(guessed),
+            file_name,
+            bytes: arrived.bytes,
+            added_by: added_by.to_owned(),
+            metadata: Map::new(),
+            version_id: arrived.version_id,
+            stamp: file.stamp,
+            now: now_millis(),
+        };
+        let (jobs, owner) = (self.jobs().clone(), owner.to_owned());
+        let (id, is_used) = self
+            .store()
+            .write(move |db| {
+                Box::pin(async move {
+                    let same = store::by_identity(db, &new.library_id, &new.identity).await?;
+                    let is_upload = new.stamp.is_none();
+                    if let Some(known) = same.as_ref().filter(|_| is_upload) {
+                        return Ok((known.id.clone(), false));
+                    }
+                    let known = match same {
+                        None if options.replace => store::by_file_name(db, &new.library_id, &new.file_name).await?,
+                        same => same,
+                    };
+                    store::add_document(db, &new, known.as_ref()).await?;
+                    let id = known.map_or(new.id, |known| known.id);
+                    ingest::enqueue(&jobs, db, &id, &owner).await?;
+                    Ok((id, true))
+                })
+            })
+            .await
+            .map_err(failed)?;
+        let document = store::document(self.store(), &id).await.map_err(failed)?;
+        Ok((document.ok_or_else(UserError::not_found)?, is_used))
+    }
+
+    /// Sets the metadata of a document.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub(crate) async fn set_metadata(
+        &self,
+        document: &DocumentRow,
+        metadata: Map<String, Value>,
+    ) -> Result<(), UserError> {
+        store::set_metadata(self.store(), &document.id, &document.library_id, metadata, now_millis())
+            .await
+            .map_err(failed)
+    }
+}
+
+/// Reads the metadata of an upload: a JSON object.
+///
+/// # Errors
+/// 422 if it is something else or too large.
+pub(crate) fn read_metadata(text: &str) -> Result<Map<String, Value>, UserError> {
+    let invalid =
+        || UserError::invalid("/metadata", format!("The metadata is a JSON object of at most {MAX_METADATA} bytes."));
+    if text.len() > MAX_METADATA {
+        return Err(invalid());
+    }
+    serde_json::from_str(text).map_err(|_| invalid())
+}
+
+/// Returns the last component of a path without control characters, of a bounded length.
+fn cleaned_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let clean: String = last.chars().filter(|char| !char.is_control()).take(MAX_FILE_NAME).collect();
+    let clean = clean.trim();
+    if clean.is_empty() || clean == "." || clean == ".." { "file".to_owned() } else { clean.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cleaned() {
+        let check = |name: &str, expected: &str| assert_eq!(cleaned_name(name), expected, "{name:?}");
+        check("a.md", "a.md");
+        check("../../etc/passwd", "passwd");
+        check("C:\\x\\a.md", "a.md");
+        check("..", "file");
+        check("a/", "file");
+        check(" \u{0}\n", "file");
+        check(&"x".repeat(300), &"x".repeat(200));
+    }
+
+    #[test]
+    fn metadata_is_a_bounded_object() {
+        assert_eq!(read_metadata("{\"a\": 1}").unwrap().len(), 1);
+        for text in ["[]", "1", "", "{", &format!("{{\"a\": \"{}\"}}", "x".repeat(MAX_METADATA))] {
+            assert!(read_metadata(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The tables `knowledge_libraries` and `knowledge_library_roles`.
+
+use ::store::sql::{self, Row, Sql};
+use ::store::{Store, StoreError};
+use std::collections::HashMap;
+
+/// The most libraries in a list.
+const MAX_LISTED: i64 = 500;
+
+/// A library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LibraryRow {
+    pub(crate) id: String,
+    /// Empty for one that the config declares.
+    pub(crate) owner: String,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    pub(crate) readers: Vec<String>,
+    pub(crate) writers: Vec<String>,
+    pub(crate) generation: i64,
+    pub(crate) updated_at: i64,
+}
+
+/// A library to create.
+#[derive(Clone, Debug)]
+pub(crate) struct NewLibrary {
+    pub(crate) id: String,
+    pub(crate) owner: String,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    pub(crate) readers: Vec<String>,
+    pub(crate) writers: Vec<String>,
+    pub(crate) now: i64,
+    /// The most libraries of the owner.
+    pub(crate) most: u32,
+}
+
+/// What is in a library.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LibraryCounts {
+    pub(crate) queued: i64,
+    pub(crate) processing: i64,
+    pub(crate) ready: i64,
+    pub(crate) failed: i64,
+    pub(crate) chunks: i64,
+    pub(crate) bytes: i64,
+}
+
+impl LibraryCounts {
+    pub(crate) fn documents(&self) -> i64 {
+        self.queued + self.processing + self.ready + self.failed
+    }
+}
+
+const INSERT: &str = "
+    INSERT INTO knowledge_libraries (id, owner, name, description, created_at, updated_at)
+    SELECT $1, $2, $3, $4, $5, $5 WHERE (SELECT count(*) FROM knowledge_libraries WHERE owner = $2) < $6";
+
+const INSERT_ROLE: &str = "
+    INSERT INTO knowledge_library_roles (library_id, role, may_write) VALUES ($1, $2, $3)
+    ON CONFLICT (library_id, role) DO UPDATE SET may_write = excluded.may_write";
+
+const DECLARE: &str = "
+    INSERT INTO knowledge_libraries (id, owner, name, created_at, updated_at) VALUES ($1, '', $2, $3, $3)
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE knowledge_libraries.owner = ''";
+
+const ONE: &str = "SELECT id, owner, name, description, generation, updated_at FROM knowledge_libraries WHERE id = $1";
+
+/// Those of a user, and those that their roles may read.
+const LIST: Sql = Sql::pair(
+    "SELECT id, owner, name, description, generation, updated_at FROM knowledge_libraries
+     WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles
+         WHERE role IN (SELECT value FROM json_each($2))) ORDER BY id LIMIT $3",
+    "SELECT id, owner, name, description, generation, updated_at FROM knowledge_libraries
+     WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles WHERE role = ANY($2))
+     ORDER BY id LIMIT $3",
+);
+
+const ROLES: Sql = Sql::pair(
+    "SELECT library_id, role, may_write FROM knowledge_library_roles
+     WHERE library_id IN (SELECT value FROM json_each($1)) ORDER BY role",
+    "SELECT library_id, role, may_write FROM knowledge_library_roles WHERE library_id = ANY($1) ORDER BY role",
+);
+
+const COUNTS: Sql = Sql::pair(
+    "SELECT library_id, state, count(*) AS documents, CAST(sum(chunks) AS INTEGER) AS chunks,
+        CAST(sum(bytes) AS INTEGER) AS bytes FROM knowledge_documents
+     WHERE library_id IN (SELECT value FROM json_each($1)) GROUP BY library_id, state",
+    "SELECT library_id, state, count(*) AS documents, CAST(sum(chunks) AS BIGINT) AS chunks,
+        CAST(sum(bytes) AS BIGINT) AS bytes FROM knowledge_documents WHERE library_id = ANY($1)
+     GROUP BY library_id, state",
+);
+
+const USED: Sql = Sql::pair(
+    "SELECT CAST(coalesce(sum(d.bytes), 0) AS INTEGER) FROM knowledge_documents d
+     JOIN knowledge_libraries l ON l.id = d.library_id WHERE l.owner = $1",
+    "SELECT CAST(coalesce(sum(d.bytes), 0) AS BIGINT) FROM knowledge_documents d
+     JOIN knowledge_libraries l ON l.id = d.library_id WHERE l.owner = $1",
+);
+
+/// Declared libraries that are not in a list.
+const UNDECLARED: Sql = Sql::pair(
+    "SELECT id FROM knowledge_libraries WHERE owner = '' AND id NOT IN (SELECT value FROM json_each($1))",
+    "SELECT id FROM knowledge_libraries WHERE owner = '' AND NOT id = ANY($1)",
+);
+
+/// Creates a library. Returns false if the owner has too many.
+pub(crate) async fn insert_library(store: &Store, new: NewLibrary) -> Result<bool, StoreError> {
+    let insert = sql::query(INSERT).bind(&new.id).bind(&new.owner).bind(&new.name).bind(&new.description);
+    let insert = insert.bind(new.now).bind(new.most);
+    store
+        .write(move |db| {
+            Box::pin(async move {
+                if insert.execute(&mut *db).await?.rows_affected() == 0 {
+                    return Ok(false);
+                }
+                let readers = new.readers.iter().map(|role| (role, false));
+                for (role, may_write) in readers.chain(new.writers.iter().map(|role| (role, true))) {
+                    let insert = sql::query(INSERT_ROLE).bind(&new.id).bind(role).bind(may_write);
+                    insert.execute(&mut *db).await?;
+                }
+                Ok(true)
+            })
+        })
+        .await
+}
+
+/// Makes sure that a library of the config has its row.
+pub(crate) async fn declare(store: &Store, id: &str, name: &str, now: i64) -> Result<(), StoreError> {
+    let insert = sql::query(DECLARE).bind(id).bind(name).bind(now);
+    store.write(move |db| Box::pin(async move { Ok(insert.execute(db).await.map(drop)?) })).await
+}
+
+/// Returns the ids of libraries of a config that does not declare them any more.
+pub(crate) async fn undeclared(store: &Store, declared: Vec<String>) -> Result<Vec<String>, StoreError> {
+    let find = sql::query_scalar::<String>(UNDECLARED).bind(declared);
+    store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await
+}
+
+/// Returns a library.
+pub(crate) async fn library(store: &Store, id: &str) -> Result<Option<LibraryRow>, StoreError> {
+    let find = sql::query(ONE).bind(id);
+    let read = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) }));
+    let Some(row) = read.await? else { return Ok(None) };
+    Ok(with_roles(store, vec![row]).await?.pop())
+}
+
+/// Returns the libraries of a user, and those that one of these roles may read.
+pub(crate) async fn libraries(store: &Store, owner: &str, roles: Vec<String>) -> Result<Vec<LibraryRow>, StoreError> {
+    let find = sql::query(LIST).bind(owner).bind(roles).bind(MAX_LISTED);
+    let rows = store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await?;
+    with_roles(store, rows).await
+}
+
+async fn with_roles(store: &Store, rows: Vec<Row>) -> Result<Vec<LibraryRow>, StoreError> {
+    let mut libraries = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let ids: Vec<String> = libraries.iter().map(|library| library.id.clone()).collect();
+    let find = sql::query(ROLES).bind(ids);
+    let roles = store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await?;
+    for role in &roles {
+        let (library_id, name): (&str, String) = (role.try_get("library_id")?, role.try_get("role")?);
+        if let Some(library) = libraries.iter_mut().find(|library| library.id == library_id) {
+            if role.try_get("may_write")? {
+                library.writers.push(name);
+            } else {
+                library.readers.push(name);
+            }
+        }
+    }
+    Ok(libraries)
+}
+
+fn read(row: &Row) -> Result<LibraryRow, StoreError> {
+    Ok(LibraryRow {
+        id: row.try_get("id")?,
+        owner: row.try_get("owner")?,
+        name: row.try_get("name")?,
+        description: row.try_get("description")?,
+        readers: Vec::new(),
+        writers: Vec::new(),
+        generation: row.try_get("generation")?,
+        updated_at: row.try_get("updated_at")?,
+    })
+}
+
+/// Returns what is in these libraries.
+pub(crate) async fn counts(store: &Store, ids: Vec<String>) -> Result<HashMap<String, LibraryCounts>, StoreError> {
+    let find = sql::query(COUNTS).bind(ids);
+    let rows = store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await?;
+    let mut all = HashMap::<String, LibraryCounts>::new();
+    for row in &rows {
+        let counts = all.entry(row.try_get("library_id")?).or_default();
+        let documents: i64 = row.try_get("documents")?;
+        match row.try_get("state")? {
+            "queued" => counts.queued = documents,
+            "processing" => counts.processing = documents,
+            "ready" => counts.ready = documents,
+            _ => counts.failed = documents,
+        }
+        counts.chunks += row.try_get::<i64>("chunks")?;
+        counts.bytes += row.try_get::<i64>("bytes")?;
+    }
+    Ok(all)
+}
+
+/// Returns the bytes of all files of the libraries of a user.
+pub(crate) async fn used_bytes(store: &Store, owner: &str) -> Result<i64, StoreError> {
+    let find = sql::query_scalar(USED).bind(owner);
+    store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await
+}
+
+/// Deletes a library with everything in it. Returns false if there is none.
+pub(crate) async fn delete_library(store: &Store, id: &str) -> Result<bool, StoreError> {
+    let delete = sql::query("DELETE FROM knowledge_libraries WHERE id = $1").bind(id);
+    store.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected() > 0) })).await
+}

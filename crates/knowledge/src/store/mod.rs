@@ -1,0 +1,53 @@
+//! The tables. Functions take ids whose rights the service has checked.
+
+mod chunks;
+mod documents;
+mod libraries;
+mod versions;
+
+pub(crate) use chunks::{
+    ChunkRow, NewPart, PartRow, chunks_of_version, citation_numbers, clear_text, found_chunks, insert_chunks,
+    insert_parts, parts,
+};
+pub(crate) use documents::{
+    DocumentRow, DocumentState, Finished, NewDocument, OpenVersion, Progress, SearchableRow, add_document,
+    by_file_name, by_identity, changed_documents, delete_document, document, documents, fail, finish, open_version,
+    open_without_job, progress, requeue, set_metadata,
+};
+pub(crate) use libraries::{
+    LibraryCounts, LibraryRow, NewLibrary, counts, declare, delete_library, insert_library, libraries, library,
+    undeclared, used_bytes,
+};
+pub(crate) use versions::{PIECE, add_piece, delete_version, insert_version, pieces, purge_uploads};
+
+use ::store::{CapabilityTables, Migration, StoreError, Table};
+
+/// The tables. The libraries of a user are deleted with them, and everything in a library with it.
+pub(crate) const TABLES: CapabilityTables = CapabilityTables {
+    capability: "knowledge",
+    migrations: &[Migration {
+        name: "knowledge",
+        sqlite: include_str!("../../migrations/sqlite/0001_knowledge.sql"),
+        postgres: include_str!("../../migrations/postgres/0001_knowledge.sql"),
+    }],
+    tables: &[
+        Table { name: "knowledge_libraries", key: "id", owner: Some("owner") },
+        Table { name: "knowledge_library_roles", key: "library_id, role", owner: None },
+        Table { name: "knowledge_documents", key: "id", owner: None },
+        Table { name: "knowledge_versions", key: "id", owner: None },
+        Table { name: "knowledge_pieces", key: "version_id, no", owner: None },
+        Table { name: "knowledge_parts", key: "version_id, no", owner: None },
+        Table { name: "knowledge_chunks", key: "version_id, no", owner: None },
+        Table { name: "knowledge_citations", key: "conversation_id, chunk_id", owner: None },
+    ],
+};
+
+/// The error of a row that cannot be read.
+fn damaged() -> StoreError {
+    StoreError::Invalid("a row of a library is damaged")
+}
+
+/// Converts a size to the signed integers of the databases.
+fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,102 @@
+//! The tool `document_search`.
+
+use super::{ANNOTATIONS, SEARCH, database, numbers, result, told};
+use crate::service::{Access, Filter, Knowledge, SearchMode, SearchRequest, Viewer};
+use contract::{Tool, ToolContext, ToolError, ToolSpec};
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// How many results a search has by default.
+const DEFAULT_LIMIT: u32 = 5;
+/// The most text of all results in bytes, so that they do not fill the model's context.
+const MAX_TEXT: usize = 48 * 1024;
+
+/// Searches the libraries of an agent.
+pub(super) struct SearchTool {
+    spec: ToolSpec,
+    knowledge: Knowledge,
+    libraries: Arc<[String]>,
+}
+
+/// The arguments.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    query: String,
+    #[serde(default)]
+    limit: Option<u32>,
+    #[serde(default)]
+    mode: SearchMode,
+    #[serde(default)]
+    file_name: Option<String>,
+    #[serde(default)]
+    metadata: Map<String, Value>,
+}
+
+impl SearchTool {
+    pub(super) fn new(knowledge: Knowledge, libraries: Arc<[String]>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "query": { "type": "string", "minLength": 1, "maxLength": 2_000, "description": "The question, or words that the documents use. Any of them counts." },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 50, "description": "The most results. Default: 5." },
+                "mode": { "type": "string", "enum": ["hybrid", "keyword", "semantic"], "description": "By words and meaning (default), by words, or by meaning." },
+                "fileName": { "type": "string", "maxLength": 200, "description": "Only files with this name; * stands for any characters." },
+                "metadata": { "type": "object", "description": "Only documents whose metadata has these values." },
+            },
+            "required": ["query"],
+            "additionalProperties": false,
+        });
+        let description =
+            "Searches the documents and returns the passages that fit a question best, each with the id to cite.";
+        let spec = ToolSpec { annotations: ANNOTATIONS, ..ToolSpec::new(SEARCH, description, schema) };
+        Self { spec, knowledge, libraries }
+    }
+
+    async fn search(&self, input: Value, context: &ToolContext) -> Result<Value, ToolError> {
+        let arguments: Arguments = serde_json::from_value(input).map_err(|error| ToolError::new(error.to_string()))?;
+        let viewer = Viewer::from(&*context.scope);
+        // Rights come before ranking: what the user may not read is not even looked at.
+        let mut libraries = Vec::new();
+        for id in &*self.libraries {
+            if self.knowledge.library(&viewer, id, Access::Read).await.is_ok() {
+                libraries.push(id.clone());
+            }
+        }
+        if libraries.is_empty() {
+            return Err(ToolError::new("There are no documents that the user may read."));
+        }
+        let filter = Filter { file_name: arguments.file_name, metadata: arguments.metadata };
+        let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
+        let request = SearchRequest { libraries, query: arguments.query, limit, mode: arguments.mode, filter };
+        let mut found = self.knowledge.search(&viewer, request).await.map_err(told)?.found;
+        let mut room = MAX_TEXT;
+        found.retain(|one| {
+            let fits = one.chunk.text.len() <= room;
+            room = room.saturating_sub(one.chunk.text.len());
+            fits
+        });
+        let chunks: Vec<_> = found.iter().map(|one| one.chunk.clone()).collect();
+        let numbers = numbers(&self.knowledge, &context.scope, &chunks).await.map_err(database)?;
+        let results = found.iter().zip(numbers).map(|(one, number)| result(number, &one.chunk, Some(one.score)));
+        let results: Vec<_> = results.collect();
+        Ok(match results.is_empty() {
+            true => {
+                json!({ "results": [], "note": "No passage fits. Say that the documents do not say it, or search with other words." })
+            }
+            false => json!({ "results": results }),
+        })
+    }
+}
+
+impl Tool for SearchTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move { self.search(input, &context).await })
+    }
+}

@@ -1,0 +1,98 @@
+//! Measures rankings on a collection with known answers: `documents.jsonl`, `queries.jsonl`, `qrels.tsv`.
+
+use retrieval::{ChunkText, Expansion, Hit, Index, Latent, LatentOptions, Query, Vectors, fuse, latent_weight};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs;
+use std::time::Instant;
+
+fn lines(folder: &str, name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(format!("{folder}/{name}")).unwrap();
+    text.lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn gain(grades: &[f64]) -> f64 {
+    grades.iter().take(10).zip(2..).map(|(grade, rank)| grade / f64::from(rank).log2()).sum()
+}
+
+fn main() {
+    for folder in std::env::args().skip(1) {
+        measure(&folder);
+    }
+}
+
+fn measure(folder: &str) {
+    let documents = lines(folder, "documents.jsonl");
+    let queries = lines(folder, "queries.jsonl");
+    let mut relevant = HashMap::<String, HashMap<String, f64>>::new();
+    for line in fs::read_to_string(format!("{folder}/qrels.tsv")).unwrap().lines().filter(|line| !line.is_empty()) {
+        let fields: Vec<_> = line.split('\t').collect();
+        relevant.entry(fields[0].to_owned()).or_default().insert(fields[1].to_owned(), fields[2].parse().unwrap());
+    }
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let mut index = Index::default();
+    let start = Instant::now();
+    for document in &documents {
+        let (title, body) = (text(document, "title"), text(document, "text"));
+        index.add(&text(document, "id"), &[ChunkText { heading: &title, body: &body }]);
+    }
+    println!(
+        "{folder}: {} chunks, {} KB, {:?}, substance {}",
+        index.len(),
+        index.bytes() / 1024,
+        start.elapsed(),
+        index.substance()
+    );
+    let evaluate = |name: &str, rank: &dyn Fn(&str) -> Vec<Hit>| {
+        let (mut ndcg, mut recall, start) = (0.0, 0.0, Instant::now());
+        for query in &queries {
+            let hits = rank(&text(query, "text"));
+            let Some(answers) = relevant.get(&text(query, "id")) else { continue };
+            let grade = |hit: &Hit| answers.get(index.chunk(hit.slot).unwrap().0).copied().unwrap_or_default();
+            let grades: Vec<_> = hits.iter().map(grade).collect();
+            let mut ideal: Vec<_> = answers.values().copied().collect();
+            ideal.sort_by(|one, other| other.total_cmp(one));
+            ndcg += gain(&grades) / gain(&ideal);
+            recall += grades.iter().take(50).filter(|grade| **grade > 0.0).count() as f64 / answers.len() as f64;
+        }
+        let count = queries.len() as f64;
+        println!(
+            "  {name:<34} {:.3}  {:.3}  {:.2} ms",
+            ndcg / count,
+            recall / count,
+            start.elapsed().as_secs_f64() * 1e3 / count
+        );
+    };
+    let keyword = |text: &str, expansion| index.search(&Query::new(&index, text), 100, None, expansion);
+    evaluate("bm25", &|text| keyword(text, None));
+    let expansion = Some(Expansion::for_index(&index));
+    evaluate("bm25 with feedback", &|text| keyword(text, expansion));
+    for dimensions in [64, 128, 200] {
+        let start = Instant::now();
+        let options = LatentOptions { dimensions, ..LatentOptions::default() };
+        let Some(latent) = Latent::fit(&index, options, &|| false) else { continue };
+        let fitted = start.elapsed();
+        let mut vectors = Vectors::new(latent.dimensions(), index.len());
+        for slot in 0..index.slots() as u32 {
+            vectors.set(slot, &latent.chunk(&index, slot));
+        }
+        let semantic = |text: &str| vectors.search(&latent.query(&index, text), 100, None);
+        evaluate(&format!("latent {dimensions} ({fitted:?})"), &semantic);
+        let weight = latent_weight(&index);
+        evaluate("  by ranks", &|text| fuse(&[(&keyword(text, expansion), 1.0), (&semantic(text), weight)], 100));
+        evaluate("  by scores", &|text| blend(&keyword(text, expansion), &semantic(text), weight));
+    }
+}
+
+/// Adds the scores of two rankings, each relative to its best.
+fn blend(one: &[Hit], other: &[Hit], weight: f32) -> Vec<Hit> {
+    let mut scores = HashMap::new();
+    for (hits, weight) in [(one, 1.0), (other, weight)] {
+        let best = hits.first().map_or(1.0, |hit| hit.score);
+        hits.iter().for_each(|hit| *scores.entry(hit.slot).or_insert(0.0) += weight * hit.score / best);
+    }
+    let mut hits: Vec<_> = scores.into_iter().map(|(slot, score)| Hit { slot, score }).collect();
+    hits.sort_by(|one, other| other.score.total_cmp(&one.score));
+    hits.truncate(100);
+    hits
+}

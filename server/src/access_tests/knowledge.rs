@@ -1,0 +1,129 @@
+//! The handbook of `examples/handbook`, from its folder to cited answers, and who may read what.
+
+use super::{call_route, caller, get, post, send, state_on_disk};
+use crate::compose::Composition;
+use crate::router::caller_routes;
+use axum::Router;
+use capability::Job;
+use chat::Caller;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The least mean of the reciprocal ranks of the answers to `questions.tsv`, of at most 1.
+const LEAST_QUALITY: f64 = 0.85;
+
+struct Site {
+    routes: Router,
+    ada: Caller,
+}
+
+impl Site {
+    /// Serves the example, once its documents are read.
+    async fn open() -> Self {
+        let state = state_on_disk(&example().join("chatwright.yaml")).await;
+        let Composition { chat, current, .. } = &*state.composition;
+        for job in current.capabilities().jobs(&state.composition.context()) {
+            match job {
+                Job::Queued(handler) => chat.workers().add(handler),
+                Job::OnEachServer(job) => drop(tokio::spawn(job.repeat(CancellationToken::new()))),
+            }
+        }
+        chat.workers().start();
+        let routes = caller_routes(&state).mount(&mut Vec::new()).with_state(state);
+        let site = Self { routes, ada: caller(("ada", true, &[])) };
+        for _ in 0..1_500 {
+            let (_, library) = site.call("/api/libraries/handbook", None).await;
+            let documents = &library["documents"];
+            if documents["ready"] == 12 && documents["queued"] == 0 && documents["processing"] == 0 {
+                return site;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("the documents are not read");
+    }
+
+    async fn call(&self, path: &str, body: Option<Value>) -> (u16, Value) {
+        let request = match body {
+            Some(body) => post(path.to_owned(), body),
+            None => get(path.to_owned()),
+        };
+        let (status, answer) = call_route(&self.routes, &self.ada, request).await;
+        (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
+    }
+
+    /// Asks the agent; returns the message of its answer.
+    async fn ask(&self, conversation: &str, question: &str) -> Value {
+        let (status, answer) =
+            call_route(&self.routes, &self.ada, send("home", "helper", conversation, question)).await;
+        assert_eq!(status, 200, "{answer}");
+        let (_, view) = self.call(&format!("/api/conversations/{conversation}"), None).await;
+        view["messages"].as_array().unwrap().last().unwrap().clone()
+    }
+}
+
+fn example() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handbook")
+}
+
+fn text_of(message: &Value) -> String {
+    let parts = message["parts"].as_array().into_iter().flatten();
+    parts.filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_cite_what_they_rest_on() {
+    let site = Site::open().await;
+    let message = site.ask("c1", "How many days of vacation do I have?").await;
+    let text = text_of(&message);
+    assert!(text.contains("28 days of paid vacation") && !text.contains("[S"), "{text}");
+    let parts = message["parts"].as_array().unwrap();
+    let citations = parts.iter().find_map(|part| part["citations"].as_array().filter(|all| !all.is_empty())).unwrap();
+    let source = &citations[0]["source"];
+    assert!(source["title"].as_str().unwrap().starts_with("vacation.md"), "{source}");
+    assert!(citations[0]["citedText"].as_str().unwrap().contains("28 days"), "{citations:?}");
+    // The document is read with the caller's rights, also where it is cited.
+    let document = source["id"].as_str().unwrap();
+    assert_eq!(site.call(&format!("/api/documents/{document}"), None).await.1["fileName"], "vacation.md");
+    let nothing = site.ask("c2", "Zzyzx qwertz?").await;
+    assert_eq!(text_of(&nothing), "I found nothing about this in the documents.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_about_the_handbook_find_their_answers() {
+    let site = Site::open().await;
+    let questions = std::fs::read_to_string(example().join("questions.tsv")).unwrap();
+    let (mut sum, mut count, mut missed) = (0.0, 0.0, Vec::new());
+    for (question, file) in questions.lines().filter_map(|line| line.split_once('\t')) {
+        let search = json!({ "query": question, "limit": 10 });
+        let (status, found) = site.call("/api/libraries/handbook/search", Some(search)).await;
+        assert_eq!(status, 200, "{found}");
+        let rank = found["results"].as_array().unwrap().iter().position(|result| result["fileName"] == file);
+        sum += rank.map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
+        count += 1.0;
+        if rank != Some(0) {
+            missed.push((question, rank));
+        }
+    }
+    assert!(sum / count >= LEAST_QUALITY, "{} {missed:?}", sum / count);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invalid_searches_and_changes_of_a_folder_are_refused() {
+    let site = Site::open().await;
+    let search = async |body: Value| site.call("/api/libraries/handbook/search", Some(body)).await.0;
+    assert_eq!(search(json!({ "query": "vacation" })).await, 200);
+    assert_eq!(search(json!({ "query": " " })).await, 422);
+    assert_eq!(search(json!({ "query": "vacation", "limit": 51 })).await, 422);
+    // There are too few chunks for vectors of its own.
+    assert_eq!(search(json!({ "query": "vacation", "mode": "semantic" })).await, 409);
+    let several =
+        async |ids: Value| site.call("/api/search", Some(json!({ "libraries": ids, "query": "pay" }))).await.0;
+    assert_eq!(several(json!(["handbook"])).await, 200);
+    assert_eq!(several(json!(["handbook", "other"])).await, 404);
+    assert_eq!(several(json!([])).await, 422);
+    let (_, list) = site.call("/api/libraries/handbook/documents", None).await;
+    let id = list["items"][0]["id"].as_str().unwrap();
+    assert_eq!(site.call(&format!("/api/documents/{id}/retry"), Some(json!({}))).await.0, 403);
+}
