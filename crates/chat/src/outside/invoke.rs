@@ -200,6 +200,13 @@ impl Inner {
         let hooks = invocation_hooks::observer(&*self.agents, caller, &agent, &id, prompt, tools);
         let record = CallRecord::new(subject, cancel.clone(), recorder.clone(), self.store.clone(), hooks);
         let record = Arc::new(record);
+        let scope = RunScope {
+            user_id: caller.user_id.clone(),
+            run_id: id.clone(),
+            prompt: Some(request.input.prompt.as_str().into()),
+            token: caller.bearer.clone(),
+            ..RunScope::default()
+        };
         let question = InvocationRequest {
             prompt: request.input.prompt,
             form,
@@ -207,7 +214,7 @@ impl Inner {
             observer: Some(record.clone()),
             limits: invoke_request::limits(&request.limits),
             time: invoke_request::time_limit(request.agent_tier, &self.agents.invocation_tiers()),
-            scope: RunScope { user_id: caller.user_id.clone(), token: caller.bearer.clone(), ..RunScope::default() },
+            scope,
             // Usage is recorded below, with the answer.
             models: ModelUse::default(),
             cancel: cancel.clone(),

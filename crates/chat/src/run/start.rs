@@ -125,6 +125,7 @@ async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
         scope: RunScope {
             user_id: sink.run.identity.owner.clone(),
             conversation_id: sink.run.identity.conversation_id.clone(),
+            run_id: sink.run.identity.run_id.clone(),
             page_id: Some(start.page_id),
             token: start.token,
             // The agent adds its id.
