@@ -7,12 +7,16 @@ mod known;
 mod provider;
 mod search;
 mod section;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod urls;
 
 pub use self::capability::DEFINITION;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub use fetch::fuzz_page;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub use provider::fuzz_answer;
 
 /// What stands with every text from the web, for the model.

@@ -6,6 +6,7 @@ mod content;
 mod hosts;
 mod html;
 mod plain;
+mod sanitize;
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +35,8 @@ const MAX_TEXT: usize = 400_000;
 /// How long a page may take to be received, with all redirects, and to be read.
 const RECEIVE: Duration = Duration::from_secs(20);
 const READ: Duration = Duration::from_secs(10);
-/// The stack of the threads that read pages: trees are at most 256 levels deep.
-const STACK: usize = 8 << 20;
+/// The stack of the threads that read pages: trees are at most 1,024 levels deep.
+const STACK: usize = 32 << 20;
 /// How many pages are being read or wait.
 const MAX_WAITING: usize = 32;
 
@@ -195,6 +196,8 @@ impl Tool for WebFetch {
 }
 
 /// Reads a body as a page of this content type; for fuzzing.
+#[cfg(any(test, feature = "fuzz"))]
+#[cfg_attr(not(feature = "fuzz"), expect(unreachable_pub, reason = "only fuzz targets reach it"))]
 pub fn fuzz_page(content_type: &str, body: &[u8]) {
     let Ok(url) = Url::parse("https://example.com/a/b") else { return };
     let received = client::Received { url, content_type: Some(content_type.to_owned()), body: body.to_owned() };

@@ -250,6 +250,8 @@ fn normalize(raw: RawResult) -> Option<SearchResult> {
 }
 
 /// Reads an answer as every provider does; for fuzzing.
+#[cfg(any(test, feature = "fuzz"))]
+#[cfg_attr(not(feature = "fuzz"), expect(unreachable_pub, reason = "only fuzz targets reach it"))]
 pub fn fuzz_answer(body: &[u8]) {
     for kind in [ProviderKind::SearXng, ProviderKind::Brave, ProviderKind::Tavily, ProviderKind::Exa] {
         let results = read(kind, body).map(|(results, _)| results).unwrap_or_default();
