@@ -169,6 +169,8 @@ fn reason_text(reason: ErrorReason) -> &'static str {
     t(match reason {
         ErrorReason::ModelCredentials => Text::ErrorModelCredentials,
         ErrorReason::ModelLimit => Text::ErrorModelLimit,
+        ErrorReason::QuotaDay => Text::ErrorQuotaDay,
+        ErrorReason::QuotaMonth => Text::ErrorQuotaMonth,
         ErrorReason::ModelRefused => Text::ErrorModelRefused,
         ErrorReason::ModelAway => Text::ErrorModelAway,
         ErrorReason::AnswerBroken => Text::ErrorAnswerBroken,
@@ -241,5 +243,11 @@ mod tests {
         let limit = UserError::new(ErrorCode::RateLimited, "Wait.").because(ErrorReason::ModelLimit);
         let limit = UserError { retry_after: Some(9), ..limit };
         check(&limit, "Wait.", "ספק המודל מקבל כרגע יותר מדי בקשות. כדאי להמתין רגע ולנסות שוב.");
+        let quota =
+            UserError { retry_after: Some(3_600), ..UserError::new(ErrorCode::RateLimited, "You have used it.") };
+        let hebrew = "המכסה היומית שלך נוצלה. היא מתחדשת בחצות לפי שעון UTC.";
+        check(&quota.clone().because(ErrorReason::QuotaDay), "You have used it.", hebrew);
+        let hebrew = "המכסה החודשית שלך נוצלה. היא מתחדשת בתחילת החודש הבא.";
+        check(&quota.because(ErrorReason::QuotaMonth), "You have used it.", hebrew);
     }
 }

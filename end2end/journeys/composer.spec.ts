@@ -216,3 +216,39 @@ test("switches, commands and suggestions work", async ({ page }) => {
   await expect(chat.answers).toHaveCount(2);
   await chat.idle();
 });
+
+test("suggestions of an answer replace those of the config", async ({ page }) => {
+  await open(page, "/advised");
+  const chat = new Chat(page);
+  const suggestions = page.getByRole("list", { name: "Suggestions" });
+  await chat.send("count to 30");
+  await expect.poll(() => chat.counted(), { timeout: 20_000 }).toBeGreaterThan(3);
+  await expect(suggestions).toHaveCount(0);
+  await chat.idle();
+  await expect(suggestions.getByRole("button")).toHaveText(["Count to 4", "Say more"]);
+  await suggestions.getByRole("button", { name: "Count to 4" }).click();
+  await expect(chat.answers).toHaveCount(2);
+  await chat.idle();
+  await expect.poll(() => chat.counted()).toBe(4);
+  // They are part of the answer, so a reload shows them again.
+  await page.reload();
+  await expect(suggestions.getByRole("button")).toHaveText(["Count to 4", "Say more"]);
+});
+
+test("a growing answer is drawn at most once in 50 ms", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.send("count to 80");
+  await expect.poll(() => chat.counted(), { timeout: 20_000 }).toBeGreaterThan(3);
+  const draws = await chat.answers.last().evaluate(async (answer) => {
+    const times: number[] = [];
+    const observer = new MutationObserver(() => times.push(performance.now()));
+    observer.observe(answer.querySelector(".cw-message-body")!, { childList: true, characterData: true, subtree: true });
+    while (times.length < 8) await new Promise((done) => setTimeout(done, 20));
+    observer.disconnect();
+    return times;
+  });
+  // A busy machine makes the rests longer, never shorter. Clocks of pages are not exact to a millisecond.
+  const rests = draws.slice(1).map((at, index) => at - draws[index]!);
+  expect(Math.min(...rests)).toBeGreaterThanOrEqual(48);
+});

@@ -14,6 +14,8 @@ const BUILT_IN: &[Definition] = &[
     mcp::DEFINITION,
     remote_agents::DEFINITION,
     custom_agents::DEFINITION,
+    collections::DEFINITION,
+    web_research::DEFINITION,
     workflows::DEFINITION,
     triggers::DEFINITION,
     knowledge::DEFINITION,

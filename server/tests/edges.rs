@@ -20,6 +20,7 @@ bench ► sse
 capability ► chat config contract jobs operators store web
 chat ► agent contract faults jobs settings store wire
 client ► sse wire
+collections ► capability config contract schemas settings store
 config ► agent contract dialect operators schemas settings wire
 contract ► settings
 custom_agents ► capability config store web wire
@@ -44,7 +45,7 @@ retrieval ►
 rust-page ► app server wire
 schedules ►
 schemas ► offload
-server ► accounts admin_console agent app auth capability chat config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp offload operators providers remote_agents store tools triggers web wire workflows
+server ► accounts admin_console agent app auth capability chat collections config contract custom_agents documents egress endpoints faults jobs knowledge lowdefy_import mcp offload operators providers remote_agents store tools triggers web web_research wire workflows
 settings ►
 sse ►
 store ► faults wire
@@ -53,6 +54,7 @@ tools ► contract schemas
 torture ► faults sse test_postgres
 triggers ► auth capability chat config operators schedules store web webhooks wire workflows
 web ► auth chat store wire
+web_research ► capability config contract egress offload settings store wire
 webhooks ►
 wire ►
 workflows ► auth capability chat config contract jobs operators schedules schemas settings store web webhooks wire

@@ -23,7 +23,7 @@ impl Profile {
 
     /// Returns Cargo's profile for the WASM client. The one for development is the server's, because
     /// another one would compile all macros again.
-    fn wasm_profile(self) -> &'static str {
+    pub(crate) fn wasm_profile(self) -> &'static str {
         match self {
             Self::Debug => "dev",
             Self::Release => "wasm-release",
@@ -31,7 +31,7 @@ impl Profile {
     }
 
     /// Returns the name of that profile's output folder.
-    fn wasm_folder(self) -> &'static str {
+    pub(crate) fn wasm_folder(self) -> &'static str {
         match self {
             Self::Debug => "debug",
             Self::Release => "wasm-release",
@@ -97,7 +97,7 @@ fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Re
 
 /// Returns the compiler flags of the WASM client. They replace those in `.cargo/config.toml`, so
 /// these are repeated. Release builds contain no paths of the build machine.
-fn wasm_flags(shell: &Shell, profile: Profile) -> Vec<String> {
+pub(crate) fn wasm_flags(shell: &Shell, profile: Profile) -> Vec<String> {
     let mut flags = vec!["--cfg".to_owned(), r#"getrandom_backend="wasm_js""#.to_owned()];
     if profile == Profile::Release {
         let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));

@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 17] = [
+const TARGETS: [&str; 19] = [
     "sse",
     "codecs",
     "wire",
@@ -26,6 +26,8 @@ const TARGETS: [&str; 17] = [
     "documents_text",
     "documents_office",
     "documents_pdf",
+    "web_pages",
+    "web_search",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
@@ -196,6 +198,22 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
         ),
         "schedules" => inputs.extend(
             ["*/5 8-18 * * MON-FRI", "30 2 L * *", "0 0 15W 1,7 5#2", "0 12 29 2 *"].map(|text| text.as_bytes().to_vec()),
+        ),
+        "web_pages" => inputs.extend(
+            [
+                "text/html\n<title>a</title><article><p>b <b>c</b><table><tr><td>d</table><!-- e --><script>f</script>",
+                "text/plain; charset=windows-1252\na",
+                "\n<a href=/x>y",
+            ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        "web_search" => inputs.extend(
+            [
+                r#"{"results":[{"url":"https://a.b/c","title":"t","content":"<b>x</b> &amp;","publishedDate":"2026-01-02"}]}"#,
+                r#"{"type":"search","web":{"results":[{"url":"https://a.b","title":"t","description":"d","page_age":"2026-01-02T03:04:05"}]}}"#,
+                r#"{"results":[{"url":"https://a.b","highlights":["x"]}],"costDollars":{"total":0.005}}"#,
+            ]
+            .map(|text| text.as_bytes().to_vec()),
         ),
         "webhooks" => inputs.extend(
             ["v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", "sha256=00", "t=1800000000,v1=00", "Bearer key"]

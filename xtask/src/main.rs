@@ -5,6 +5,7 @@ mod browser;
 mod build;
 mod cargo;
 mod fuzz;
+mod outside;
 mod serve;
 mod site;
 mod step;
@@ -14,7 +15,7 @@ mod torture;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use xshell::Shell;
 
@@ -38,6 +39,10 @@ enum Command {
         /// Build with optimizations and compress the files.
         #[arg(long)]
         release: bool,
+        /// Build the site of a program outside of this repository: the `Cargo.toml` of its package,
+        /// which has the feature `hydrate`. The site is written to `target/site` beside it.
+        #[arg(long, value_name = "FILE")]
+        manifest_path: Option<PathBuf>,
     },
     /// Build and run the server; arguments after `--` are passed to it.
     Serve {
@@ -107,11 +112,18 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<()> {
     let shell = Shell::new()?;
+    let caller_dir = shell.current_dir();
     // Cargo runs this from any folder of the workspace; the steps expect its root.
     shell.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?);
     match command {
         Command::Build { release } => build::run(&shell, build::Profile::from_release_flag(release)),
-        Command::Site { release } => build::site(&shell, build::Profile::from_release_flag(release)),
+        Command::Site { release, manifest_path } => {
+            let profile = build::Profile::from_release_flag(release);
+            match manifest_path {
+                Some(manifest) => outside::site(&shell, &caller_dir.join(manifest), profile),
+                None => build::site(&shell, profile),
+            }
+        }
         Command::Serve { arguments } => serve::run(&shell, &arguments),
         Command::RustPage { arguments } => serve::example(&shell, "rust-page", &arguments),
         Command::Extended { arguments } => serve::example(&shell, "extended", &arguments),

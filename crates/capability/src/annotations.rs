@@ -29,6 +29,10 @@ impl Tool for AnnotatedTool {
         &self.spec
     }
 
+    fn needs_approval_for<'a>(&'a self, input: &'a Value, scope: &'a RunScope) -> BoxFuture<'a, bool> {
+        self.tool.needs_approval_for(input, scope)
+    }
+
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         self.tool.call(input, context)
     }

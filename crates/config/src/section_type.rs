@@ -162,6 +162,16 @@ impl SectionProblems<'_, '_, '_> {
         }
     }
 
+    /// Checks that the config declares this connection, with one of these types.
+    pub fn check_connection_type(&mut self, path: &[PathStep<'_>], id: &str, types: &[&str]) {
+        let at = self.node.span_at(path);
+        let found = self.context.connection(id, at).and_then(type_of);
+        if let Some(found) = found.filter(|found| !types.contains(found)) {
+            let message = format!("`{id}` is a connection of the type {found}, which cannot be used here");
+            self.context.report.error(at, message, Some(format!("use one of the type {}", types.join(", "))));
+        }
+    }
+
     /// Checks that the config declares this agent.
     pub fn check_agent(&mut self, path: &[PathStep<'_>], id: &str) {
         self.context.agent(id, self.node.span_at(path));

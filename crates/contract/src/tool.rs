@@ -227,6 +227,13 @@ pub trait Tool: Send + Sync + 'static {
     /// Returns the tool's declaration.
     fn spec(&self) -> &ToolSpec;
 
+    /// Returns whether the user must approve this very call, because of its arguments, although the
+    /// declaration requires no approval. `input` is valid for the schema. No standing approval
+    /// covers such a call. An implementation that cannot tell must return true.
+    fn needs_approval_for<'a>(&'a self, _input: &'a Value, _scope: &'a RunScope) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
     /// Runs one call. `input` is valid for the schema. Never called for a tool [of the
     /// browser](Execution::is_client).
     ///
@@ -246,6 +253,10 @@ pub struct RunScope {
     pub is_authenticated: bool,
     /// The conversation; empty for runs outside of conversations.
     pub conversation_id: String,
+    /// The run, of the agent that was asked first; empty where nothing is recorded as a run.
+    pub run_id: String,
+    /// What a program has asked, in runs outside of conversations.
+    pub prompt: Option<Arc<str>>,
     /// The agent; in a sub-agent's calls, the sub-agent.
     pub agent_id: String,
     /// The page from which the user sent the message; `None` for other clients.

@@ -51,6 +51,8 @@ pub struct EgressResponse {
     pub status: u16,
     /// The `content-type` header.
     pub content_type: Option<String>,
+    /// All headers.
+    pub headers: HeaderMap,
     /// The whole body.
     pub body: Vec<u8>,
 }
@@ -62,10 +64,23 @@ impl Egress {
     /// # Errors
     /// A message for the operator, if the system's trusted certificates cannot be read.
     pub fn new(allow_private: bool) -> Result<Self, String> {
+        Self::with_redirects(allow_private, Policy::custom(follow))
+    }
+
+    /// Creates a client as [`Egress::new`] does that follows no redirects: a caller that follows
+    /// them to other origins checks each URL and sends no secrets.
+    ///
+    /// # Errors
+    /// As [`Egress::new`].
+    pub fn without_redirects(allow_private: bool) -> Result<Self, String> {
+        Self::with_redirects(allow_private, Policy::none())
+    }
+
+    fn with_redirects(allow_private: bool, redirects: Policy) -> Result<Self, String> {
         // Fails only if a crypto provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder()
-            .redirect(Policy::custom(follow))
+            .redirect(redirects)
             .connect_timeout(CONNECT_TIMEOUT)
             .pool_max_idle_per_host(MAX_IDLE)
             .pool_idle_timeout(IDLE_TIMEOUT)
@@ -140,6 +155,7 @@ struct RedirectRefused;
 async fn read(mut response: Response, max_bytes: usize) -> Result<EgressResponse, EgressError> {
     let status = response.status().as_u16();
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let headers = response.headers().clone();
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(into_egress_error)? {
         if body.len() + chunk.len() > max_bytes {
@@ -147,7 +163,7 @@ async fn read(mut response: Response, max_bytes: usize) -> Result<EgressResponse
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(EgressResponse { status, content_type, body })
+    Ok(EgressResponse { status, content_type, headers, body })
 }
 
 fn into_egress_error(error: reqwest::Error) -> EgressError {

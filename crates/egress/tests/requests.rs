@@ -168,3 +168,16 @@ async fn only_some_idle_connections_are_kept() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+#[tokio::test]
+async fn client_without_redirects_returns_them() {
+    let server = server().await;
+    let egress = Egress::without_redirects(true).unwrap();
+    let answer = egress.send(request(&format!("http://{}/away", server.address))).await.unwrap();
+    let location = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok());
+    assert_eq!((answer.status, location), (302, Some("http://localhost:1/")));
+    assert_eq!(server.hits.load(Ordering::Relaxed), 1);
+    let egress = Egress::without_redirects(false).unwrap();
+    let refused = egress.send(request(&format!("http://{}/", server.address))).await;
+    assert_eq!(refused.unwrap_err(), EgressError::NotPublic);
+}

@@ -94,6 +94,10 @@ pub enum ErrorReason {
     ModelCredentials,
     /// The model's provider reported too many requests.
     ModelLimit,
+    /// The user has used their quota of the day.
+    QuotaDay,
+    /// The user has used their quota of the month.
+    QuotaMonth,
     /// The model's provider did not accept the request.
     ModelRefused,
     /// The model's provider has an outage or is unreachable.
@@ -115,6 +119,8 @@ impl Read for ErrorReason {
         Ok(match value.as_str() {
             Some("model_credentials") => Self::ModelCredentials,
             Some("model_limit") => Self::ModelLimit,
+            Some("quota_day") => Self::QuotaDay,
+            Some("quota_month") => Self::QuotaMonth,
             Some("model_refused") => Self::ModelRefused,
             Some("model_away") => Self::ModelAway,
             Some("answer_broken") => Self::AnswerBroken,
@@ -208,6 +214,8 @@ mod tests {
         let check = |reason: ErrorReason| assert_eq!(ErrorReason::read(json!(reason)), Ok(reason));
         check(ErrorReason::ModelCredentials);
         check(ErrorReason::ModelLimit);
+        check(ErrorReason::QuotaDay);
+        check(ErrorReason::QuotaMonth);
         check(ErrorReason::ModelRefused);
         check(ErrorReason::ModelAway);
         check(ErrorReason::AnswerBroken);

@@ -53,12 +53,12 @@ impl Run<'_> {
                 // again.
                 _ => match self.resolve_decided(&call).await? {
                     Ok(runner) if asked.is_some_and(|asked| !exposure::matches_tool(&asked, runner.spec())) => {
-                        let ruling = self.ruling(&call).await;
+                        let ruling = self.ruling(&call, &runner).await;
                         self.request_approval(call, runner.spec(), &ruling, cut_off, sink).await?;
                     }
                     // The policy may have changed, too, and the user may have edited the arguments.
                     // A ruling of `Ask` is satisfied by the user's approval.
-                    Ok(runner) => match self.ruling(&call).await {
+                    Ok(runner) => match self.ruling(&call, &runner).await {
                         Ruling::Deny(reason) if resumed.is_none() => {
                             let ruling = Ruling::Deny(reason.clone());
                             sink.emit(Event::CallRuled { call_id: call.id.clone(), ruling }).await?;

@@ -180,20 +180,17 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the policies' ruling on each valid call.
+    /// Returns the ruling on each valid call.
     async fn rulings(&self, calls: &[CheckedCall]) -> HashMap<String, Ruling> {
-        if self.caller.policies.is_empty() {
-            return HashMap::new();
-        }
-        let valid = calls.iter().filter(|checked| checked.tool.is_ok());
-        let rulings = valid.map(async |CheckedCall { call, .. }| (call.id.clone(), self.ruling(call).await));
+        let valid = calls.iter().filter_map(|CheckedCall { call, tool }| Some((call, tool.as_ref().ok()?)));
+        let rulings = valid.map(async |(call, tool)| (call.id.clone(), self.ruling(call, tool).await));
         futures::future::join_all(rulings).await.into_iter().collect()
     }
 
-    /// Returns the strictest ruling of the agent's own policy and of those of all calling agents,
-    /// which could otherwise be evaded by delegating a task. If the run is stopped meanwhile, the
-    /// call is denied.
-    pub(super) async fn ruling(&self, call: &ToolCall) -> Ruling {
+    /// Returns the strictest ruling of the tool itself, of the agent's own policy and of those of
+    /// all calling agents, which could otherwise be evaded by delegating a task. If the run is
+    /// stopped meanwhile, the call is denied.
+    pub(super) async fn ruling(&self, call: &ToolCall, tool: &CallTarget) -> Ruling {
         let query = PolicyQuery {
             call,
             agent_id: &self.agent.id,
@@ -202,8 +199,11 @@ impl Run<'_> {
             is_sub_agent: self.caller.is_sub_agent,
         };
         let rulings = self.caller.policies.iter().map(|policy| policy.decide(query.clone()));
-        match self.caller.cancel.run_until_cancelled(futures::future::join_all(rulings)).await {
-            Some(rulings) => rulings.into_iter().fold(Ruling::Allow, Ruling::stricter),
+        let rulings = futures::future::join(tool.ruling(call, &self.caller.scope), futures::future::join_all(rulings));
+        match self.caller.cancel.run_until_cancelled(rulings).await {
+            Some((own, rulings)) => rulings.into_iter().fold(own, Ruling::stricter),
+            // Nothing starts in a run that was stopped.
+            None if self.caller.policies.is_empty() => Ruling::Allow,
             None => Ruling::Deny("the answer was stopped.".to_owned()),
         }
     }

@@ -1,7 +1,7 @@
 //! Validates the model's tool calls. The errors are written so that the model can correct the call.
 
-use crate::{Agent, SubAgent};
-use contract::{Message, Tool, ToolCall, ToolSpec};
+use crate::{Agent, Ruling, SubAgent};
+use contract::{Message, RunScope, Tool, ToolCall, ToolSpec};
 use schemas::{CheckError, InstanceFault, Schema, SchemaError};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -46,6 +46,15 @@ impl CallTarget {
             Self::Tool(tool) => tool.spec(),
             Self::Agent(agent) => &agent.spec,
             Self::Provider(spec) => spec,
+        }
+    }
+
+    /// Returns the ruling of the tool itself on a call: whether its arguments need the user's
+    /// approval.
+    pub(crate) async fn ruling(&self, call: &ToolCall, scope: &RunScope) -> Ruling {
+        match self {
+            Self::Tool(tool) if tool.needs_approval_for(&call.input, scope).await => Ruling::Ask,
+            _ => Ruling::Allow,
         }
     }
 

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use settings::{Quota, QuotaPeriod};
 use store::UsageTotals;
-use wire::{ErrorCode, UserError};
+use wire::{ErrorCode, ErrorReason, UserError};
 
 /// A day in milliseconds.
 const DAY: i64 = 86_400_000;
@@ -104,13 +104,16 @@ fn span(span: QuotaPeriod, now: i64) -> (i64, i64) {
 
 fn used_up(span: QuotaPeriod, what: &str, next: i64, now: i64) -> UserError {
     let when = Timestamp::from_millisecond(next).map(|at| at.strftime("%-d %B %Y, %H:%M UTC").to_string());
-    let in_span = if span == QuotaPeriod::Day { "today" } else { "this month" };
+    let (in_span, reason) = match span {
+        QuotaPeriod::Day => ("today", ErrorReason::QuotaDay),
+        QuotaPeriod::Month => ("this month", ErrorReason::QuotaMonth),
+    };
     let message = format!(
         "You have used {what} for {in_span}. You can continue from {}.",
         when.unwrap_or_else(|_| "tomorrow".to_owned())
     );
     let retry_after = u32::try_from((next - now) / 1_000).unwrap_or(u32::MAX).max(1);
-    UserError { retry_after: Some(retry_after), ..UserError::new(ErrorCode::RateLimited, message) }
+    UserError { retry_after: Some(retry_after), ..UserError::new(ErrorCode::RateLimited, message).because(reason) }
 }
 
 #[cfg(test)]
@@ -165,5 +168,6 @@ mod tests {
             "You have used 20 of 20 messages for today. You can continue from 22 November 2026, 00:00 UTC."
         );
         assert_eq!((error.code.status(), error.retry_after), (429, Some(3_600)));
+        assert_eq!(error.reason, Some(ErrorReason::QuotaDay));
     }
 }

@@ -118,7 +118,12 @@ impl Inner {
         let asks = state.is_some();
         let record = CallRecord::new(subject, cancel.clone(), recorder.clone(), self.store.clone(), hooks);
         let record = Arc::new(record.with(state, stream, max_bytes));
-        let scope = RunScope { key: id.clone(), ..caller.scope() };
+        let scope = RunScope {
+            run_id: id.clone(),
+            prompt: Some(request.input.prompt.as_str().into()),
+            key: id.clone(),
+            ..caller.scope()
+        };
         let question = InvocationRequest {
             prompt: request.input.prompt,
             form,

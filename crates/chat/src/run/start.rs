@@ -124,6 +124,7 @@ async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
         pending: start.pending,
         scope: RunScope {
             conversation_id: sink.run.identity.conversation_id.clone(),
+            run_id: sink.run.identity.run_id.clone(),
             page_id: Some(start.page_id),
             // The ids of calls are unique within the conversation.
             key: sink.run.identity.conversation_id.clone(),

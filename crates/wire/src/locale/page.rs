@@ -213,6 +213,8 @@ texts! { 0;
     ErrorConflict = "",
     ErrorModelCredentials = "",
     ErrorModelLimit = "",
+    ErrorQuotaDay = "",
+    ErrorQuotaMonth = "",
     ErrorModelRefused = "",
     ErrorModelAway = "",
     ErrorAnswerBroken = "",

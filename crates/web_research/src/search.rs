@@ -1,0 +1,158 @@
+//! The tool `web_search`: asks the providers one after the other until one answers.
+
+use crate::NOTE;
+use crate::known::KnownUrls;
+use crate::provider::{Provider, Recency, SearchAnswer, SearchFailure, SearchQuery};
+use crate::section::{MAX_RESULTS, SEARCH};
+use contract::{
+    Annotations, FinishReason, ModelId, ModelUse, ReplyUsage, Tool, ToolContext, ToolError, ToolSpec, Usage,
+};
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The longest query in characters. Brave accepts no longer ones.
+const MAX_QUERY: usize = 400;
+/// What a search takes at most beside the providers' own time.
+const OVERHEAD: Duration = Duration::from_secs(5);
+
+/// The tool.
+pub(crate) struct WebSearch {
+    spec: ToolSpec,
+    providers: Vec<Provider>,
+    max_results: u32,
+    pauses: Arc<Pauses>,
+    known: Arc<KnownUrls>,
+}
+
+/// Until when providers are not asked, by the id of the connection.
+#[derive(Default)]
+pub(crate) struct Pauses(Mutex<HashMap<String, Instant>>);
+
+impl Pauses {
+    fn pause(&self, id: &str, time: Duration) {
+        self.0.lock().insert(id.to_owned(), Instant::now() + time);
+    }
+
+    fn is_paused(&self, id: &str) -> bool {
+        self.0.lock().get(id).is_some_and(|until| Instant::now() < *until)
+    }
+
+    /// Forgets all, because connections may mean other providers now.
+    pub(crate) fn clear(&self) {
+        self.0.lock().clear();
+    }
+}
+
+/// The arguments.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Input {
+    query: String,
+    max_results: Option<u32>,
+    language: Option<String>,
+    recency: Option<Recency>,
+}
+
+impl WebSearch {
+    /// Creates the tool of an agent, over these providers.
+    pub(crate) fn new(providers: Vec<Provider>, max_results: u32, pauses: Arc<Pauses>, known: Arc<KnownUrls>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "query": { "type": "string", "minLength": 1, "maxLength": MAX_QUERY, "description": "What to search for." },
+                "maxResults": { "type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "description": "How many results to return." },
+                "language": { "type": "string", "pattern": "^[a-z]{2}(-[A-Z]{2})?$", "description": "The language of the pages, such as `en`." },
+                "recency": { "enum": ["day", "week", "month", "year"], "description": "Only pages of the last day, week, month or year." },
+            },
+            "required": ["query"],
+            "additionalProperties": false,
+        });
+        let description =
+            "Searches the web. Returns the title, the URL, a snippet and, if known, the date of each page.";
+        let timeout = providers.iter().map(Provider::timeout).sum::<Duration>() + OVERHEAD;
+        let annotations = Annotations { returns_untrusted: true, idempotent: true, ..Annotations::default() };
+        let spec = ToolSpec { annotations, timeout, ..ToolSpec::new(SEARCH, description, schema) };
+        Self { spec, providers, max_results: max_results.clamp(1, MAX_RESULTS), pauses, known }
+    }
+
+    async fn search(&self, input: Input, context: &ToolContext) -> Result<Value, ToolError> {
+        let query = SearchQuery {
+            text: input.query,
+            max_results: input.max_results.unwrap_or(self.max_results).min(self.max_results),
+            language: input.language,
+            recency: input.recency,
+        };
+        let mut failures = Vec::new();
+        for provider in &self.providers {
+            if self.pauses.is_paused(&provider.id) {
+                failures.push(format!("{}: it has too many requests", provider.id));
+                continue;
+            }
+            match ask(provider, &query, &context.models).await? {
+                Ok(answer) => {
+                    let urls = answer.results.iter().map(|result| result.url.clone()).collect();
+                    self.known.add(&context.scope, urls).await;
+                    return Ok(json!({ "results": answer.results, "provider": provider.id, "note": NOTE }));
+                }
+                Err(failure) => {
+                    tracing::warn!(connection = provider.id, %failure, "a web search failed");
+                    if let SearchFailure::Limited(time) = failure {
+                        self.pauses.pause(&provider.id, time);
+                    }
+                    failures.push(format!("{}: {failure}", provider.id));
+                }
+            }
+        }
+        Err(ToolError::new(format!("The web cannot be searched now. {}.", failures.join("; "))))
+    }
+}
+
+/// Asks one provider, and counts what it costs as part of the run.
+///
+/// # Errors
+/// The run may use no more.
+async fn ask(
+    provider: &Provider,
+    query: &SearchQuery,
+    models: &ModelUse,
+) -> Result<Result<SearchAnswer, SearchFailure>, ToolError> {
+    let id = ModelId { provider: provider.name().to_owned(), model: SEARCH.to_owned() };
+    let refused = |reason| ToolError::new(format!("The web is not searched: {reason}."));
+    models.admit(&id, true).await.map_err(refused)?;
+    let begun = Instant::now();
+    let answer = provider.search(query).await;
+    if let Ok(answer) = &answer {
+        let whole = begun.elapsed();
+        let replied = ReplyUsage {
+            step: 1,
+            model: id,
+            finish_reason: FinishReason::Stop,
+            usage: Usage::default(),
+            cost_usd: Some(answer.cost_usd),
+            first_part: whole,
+            whole,
+        };
+        models.record_reply(replied).await;
+    }
+    Ok(answer)
+}
+
+impl Tool for WebSearch {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let input = serde_json::from_value(input)
+                .map_err(|error| ToolError::new(format!("The arguments are invalid: {error}.")))?;
+            let stopped = Err(ToolError::new("Stopped before it finished."));
+            context.cancel.run_until_cancelled(self.search(input, &context)).await.unwrap_or(stopped)
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! The keys `webSearch` and `webFetch` of an agent.
+
+use crate::connection::TYPES;
+use config::{PathStep, Section, SectionPlace, SectionProblems};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use settings::compile_patterns;
+use std::collections::HashSet;
+
+/// The name of the tool that searches.
+pub(crate) const SEARCH: &str = "web_search";
+/// The name of the tool that reads pages.
+pub(crate) const FETCH: &str = "web_fetch";
+/// The most results of a search.
+pub(crate) const MAX_RESULTS: u32 = 20;
+
+/// Lets the agent search the web, with the tool `web_search`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentWebSearch {
+    /// The providers, of the types `SearXNG`, `Brave`, `Tavily` and `Exa`. The next one is asked when
+    /// one fails, has too many requests or takes too long.
+    #[schemars(length(min = 1, max = 8))]
+    pub(crate) connections: Vec<String>,
+    /// How many results a search returns if the model does not say it, and at most.
+    #[serde(default = "default_results")]
+    #[schemars(range(min = 1, max = 20))]
+    pub(crate) max_results: u32,
+}
+
+/// Lets the agent read web pages, with the tool `web_fetch`. A URL that neither the user has written
+/// nor a search has found needs the user's approval. Only public addresses are reached.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct AgentWebFetch {
+    /// The only hosts that are fetched, such as `docs.example.com` and `*.example.org`; `*` stands for
+    /// any characters. Default: all.
+    #[schemars(length(min = 1, max = 1_000))]
+    pub(crate) allow: Option<Vec<String>>,
+    /// Hosts that are not fetched, even if `allow` has them.
+    #[schemars(length(max = 1_000))]
+    pub(crate) deny: Vec<String>,
+    /// Whether the links of fetched pages can be fetched without asking. The author of a page then
+    /// learns which of its links the agent has followed.
+    pub(crate) follow_links: bool,
+    /// Allows addresses of this machine and its networks. Every page can then name such an address.
+    pub(crate) allow_private: bool,
+}
+
+fn default_results() -> u32 {
+    5
+}
+
+impl Section for AgentWebSearch {
+    const KEY: &'static str = "webSearch";
+    const PLACE: SectionPlace = SectionPlace::Agent;
+
+    fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        let mut seen = HashSet::new();
+        for (index, id) in self.connections.iter().enumerate() {
+            let at = [PathStep::Key("connections"), PathStep::Index(index)];
+            problems.check_connection_type(&at, id, &TYPES);
+            if !seen.insert(id) {
+                problems.error(&at, format!("`{id}` is listed twice"), None);
+            }
+        }
+    }
+
+    fn tool_names(&self) -> Vec<String> {
+        vec![SEARCH.to_owned()]
+    }
+}
+
+impl Section for AgentWebFetch {
+    const KEY: &'static str = "webFetch";
+    const PLACE: SectionPlace = SectionPlace::Agent;
+
+    fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        for (key, hosts) in [("allow", self.allow.as_deref().unwrap_or_default()), ("deny", &self.deny)] {
+            for (index, host) in hosts.iter().enumerate() {
+                let at = [PathStep::Key(key), PathStep::Index(index)];
+                if host.contains(['/', ':', ' ']) || host.is_empty() {
+                    let help = "a host has no scheme, port or path: docs.example.com, *.example.com".to_owned();
+                    problems.error(&at, format!("`{host}` is not a host"), Some(help));
+                } else if let Err(error) = compile_patterns(std::slice::from_ref(host)) {
+                    problems.error(&at, error, None);
+                }
+            }
+        }
+    }
+
+    fn tool_names(&self) -> Vec<String> {
+        vec![FETCH.to_owned()]
+    }
+}

@@ -1,0 +1,49 @@
+//! What a config says about the web, and what its author reads about mistakes.
+
+use config::Language;
+use insta::assert_snapshot;
+use std::collections::HashMap;
+
+/// Reads a config with these keys of an agent; returns its problems.
+fn check(connections: &str, agent: &str) -> String {
+    let language: Language = capability::language(&[web_research::DEFINITION]);
+    let text = format!(
+        "connections: [{{ id: demo, type: Demo }}, {connections}]\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties: {{ model: m }}\n{agent}\n"
+    );
+    match language.read_embedded(&[("chatwright.yaml", &text)], &HashMap::<String, String>::new()).outcome {
+        Ok((_, warnings)) => config::render(&warnings),
+        Err(problems) => {
+            let text = config::render(&problems);
+            text.lines().filter(|line| line.contains("error") || line.contains("help")).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+const ALL: &str = "{ id: own, type: SearXNG, properties: { url: 'http://search.lan', allowPrivate: true } }, \
+    { id: brave, type: Brave, properties: { apiKey: k, costUsd: 0.003 } }, \
+    { id: tavily, type: Tavily, properties: { apiKey: k, timeoutMs: 5000 } }, { id: exa, type: Exa, properties: { apiKey: k } }";
+
+#[test]
+fn all_keys_are_accepted() {
+    let agent = "    webSearch: { connections: [own, brave, tavily, exa], maxResults: 8 }
+    webFetch: { allow: ['*.example.com'], deny: [bad.example.com], followLinks: true, allowPrivate: false }";
+    assert_snapshot!(check(ALL, agent), @"");
+    assert_snapshot!(check(ALL, "    webFetch: {}"), @"");
+}
+
+#[test]
+fn mistakes_are_named_with_their_position() {
+    assert_snapshot!(check(ALL, "    webSearch: { connections: [demo, nowhere, own, own] }"), @r"
+    chatwright.yaml:7:32: error: `demo` is a connection of the type Demo, which cannot be used here
+       = help: use one of the type SearXNG, Brave, Tavily, Exa
+    chatwright.yaml:7:38: error: there is no connection `nowhere`
+       = help: one of `demo`, `own`, `brave`, `tavily` and `exa`
+    chatwright.yaml:7:52: error: `own` is listed twice
+    ");
+    assert_snapshot!(check(ALL, "    webSearch: { connections: [] }"), @"");
+    assert_snapshot!(check(ALL, "    webSearch: { connections: [own], maxResult: 3 }"), @"");
+    assert_snapshot!(check(ALL, "    webFetch: { allow: ['https://example.com'], deny: ['a[b', ''] }"), @"");
+    assert_snapshot!(check("{ id: own, type: SearXNG, properties: { url: 'http://search.lan' } }", ""), @"");
+    assert_snapshot!(check("{ id: own, type: SearXNG, properties: { url: 'http://a:b@search.lan?x', allowPrivate: true } }", ""), @"");
+    assert_snapshot!(check("{ id: b, type: Brave, properties: {} }", ""), @"");
+}
