@@ -37,6 +37,7 @@ pub(crate) fn read(source: &Source<'_>, collector: &mut Collector<'_>) -> Result
         collector.warn(WarningCode::Skipped, format!("{hidden} hidden sheet(s) were not read."));
     }
     let visible = sheets.into_iter().filter(|sheet| sheet.visible == SheetVisible::Visible).map(|sheet| sheet.name);
+    let mut failed = None;
     for (at, name) in visible.enumerate() {
         if collector.is_full() {
             break;
@@ -48,7 +49,11 @@ pub(crate) fn read(source: &Source<'_>, collector: &mut Collector<'_>) -> Result
         if let Err(error) = read_sheet(&mut workbook, &name, collector) {
             // Charts and macros are sheets without cells.
             collector.warn(WarningCode::Skipped, format!("The sheet {name} could not be read: {error}."));
+            failed = Some(error);
         }
+    }
+    if let (true, Some(error)) = (collector.is_empty(), failed) {
+        return Err(Failure::new(FailureCode::Damaged, source.name).with_detail(error));
     }
     Ok(())
 }

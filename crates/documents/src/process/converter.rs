@@ -100,7 +100,8 @@ impl Converter {
     {
         let fail = |code: FailureCode| Failure::new(code, name);
         let Ok(_permit) = self.permits.acquire().await else { return Err(fail(FailureCode::Unavailable)) };
-        let read = self.convert_permitted(name, media_type, std::pin::pin!(content));
+        let content = std::pin::pin!(content);
+        let read = self.convert_permitted(name, media_type, content);
         tokio::time::timeout(self.limits.time, read).await.unwrap_or_else(|_| Err(fail(FailureCode::TimedOut)))
     }
 
