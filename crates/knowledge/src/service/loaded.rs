@@ -82,7 +82,7 @@ impl State {
     }
 
     fn add(&mut self, row: SearchableRow, chunks: &[(String, String)]) {
-        let texts: Vec<_> = chunks.iter().map(|(heading, body)| ChunkText { heading, body }).collect();
+        let texts: Vec<_> = chunks.iter().map(|(heading, body)| chunk_text(heading, body)).collect();
         if !self.index.add(&row.version_id, &texts) {
             return;
         }
@@ -93,6 +93,15 @@ impl State {
         }
         self.documents.insert(row.version_id.clone(), row);
     }
+}
+
+/// Returns the text of a chunk to index. A heading at its beginning is the last one of the path, so it
+/// counts there.
+fn chunk_text<'t>(heading: &'t str, body: &'t str) -> ChunkText<'t> {
+    let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
+    let own = first.strip_prefix('#').map(|line| line.trim_start_matches('#').trim());
+    let is_shown = own.is_some_and(|own| heading.rsplit(" > ").next() == Some(own));
+    ChunkText { heading, body: if is_shown { rest } else { body } }
 }
 
 impl LoadedLibrary {
@@ -258,5 +267,19 @@ impl Indexes {
             // Without them the search goes on with keywords.
             let _ = tokio::time::timeout(FIRST_VECTORS, ready).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heading_counts_once() {
+        let check = |heading: &str, body: &str, expected: &str| assert_eq!(chunk_text(heading, body).body, expected);
+        check("Pumps > Night", "## Night\n\nThey run.", "\nThey run.");
+        check("Pumps", "# Pumps", "");
+        check("Pumps", "## Night\n\nThey run.", "## Night\n\nThey run.");
+        check("Pumps", "They run.", "They run.");
     }
 }
