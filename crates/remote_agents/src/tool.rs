@@ -70,12 +70,13 @@ impl Tool for RemoteTool {
     ///   present, anything else in `data`.
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
+            let key = context.idempotency_key();
             tokio::select! {
                 biased;
                 () = context.cancel.cancelled() => {
                     Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."))
                 }
-                result = self.run(context.scope.token.as_ref(), context.idempotency_key().as_deref(), input) => result,
+                result = self.run(context.scope.token.as_ref(), key.as_deref(), input) => result,
             }
         })
     }
