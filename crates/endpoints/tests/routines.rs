@@ -36,7 +36,6 @@ fn context() -> CallContext {
         gate: Arc::new(|_: &str| Ok(())),
         models: contract::ModelUse::default(),
         idempotency_key: None,
-        idempotency_key: None,
         cancel: CancellationToken::new(),
         reports: CallReports::default(),
     }
