@@ -105,7 +105,12 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Creates a run that does not know the tools of its sources yet.
-    pub(crate) fn new(agent: &'a Agent, turn: TurnInput, above: Option<ParentContext>, cancel: CancellationToken) -> Self {
+    pub(crate) fn new(
+        agent: &'a Agent,
+        turn: TurnInput,
+        above: Option<ParentContext>,
+        cancel: CancellationToken,
+    ) -> Self {
         let earlier = turn.earlier;
         let is_sub_agent = above.is_some();
         let (meter, mut policies, permit) = match above {

@@ -20,11 +20,11 @@ mod upkeep;
 
 pub use admission::memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
 pub use admission::quota::QuotaUsage;
+pub use agent::ToolFailure;
 pub use agents::{AgentRequest, AgentSource, SubmissionLimits};
 pub use caller::{Caller, SiteClaims};
 pub use chat::Chat;
 pub use clock::Clock;
-pub use agent::ToolFailure;
 pub use contract::Bearer;
 pub use events::{LifecycleEvent, LifecycleObserver};
 pub use files::uploads::{FileLimits, NewUpload};

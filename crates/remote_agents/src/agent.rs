@@ -69,7 +69,8 @@ impl RemoteAgent {
     /// token and there is none.
     pub async fn resource(&self, token: Option<&Bearer>) -> Option<String> {
         let (path, body, behalf) = (["resource", ""], Some(json!({})), Requester::User(token));
-        let question = RemoteRequest { path, body, behalf, idempotency_key: None, time: RESOURCE_TIME, max_bytes: MAX_RESOURCE };
+        let question =
+            RemoteRequest { path, body, behalf, idempotency_key: None, time: RESOURCE_TIME, max_bytes: MAX_RESOURCE };
         resource::read(&self.client.ask(question).await.ok()?)
     }
 }

@@ -48,7 +48,8 @@ impl RemoteTool {
     async fn run(&self, token: Option<&Bearer>, key: Option<&str>, input: Value) -> Result<Value, ToolError> {
         let (path, time) = (["tools", self.remote_name.as_str()], self.client.call_time);
         let behalf = Requester::User(token);
-        let question = RemoteRequest { path, body: Some(input), behalf, idempotency_key: key, time, max_bytes: MAX_RESULT };
+        let question =
+            RemoteRequest { path, body: Some(input), behalf, idempotency_key: key, time, max_bytes: MAX_RESULT };
         answer::result(&self.client.ask(question).await.map_err(|error| unanswered(&error))?)
     }
 }

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tools::GivenApprovals;
 pub use tool_call::{ToolFailure, ToolOutcome, ToolRequest, call_tool};
+use tools::GivenApprovals;
 pub use tools::{InvocationObserver, InvocationTools};
 
 /// The maximum size of an answer in bytes; a longer one is truncated.

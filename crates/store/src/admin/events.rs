@@ -144,7 +144,11 @@ impl Store {
 
 fn event(kind: EventKind, row: &Row) -> Result<StoredEvent, StoreError> {
     if kind.is_emitted() {
-        return Ok(StoredEvent { at: row.try_get("at")?, key: row.try_get("key")?, data: named(outbox::data(row)?, kind) });
+        return Ok(StoredEvent {
+            at: row.try_get("at")?,
+            key: row.try_get("key")?,
+            data: named(outbox::data(row)?, kind),
+        });
     }
     let mut data = Map::new();
     data.insert("name".to_owned(), kind.name().into());
