@@ -146,7 +146,7 @@ async fn stored_definition_is_checked_used_and_versioned() {
     let places: Vec<_> = checked["problems"].as_array().unwrap().iter().map(|found| &found["path"]).collect();
     assert_eq!(places, ["/steps/0/agentId", "/steps/0/prompt"], "{checked}");
     let (status, refused) = ask_as(&site, &site.boss, post(PATH.to_owned(), json!({ "definition": wrong }))).await;
-    assert_eq!((status, &refused["path"]), (422, &json!("/definition/steps/0/agentId")), "{refused}");
+    assert_eq!((status, &refused["error"]["path"]), (422, &json!("/definition/steps/0/agentId")), "{refused}");
     // The config's own workflows take precedence.
     let taken = json!({ "definition": definition("invoice", "mine") });
     assert_eq!(ask_as(&site, &site.boss, post(PATH.to_owned(), taken)).await.0, 409);
@@ -210,6 +210,6 @@ pages: [{ id: home }]
     assert!(run["error"]["message"].as_str().unwrap().contains("do not fit"), "{run}");
     let filter = store::AuditFilter { tool: Some("add".to_owned()), ..store::AuditFilter::default() };
     let audit = site.store.audit_list(filter, 20, None).await.unwrap();
-    let outcomes: Vec<_> = audit.iter().rev().map(|row| format!("{:?}", row.outcome)).collect();
+    let outcomes: Vec<_> = audit.iter().rev().map(|row| row.outcome.to_string()).collect();
     assert_eq!(outcomes, ["\"ok\"", "\"denied\"", "\"ok\"", "\"refused\""]);
 }
