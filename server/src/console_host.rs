@@ -1,14 +1,14 @@
 //! Gives the admin console and the routes of capabilities access to the server: their states, and
 //! the traits that they read the config through.
 
-use crate::capabilities::all_operators;
+use crate::capabilities::{all_operators, config_language};
 use crate::compose::{Composition, CurrentConfig};
 use crate::router::AppState;
 use admin_console::{ConfigState, ConsoleState, Host};
 use auth::Authentication;
 use capability::{EndpointCall, EndpointFailure, ToolServerStatus};
 use chat::Caller;
-use config::Config;
+use config::{Config, Language};
 use futures::future::BoxFuture;
 use operators::Operators;
 use serde_json::Value;
@@ -62,6 +62,10 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(CurrentConfig::refresh_additions(self))
+    }
+
+    fn language(&self) -> &'static Language {
+        config_language()
     }
 
     fn operators(&self) -> Arc<Operators> {

@@ -1,7 +1,7 @@
 //! What the server gives to the routes and the background work of a capability.
 
 use chat::{Caller, Chat};
-use config::Config;
+use config::{Config, Language};
 use contract::ModelUse;
 use futures::future::BoxFuture;
 use operators::Operators;
@@ -31,6 +31,9 @@ pub trait CurrentConfig: Send + Sync {
     /// # Errors
     /// The config cannot be rebuilt; the one in use stays.
     fn refresh_additions(&self) -> BoxFuture<'_, anyhow::Result<()>>;
+
+    /// Returns the language of configs of this program.
+    fn language(&self) -> &'static Language;
 
     /// Returns the operators of this program.
     fn operators(&self) -> Arc<Operators>;

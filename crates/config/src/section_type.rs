@@ -274,6 +274,12 @@ impl fmt::Debug for Sections {
 }
 
 impl Config {
+    /// Replaces a section that a capability brings, or adds it.
+    pub fn set_section<S: Section>(&mut self, section: S) {
+        self.sections.0.retain(|(key, _)| *key != S::KEY);
+        self.sections.0.push((S::KEY, Arc::new(section)));
+    }
+
     /// Returns a section that a capability brings. `None` if the config does not have it.
     pub fn section<S: Section>(&self) -> Option<&S> {
         self.sections.get()

@@ -12,6 +12,7 @@ mod plan;
 mod routes;
 mod service;
 mod store;
+mod stored;
 mod triggered;
 mod value;
 
@@ -21,13 +22,14 @@ pub use triggered::{
     RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, triggered_workflows,
 };
 
-use capability::{Capability, Context, Definition, Job};
+use capability::{Capability, ConfigAdditions, Context, Definition, Job};
 use config::SectionType;
 use definition::Workflows;
 use jobs::Due;
 use service::Runs;
 use std::sync::Arc;
 use std::time::Duration;
+use stored::WorkflowEditors;
 use web::admin::Section;
 use web::openapi::ApiRouter;
 use web::times::now_millis;
@@ -47,8 +49,12 @@ const AFTER_ALL: &str = "g";
 
 /// The capability.
 pub const DEFINITION: Definition = Definition {
-    sections: &[SectionType::of::<Workflows>()],
+    sections: &[SectionType::of::<Workflows>(), SectionType::of::<WorkflowEditors>()],
     tables: Some(store::TABLES),
+    config_additions: Some(ConfigAdditions {
+        version: |store| Box::pin(stored::version(store)),
+        add: |store, config| Box::pin(async move { Ok(stored::with_stored(config, &stored::list(store).await?)) }),
+    }),
     start: Some(|_| Ok(Arc::new(WorkflowRuns))),
     ..Definition::new("workflows")
 };
@@ -58,7 +64,7 @@ struct WorkflowRuns;
 
 impl Capability for WorkflowRuns {
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
-        Some(routes::routes(context.clone()))
+        Some(routes::routes(context.clone()).merge(stored::routes(context.clone())))
     }
 
     fn console(&self, context: &Context) -> Option<Section> {

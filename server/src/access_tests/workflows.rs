@@ -1,9 +1,10 @@
 //! The workflow of `examples/invoices`, from the request to the database, and who may reach what.
 
-use super::{call_route, caller, get, post, state};
+use super::{TestRequest, call_route, caller, get, post, state};
 use crate::compose::Composition;
 use crate::router::caller_routes;
 use axum::Router;
+use axum::http::Method;
 use capability::Job;
 use chat::Caller;
 use serde_json::{Value, json};
@@ -15,12 +16,18 @@ const TABLE: &str = include_str!("../../../examples/invoices/invoices.sql");
 struct Site {
     routes: Router,
     boss: Caller,
+    store: store::Store,
 }
 
 impl Site {
     async fn open() -> Self {
         let table = serde_json::to_string(TABLE).unwrap();
-        let state = state(&CONFIG.replace("{ _ref: invoices.sql }", &table)).await;
+        Self::open_with(&CONFIG.replace("{ _ref: invoices.sql }", &table)).await
+    }
+
+    async fn open_with(config: &str) -> Self {
+        let state = state(config).await;
+        let store = state.composition.store.clone();
         let Composition { chat, current, .. } = &*state.composition;
         for job in current.capabilities().jobs(&state.composition.context()) {
             if let Job::Queued(handler) = job {
@@ -28,7 +35,7 @@ impl Site {
             }
         }
         let routes = caller_routes(&state).mount(&mut Vec::new()).with_state(state);
-        Self { routes, boss: caller(("boss", true, &["admin"])) }
+        Self { routes, boss: caller(("boss", true, &["admin"])), store }
     }
 
     async fn ask(&self, path: String, body: Option<Value>) -> Value {
@@ -115,4 +122,94 @@ async fn rejected_and_incomplete_invoices_are_not_posted() {
         call_route(&site.routes, &site.boss, post("/api/workflows/invoice/runs".to_owned(), json!({ "input": {} })))
             .await;
     assert_eq!(status, 422, "{answer}");
+}
+
+/// Asks as somebody, and returns the status with the answer.
+async fn ask_as(site: &Site, who: &Caller, request: TestRequest) -> (u16, Value) {
+    let (status, answer) = call_route(&site.routes, who, request).await;
+    (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stored_definition_is_checked_used_and_versioned() {
+    let site = Site::open().await;
+    const PATH: &str = "/api/workflows/definitions";
+    let definition = |id: &str, output: &str| json!({ "id": id, "steps": [{ "id": "pause", "type": "wait", "seconds": 1 }], "output": output });
+    // Nobody else may store definitions, or learns which there are.
+    let eve = caller(("eve", true, &["reader"]));
+    assert_eq!(ask_as(&site, &eve, get(PATH.to_owned())).await.0, 404);
+    let new = json!({ "definition": definition("greet", "one") });
+    assert_eq!(ask_as(&site, &eve, post(PATH.to_owned(), new.clone())).await.0, 404);
+    // Problems have their places.
+    let wrong = json!({ "id": "greet", "steps": [{ "id": "ask", "type": "agent", "agentId": "raeder", "prompt": "$.nothing" }] });
+    let (_, checked) = ask_as(&site, &site.boss, post(format!("{PATH}/check"), json!({ "definition": wrong }))).await;
+    let places: Vec<_> = checked["problems"].as_array().unwrap().iter().map(|found| &found["path"]).collect();
+    assert_eq!(places, ["/steps/0/agentId", "/steps/0/prompt"], "{checked}");
+    let (status, refused) = ask_as(&site, &site.boss, post(PATH.to_owned(), json!({ "definition": wrong }))).await;
+    assert_eq!((status, &refused["error"]["path"]), (422, &json!("/definition/steps/0/agentId")), "{refused}");
+    // The config's own workflows take precedence.
+    let taken = json!({ "definition": definition("invoice", "mine") });
+    assert_eq!(ask_as(&site, &site.boss, post(PATH.to_owned(), taken)).await.0, 409);
+    let (status, stored) = ask_as(&site, &site.boss, post(PATH.to_owned(), new.clone())).await;
+    assert_eq!((status, &stored["version"], &stored["isInUse"]), (201, &json!(1), &json!(true)), "{stored}");
+    assert_eq!(ask_as(&site, &site.boss, post(PATH.to_owned(), new)).await.0, 409);
+    // A run keeps to its version.
+    let run = site.ask("/api/workflows/greet/runs".to_owned(), Some(json!({}))).await;
+    let put = |version: i64, output: &str, enabled: bool| {
+        let body = json!({ "version": version, "definition": definition("greet", output), "enabled": enabled });
+        TestRequest { method: Method::PUT, path: format!("{PATH}/greet"), body: Some(body) }
+    };
+    let (_, changed) = ask_as(&site, &site.boss, put(1, "two", true)).await;
+    assert_eq!(changed["version"], 2, "{changed}");
+    assert_eq!(ask_as(&site, &site.boss, put(1, "three", true)).await.0, 409);
+    let run = site.run(run["id"].as_str().unwrap(), has_ended).await;
+    assert_eq!(run["output"], "one");
+    let shown = site.ask(format!("{PATH}/greet"), None).await;
+    let outputs: Vec<_> = shown["versions"].as_array().unwrap().iter().map(|it| &it["definition"]["output"]).collect();
+    assert_eq!(outputs, ["two", "one"]);
+    let run = site.ask("/api/workflows/greet/runs".to_owned(), Some(json!({}))).await;
+    assert_eq!(site.run(run["id"].as_str().unwrap(), has_ended).await["output"], "two");
+    // Disabled or deleted, it cannot be started.
+    assert_eq!(ask_as(&site, &site.boss, put(2, "two", false)).await.1["isInUse"], false);
+    assert_eq!(ask_as(&site, &site.boss, post("/api/workflows/greet/runs".to_owned(), json!({}))).await.0, 404);
+    let delete = || TestRequest { method: Method::DELETE, path: format!("{PATH}/greet"), body: None };
+    assert_eq!(ask_as(&site, &site.boss, delete()).await.0, 204);
+    assert_eq!(ask_as(&site, &site.boss, delete()).await.0, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tool_step_calls_the_tool_of_an_agent_with_its_gates() {
+    let site = Site::open_with(
+        "
+connections: [{ id: demo, type: Demo }]
+api:
+  - { id: add, type: Api, description: Adds., payloadSchema: { type: object, properties: { n: { type: integer } }, required: [n] }, routine: [{ ':return': { _sum: [{ _payload: n }, 1] } }] }
+agents:
+  - { id: counter, type: Agent, connectionId: demo, properties: { model: demo }, tools: [add] }
+  - { id: careful, type: Agent, connectionId: demo, properties: { model: demo }, tools: [{ endpointId: add, confirm: true }] }
+workflows:
+  - id: count
+    steps:
+      - { id: one, type: tool, agentId: counter, toolName: add, arguments: { n: $.input.n } }
+      - { id: denied, type: tool, agentId: careful, toolName: add, arguments: { n: $.one }, onError: [{ id: why, type: endpoint, endpointId: add, payload: { n: 0 } }] }
+      - { id: two, type: tool, agentId: careful, toolName: add, arguments: { n: $.one }, approved: true }
+    output: [$.one, $.denied, $.two]
+  - id: wrong
+    steps: [{ id: one, type: tool, agentId: counter, toolName: add, arguments: { n: many } }]
+pages: [{ id: home }]
+",
+    )
+    .await;
+    let run = site.ask("/api/workflows/count/runs".to_owned(), Some(json!({ "input": { "n": 1 } }))).await;
+    let run = site.run(run["id"].as_str().unwrap(), has_ended).await;
+    assert_eq!((&run["output"], &run["used"]["toolCalls"]), (&json!([2, 1, 3]), &json!(2)), "{run}");
+    let denied = &run["stepRecords"][1];
+    assert_eq!((&denied["state"], &denied["error"]["kind"]), (&json!("failed"), &json!("invalid")), "{denied}");
+    let run = site.ask("/api/workflows/wrong/runs".to_owned(), Some(json!({}))).await;
+    let run = site.run(run["id"].as_str().unwrap(), has_ended).await;
+    assert!(run["error"]["message"].as_str().unwrap().contains("do not fit"), "{run}");
+    let filter = store::AuditFilter { tool: Some("add".to_owned()), ..store::AuditFilter::default() };
+    let audit = site.store.audit_list(filter, 20, None).await.unwrap();
+    let outcomes: Vec<_> = audit.iter().rev().map(|row| row.outcome.to_string()).collect();
+    assert_eq!(outcomes, ["\"ok\"", "\"denied\"", "\"ok\"", "\"refused\""]);
 }

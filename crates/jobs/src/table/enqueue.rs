@@ -71,6 +71,17 @@ const PENDING: &str = "
     SELECT id FROM jobs WHERE kind = $1 AND unique_key = $2 AND state IN ('waiting', 'running')
         AND owner IS NOT DISTINCT FROM $3";
 
+/// Whether the last job of a recurring kind was cancelled, and none has been there since.
+const IS_CANCELLED: &str = "
+    SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = $1 AND unique_key = $2 AND state = 'cancelled' AND every_ms IS NOT NULL)
+        AND NOT EXISTS (
+            SELECT 1 FROM jobs WHERE kind = $1 AND unique_key = $2 AND state IN ('waiting', 'running'))";
+
+/// Returns whether an operator has cancelled the job of a recurring kind.
+pub(crate) async fn is_cancelled(db: &mut Db, kind: &str, key: &str) -> Result<bool, StoreError> {
+    Ok(sql::query_scalar(IS_CANCELLED).bind(kind.to_owned()).bind(key.to_owned()).fetch_one(db).await?)
+}
+
 /// Adds a job. A recurring one stays as it is if it is there already, apart from its interval.
 pub(crate) async fn enqueue(db: &mut Db, job: NewJob) -> Result<Enqueued, StoreError> {
     if job.key.as_ref().is_some_and(|key| key.len() > MAX_KEY) {

@@ -15,7 +15,7 @@ pub use admin::{CancelOutcome, JobCount, JobFilter, JobRow, JobState, QueueStatu
 pub(crate) use admin::{cancel, cancel_owner, counts, list, oldest_due, retry};
 pub(crate) use claim::{Claimed, Wanted, assign, claim, next_due};
 pub(crate) use end::{end, is_running};
-pub(crate) use enqueue::enqueue;
+pub(crate) use enqueue::{enqueue, is_cancelled};
 pub(crate) use lease::{HeldJob, correct_delays, renew, running, stop_requested, was_set_back};
 pub(crate) use prune::prune;
 

@@ -18,9 +18,12 @@ const BATCH: i64 = 2_000;
 const TOO_MANY: &str =
     "SELECT ended_at FROM jobs WHERE state = $1 AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT 1 OFFSET $2";
 
+/// A recurring job that was cancelled stays, or it would be enqueued again.
 const DELETE: Sql = Sql::pair(
-    "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state = $1 AND ended_at <= $2 LIMIT $3)",
-    "DELETE FROM jobs WHERE id = ANY (ARRAY(SELECT id FROM jobs WHERE state = $1 AND ended_at <= $2 LIMIT $3))",
+    "DELETE FROM jobs WHERE id IN (
+        SELECT id FROM jobs WHERE state = $1 AND ended_at <= $2 AND (every_ms IS NULL OR state <> 'cancelled') LIMIT $3)",
+    "DELETE FROM jobs WHERE id = ANY (ARRAY(
+        SELECT id FROM jobs WHERE state = $1 AND ended_at <= $2 AND (every_ms IS NULL OR state <> 'cancelled') LIMIT $3))",
 );
 
 /// Deletes a batch. Returns whether there may be more.

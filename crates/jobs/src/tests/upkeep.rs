@@ -39,6 +39,43 @@ async fn a_recurring_job_is_one_row_and_goes_on_after_a_failure() {
     .await;
 }
 
+#[tokio::test]
+async fn recurring_job_that_was_cancelled_stays_so_over_a_restart() {
+    on_each_database(async |jobs| {
+        let log = Log::default();
+        let first = workers(&jobs);
+        first.add(recurring(&log, Duration::from_secs(3600)));
+        first.start();
+        until(&jobs, "waiting").await;
+        first.shutdown(Duration::from_secs(5)).await;
+        let id = rows(&jobs).await[0].id.clone();
+        let cancel = id.clone();
+        jobs.store().write(move |db| Box::pin(async move { crate::table::cancel(db, &cancel).await })).await.unwrap();
+        let second = workers(&jobs);
+        second.add(recurring(&log, Duration::from_secs(3600)));
+        second.add(Handler::recurring(Kind::<()>::new("test.other"), Duration::from_secs(3600), |_| {
+            std::future::ready(Ok::<(), JobError>(()))
+        }));
+        second.start();
+        // The other kind was looked at, too.
+        while rows(&jobs).await.len() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        second.shutdown(Duration::from_secs(5)).await;
+        let third = workers(&jobs);
+        third.add(recurring(&log, Duration::from_secs(3600)));
+        third.start();
+        third.shutdown(Duration::from_secs(5)).await;
+        let found = rows(&jobs).await;
+        let own: Vec<_> = found.iter().filter(|row| row.kind == "test.work").map(|row| (&row.id, row.state)).collect();
+        assert_eq!(own, [(&id, JobState::Cancelled)]);
+        // An operator lets it go on.
+        jobs.store().write(move |db| Box::pin(async move { crate::table::retry(db, &id).await })).await.unwrap();
+        assert!(rows(&jobs).await.iter().any(|row| row.kind == "test.work" && row.state == JobState::Waiting));
+    })
+    .await;
+}
+
 /// Jobs with a delay are as if they had been enqueued when the clock was an hour ahead.
 #[tokio::test]
 async fn delays_end_although_the_clock_was_set_back() {

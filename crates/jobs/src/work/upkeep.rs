@@ -36,10 +36,17 @@ async fn ensure_recurring(shared: &Shared, known: &mut Vec<&'static str>) -> Res
     let handlers: Vec<Handler> = shared.handlers.lock().values().cloned().collect();
     for handler in handlers {
         let Some(every) = handler.every.filter(|_| !known.contains(&handler.policy.name)) else { continue };
-        let kind = Kind::<()>::new(handler.policy.name);
+        let name = handler.policy.name;
+        let cancelled = shared.jobs.store().read(move |db| Box::pin(table::is_cancelled(db, name, RECURRING)));
+        if cancelled.await? {
+            // It stays so until an operator retries it.
+            known.push(name);
+            continue;
+        }
+        let kind = Kind::<()>::new(name);
         let job = kind.job(&()).key(RECURRING).due(Due::After(every)).on_pending(OnPending::Keep);
         shared.jobs.enqueue(NewJob { every: Some(every), ..job }).await?;
-        known.push(handler.policy.name);
+        known.push(name);
     }
     Ok(())
 }

@@ -27,8 +27,3 @@ ALTER TABLE workflow_tasks ADD COLUMN reminders BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE workflow_tasks ADD COLUMN reminded_at BIGINT;
 
 CREATE INDEX workflow_tasks_to_remind ON workflow_tasks (remind_at) WHERE state = 'open' AND remind_at IS NOT NULL;
-
--- What running steps may use of the limits, as JSON; NULL if nothing is limited.
-ALTER TABLE workflow_steps ADD COLUMN reserved TEXT COLLATE "C";
--- The sum of what the running steps of the run and of its children may use, as JSON.
-ALTER TABLE workflow_runs ADD COLUMN reserved TEXT COLLATE "C";

@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 16;
 /// The most branches of a parallel step.
 const MAX_BRANCHES: usize = 16;
 /// Ids of workflows that are parts of the API's paths.
-const RESERVED_WORKFLOWS: [&str; 2] = ["runs", "tasks"];
+const RESERVED_WORKFLOWS: [&str; 3] = ["runs", "tasks", "definitions"];
 /// Ids of steps that have a meaning of their own in `$.` paths.
 const RESERVED_STEPS: [&str; 4] = ["input", "user", "error", "index"];
 

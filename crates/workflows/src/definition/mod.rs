@@ -143,6 +143,8 @@ pub(crate) struct RunLimits {
 impl RunLimits {
     /// The longest duration of a run by default, in seconds.
     const TIMEOUT: u32 = 30 * 24 * 60 * 60;
+    /// The most steps that a run can have.
+    const MAX_STEPS: u32 = 10_000;
     /// The most steps of a run by default.
     const STEPS: u32 = 1_000;
 
@@ -156,6 +158,19 @@ impl RunLimits {
             cost_usd: lower(self.cost_usd, other.cost_usd),
             timeout_seconds: lower(self.timeout_seconds, other.timeout_seconds),
             steps: lower(self.steps, other.steps),
+        }
+    }
+
+    /// Returns these limits, and those of `other` where there are none.
+    #[must_use]
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        Self {
+            requests: self.requests.or(other.requests),
+            total_tokens: self.total_tokens.or(other.total_tokens),
+            tool_calls: self.tool_calls.or(other.tool_calls),
+            cost_usd: self.cost_usd.or(other.cost_usd),
+            timeout_seconds: self.timeout_seconds.or(other.timeout_seconds),
+            steps: self.steps.map(|steps| steps.min(Self::MAX_STEPS)).or(other.steps),
         }
     }
 

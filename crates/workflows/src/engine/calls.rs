@@ -29,6 +29,7 @@ impl Drive {
     /// Begins a call that is stored as running.
     pub(super) fn begin_call(&mut self, step: &Step, start: Start, remaining: Remaining) {
         let Start { path, step_id, input, attempt } = start;
+        self.reserved.insert(path.clone(), remaining);
         let call = Call {
             caller: self.run.caller.caller(&self.run.owner),
             workflow_id: self.run.workflow_id.clone(),
@@ -53,6 +54,7 @@ impl Drive {
     /// Stores the end of a call, with what it used.
     pub(super) async fn record(&mut self, finished: Finished) -> Result<(), JobError> {
         let Finished { path, step_id, attempt, outcome: CallOutcome { result, used } } = finished;
+        self.reserved.remove(&path);
         let now = now_millis();
         let result = result.and_then(|output| match size(&output) > MAX_OUTPUT_BYTES {
             true => Err(("limit", format!("The output is larger than {MAX_OUTPUT_BYTES} bytes."))),

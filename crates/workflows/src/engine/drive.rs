@@ -1,13 +1,14 @@
 //! The loop that drives one run.
 
 use super::calls::Finished;
-use super::{DRIVE_TIME, StepHost, wake};
+use super::{DRIVE_TIME, Remaining, StepHost, wake};
 use crate::definition::{OnLapse, Step, StepKind, WaitStep, Workflow};
 use crate::plan::{End, LAPSED, Plan, Record, Records, RunFacts, StepError, StepState, plan};
 use crate::store::{self, FinishedStep, RunRow, RunState, StepRow, Used};
 use ::store::StoreError;
 use jobs::{Due, JobContext, JobError, Outcome};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -36,6 +37,8 @@ pub(super) struct Drive {
     pub(super) records: Arc<Records>,
     pub(super) state_bytes: usize,
     pub(super) calls: JoinSet<Finished>,
+    /// What the calls that run may use, by path.
+    pub(super) reserved: HashMap<String, Remaining>,
     /// Cancels the calls when the drive ends.
     pub(super) cancel: CancellationToken,
 }
@@ -77,6 +80,7 @@ pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: Stri
         state_bytes: rows.iter().map(|row| size(&row.output)).sum(),
         records: Arc::default(),
         calls: JoinSet::new(),
+        reserved: HashMap::new(),
         cancel,
     };
     drive.recover(rows).await?;

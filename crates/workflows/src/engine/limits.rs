@@ -55,6 +55,53 @@ impl Remaining {
         Ok(left)
     }
 
+    /// Returns what is left when calls that run may use all of `reserved`.
+    #[must_use]
+    pub(super) fn without(&self, reserved: &Self) -> Self {
+        let rest =
+            |left: Option<u64>, taken: Option<u64>| left.map(|left| left.saturating_sub(taken.unwrap_or_default()));
+        Self {
+            requests: rest(self.requests, reserved.requests),
+            total_tokens: rest(self.total_tokens, reserved.total_tokens),
+            tool_calls: rest(self.tool_calls, reserved.tool_calls),
+            cost_usd: self.cost_usd.map(|left| (left - reserved.cost_usd.unwrap_or_default()).max(0.0)),
+        }
+    }
+
+    /// Returns how many calls can share this, each with something to use.
+    pub(super) fn max_calls(&self) -> usize {
+        let whole = [self.requests, self.total_tokens].into_iter().flatten().min();
+        let most = whole.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        // Below a hundredth of a cent nothing can be bought.
+        if self.cost_usd.is_some_and(|left| left < 0.000_1) { 0 } else { most }
+    }
+
+    /// Returns the share of each of `calls` calls that start together, so that they cannot exceed a limit
+    /// together.
+    #[must_use]
+    pub(super) fn share(&self, calls: usize) -> Self {
+        let calls = calls.max(1);
+        let part = |left: Option<u64>| left.map(|left| left / calls as u64);
+        Self {
+            requests: part(self.requests),
+            total_tokens: part(self.total_tokens),
+            tool_calls: part(self.tool_calls),
+            cost_usd: self.cost_usd.map(|left| left / calls as f64),
+        }
+    }
+
+    /// Adds what another call may use.
+    #[must_use]
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        let sum = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).reduce(u64::saturating_add);
+        Self {
+            requests: sum(self.requests, other.requests),
+            total_tokens: sum(self.total_tokens, other.total_tokens),
+            tool_calls: sum(self.tool_calls, other.tool_calls),
+            cost_usd: self.cost_usd.into_iter().chain(other.cost_usd).reduce(|one, other| one + other),
+        }
+    }
+
     /// Returns the limits of an agent's invocation.
     pub(super) fn invoke_limits(&self) -> InvokeLimits {
         let number = |rest: Option<u64>| rest.map(|rest| u32::try_from(rest).unwrap_or(u32::MAX));
@@ -173,5 +220,18 @@ mod tests {
         check(RunLimits { cost_usd: Some(0.75), ..none }, "Some(7) None None Some(0.25)");
         check(RunLimits { cost_usd: Some(0.5), ..none }, "limits.costUsd: 0.5");
         check(RunLimits { steps: Some(5), ..none }, "limits.steps: 5");
+    }
+
+    #[test]
+    fn calls_that_run_together_share_what_is_left() {
+        let left = Remaining { requests: Some(7), total_tokens: None, tool_calls: Some(1), cost_usd: Some(1.0) };
+        let share = left.share(2);
+        assert_eq!(
+            share,
+            Remaining { requests: Some(3), total_tokens: None, tool_calls: Some(0), cost_usd: Some(0.5) }
+        );
+        let rest = left.without(&share.plus(&share));
+        assert_eq!((rest.requests, rest.cost_usd, rest.max_calls()), (Some(1), Some(0.0), 0));
+        assert_eq!(Remaining::default().max_calls(), usize::MAX);
     }
 }

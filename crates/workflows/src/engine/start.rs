@@ -42,7 +42,7 @@ impl Drive {
     /// Starts steps. The inner error is the limit that is reached.
     pub(super) async fn start(&mut self, starts: Vec<Start>) -> Result<Result<(), String>, JobError> {
         let (now, mut prepared) = (now_millis(), Vec::new());
-        let mut places = MAX_CALLS.saturating_sub(self.calls.len());
+        let mut places = MAX_CALLS.saturating_sub(self.calls.len()).min(self.affordable_calls().await?);
         for start in starts {
             let Some(step) = self.workflow.step(&start.step_id).cloned() else { continue };
             if step.is_call() {
@@ -61,13 +61,15 @@ impl Drive {
             // All places are taken: the end of a call is the next event.
             return self.wait_for_call().await.map(Ok);
         }
+        let calls = prepared.iter().filter(|prepared| prepared.step.is_call()).count();
+        let reserved = self.reserved();
         let (chain, owner, jobs) = (self.chain.clone(), self.run.owner.clone(), self.job.jobs().clone());
         let stored = prepared.clone();
         let write = self.job.write(move |db| {
             Box::pin(async move {
                 let run_id = chain[0].clone();
                 let remaining = match Remaining::of(&store::used(db, &chain).await?) {
-                    Ok(remaining) => remaining,
+                    Ok(remaining) => remaining.without(&reserved).share(calls),
                     Err(limit) => return Ok(Err(limit)),
                 };
                 let mut too_many = Vec::new();
@@ -118,6 +120,28 @@ impl Drive {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Returns what the calls that run may use.
+    fn reserved(&self) -> Remaining {
+        self.reserved.values().fold(Remaining::default(), |sum, one| sum.plus(one))
+    }
+
+    /// Returns how many calls can start now beside those that run. While others run that may use all that
+    /// is left, none can; they give back what they do not use.
+    async fn affordable_calls(&self) -> Result<usize, JobError> {
+        if self.calls.is_empty() || self.reserved() == Remaining::default() {
+            // A single call always starts, or ends the run with the limit.
+            return Ok(self.left().await?.map_or(1, |left| left.max_calls().max(1)));
+        }
+        Ok(self.left().await?.map_or(0, |left| left.without(&self.reserved()).max_calls()))
+    }
+
+    /// Returns what is left of the limits; `None` if one is reached.
+    async fn left(&self) -> Result<Option<Remaining>, JobError> {
+        let chain = self.chain.clone();
+        let read = self.job.store().read(move |db| Box::pin(async move { store::used(db, &chain).await }));
+        Ok(Remaining::of(&read.await?).ok())
     }
 
     async fn wait_for_call(&mut self) -> Result<(), JobError> {

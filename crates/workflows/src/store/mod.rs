@@ -43,9 +43,16 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             sqlite: include_str!("../../migrations/sqlite/0002_waits_and_reminders.sql"),
             postgres: include_str!("../../migrations/postgres/0002_waits_and_reminders.sql"),
         },
+        Migration {
+            name: "stored definitions",
+            sqlite: include_str!("../../migrations/sqlite/0003_stored_definitions.sql"),
+            postgres: include_str!("../../migrations/postgres/0003_stored_definitions.sql"),
+        },
     ],
     tables: &[
         Table { name: "workflow_definitions", key: "workflow_id, version", owner: None },
+        Table { name: "stored_workflows", key: "id", owner: None },
+        Table { name: "stored_workflow_versions", key: "workflow_id, version", owner: None },
         Table { name: "workflow_runs", key: "id", owner: Some("owner") },
         Table { name: "workflow_steps", key: "run_id, path", owner: Some("owner") },
         Table { name: "workflow_tasks", key: "id", owner: Some("owner") },
@@ -55,7 +62,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
 };
 
 /// Reads JSON of a column.
-fn json<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+pub(crate) fn json<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|_| StoreError::Invalid("a row of a workflow is damaged"))
 }
 

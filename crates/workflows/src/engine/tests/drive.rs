@@ -228,3 +228,31 @@ async fn waiting_runs_have_no_task() {
     assert_eq!(tasks.len(), 20);
     assert!(store::tasks_for(&server.runs.store, &Caller::signed_in("eve"), "", 100).await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn calls_that_start_together_cannot_exceed_a_limit_together() {
+    let ask = |id: &str| json!([{ "id": id, "type": "agent", "agentId": "a", "prompt": "Hi" }]);
+    let steps =
+        json!([{ "id": "all", "type": "parallel", "branches": { "a": ask("a1"), "b": ask("b1"), "c": ask("c1") } }]);
+    let (server, id) = run(json!({ "id": "test", "limits": { "requests": 2 }, "steps": steps }), json!({})).await;
+    let detail = server.ended(&id).await;
+    assert_eq!(detail.run.used.requests, 2);
+    assert_eq!(detail.run.error.unwrap().message, "limits.requests: 2");
+    let shares: Vec<_> = server.host.shares.lock().clone();
+    assert_eq!(shares, [Some(1), Some(1)]);
+}
+
+#[tokio::test]
+async fn limits_of_an_administrator_replace_those_of_the_workflow() {
+    let steps = json!([{ "id": "pause", "type": "wait", "seconds": 1 }]);
+    let definition = json!({ "id": "test", "limits": { "requests": 2, "steps": 5 }, "steps": steps });
+    let server = Server::open("sqlite::memory:", vec![workflow(definition.clone())], None).await;
+    let check = async |role: &str, expected: Value| {
+        let caller = Caller { roles: vec![role.to_owned()], ..Caller::signed_in("ada") };
+        let request = serde_json::from_value(json!({ "limits": { "requests": 9 } })).unwrap();
+        let run = service::start(&server.runs, &caller, workflow(definition.clone()), request).await.unwrap();
+        assert_eq!(serde_json::to_value(run.limits).unwrap(), expected);
+    };
+    check("manager", json!({ "requests": 2, "steps": 5 })).await;
+    check("admin", json!({ "requests": 9, "steps": 5 })).await;
+}

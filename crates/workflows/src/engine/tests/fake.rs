@@ -25,6 +25,8 @@ pub(super) struct Fake {
     pub(super) workflows: Vec<Workflow>,
     /// The ids of steps that were called, in order.
     pub(super) calls: Mutex<Vec<String>>,
+    /// How many requests each agent could make.
+    pub(super) shares: Mutex<Vec<Option<u64>>>,
     /// A file to which each effect is appended, for tests that kill the process.
     pub(super) effects: Option<PathBuf>,
 }
@@ -51,6 +53,9 @@ impl StepHost for Fake {
         }
         let (input, key) = (call.input.clone(), call.key.clone());
         let is_agent = matches!(call.step.kind, StepKind::Agent(_));
+        if is_agent {
+            self.shares.lock().push(call.remaining.requests);
+        }
         async move {
             if let Some(ms) = input["sleepMs"].as_u64() {
                 tokio::time::sleep(Duration::from_millis(ms)).await;
@@ -88,7 +93,7 @@ impl Server {
         let store = Schema::new(TABLES).open(url, "", Duration::ZERO).await.unwrap();
         let jobs = Jobs::new(store.clone());
         let workers = Workers::new(jobs.clone());
-        let host = Arc::new(Fake { workflows, calls: Mutex::default(), effects });
+        let host = Arc::new(Fake { workflows, calls: Mutex::default(), shares: Mutex::default(), effects });
         workers.add(handler(host.clone()));
         workers.add(crate::engine::match_handler(host.clone()));
         workers.start();

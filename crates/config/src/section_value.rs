@@ -1,0 +1,118 @@
+//! Checks a section that is not written in the config but stored elsewhere, beside a config that is in
+//! use. The same checks apply; positions are JSON pointers.
+
+use crate::config::Config;
+use crate::diagnostic::Severity;
+use crate::language::Language;
+use crate::section::{Context, DeclaredIds};
+use crate::section_type::{Section, SectionProblems};
+use crate::shape::{Shape, decode};
+use crate::source::{MapEntry, Node, NodeKind, Report, Span};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The number of problems that are kept.
+const KEPT: usize = 100;
+
+/// A problem of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ValueProblem {
+    /// The place, as a JSON pointer.
+    pub path: String,
+    /// The problem, in one sentence without a full stop.
+    pub message: String,
+    /// How to solve it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl Language {
+    /// Reads a section from a value, as if it stood in the config.
+    ///
+    /// # Errors
+    /// What is wrong with it, at most 100 problems.
+    pub fn read_section_value<S: Section>(&self, config: &Config, value: &Value) -> Result<S, Vec<ValueProblem>> {
+        let mut pointers = Vec::new();
+        let node = node(value, String::new(), &mut pointers);
+        let nowhere = Span::default();
+        let connections =
+            config.connections.values().map(|known| (known.id.as_str(), json!({ "type": known.kind.name() })));
+        let connections: Vec<_> = connections.map(|(id, entry)| (id, Node::from_value(&entry, nowhere))).collect();
+        let agents = config.agents.values().map(|agent| (agent.id.as_str(), agent_entry(agent)));
+        let agents: Vec<_> = agents.map(|(id, entry)| (id, Node::from_value(&entry, nowhere))).collect();
+        let null = Node { at: nowhere, kind: NodeKind::Null };
+        let mut report = Report::keeping(KEPT);
+        let environment = HashMap::<String, String>::new();
+        let mut context = Context {
+            report: &mut report,
+            language: self,
+            env: &environment,
+            folder: None,
+            connections: declared(&connections),
+            agents: declared(&agents),
+            endpoints: config.endpoints.keys().map(|id| (id.as_str(), &null)).collect(),
+            pages: DeclaredIds::new(),
+            is_embedded: false,
+            has_site_users: false,
+        };
+        let section =
+            Shape::root(&self.schema).property(S::KEY).and_then(|shape| decode::<S>(&node, shape, context.report));
+        if let Some(section) = &section {
+            section.check(&mut SectionProblems::new(&node, &mut context));
+            if !context.report.has_errors() {
+                section.check_with_config(config, &mut SectionProblems::new(&node, &mut context));
+            }
+        }
+        match section.filter(|_| !report.has_errors()) {
+            Some(section) => Ok(section),
+            None => Err(problems(report, &pointers)),
+        }
+    }
+}
+
+fn declared<'n>(entries: &'n [(&'n str, Node)]) -> DeclaredIds<'n> {
+    entries.iter().map(|(id, entry)| (*id, entry)).collect()
+}
+
+/// Returns what checks read of an agent: the models that it may use.
+fn agent_entry(agent: &crate::Agent) -> Value {
+    let fallbacks: Vec<_> = agent.fallback_models.iter().map(|model| json!(model.model)).collect();
+    json!({ "id": agent.id, "properties": { "model": agent.model, "fallbackModels": fallbacks } })
+}
+
+/// Converts a value to a tree in which the line of each position is the number of a pointer, from 1.
+fn node(value: &Value, pointer: String, pointers: &mut Vec<String>) -> Node {
+    let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+    pointers.push(pointer.clone());
+    let line = u32::try_from(pointers.len()).unwrap_or(u32::MAX);
+    let at = Span { file: 0, line, column: 1, width: 1 };
+    let kind = match value {
+        Value::Null => NodeKind::Null,
+        Value::Bool(value) => NodeKind::Bool(*value),
+        Value::Number(number) => NodeKind::Number(number.clone()),
+        Value::String(text) => NodeKind::Text(text.clone()),
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            NodeKind::List(items.map(|(index, item)| node(item, format!("{pointer}/{index}"), pointers)).collect())
+        }
+        Value::Object(fields) => {
+            let entry = |(key, value): (&String, &Value)| {
+                let value = node(value, format!("{pointer}/{}", escaped(key)), pointers);
+                MapEntry { key: key.clone(), key_at: value.at, value }
+            };
+            NodeKind::Map(fields.iter().map(entry).collect())
+        }
+    };
+    Node { at, kind }
+}
+
+fn problems(report: Report, pointers: &[String]) -> Vec<ValueProblem> {
+    let errors = report.into_diagnostics().into_iter().filter(|problem| problem.severity == Severity::Error);
+    let problem = |found: crate::Diagnostic| {
+        let place = (found.line as usize).checked_sub(1).and_then(|index| pointers.get(index));
+        ValueProblem { path: place.cloned().unwrap_or_default(), message: found.message, help: found.help }
+    };
+    errors.map(problem).collect()
+}

@@ -1,0 +1,84 @@
+//! Definitions that are stored over the API, beside those of the config: versions in the database,
+//! checked as the config is, and added to it. A workflow of the config takes precedence.
+
+mod rights;
+mod routes;
+mod save;
+mod table;
+
+pub(crate) use routes::routes;
+pub(crate) use table::{StoredWorkflow, list, version};
+
+use crate::definition::{StepKind, TriggerKind, Workflow, Workflows};
+use config::{AccessRule, Config, Section};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use settings::Text;
+
+/// Who may store definitions of workflows over the API, beside administrators. Their definitions say
+/// with `runAs` which of their own roles the steps have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct WorkflowEditors {
+    /// The roles.
+    #[schemars(length(min = 1))]
+    pub(crate) roles: Vec<Text>,
+}
+
+impl Section for WorkflowEditors {
+    const KEY: &'static str = "workflowEditors";
+
+    fn roles(&self) -> Vec<&str> {
+        self.roles.iter().map(|role| role.0.as_str()).collect()
+    }
+
+    fn access_rules(&self) -> Vec<&AccessRule> {
+        Vec::new()
+    }
+}
+
+/// Adds the stored definitions to a config that it does not contradict.
+pub(crate) fn with_stored(mut config: Config, stored: &[StoredWorkflow]) -> Config {
+    let mut all = config.section::<Workflows>().cloned().unwrap_or_default();
+    for row in stored.iter().filter(|row| row.is_enabled) {
+        match usable(row, &all, &config) {
+            Ok(workflow) => all.0.push(workflow),
+            Err(why) => tracing::warn!(workflow = row.id, why, "skipped a stored workflow"),
+        }
+    }
+    if !all.0.is_empty() {
+        config.set_section(all);
+    }
+    config
+}
+
+/// Returns the workflow, if the config allows it. Whatever else can be wrong was checked when it was
+/// stored; a run that meets it fails with the cause.
+fn usable(row: &StoredWorkflow, all: &Workflows, config: &Config) -> Result<Workflow, String> {
+    if all.get(&row.id).is_some() {
+        return Err(format!("the config has a workflow `{}`, too", row.id));
+    }
+    let workflow: Workflow =
+        serde_json::from_value(row.definition.clone()).map_err(|_| "it cannot be read any more".to_owned())?;
+    let mut missing = None;
+    workflow.for_each_step(&mut |step| {
+        let (what, id, is_there) = match &step.kind {
+            StepKind::Agent(step) => ("agent", &step.agent_id.0, config.agents.contains_key(&step.agent_id.0)),
+            StepKind::Tool(step) => ("agent", &step.agent_id.0, config.agents.contains_key(&step.agent_id.0)),
+            StepKind::Endpoint(step) => {
+                ("endpoint", &step.endpoint_id.0, config.endpoints.contains_key(&step.endpoint_id.0))
+            }
+            _ => return,
+        };
+        if !is_there {
+            missing = Some(format!("there is no {what} `{id}` any more"));
+        }
+    });
+    for trigger in &workflow.triggers {
+        if let TriggerKind::Webhook(webhook) = &trigger.kind
+            && !config.connections.contains_key(&webhook.connection_id.0)
+        {
+            missing = Some(format!("there is no connection `{}` any more", webhook.connection_id.0));
+        }
+    }
+    missing.map_or(Ok(workflow), Err)
+}

@@ -1,0 +1,48 @@
+//! Who may store definitions, and with which rights these run.
+
+use super::WorkflowEditors;
+use crate::definition::Workflow;
+use chat::Caller;
+use config::{Config, ValueProblem};
+use settings::Text;
+use web::admin::is_admin;
+use wire::UserError;
+
+/// Checks that a caller may read and change stored definitions.
+///
+/// # Errors
+/// 404, as for everything that a caller may not see.
+pub(super) fn check_editor(config: &Config, caller: &Caller) -> Result<(), UserError> {
+    let editors = config.section::<WorkflowEditors>().map_or(&[][..], |editors| &editors.roles);
+    let is_editor = caller.is_authenticated && editors.iter().any(|role| caller.roles.contains(&role.0));
+    if is_editor || is_admin(caller) { Ok(()) } else { Err(UserError::not_found()) }
+}
+
+/// Returns what is wrong with the rights of a definition: the steps of a workflow by somebody who is no
+/// administrator have the author's roles at most, whoever starts it.
+pub(super) fn problems(workflow: &Workflow, caller: &Caller) -> Vec<ValueProblem> {
+    if is_admin(caller) {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    let mut check = |path: String, roles: &[Text]| {
+        for (index, role) in roles.iter().enumerate().filter(|(_, role)| !caller.roles.contains(&role.0)) {
+            let message = format!("you do not have the role `{}`, so your workflow cannot run with it", role.0);
+            problems.push(ValueProblem { path: format!("{path}/{index}"), message, help: None });
+        }
+    };
+    if let Some(run_as) = &workflow.run_as {
+        check("/runAs/roles".to_owned(), &run_as.roles);
+    }
+    for (index, trigger) in workflow.triggers.iter().enumerate() {
+        if let Some(run_as) = &trigger.run_as {
+            check(format!("/triggers/{index}/runAs/roles"), &run_as.roles);
+        }
+    }
+    if workflow.run_as.is_none() {
+        let help = Some("name roles of yours: `\"runAs\": { \"roles\": [\"clerk\"] }`".to_owned());
+        let message = "this does not say with which rights the steps run".to_owned();
+        problems.push(ValueProblem { path: String::new(), message, help });
+    }
+    problems
+}

@@ -1,0 +1,187 @@
+//! The routes for stored definitions.
+
+use super::table::{self, StoredVersion};
+use super::{StoredWorkflow, rights, save};
+use crate::definition::Workflows;
+use auth::password::KeyScope;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::response::NoContent;
+use axum::{Extension, Json};
+use capability::Context;
+use chat::Caller;
+use config::ValueProblem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use web::admin::from_store_error;
+use web::openapi::{Access, ApiRouter, Created, Tag};
+use web::{HttpError, json_error};
+use wire::UserError;
+
+/// The group in the OpenAPI document.
+const DEFINITIONS: Tag = Tag {
+    name: "workflow definitions",
+    description: "Definitions of workflows that are stored beside those of the config. For administrators, and for the roles that the config names in `workflowEditors`. Scope `endpoints`.",
+    access: Access::Users { scope: Some(KeyScope::Endpoints) },
+};
+
+/// Returns the routes.
+pub(crate) fn routes(context: Context) -> ApiRouter {
+    ApiRouter::new(&DEFINITIONS)
+        .get("/api/workflows/definitions", list, "List the stored definitions")
+        .post("/api/workflows/definitions", add, "Store a definition")
+        .post("/api/workflows/definitions/check", check, "Check a definition without storing it")
+        .get("/api/workflows/definitions/{id}", show, "Get a stored definition with its versions")
+        .put("/api/workflows/definitions/{id}", change, "Store a new version of a definition")
+        .delete("/api/workflows/definitions/{id}", remove, "Delete a stored definition")
+        .map(|router| router.with_state(context))
+}
+
+/// The body that stores a new definition.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewDefinition {
+    /// The definition, as it would stand in the section `workflows` of the config.
+    definition: Map<String, Value>,
+    /// Whether it can be started and its triggers work. Default: true.
+    #[serde(default = "yes")]
+    enabled: bool,
+}
+
+/// The body that changes a definition.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ChangedDefinition {
+    /// The version that the change is based on.
+    version: i64,
+    /// The definition.
+    definition: Map<String, Value>,
+    /// Whether it can be started and its triggers work. Default: true.
+    #[serde(default = "yes")]
+    enabled: bool,
+}
+
+/// The body that checks a definition.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CheckedDefinition {
+    /// The definition.
+    definition: Map<String, Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What is wrong with a definition.
+#[derive(Serialize, JsonSchema)]
+struct Problems {
+    /// The problems; none if it can be stored.
+    problems: Vec<ValueProblem>,
+}
+
+/// A stored definition, and whether it is in use.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Definition {
+    #[serde(flatten)]
+    stored: StoredWorkflow,
+    /// Whether it is in use: it is enabled, and the config has everything that it needs and no
+    /// workflow with the same id.
+    is_in_use: bool,
+}
+
+/// The stored definitions.
+#[derive(Serialize, JsonSchema)]
+struct Definitions {
+    items: Vec<Definition>,
+}
+
+/// A stored definition with its versions.
+#[derive(Serialize, JsonSchema)]
+struct DefinitionDetail {
+    #[serde(flatten)]
+    definition: Definition,
+    /// The newest versions, newest first, at most 50.
+    versions: Vec<StoredVersion>,
+}
+
+fn definition(context: &Context, stored: StoredWorkflow) -> Definition {
+    let config = context.current.config();
+    let used = config.section::<Workflows>().and_then(|all| all.get(&stored.id));
+    let written = serde_json::from_value(stored.definition.clone()).ok();
+    let is_in_use = stored.is_enabled && used.is_some() && used == written.as_ref();
+    Definition { stored, is_in_use }
+}
+
+/// Checks the rights of a caller, before anything else.
+fn editor(context: &Context, caller: &Caller) -> Result<(), HttpError> {
+    Ok(rights::check_editor(&context.current.config(), caller)?)
+}
+
+async fn list(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<Definitions>, HttpError> {
+    editor(&context, &caller)?;
+    let items = table::list(&context.store).await.map_err(from_store_error)?;
+    Ok(Json(Definitions { items: items.into_iter().map(|stored| definition(&context, stored)).collect() }))
+}
+
+async fn show(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<DefinitionDetail>, HttpError> {
+    editor(&context, &caller)?;
+    let stored = table::find(&context.store, &id).await.map_err(from_store_error)?;
+    let stored = stored.ok_or_else(UserError::not_found)?;
+    let versions = table::versions(&context.store, &id).await.map_err(from_store_error)?;
+    Ok(Json(DefinitionDetail { definition: definition(&context, stored), versions }))
+}
+
+async fn add(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    sent: Result<Json<NewDefinition>, JsonRejection>,
+) -> Result<Created<Definition>, HttpError> {
+    editor(&context, &caller)?;
+    let Json(NewDefinition { definition: written, enabled }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let stored = save::save(&context, &caller, None, Value::Object(written), enabled).await?;
+    Ok(Created(definition(&context, stored)))
+}
+
+async fn change(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    sent: Result<Json<ChangedDefinition>, JsonRejection>,
+) -> Result<Json<Definition>, HttpError> {
+    editor(&context, &caller)?;
+    let sent = sent.map_err(|rejection| json_error(&rejection))?;
+    let Json(ChangedDefinition { version, definition: written, enabled }) = sent;
+    let stored = save::save(&context, &caller, Some((id, version)), Value::Object(written), enabled).await?;
+    Ok(Json(definition(&context, stored)))
+}
+
+async fn check(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    sent: Result<Json<CheckedDefinition>, JsonRejection>,
+) -> Result<Json<Problems>, HttpError> {
+    editor(&context, &caller)?;
+    let Json(CheckedDefinition { definition }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let problems = save::check(&context, &caller, Value::Object(definition)).await.err().unwrap_or_default();
+    Ok(Json(Problems { problems }))
+}
+
+async fn remove(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<NoContent, HttpError> {
+    editor(&context, &caller)?;
+    save::delete(&context, &caller, &id).await?;
+    Ok(NoContent)
+}
