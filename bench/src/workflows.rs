@@ -51,7 +51,7 @@ fn config_text() -> String {
     "auth: { mode: proxy, publicUrls: ['https://bench.test'], trustedProxies: ['127.0.0.0/8'] }
 connections:
   - { id: demo, type: Demo }
-  - { id: sender, type: Webhook, properties: { scheme: bearer, secrets: [{ _secret: BENCH_KEY }] } }
+  - { id: sender, type: Webhook, properties: { scheme: Bearer, secrets: [{ _secret: BENCH_KEY }] } }
 agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: demo } }]
 pages: [{ id: page, blocks: [] }]
 api: [{ id: nothing, routine: [{ ':return': { n: { _payload: n } } }] }]
@@ -63,7 +63,7 @@ workflows:
   - { id: one, steps: [{ id: call, type: endpoint, endpointId: nothing }] }
   - { id: ask, steps: [{ id: person, type: human, title: 'OK?', roles: [manager] }] }
   - id: hook
-    runAs: { roles: [] }
+    runAs: { roles: [worker] }
     steps: [{ id: call, type: endpoint, endpointId: nothing }]
     triggers: [{ id: hook, type: webhook, connectionId: sender }]
 limits: { connectionsPerAddress: 7000 }
