@@ -7,6 +7,7 @@ mod growth;
 mod load;
 mod process;
 mod upstream;
+mod workflows;
 
 use anyhow::{Context, Result};
 use load::{Load, LoadCost};
@@ -34,6 +35,11 @@ async fn main() -> Result<()> {
             let database = std::env::args().nth(2).context(usage)?;
             let conversations = std::env::args().nth(3).and_then(|count| count.parse().ok()).context(usage)?;
             admin::fill(&PathBuf::from(database), conversations)
+        }
+        Some("workflows") => {
+            let binary = std::env::args().nth(2).context("usage: bench workflows BINARY [--small]")?;
+            let is_small = std::env::args().any(|word| word == "--small");
+            workflows::measure(&PathBuf::from(binary), is_small).await
         }
         Some(binary) => compare(PathBuf::from(binary)).await,
         None => anyhow::bail!("usage: bench BINARY"),

@@ -26,9 +26,21 @@ pub(crate) async fn product(binary: &Path, folder: &Path, upstream: &str) -> Res
 
 /// Starts the product with this config, on a new database in `folder`.
 pub(crate) async fn serve(binary: &Path, config: &Path, folder: &Path) -> Result<MeasuredServer> {
-    let database = format!("sqlite://{}", folder.join("bench.db").display());
+    serve_on(binary, config, folder, None, &[]).await
+}
+
+/// As [`serve`], on this database if there is one, with these environment variables.
+pub(crate) async fn serve_on(
+    binary: &Path,
+    config: &Path,
+    folder: &Path,
+    database: Option<&str>,
+    variables: &[(&str, &str)],
+) -> Result<MeasuredServer> {
+    let file = format!("sqlite://{}", folder.join("bench.db").display());
     let mut command = Command::new(binary);
-    command.arg("serve").arg("--config").arg(config).args(["--addr", "127.0.0.1:0", "--database", &database]);
+    command.arg("serve").arg("--config").arg(config).args(["--addr", "127.0.0.1:0", "--database"]);
+    command.arg(database.unwrap_or(&file)).envs(variables.iter().copied());
     start(command).await
 }
 

@@ -16,7 +16,7 @@ admin_console ► agent auth capability chat config contract custom_agents jobs 
 agent ► contract schemas settings
 app ► chat markdown_stream operators sse wire
 auth ► chat config egress endpoints offload store wire
-bench ► sse
+bench ► sse test_postgres
 capability ► chat config contract jobs operators store web
 chat ► agent contract faults jobs settings store wire
 client ► sse wire

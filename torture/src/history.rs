@@ -33,6 +33,8 @@ pub(crate) enum Op {
     Imported { conversation: String },
     /// The remote addresses of the server's connections at one moment.
     Reached { addresses: Vec<SocketAddr> },
+    /// A run of a workflow was acknowledged (`started`), or seen in its last state.
+    WorkflowRun { tag: String, state: String },
     /// The server was killed, or an injected fault ended it.
     Killed,
     /// The server started to listen.

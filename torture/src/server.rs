@@ -44,6 +44,8 @@ pub(crate) struct Setup {
     pub(crate) has_titles: bool,
     /// Whether the agent has an MCP server, which runs as a child process of the server.
     pub(crate) has_peer: bool,
+    /// The section `workflows` of the config, or nothing.
+    pub(crate) workflows: &'static str,
 }
 
 /// Authentication by a header of a trusted proxy.
@@ -72,7 +74,7 @@ impl Setup {
     }
 
     fn config(&self) -> Result<String> {
-        let Self { model, ledger, gated, limits, auth, .. } = self;
+        let Self { model, ledger, gated, limits, auth, workflows, .. } = self;
         let (peer, mcp) = match self.has_peer {
             true => (peer::connection_yaml(&self.folder)?, "    mcp: [peer]\n"),
             false => (String::new(), ""),
@@ -102,7 +104,8 @@ impl Setup {
              \x20 - {{ id: me, routine: [{{ \":return\": {{ _user: true }} }}] }}\n\
              pages:\n  - {{ id: page, blocks: [] }}\n\
              auth: {{ {auth} }}\n\
-             limits: {{ connectionsPerAddress: 7000, runsPerUser: 2000{limits} }}\n"
+             limits: {{ connectionsPerAddress: 7000, runsPerUser: 2000{limits} }}\n\
+             {workflows}"
         ))
     }
 
@@ -221,6 +224,12 @@ impl Server {
         self.child.wait().await?;
         history.add(Op::Killed);
         Ok(())
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+        let id = Pid::from_raw(self.id()?.cast_signed()).context("the server has an id")?;
+        Ok(kill_process(id, signal)?)
     }
 
     /// Stops it with SIGTERM and checks its exit status.

@@ -21,6 +21,16 @@ pub(crate) fn admin(shell: &Shell) -> Result<()> {
     step("measure", || Ok(cmd!(shell, "target/release/bench admin target/release/chatwright").run()?))
 }
 
+/// Measures workflows, queued runs, webhooks and the queue, on SQLite and PostgreSQL.
+pub(crate) fn workflows(shell: &Shell) -> Result<()> {
+    build::run(shell, Profile::Release)?;
+    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
+    step("measure workflows", || Ok(cmd!(shell, "target/release/bench workflows target/release/chatwright").run()?))?;
+    step("measure the queue", || {
+        Ok(cargo(shell).args(["run", "--release", "--package", "jobs", "--example", "queue_bench"]).run()?)
+    })
+}
+
 /// Measures the page of the release build in the browser.
 pub(crate) fn page(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Release)?;

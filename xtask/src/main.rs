@@ -65,6 +65,9 @@ enum Command {
     Test,
     /// Measure the cost of a turn, compared with a minimal server on the same machine.
     Bench {
+        /// Measure workflows and the queue of background work instead.
+        #[arg(value_parser = ["workflows"])]
+        subject: Option<String>,
         /// Measure the page in the browser instead.
         #[arg(long)]
         ui: bool,
@@ -130,6 +133,7 @@ fn run(command: Command) -> Result<()> {
         Command::Test => test::run(&shell),
         Command::Bench { ui: true, .. } => bench::page(&shell),
         Command::Bench { admin: true, .. } => bench::admin(&shell),
+        Command::Bench { subject: Some(_), .. } => bench::workflows(&shell),
         Command::Bench { .. } => bench::run(&shell),
         Command::Torture { release, fuzz, arguments } => torture::run(&shell, release, fuzz, &arguments),
         Command::Fuzz { seconds, target } => fuzz::run(&shell, seconds, target.as_deref()),

@@ -125,7 +125,7 @@ enum ToolStrategyWord {
 struct Pipeline {
     /// The names of tools. The model must call each of them once, in this order, and then answers. A
     /// call that fails is made again; one that the user denies ends the pipeline.
-    #[schemars(length(min = 1, max = 100), inner(regex(pattern = settings::pattern::TOOL_NAME)))]
+    #[schemars(length(min = 1), inner(regex(pattern = settings::pattern::TOOL_NAME)))]
     pipeline: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use crate::router::router;
 /// and that of one of the caller.
 pub(super) type RouteCase = fn(&str, &str, &str) -> TestRequest;
 
-pub(super) const ROUTES: [(&str, RouteCase); 16] = [
+pub(super) const ROUTES: [(&str, RouteCase); 17] = [
     ("a page", |kind, _, _| get(format!("/p_{kind}"))),
     ("a page's definition", |kind, _, _| post("/ui/page".to_owned(), json!({ "id": format!("p_{kind}") }))),
     ("a message on a page", |kind, new, _| send(&format!("p_{kind}"), "a_open", new, "Hello")),
@@ -27,6 +27,9 @@ pub(super) const ROUTES: [(&str, RouteCase); 16] = [
             "/api/runs/invoke".to_owned(),
             json!({ "agent_name": format!("a_{kind}"), "input": { "prompt": "Hello" } }),
         )
+    }),
+    ("an agent run by a program", |kind, _, _| {
+        post("/api/runs".to_owned(), json!({ "agent_name": format!("a_{kind}"), "input": { "prompt": "Hello" } }))
     }),
     ("an endpoint", |kind, _, _| post(format!("/api/endpoints/p_open/e_{kind}"), json!({}))),
 ];

@@ -17,6 +17,7 @@ mod soak;
 mod sockets;
 mod storage;
 mod sweep;
+mod workflows;
 
 use crate::scenario::Scenario;
 
@@ -55,5 +56,7 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "long-conversation", run: |options| Box::pin(long::long_conversation(options)) },
     Scenario { name: "sign-ins", run: |options| Box::pin(sign_ins::sign_ins(options)) },
     Scenario { name: "replicas", run: |options| Box::pin(replicas::replicas(options)) },
+    Scenario { name: "workflows", run: |options| Box::pin(workflows::kill_sqlite(options)) },
+    Scenario { name: "workflow-replicas", run: |options| Box::pin(workflows::replicas(options)) },
     Scenario { name: "soak", run: |options| Box::pin(soak::soak(options)) },
 ];

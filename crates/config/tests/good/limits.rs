@@ -32,6 +32,9 @@ fn limits_have_defaults() {
             simple: 30s,
             complex: 300s,
             batch: 1800s,
+            simple_bytes: 536870912,
+            complex_bytes: 2147483648,
+            batch_bytes: 4294967296,
         },
     }
     ");
