@@ -34,7 +34,9 @@ async function newestRun(page: Page): Promise<void> {
   await page.getByRole("row").nth(1).getByRole("link").first().click();
 }
 
-test("a webhook starts a run, a person fills in its form on a phone, and it ends", async ({ page }) => {
+test("a webhook starts a run, a person fills in its form on a phone, and it ends", async ({ page, console }) => {
+  // The server refuses what the form does not know.
+  console.expect(/status of 422/);
   test.setTimeout(120_000);
   expect((await page.request.post("/api/endpoints/orders/repair", { data: {} })).ok()).toBe(true);
   await page.setViewportSize(PHONE);
@@ -91,7 +93,8 @@ test("a webhook starts a run, a person fills in its form on a phone, and it ends
   await picture(page, "console-run-dark");
 });
 
-test("approvals and choices are answered by keyboard, and the list of conversations points to them", async ({ page }) => {
+test("approvals and choices are answered by keyboard, and the list of conversations points to them", async ({ page, console }) => {
+  console.expect(/status of 409/);
   expect((await page.request.post("/api/workflows/holiday/runs", { data: {} })).status()).toBe(201);
   await page.setViewportSize(WIDE);
   await visit(page, "/");
