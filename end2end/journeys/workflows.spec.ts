@@ -38,7 +38,7 @@ test("a webhook starts a run, a person fills in its form on a phone, and it ends
   // The server refuses what the form does not know.
   console.expect(/status of 422/);
   test.setTimeout(120_000);
-  expect((await page.request.post("/api/endpoints/orders/repair", { data: {} })).ok()).toBe(true);
+  expect((await page.request.post("/api/endpoints/runs/repair", { data: {} })).ok()).toBe(true);
   await page.setViewportSize(PHONE);
   await visit(page, "/tasks");
   await expect(page.getByText("Nothing waits for you.")).toBeVisible();
@@ -147,7 +147,7 @@ test("a user starts a run with a form, and retries a step that has failed", asyn
   await expect(page.getByRole("button", { name: "Retry from here" })).toBeVisible();
   await accessible(page);
   await picture(page, "runs-failed");
-  expect((await page.request.post("/api/endpoints/orders/repair", { data: {} })).ok()).toBe(true);
+  expect((await page.request.post("/api/endpoints/runs/repair", { data: {} })).ok()).toBe(true);
   await page.getByRole("button", { name: "Retry the failed steps" }).click();
   await expect(graph.getByRole("button", { name: /^post.*Done/ })).toBeVisible({ timeout: 30_000 });
   await page.emulateMedia({ colorScheme: "dark" });
