@@ -303,3 +303,90 @@ fn boxes(described: &Described, options: &[FormOption], entry: &str) -> AnyView 
     };
     options.iter().enumerate().map(option).collect_view().into_any()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::TaskState;
+    use serde_json::json;
+
+    fn task(ask: Ask, form: Value) -> TaskRow {
+        TaskRow {
+            id: "t1".to_owned(),
+            run_id: "r1".to_owned(),
+            path: "ask".to_owned(),
+            owner: "ada".to_owned(),
+            workflow_id: "order".to_owned(),
+            ask,
+            title: "Fine <b>?".to_owned(),
+            details: Value::Null,
+            choices: vec!["Bob".to_owned(), "Carol".to_owned()],
+            form: Some(form),
+            state: TaskState::Open,
+            answer: None,
+            answered_by: None,
+            created_at: 0,
+            due_at: None,
+        }
+    }
+
+    fn sent(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn form() -> Value {
+        json!({ "required": ["boxes"], "properties": {
+            "boxes": { "type": "integer" },
+            "note": { "type": "string", "format": "multiline" },
+            "extras": { "type": "array", "items": { "enum": ["gift", "insurance"] } },
+        } })
+    }
+
+    #[test]
+    fn entries_become_an_answer() {
+        let check = |ask: Ask, pairs: &[(&str, &str)], expected: Value| {
+            let (answer, _) = read(&task(ask, form()), &sent(pairs)).unwrap();
+            let Answer { approved, choice, values, comment } = answer;
+            assert_eq!(json!([approved, choice, values, comment]), expected, "{pairs:?}");
+        };
+        check(Ask::Approve, &[("approved", "true"), ("comment", "")], json!([true, null, null, null]));
+        check(Ask::Approve, &[("approved", "false"), ("comment", "No.")], json!([false, null, null, "No."]));
+        check(Ask::Choose, &[("choice", "Bob")], json!([null, "Bob", null, null]));
+        check(
+            Ask::Form,
+            &[("field0", "3"), ("field1", "a\r\nb"), ("field2", "0"), ("field2", "1")],
+            json!([null, null, { "boxes": 3, "note": "a\nb", "extras": ["gift", "insurance"] }, null]),
+        );
+    }
+
+    #[test]
+    fn what_was_entered_stays_beside_its_problem() {
+        let task = task(Ask::Form, form());
+        let entered =
+            read(&task, &sent(&[("field0", "many"), ("field1", "</textarea>"), ("field2", "1")])).unwrap_err();
+        let html = task_card(&task, &entered, true).to_html().replace("<!>", "");
+        for expected in [
+            r#"<h2>Fine &lt;b&gt;?</h2>"#,
+            r#"value="many""#,
+            r#"aria-invalid="true""#,
+            "Enter a whole number.",
+            "&lt;/textarea&gt;",
+            r#"name="field2" value="1" checked"#,
+        ] {
+            assert!(html.contains(expected), "{expected}: {html}");
+        }
+        assert!(!task_card(&task, &entered, false).to_html().contains("<form"));
+    }
+
+    #[test]
+    fn errors_of_the_server_are_shown_beside_their_field() {
+        let task = task(Ask::Form, form());
+        let check = |path: &str, fields: &[usize], problem: Option<&str>| {
+            let entered = Entered::default().with_error(&task, &UserError::invalid(path, "No."));
+            let found: Vec<_> = entered.problems.iter().map(|(field, _)| *field).collect();
+            assert_eq!((found.as_slice(), entered.problem.as_deref()), (fields, problem), "{path}");
+        };
+        check("/values/note", &[1], None);
+        check("/comment", &[], Some("No."));
+    }
+}

@@ -147,7 +147,7 @@ fn about(step: &Step) -> String {
     let about = match (&step.kind, named) {
         (_, Some(name)) => name.to_owned(),
         (StepKind::Human(_), None) => "approve".to_owned(),
-        (StepKind::Loop(repeated), None) => format!("at most {} times", repeated.max),
+        (StepKind::Loop(repeated), None) => format!("up to {}", repeated.max),
         (StepKind::Wait(wait), None) => wait.seconds.map(|seconds| format!("{seconds} s")).unwrap_or_default(),
         _ => String::new(),
     };

@@ -106,7 +106,7 @@ fn nodes_say_what_they_are_about() {
       ask human approve [then]
       rejected if  []
         refuse return  [then]
-    each loop at most 9 times []
+    each loop up to 9 []
       line agent reader [each]
     post endpoint post []
       told fail  [on error]
