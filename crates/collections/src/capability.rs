@@ -6,8 +6,8 @@ use crate::tools;
 use ::capability::{AgentTools, Capability, Definition};
 use anyhow::anyhow;
 use config::{Config, SectionType};
-use store::Store;
 use std::sync::Arc;
+use store::Store;
 
 /// The capability.
 pub const DEFINITION: Definition = Definition {

@@ -98,7 +98,8 @@ impl Filter {
         let mut left = MAX_CONDITIONS;
         let read = conditions.iter().map(|condition| {
             let condition = Condition::deserialize(condition).map_err(|_| {
-                "A condition is {\"field\", \"op\", \"value\"}, {\"any\": […]}, {\"all\": […]} or {\"not\": …}.".to_owned()
+                "A condition is {\"field\", \"op\", \"value\"}, {\"any\": […]}, {\"all\": […]} or {\"not\": …}."
+                    .to_owned()
             })?;
             convert(condition, 1, &mut left)
         });
@@ -147,12 +148,14 @@ impl Comparison {
             (Operator::Exists, Value::Bool(true) | Value::Null) => return Ok(Filter::Exists(field)),
             (Operator::Exists, _) => return Err(format!("`{field}`: `exists` needs true or false.")),
             (Operator::In, Value::Array(items)) if items.len() <= MAX_CONDITIONS => {
-                let tests = items.iter().map(|item| {
-                    Comparison { field: field.clone(), op: Operator::Eq, value: item.clone() }.filter()
-                });
+                let tests = items
+                    .iter()
+                    .map(|item| Comparison { field: field.clone(), op: Operator::Eq, value: item.clone() }.filter());
                 return Ok(Filter::Any(tests.collect::<Result<_, _>>()?));
             }
-            (Operator::In, _) => return Err(format!("`{field}`: `in` needs a list of at most {MAX_CONDITIONS} values.")),
+            (Operator::In, _) => {
+                return Err(format!("`{field}`: `in` needs a list of at most {MAX_CONDITIONS} values."));
+            }
             (Operator::Ne, _) => return Ok(not(Filter::Value(field.clone(), Test::Equals(scalar()?)))),
             (Operator::Eq, _) => Test::Equals(scalar()?),
             (Operator::Gt, _) => Test::Greater(ordered()?),

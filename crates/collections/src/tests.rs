@@ -186,7 +186,15 @@ async fn orders_sums_and_facets_are_the_same_in_each_database() {
     }
     assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
     let lines = seen[0].as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-    insta::assert_snapshot!(lines, @"");
+    insta::assert_snapshot!(lines, @r#"
+    ["b","ä",null,null]
+    ["b","B",null,null]
+    [0.2,2,10,"free"]
+    [{"count":2,"group":{"kind":"x"},"sum(price)":2.1,"avg(price)":1.05,"max(price)":2,"count(price)":2},{"count":2,"group":{"kind":"y"},"sum(price)":0.2,"avg(price)":0.2,"max(price)":0.2,"count(price)":1},{"count":1,"group":{"kind":true},"sum(price)":10,"avg(price)":10,"max(price)":10,"count(price)":1}]
+    [{"count":5,"sum(price)":12.3,"avg(price)":3.075,"max(price)":10,"count(price)":4}]
+    [{"value":"red","count":2},{"value":"blue","count":1}]
+    [{"value":"x","count":2}]
+    "#);
 }
 
 /// The tools of an agent over two collections, which may delete without asking.
@@ -202,7 +210,8 @@ fn agent(store: &Store) -> Vec<Arc<dyn Tool>> {
         { "id": "board", "schema": schema, "records": "shared" },
     ]);
     let collections: Vec<Collection> = serde_json::from_value(collections).unwrap();
-    let section: AgentData = serde_json::from_value(json!({ "collections": ["todos", "board"], "write": true })).unwrap();
+    let section: AgentData =
+        serde_json::from_value(json!({ "collections": ["todos", "board"], "write": true })).unwrap();
     tools(store, &collections, &section)
 }
 
@@ -258,7 +267,12 @@ async fn mistakes_of_a_model_are_explained_and_change_nothing() {
     };
     let filter = |condition: Value| json!({ "collection": "todos", "where": [condition] });
     check("delete_records", json!({ "collection": "todos" }), "Name the records").await;
-    check("insert_records", json!({ "collection": "todos", "records": [{ "title": "a" }, { "titel": "b" }] }), "Record 1: ").await;
+    check(
+        "insert_records",
+        json!({ "collection": "todos", "records": [{ "title": "a" }, { "titel": "b" }] }),
+        "Record 1: ",
+    )
+    .await;
     check("insert_records", json!({ "collection": "todos", "records": [{ "title": "a\0" }] }), "NUL").await;
     check("query_data", json!({ "collection": "others" }), "There is no such collection.").await;
     check("query_data", filter(json!("1 = 1")), "A condition is").await;

@@ -95,7 +95,9 @@ impl Operation {
             Self::Insert => json!({
                 "records": { "type": "array", "items": { "type": "object" }, "minItems": 1, "maxItems": MAX_INSERTED },
             }),
-            Self::Update => json!({ "where": filter::schema(), "ids": ids, "set": { "type": "object", "minProperties": 1 } }),
+            Self::Update => {
+                json!({ "where": filter::schema(), "ids": ids, "set": { "type": "object", "minProperties": 1 } })
+            }
             Self::Delete => json!({ "where": filter::schema(), "ids": ids }),
         }
     }
@@ -283,7 +285,9 @@ impl DataTool {
     ) -> Result<Value, ToolError> {
         let found = read::list(&self.store, &set, filter, &[], (MAX_CHANGED + 1, 0)).await.map_err(failed)?;
         if found.len() > MAX_CHANGED as usize {
-            return Err(ToolError::new(format!("More than {MAX_CHANGED} records pass the filter. Update fewer at a time.")));
+            return Err(ToolError::new(format!(
+                "More than {MAX_CHANGED} records pass the filter. Update fewer at a time."
+            )));
         }
         let mut prepared = Vec::new();
         for mut record in found {

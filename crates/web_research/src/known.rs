@@ -103,7 +103,8 @@ impl KnownUrls {
             let runs = self.runs.lock();
             return runs.iter().any(|(id, known)| *id == scope.run_id && known.contains(url.as_str()));
         }
-        let known = async { Ok::<_, StoreError>(self.is_stored(scope, url).await? || self.is_written(scope, url).await?) };
+        let known =
+            async { Ok::<_, StoreError>(self.is_stored(scope, url).await? || self.is_written(scope, url).await?) };
         known.await.unwrap_or_else(|error| {
             tracing::error!(%error, "URLs of a conversation cannot be read");
             false

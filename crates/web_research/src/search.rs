@@ -60,12 +60,7 @@ struct Input {
 
 impl WebSearch {
     /// Creates the tool of an agent, over these providers.
-    pub(crate) fn new(
-        providers: Vec<Provider>,
-        max_results: u32,
-        pauses: Arc<Pauses>,
-        known: Arc<KnownUrls>,
-    ) -> Self {
+    pub(crate) fn new(providers: Vec<Provider>, max_results: u32, pauses: Arc<Pauses>, known: Arc<KnownUrls>) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -77,7 +72,8 @@ impl WebSearch {
             "required": ["query"],
             "additionalProperties": false,
         });
-        let description = "Searches the web. Returns the title, the URL, a snippet and, if known, the date of each page.";
+        let description =
+            "Searches the web. Returns the title, the URL, a snippet and, if known, the date of each page.";
         let timeout = providers.iter().map(Provider::timeout).sum::<Duration>() + OVERHEAD;
         let annotations = Annotations { returns_untrusted: true, idempotent: true, ..Annotations::default() };
         let spec = ToolSpec { annotations, timeout, ..ToolSpec::new(SEARCH, description, schema) };

@@ -45,7 +45,12 @@ async fn answer(State(stand_in): State<StandIn>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let key = KEYS.iter().find_map(|name| Some(format!("{name}: {}", parts.headers.get(*name)?.to_str().unwrap())));
-    let asked = [Some(parts.method.to_string()), Some(parts.uri.to_string()), key, Some(String::from_utf8_lossy(&body).into_owned())];
+    let asked = [
+        Some(parts.method.to_string()),
+        Some(parts.uri.to_string()),
+        key,
+        Some(String::from_utf8_lossy(&body).into_owned()),
+    ];
     stand_in.requests.lock().push(asked.into_iter().flatten().collect::<Vec<_>>().join(" ").trim().to_owned());
     let mut answers = stand_in.answers.lock();
     let next = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };

@@ -6,9 +6,7 @@ use crate::provider::Provider;
 use crate::search::{Pauses, WebSearch};
 use crate::testing::{StandIn, settings};
 use ::store::{CapabilityTables, Schema};
-use contract::{
-    CallReports, ModelId, ModelMeter, ModelUse, ReplyUsage, RunScope, Tool, ToolContext, ToolError,
-};
+use contract::{CallReports, ModelId, ModelMeter, ModelUse, ReplyUsage, RunScope, Tool, ToolContext, ToolError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;

@@ -14,7 +14,8 @@ const MAX_BODY: usize = 5 << 20;
 /// The most redirects.
 const MAX_REDIRECTS: usize = 5;
 /// What is preferred. Some servers have Markdown for programs.
-const ACCEPTED: &str = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, */*;q=0.5";
+const ACCEPTED: &str =
+    "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, */*;q=0.5";
 
 /// A page that was received.
 #[derive(Debug)]

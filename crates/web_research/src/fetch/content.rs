@@ -40,7 +40,8 @@ pub(crate) fn read(received: Received, with_links: bool) -> Result<Page, String>
 
 fn kind(media_type: &str, body: &[u8]) -> Result<Kind, String> {
     let media_type = media_type.to_ascii_lowercase();
-    let is_json_or_xml = |name: &str| name == "json" || name == "xml" || name.ends_with("+json") || name.ends_with("+xml");
+    let is_json_or_xml =
+        |name: &str| name == "json" || name == "xml" || name.ends_with("+json") || name.ends_with("+xml");
     match media_type.split_once('/') {
         Some(("text", "html")) | Some(("application", "xhtml+xml")) => Ok(Kind::Html),
         Some(("text", _)) => Ok(Kind::Text),

@@ -9,10 +9,11 @@ use url::Url;
 pub(super) fn request(base: &Url, key: &str, query: &SearchQuery, now: Timestamp) -> ProviderRequest {
     let contents = json!({ "text": { "maxCharacters": MAX_SNIPPET } });
     // The API has no parameter for the language.
-    let mut body = json!({ "query": query.text, "numResults": query.max_results, "type": "auto", "contents": contents });
-    if let Some(since) = query.recency.and_then(|recency| {
-        now.checked_sub(SignedDuration::from_hours(24 * recency.days())).ok()
-    }) {
+    let mut body =
+        json!({ "query": query.text, "numResults": query.max_results, "type": "auto", "contents": contents });
+    if let Some(since) =
+        query.recency.and_then(|recency| now.checked_sub(SignedDuration::from_hours(24 * recency.days())).ok())
+    {
         body["startPublishedDate"] = since.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
     }
     ProviderRequest { url: endpoint(base, &["search"]), key: Some(("x-api-key", key.to_owned())), body: Some(body) }

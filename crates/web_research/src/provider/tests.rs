@@ -5,8 +5,7 @@ use crate::testing::{StandIn, settings};
 use insta::assert_snapshot;
 use serde_json::json;
 
-const ALL: [ProviderKind; 4] =
-    [ProviderKind::SearXng, ProviderKind::Brave, ProviderKind::Tavily, ProviderKind::Exa];
+const ALL: [ProviderKind; 4] = [ProviderKind::SearXng, ProviderKind::Brave, ProviderKind::Tavily, ProviderKind::Exa];
 
 fn query() -> SearchQuery {
     SearchQuery {
@@ -66,7 +65,10 @@ fn answer(kind: ProviderKind) -> String {
     answer.to_string()
 }
 
-async fn ask(kind: ProviderKind, answers: Vec<(u16, &'static str, String)>) -> (Result<SearchAnswer, SearchFailure>, StandIn) {
+async fn ask(
+    kind: ProviderKind,
+    answers: Vec<(u16, &'static str, String)>,
+) -> (Result<SearchAnswer, SearchFailure>, StandIn) {
     let server = StandIn::start(answers).await;
     let provider = Provider::new("it", settings(kind, &server.origin)).unwrap();
     (provider.search(&query()).await, server)
@@ -108,10 +110,11 @@ async fn requests_have_the_documented_shape_and_answers_one_form() {
 
 #[tokio::test]
 async fn errors_of_providers_are_told_apart() {
-    let check = async |kind: ProviderKind, status: u16, retry_after: &'static str, body: String, expected: SearchFailure| {
-        let (answer, _) = ask(kind, vec![(status, retry_after, body.clone())]).await;
-        assert_eq!(answer, Err(expected), "{kind:?} {status} {body}");
-    };
+    let check =
+        async |kind: ProviderKind, status: u16, retry_after: &'static str, body: String, expected: SearchFailure| {
+            let (answer, _) = ask(kind, vec![(status, retry_after, body.clone())]).await;
+            assert_eq!(answer, Err(expected), "{kind:?} {status} {body}");
+        };
     let brave = |code: &str| json!({ "type": "ErrorResponse", "error": { "status": 429, "code": code, "detail": "no" }, "time": 1 });
     let tavily = json!({ "detail": { "error": "Unauthorized: missing or invalid API key." } }).to_string();
     let exa = json!({ "requestId": "x", "error": "Invalid API key", "tag": "INVALID_API_KEY" }).to_string();
@@ -123,13 +126,15 @@ async fn errors_of_providers_are_told_apart() {
     check(ProviderKind::Brave, 429, "7", brave("RATE_LIMITED").to_string(), SearchFailure::Limited(second(7))).await;
     check(ProviderKind::Brave, 429, "", brave("QUOTA_LIMITED").to_string(), SearchFailure::Limited(PAUSE)).await;
     check(ProviderKind::Brave, 429, "999999", String::new(), SearchFailure::Limited(LONGEST_PAUSE)).await;
-    check(ProviderKind::Brave, 429, "Mon, 01 Jan 2001 00:00:00 GMT", String::new(), SearchFailure::Limited(second(0))).await;
+    check(ProviderKind::Brave, 429, "Mon, 01 Jan 2001 00:00:00 GMT", String::new(), SearchFailure::Limited(second(0)))
+        .await;
     check(ProviderKind::Tavily, 432, "", tavily, SearchFailure::Limited(PAUSE)).await;
     for kind in ALL {
         check(kind, 503, "", "<html>down</html>".to_owned(), SearchFailure::Status(503)).await;
         check(kind, 200, "", "<html>login</html>".to_owned(), SearchFailure::Malformed).await;
         check(kind, 200, "", r#"{"results": 7, "web": 7}"#.to_owned(), SearchFailure::Malformed).await;
-        check(kind, 200, "", " ".repeat(MAX_ANSWER + 1), SearchFailure::Egress(EgressError::TooLarge(MAX_ANSWER))).await;
+        check(kind, 200, "", " ".repeat(MAX_ANSWER + 1), SearchFailure::Egress(EgressError::TooLarge(MAX_ANSWER)))
+            .await;
     }
     check(ProviderKind::Brave, 200, "", brave("X").to_string(), SearchFailure::Malformed).await;
 }

@@ -10,15 +10,8 @@ static TAGS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)</?(?:strong|em|b|i|mark|span|br)(?:\s[^<>]{0,100})?/?>").ok());
 
 /// The entities that providers write.
-const ENTITIES: [(&str, &str); 7] = [
-    ("&lt;", "<"),
-    ("&gt;", ">"),
-    ("&quot;", "\""),
-    ("&#39;", "'"),
-    ("&#x27;", "'"),
-    ("&nbsp;", " "),
-    ("&amp;", "&"),
-];
+const ENTITIES: [(&str, &str); 7] =
+    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"), ("&nbsp;", " "), ("&amp;", "&")];
 
 /// Returns a text in one line of at most `most` characters, without markup and invisible characters.
 pub(super) fn clean(text: &str, most: usize) -> String {

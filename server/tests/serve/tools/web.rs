@@ -17,7 +17,8 @@ async fn start_web() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let found = json!({ "results": [{ "url": format!("{origin}/found"), "title": "Found", "content": "A snippet." }] });
-    let page = |name: &'static str| get(move || async move { Html(format!("<title>{name}</title><p>This is {name}.")) });
+    let page =
+        |name: &'static str| get(move || async move { Html(format!("<title>{name}</title><p>This is {name}.")) });
     let router = Router::new()
         .route("/search", get(|| async move { found.to_string() }))
         .route("/found", page("found"))
