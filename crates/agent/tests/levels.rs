@@ -9,7 +9,8 @@ use agent::{
 };
 use contract::testing::{ScriptedModel, text_reply, tool_call_reply};
 use contract::{
-    Annotations, Exposure, Message, Model, ModelError, ModelId, PartStream, Request, Tool, ToolOutput, ToolSpec,
+    Annotations, Exposure, Message, Model, ModelError, ModelId, PartStream, Request, RunScope, Tool, ToolContext,
+    ToolError, ToolOutput, ToolSpec,
 };
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -316,4 +317,35 @@ async fn all_levels_share_the_permits_without_a_deadlock() {
     let outcome = run_turn(&first, asked(), Vec::new(), (ExposureState::default(), cancel), &mut Told::default()).await;
     assert!(matches!(outcome.ending, Ending::Stopped), "{:?}", outcome.ending);
     assert_eq!(most.load(Ordering::SeqCst), 3);
+}
+
+/// A tool that asks about calls with `n` above 1.
+struct AsksAboutLarge(ToolSpec);
+
+impl Tool for AsksAboutLarge {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn needs_approval_for<'a>(&'a self, input: &'a Value, _: &'a RunScope) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(input["n"].as_u64() > Some(1)))
+    }
+
+    fn call(&self, input: Value, _: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(std::future::ready(Ok(input)))
+    }
+}
+
+#[tokio::test]
+async fn a_tool_may_ask_about_one_call_because_of_its_arguments() {
+    let tool = Arc::new(AsksAboutLarge(ToolSpec::new("write", "", object())));
+    let calls = tool_call_reply(&[("small", "write", r#"{"n":1}"#), ("large", "write", r#"{"n":2}"#)]);
+    let (agent, _) = agent("a", vec![calls, text_reply("Ended.")], vec![tool]);
+    let mut told = Told::default();
+    let outcome = ask(&agent, &mut told).await;
+    let waiting: Vec<_> = outcome.waiting.iter().map(|waiting| waiting.call.id.as_str()).collect();
+    assert_eq!((waiting, &told.rulings[..]), (vec!["large"], &[("large".to_owned(), Ruling::Ask)][..]));
+    assert!(!outcome.waiting[0].terms.may_remember, "no standing approval covers such a call");
+    let outcome = approve(&agent, outcome, &mut told).await;
+    assert!(outcome.waiting.is_empty());
 }

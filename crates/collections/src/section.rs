@@ -95,6 +95,13 @@ impl Section for AgentData {
     const KEY: &'static str = "data";
     const PLACE: SectionPlace = SectionPlace::Agent;
 
+    fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        for (index, id) in self.collections.iter().enumerate() {
+            let at = [PathStep::Key("collections"), PathStep::Index(index)];
+            problems.check_entry::<Collections>(&at, "collection", id);
+        }
+    }
+
     fn tool_names(&self) -> Vec<String> {
         names(self.write).map(str::to_owned).collect()
     }

@@ -186,7 +186,15 @@ async fn orders_sums_and_facets_are_the_same_in_each_database() {
     }
     assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
     let lines = seen[0].as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-    insta::assert_snapshot!(lines, @"");
+    insta::assert_snapshot!(lines, @r#"
+    ["b","ä",null,null]
+    ["b","B",null,null]
+    [0.2,2,10,"free"]
+    [{"count":2,"group":{"kind":"x"},"sum(price)":2.1,"avg(price)":1.05,"max(price)":2,"count(price)":2},{"count":2,"group":{"kind":"y"},"sum(price)":0.2,"avg(price)":0.2,"max(price)":0.2,"count(price)":1},{"count":1,"group":{"kind":true},"sum(price)":10,"avg(price)":10,"max(price)":10,"count(price)":1}]
+    [{"count":5,"sum(price)":12.3,"avg(price)":3.075,"max(price)":10,"count(price)":4}]
+    [{"value":"red","count":2},{"value":"blue","count":1}]
+    [{"value":"x","count":2}]
+    "#);
 }
 
 /// The tools of an agent over two collections, which may delete without asking.

@@ -172,6 +172,11 @@ impl SectionProblems<'_, '_, '_> {
         }
     }
 
+    /// Checks that the section `S`, a list in the root, has an entry with this id. `what` is the noun.
+    pub fn check_entry<S: Section>(&mut self, path: &[PathStep<'_>], what: &str, id: &str) {
+        self.context.entry(S::KEY, what, id, self.node.span_at(path));
+    }
+
     /// Checks that the config declares this agent.
     pub fn check_agent(&mut self, path: &[PathStep<'_>], id: &str) {
         self.context.agent(id, self.node.span_at(path));

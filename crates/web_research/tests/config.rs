@@ -40,10 +40,29 @@ fn mistakes_are_named_with_their_position() {
        = help: one of `demo`, `own`, `brave`, `tavily` and `exa`
     chatwright.yaml:7:52: error: `own` is listed twice
     ");
-    assert_snapshot!(check(ALL, "    webSearch: { connections: [] }"), @"");
-    assert_snapshot!(check(ALL, "    webSearch: { connections: [own], maxResult: 3 }"), @"");
-    assert_snapshot!(check(ALL, "    webFetch: { allow: ['https://example.com'], deny: ['a[b', ''] }"), @"");
-    assert_snapshot!(check("{ id: own, type: SearXNG, properties: { url: 'http://search.lan' } }", ""), @"");
-    assert_snapshot!(check("{ id: own, type: SearXNG, properties: { url: 'http://a:b@search.lan?x', allowPrivate: true } }", ""), @"");
-    assert_snapshot!(check("{ id: b, type: Brave, properties: {} }", ""), @"");
+    assert_snapshot!(check(ALL, "    webSearch: { connections: [] }"), @r"
+    chatwright.yaml:7:31: error: expected a list of at least 1, found 0
+    ");
+    assert_snapshot!(check(ALL, "    webSearch: { connections: [own], maxResult: 3 }"), @r"
+    chatwright.yaml:7:38: error: there is no key `maxResult` here
+       = help: did you mean `maxResults`?
+    ");
+    assert_snapshot!(check(ALL, "    webFetch: { allow: ['https://example.com'], deny: ['a[b', ''] }"), @r"
+    chatwright.yaml:7:25: error: `https://example.com` is not a host
+       = help: a host has no scheme, port or path: docs.example.com, *.example.com
+    chatwright.yaml:7:56: error: `a[b` is not a valid pattern: unclosed character class; missing ']'
+    chatwright.yaml:7:63: error: `` is not a host
+       = help: a host has no scheme, port or path: docs.example.com, *.example.com
+    ");
+    assert_snapshot!(check("{ id: own, type: SearXNG, properties: { url: 'http://search.lan' } }", ""), @r"
+    chatwright.yaml:1:86: error: searches would be sent without encryption
+       = help: write `https://`, or `allowPrivate: true` for a server of your own network
+    ");
+    assert_snapshot!(check("{ id: own, type: SearXNG, properties: { url: 'http://a:b@search.lan?x', allowPrivate: true } }", ""), @r"
+    chatwright.yaml:1:86: error: the URL has only `https://`, a host and a path
+    ");
+    assert_snapshot!(check("{ id: b, type: Brave, properties: {} }", ""), @r"
+    chatwright.yaml:1:63: error: `apiKey` is missing here
+       = help: `apiKey`: The subscription token, best as `{ _secret: NAME_OF_A_VARIABLE }`.
+    ");
 }

@@ -84,6 +84,8 @@ pub(crate) struct Context<'n, 'r> {
     pub(crate) report: &'r mut Report,
     pub(crate) language: &'r Language,
     pub(crate) env: &'r dyn Env,
+    /// The whole config.
+    pub(crate) root: &'n Node,
     /// The folder of the main file, if the config is on disk.
     pub(crate) folder: Option<&'r Path>,
     /// The declared ids, also of entries with other errors, so that references to them cause no
@@ -120,6 +122,13 @@ impl<'n> Context<'n, '_> {
             let message = format!("the endpoint `{id}` is internal, so no page can call it");
             self.report.error(at, message, Some(help));
         }
+    }
+
+    /// Reports an entry of a capability's section, a list, that does not exist. `what` is the noun.
+    pub(crate) fn entry(&mut self, section: &str, what: &str, id: &str, at: Span) {
+        let items = self.root.get(section).map_or(&[][..], |entry| entry.value.items());
+        let ids = items.iter().filter_map(|item| Some((item.get("id")?.value.text()?, item))).collect();
+        find(&ids, id, (what, section), at, self.report);
     }
 
     /// Returns the agent with an id, or reports that it does not exist.
@@ -164,6 +173,7 @@ pub(crate) fn read(
         report,
         language,
         env,
+        root,
         folder,
     };
     settings::check_version(section("configVersion"), &mut context);

@@ -8,7 +8,7 @@ use url::Url;
 
 /// The most HTML that is parsed, in bytes; the rest is left out.
 const MAX_HTML: usize = 2 << 20;
-/// The deepest nesting that is read: more than [`sanitize`] leaves, with what a parser adds.
+/// The deepest nesting that is read: more than [`sanitize`] leaves, with what a parser adds to tables.
 const MAX_DEPTH: usize = 1_024;
 /// The most elements.
 const MAX_ELEMENTS: usize = 100_000;

@@ -115,7 +115,7 @@ async fn programs_cannot_be_asked_and_name_their_urls_themselves() {
     let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
     let check = async |url: &str, expected: &str| {
         let prompt = format!("web_fetch {}", json!({ "url": format!("{web}/typed") })).replace("/typed", url);
-        let body = json!({ "agentName": "helper", "input": { "prompt": prompt }, "tools": ["web_fetch"] });
+        let body = json!({ "agent_name": "helper", "input": { "prompt": prompt }, "tools": ["web_fetch"] });
         let answer = server.request(Method::POST, "/api/runs/invoke").json(&body).send().await.unwrap();
         let answer = answer.json::<Value>().await.unwrap();
         assert!(answer["output"].to_string().contains(expected), "{answer}");
