@@ -2,7 +2,8 @@
 
 use crate::{Checkpoint, Decision, Grant, Ruling};
 use contract::{
-    ApprovalTerms, Exposure, FinishReason, ModelId, Part, ReplyUsage, ToolCall, ToolError, ToolSpec, Usage,
+    ApprovalTerms, Exposure, FinishReason, ModelId, Part, ProviderMetadata, ReplyUsage, ToolCall, ToolError, ToolSpec,
+    Usage,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -39,6 +40,13 @@ pub enum Event {
         error: String,
         /// Whether the tool is not a declared one.
         dynamic: bool,
+        /// Data that goes back to the same provider with the call, such as a signature.
+        metadata: Option<ProviderMetadata>,
+    },
+    /// The server told the model something in its history, after the results of a step.
+    PromptNote {
+        /// The text.
+        text: String,
     },
     /// The user has decided on a call of an earlier run. The event of its outcome follows.
     CallDecided {
@@ -232,8 +240,8 @@ impl Event {
             Self::ToolCall { call, dynamic } => {
                 Self::ToolCall { call: ToolCall { id: named(call.id), ..call }, dynamic }
             }
-            Self::ToolCallInvalid { id, name, input, error, dynamic } => {
-                Self::ToolCallInvalid { id: named(id), name, input, error, dynamic }
+            Self::ToolCallInvalid { id, name, input, error, dynamic, metadata } => {
+                Self::ToolCallInvalid { id: named(id), name, input, error, dynamic, metadata }
             }
             Self::CallDecided { call, decision, exposed, cut_off } => {
                 Self::CallDecided { call: ToolCall { id: named(call.id), ..call }, decision, exposed, cut_off }

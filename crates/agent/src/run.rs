@@ -176,6 +176,7 @@ impl<'a> Run<'a> {
             }
             if std::mem::take(&mut self.warns) {
                 let text = loop_detection::WARNING.to_owned();
+                sink.emit(Event::PromptNote { text: text.clone() }).await.map_err(|SinkClosed| RunFailure::Sink)?;
                 self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
             }
             let reply = self.request_reply(sink).await?;

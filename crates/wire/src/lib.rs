@@ -57,6 +57,10 @@ pub const EXPOSURE: &str = "data-exposure";
 /// It never leaves the server.
 pub const SPENT: &str = "data-spent";
 
+/// The name of the data part with what the server told the model within an answer, `{text}`, so that
+/// the model reads it again in each later request. It never leaves the server.
+pub const PROMPT_NOTE: &str = "data-prompt-note";
+
 /// Returns whether a client may choose this id for a conversation or a message: 1 to 128 letters,
 /// digits, `-` or `_`.
 pub fn is_id(text: &str) -> bool {
@@ -65,5 +69,5 @@ pub fn is_id(text: &str) -> bool {
 
 /// Returns whether parts of this type stay on the server.
 pub fn is_private(kind: &str) -> bool {
-    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | SPENT | EXPOSURE)
+    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | SPENT | EXPOSURE | PROMPT_NOTE)
 }

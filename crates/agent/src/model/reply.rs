@@ -8,7 +8,7 @@ use contract::{
     ToolOutput, ToolResult, Usage,
 };
 use futures::StreamExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::task::Poll;
 use tokio_util::sync::CancellationToken;
@@ -154,10 +154,11 @@ impl ReplyReader<'_> {
                     tracing::debug!(tool = name, "the provider sent a result without its call");
                     return Ok(());
                 };
-                let kept = if is_error {
-                    ToolOutput::ErrorText(output.to_string())
-                } else {
-                    ToolOutput::from_url(output.clone())
+                let kept = match &output {
+                    // As it is stored with the message.
+                    Value::String(text) if is_error => ToolOutput::ErrorText(text.clone()),
+                    other if is_error => ToolOutput::ErrorText(other.to_string()),
+                    other => ToolOutput::from_url(other.clone()),
                 };
                 let result =
                     ToolResult { call_id: id.clone(), name: name.clone(), output: kept, metadata: metadata.clone() };
@@ -231,6 +232,7 @@ impl ReplyReader<'_> {
                 input: unusable.input.clone(),
                 error: unusable.error.clone(),
                 dynamic: unusable.dynamic,
+                metadata: checked.call.metadata.clone(),
             },
         };
         self.calls.push(checked);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use wire::api::{MessageMetadata, Outcome};
 use wire::message::PASSED_OVER;
-use wire::{PROVIDER_ITEM, Role, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{PROMPT_NOTE, PROVIDER_ITEM, ProviderMetadata, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// The result that the model reads for a call without one.
 const NO_RESULT: &str = "The call was interrupted before it had a result. It may or may not have had an effect.";
@@ -83,12 +83,27 @@ fn push_assistant(message: &UiMessage, pending: &impl Fn(&ToolPart) -> bool, pro
         if !results.is_empty() {
             prompt.push(Message::Tool(results));
         }
+        let notes: Vec<_> = step.iter().filter_map(note).collect();
+        if !notes.is_empty() {
+            prompt.push(Message::User(notes));
+        }
+    }
+}
+
+/// Returns what the server told the model after a step.
+fn note(part: &UiPart) -> Option<UserPart> {
+    match part {
+        UiPart::Data(data) if data.kind == PROMPT_NOTE => {
+            Some(UserPart::Text { text: data.data.get("text")?.as_str()?.to_owned() })
+        }
+        _ => None,
     }
 }
 
 fn assistant_part(part: &UiPart) -> Option<Vec<AssistantPart>> {
     Some(match part {
-        UiPart::Text(text) if !text.text.is_empty() => {
+        // An empty text with metadata is a signature, as Gemini sends it.
+        UiPart::Text(text) if !text.text.is_empty() || text.provider_metadata.is_some() => {
             vec![AssistantPart::Text { text: text.text.clone(), metadata: text.provider_metadata.clone() }]
         }
         UiPart::Reasoning(text) => {
@@ -124,8 +139,15 @@ pub(crate) fn tool_call(tool: &ToolPart) -> ToolCall {
         name: tool.tool_name.clone(),
         input: input.cloned().unwrap_or_else(|| json!({})),
         provider_executed: tool.provider_executed == Some(true),
-        metadata: tool.call_provider_metadata.clone(),
+        metadata: call_metadata(tool).cloned(),
     }
+}
+
+/// Returns the provider's metadata of a call. That of a call with invalid arguments is stored where
+/// the AI SDK's client stores it, with the result.
+fn call_metadata(tool: &ToolPart) -> Option<&ProviderMetadata> {
+    let failed = tool.state == ToolState::OutputError && tool.provider_executed != Some(true);
+    tool.call_provider_metadata.as_ref().or_else(|| tool.result_provider_metadata.as_ref().filter(|_| failed))
 }
 
 /// Tells the model that nobody knows whether the result of a call is true, which a client brought

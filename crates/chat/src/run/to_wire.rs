@@ -1,7 +1,7 @@
 //! Converts agent events to stream chunks. No other code converts in this direction.
 
 use crate::Clock;
-use crate::run::chunks::{available, citation, preliminary, standing_approval, suspended};
+use crate::run::chunks::{self, available, citation, preliminary, standing_approval, suspended};
 use crate::run::exposure;
 use agent::{Decision, Event};
 use contract::{Exposure, Part, Source};
@@ -59,13 +59,13 @@ impl ToWire {
             Event::ToolCall { call, dynamic } => out.push(available(call, dynamic)),
             // The repeated chunk makes the client run the call.
             Event::CallHandedOver { call } => out.push(available(call, false)),
-            Event::ToolCallInvalid { id, name, input, error, dynamic } => out.push(Chunk::ToolInputError {
+            Event::ToolCallInvalid { id, name, input, error, dynamic, metadata } => out.push(Chunk::ToolInputError {
                 tool_call_id: id,
                 tool_name: name,
                 input,
                 error_text: error,
                 provider_executed: None,
-                provider_metadata: None,
+                provider_metadata: metadata,
                 dynamic: dynamic.then_some(true),
             }),
             Event::ApprovalRequest { call_id, asked, terms } => {
@@ -120,8 +120,13 @@ impl ToWire {
                 out.push(Chunk::MessageMetadata { message_metadata: json!({ "model": to.to_string() }) });
             }
             Event::Data { name, id, data } => {
-                out.push(Chunk::Data(DataChunk { kind: format!("data-{name}"), id, data, transient: None }));
+                let kind = format!("data-{name}");
+                // A remote agent chooses the names of its parts; those of the server are not for it.
+                if !wire::is_private(&kind) {
+                    out.push(Chunk::Data(DataChunk { kind, id, data, transient: None }));
+                }
             }
+            Event::PromptNote { text } => out.push(Chunk::Data(chunks::prompt_note(&text))),
             Event::SourceUnavailable { name, error } => out.push(Chunk::Data(DataChunk {
                 kind: "data-source-unavailable".to_owned(),
                 id: Some(name.clone()),

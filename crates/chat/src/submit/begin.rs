@@ -14,15 +14,12 @@ use crate::submit::pending_calls;
 use crate::submit::plan::SubmissionPlan;
 use crate::{Caller, Frames, Hooks, Inner, SendResponse, errors};
 use agent::Agent;
-use contract::{Message, UserPart};
+use contract::Message;
 use faults::Point;
 use std::sync::Arc;
 use store::{AuditEntry, BeginRun, BeginRunOutcome};
 use wire::api::SendRequest;
 use wire::{UiMessage, UserError};
-
-/// The prompt for continuing an interrupted answer.
-const GO_ON: &str = "Your answer was cut off. Go on from where it stopped, without repeating anything.";
 
 /// A submission that has passed all checks.
 pub(crate) struct AcceptedSubmission {
@@ -178,9 +175,6 @@ fn prompt(history: &[UiMessage], plan: &SubmissionPlan) -> (Vec<Arc<Message>>, u
     let own_from = messages.len();
     if plan.continues {
         messages.extend(to_prompt::to_prompt(std::slice::from_ref(&plan.message), pending_calls::is_decided));
-    }
-    if plan.go_on {
-        messages.push(Arc::new(Message::User(vec![UserPart::Text { text: GO_ON.to_owned() }])));
     }
     (messages, own_from)
 }

@@ -3,12 +3,18 @@
 
 use crate::ids::new_id;
 use crate::record::audit;
+use crate::run::chunks;
 use crate::submit::content::{created_now, sanitized, title_from};
 use crate::submit::{metadata, pending_calls, standing_approvals};
 use agent::{PendingCall, TurnUsage};
 use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
 use wire::api::Answer;
-use wire::{Role, ToolPart, UiMessage, UserError};
+use wire::chunk::DataChunk;
+use wire::message::DataPart;
+use wire::{Role, ToolPart, UiMessage, UiPart, UserError};
+
+/// The prompt for continuing an interrupted answer.
+const GO_ON: &str = "Your answer was cut off. Go on from where it stopped, without repeating anything.";
 
 /// The effect of a submission on the conversation.
 pub(crate) struct SubmissionPlan {
@@ -24,8 +30,6 @@ pub(crate) struct SubmissionPlan {
     pub(crate) continues: bool,
     /// The messages that the model reads before `message`.
     pub(crate) history: Vec<UiMessage>,
-    /// Whether the model must be asked to continue.
-    pub(crate) go_on: bool,
     /// Whether the conversation is new.
     pub(crate) is_new: bool,
     /// The title of a new conversation.
@@ -50,7 +54,6 @@ impl SubmissionPlan {
             message,
             continues: false,
             history,
-            go_on: false,
             is_new: false,
             title: String::new(),
             audit: Vec::new(),
@@ -173,7 +176,9 @@ pub(crate) fn plan_continue(branch: Vec<StoredMessage>) -> Result<SubmissionPlan
     }
     // The user asks for more, so the earlier usage of the turn does not count.
     pending_calls::remove_usage(&mut message);
-    Ok(SubmissionPlan { go_on: true, ..SubmissionPlan::continuation(key, message, history) })
+    let DataChunk { kind, id, data, .. } = chunks::prompt_note(GO_ON);
+    message.parts.push(UiPart::Data(DataPart { kind, id, data }));
+    Ok(SubmissionPlan::continuation(key, message, history))
 }
 
 fn empty_answer() -> UiMessage {

@@ -238,9 +238,11 @@ impl GeminiCodec {
                 Some(arguments) => arguments,
             };
             self.buffered.add(arguments.to_string().len())?;
-            self.call = Some(StreamingCall { id, name, arguments, signature });
+            self.call = Some(StreamingCall { id, name, arguments, signature: None });
         }
         let Some(call) = &mut self.call else { return Ok(()) };
+        // It may arrive with any piece of the call.
+        call.signature = signature.or(call.signature.take());
         for argument in piece.partial_args.into_iter().flatten() {
             self.buffered.add(argument.string_value.as_ref().map_or(16, String::len))?;
             arguments::insert_value(&mut call.arguments, argument);

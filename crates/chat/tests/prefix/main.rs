@@ -1,0 +1,276 @@
+//! The stable prefix: what is sent to a provider begins with what was sent before, in a turn and
+//! across turns, so that the provider's cache is hit. Every recorded stream of every provider is
+//! played over HTTP, through the codec, the loop, the store and back.
+
+mod peer;
+
+use agent::{Agent, RunSettings};
+use chat::{AgentRequest, AgentSource, Caller, Chat};
+use contract::testing::RecordingTool;
+use contract::{Model, Tool, ToolSpec};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use peer::Peer;
+use providers::ModelSettings;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use store::Store;
+use tempfile::TempDir;
+use wire::api::{Answer, SendRequest, Submission};
+use wire::{ToolState, UiMessage, UserError};
+
+/// A provider: how its model is made, its folder of recordings and a plain answer of it.
+struct Provider {
+    model: fn(ModelSettings) -> Arc<dyn Model>,
+    name: &'static str,
+    folder: &'static str,
+    /// The field of the request with the history.
+    history: &'static str,
+    /// The end of each stream.
+    end: &'static str,
+    plain: &'static str,
+}
+
+const CHAT_PLAIN: &str = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"Well."},"finish_reason":null}]}
+{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+
+const PROVIDERS: [Provider; 5] = [
+    Provider {
+        model: |settings| Arc::new(providers::anthropic::Anthropic::new(settings)),
+        name: "claude-sonnet-4-5",
+        folder: "anthropic",
+        history: "messages",
+        end: "",
+        plain: r#"{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"usage":{"input_tokens":1}}}
+{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Well."}}
+{"type":"content_block_stop","index":0}
+{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}
+{"type":"message_stop"}"#,
+    },
+    Provider {
+        model: |settings| Arc::new(providers::openai_chat::OpenAiChat::new(settings)),
+        name: "llama",
+        folder: "openai_chat",
+        history: "messages",
+        end: "data: [DONE]\n\n",
+        plain: CHAT_PLAIN,
+    },
+    Provider {
+        model: |settings| Arc::new(providers::ai_gateway::AiGateway::new(settings)),
+        name: "vendor/model",
+        folder: "openai_chat",
+        history: "messages",
+        end: "data: [DONE]\n\n",
+        plain: CHAT_PLAIN,
+    },
+    Provider {
+        model: |settings| Arc::new(providers::openai_responses::OpenAiResponses::new(settings)),
+        name: "gpt-5",
+        folder: "openai_responses",
+        history: "input",
+        end: "",
+        plain: r#"{"type":"response.created","response":{"id":"r","status":"in_progress","output":[]}}
+{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_9","type":"message","role":"assistant","content":[]}}
+{"type":"response.output_text.delta","item_id":"msg_9","output_index":0,"content_index":0,"delta":"Well."}
+{"type":"response.output_item.done","output_index":0,"item":{"id":"msg_9","type":"message","role":"assistant","content":[{"type":"output_text","text":"Well."}]}}
+{"type":"response.completed","response":{"id":"r","status":"completed","usage":{"input_tokens":1,"output_tokens":1}}}"#,
+    },
+    Provider {
+        model: |settings| Arc::new(providers::google::Google::new(settings)),
+        name: "gemini-3-pro-preview",
+        folder: "google",
+        history: "contents",
+        end: "",
+        plain: r#"{"candidates":[{"content":{"parts":[{"text":"Well."}],"role":"model"}}]}
+{"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"end"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1}}"#,
+    },
+];
+
+impl Provider {
+    fn stream(&self, recording: &str) -> String {
+        let events = recording.lines().filter(|line| !line.is_empty()).map(|line| format!("data: {line}\n\n"));
+        events.chain([self.end.to_owned()]).collect()
+    }
+
+    /// Returns the recordings with their names, those of each file of the folder.
+    fn recordings(&self) -> Vec<(String, String)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../providers/fixtures").join(self.folder);
+        let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        files.into_iter().map(|path| (name(&path), std::fs::read_to_string(&path).unwrap())).collect()
+    }
+}
+
+/// How the tools of a test behave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Tools {
+    Run,
+    /// The tools fail.
+    Fail,
+    /// The user is asked, and approves.
+    Ask,
+    /// The user is asked, and denies.
+    Deny,
+    /// The agent has none of the tools that the model calls.
+    Missing,
+    /// No arguments fit.
+    Strict,
+}
+
+impl Tools {
+    fn tools(self) -> Vec<Arc<dyn Tool>> {
+        let names = ["weather", "clock", "add", "echo", "crm_find", "write_sql", "named_later", "without_id"];
+        let names = if self == Self::Missing { &["other"][..] } else { &names[..] };
+        let tool = |name: &&str| -> Arc<dyn Tool> {
+            let schema = match self {
+                Self::Strict => json!({ "type": "object", "required": ["nobody_sends_this"] }),
+                _ => json!({ "type": "object" }),
+            };
+            let needs_approval = matches!(self, Self::Ask | Self::Deny);
+            let spec = ToolSpec { needs_approval, ..ToolSpec::new(*name, "", schema) };
+            let fails = self == Self::Fail;
+            Arc::new(RecordingTool::new(spec, move |input, _| async move {
+                if fails { Err(contract::ToolError::new("It does not work.")) } else { Ok(json!({ "did": input })) }
+            }))
+        };
+        names.iter().map(tool).collect()
+    }
+}
+
+struct OneAgent(Arc<Agent>);
+
+impl AgentSource for OneAgent {
+    fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async { Ok(self.0.clone()) })
+    }
+
+    fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async { Ok(self.0.clone()) })
+    }
+}
+
+fn message(id: &str, text: &str) -> Submission {
+    Submission::Message { message: UiMessage::user(id, text), replaces: None, history: Vec::new() }
+}
+
+async fn send(chat: &Chat, submission: Submission) {
+    let request = SendRequest {
+        page_id: "p".to_owned(),
+        block_id: None,
+        agent_id: "helper".to_owned(),
+        conversation_id: "c1".to_owned(),
+        submission,
+        shared_state: Map::new(),
+        url_query: Map::new(),
+        switches: Map::new(),
+    };
+    chat.send(&Caller::signed_in("ada"), request).await.unwrap().frames.collect::<Vec<_>>().await;
+}
+
+/// Decides on all calls that wait.
+async fn decide(chat: &Chat, approved: bool) {
+    let view = chat.conversation(&Caller::signed_in("ada"), "c1").await.unwrap();
+    let last = view.messages.last().unwrap();
+    let open = last.tools().filter(|tool| tool.state == ToolState::ApprovalRequested);
+    let answers: Vec<_> = open
+        .map(|tool| Answer::Approval {
+            tool_call_id: tool.tool_call_id.clone(),
+            approval_id: None,
+            approved,
+            input_hash: None,
+            reason: (!approved).then(|| "not now".to_owned()),
+            input: None,
+            remember: None,
+        })
+        .collect();
+    if !answers.is_empty() {
+        send(chat, Submission::Answers { answers }).await;
+    }
+}
+
+/// Plays a conversation of three turns whose first reply is the recording, repeated `times`, and
+/// returns the requests.
+async fn play(provider: &Provider, recording: &str, tools: Tools, times: usize) -> Vec<Value> {
+    let mut streams = vec![provider.stream(recording); times];
+    streams.push(provider.stream(provider.plain));
+    let peer = Peer::start(streams).await;
+    let settings = ModelSettings {
+        api_key: None,
+        base_url: Some(peer.url.clone()),
+        headers: Vec::new(),
+        model: provider.name.to_owned(),
+    };
+    let run = RunSettings { max_retries: 0, max_steps: 8, ..RunSettings::default() };
+    let agent = Agent { tools: tools.tools(), settings: run, ..Agent::new("helper", (provider.model)(settings)) };
+    let folder = TempDir::new().unwrap();
+    let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
+    let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
+    send(&chat, message("u1", "Hello")).await;
+    for _ in 0..times {
+        decide(&chat, tools != Tools::Deny).await;
+    }
+    send(&chat, message("u2", "And now?")).await;
+    send(&chat, message("u3", "Thanks")).await;
+    chat.shutdown(std::time::Duration::from_secs(5)).await;
+    peer.bodies()
+}
+
+/// Returns the history of a request without the brackets that close its last message.
+fn history_text(provider: &Provider, body: &Value) -> String {
+    body[provider.history].to_string().trim_end_matches([']', '}']).to_owned()
+}
+
+/// Returns a request without its history.
+fn rest(provider: &Provider, body: &Value) -> Value {
+    let mut rest = body.clone();
+    rest.as_object_mut().unwrap().retain(|key, _| {
+        // The container of the provider's own tools is not a part of the prompt.
+        key != provider.history && key != "container"
+    });
+    rest
+}
+
+async fn check(tools: Tools, times: usize) {
+    let mut wrong = Vec::new();
+    for provider in &PROVIDERS {
+        for (file, recording) in provider.recordings() {
+            let bodies = play(provider, &recording, tools, times).await;
+            assert!(bodies.len() >= 3, "{}/{file}: {} requests", provider.folder, bodies.len());
+            for (at, pair) in bodies.windows(2).enumerate() {
+                let (before, after) = (history_text(provider, &pair[0]), history_text(provider, &pair[1]));
+                if !after.starts_with(&before) || rest(provider, &pair[0]) != rest(provider, &pair[1]) {
+                    wrong.push(format!("{} {file} request {at}\n  {}\n  {}", provider.name, pair[0], pair[1]));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{tools:?}: {} prefixes change:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn prefix_is_stable_after_calls_that_run() {
+    check(Tools::Run, 1).await;
+    check(Tools::Fail, 1).await;
+}
+
+#[tokio::test]
+async fn prefix_is_stable_after_invalid_calls() {
+    check(Tools::Missing, 1).await;
+    check(Tools::Strict, 1).await;
+}
+
+#[tokio::test]
+async fn prefix_is_stable_after_decisions() {
+    check(Tools::Ask, 1).await;
+    check(Tools::Deny, 1).await;
+}
+
+/// The warning about a loop stays in the history.
+#[tokio::test]
+async fn prefix_is_stable_after_a_loop() {
+    check(Tools::Run, 3).await;
+    check(Tools::Run, 6).await;
+}
