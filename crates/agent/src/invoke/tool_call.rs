@@ -125,6 +125,7 @@ async fn make_call(run: &mut Run<'_>, call: ToolCall, sink: &mut CallSink) -> Re
             input: invalid.input.clone(),
             error: invalid.error.clone(),
             dynamic: invalid.dynamic,
+            metadata: call.metadata.clone(),
         },
     };
     sink.emit(event).await.map_err(|SinkClosed| ToolFailure::NotRecorded)?;
