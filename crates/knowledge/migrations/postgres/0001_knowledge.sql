@@ -4,7 +4,7 @@ CREATE TABLE knowledge_libraries (
     -- Empty for a library that the config declares.
     owner       TEXT COLLATE "C" NOT NULL,
     name        TEXT COLLATE "C" NOT NULL,
-    description TEXT COLLATE "C",
+    about       TEXT COLLATE "C",
     -- Grows with each change of what can be found.
     generation  BIGINT NOT NULL DEFAULT 0,
     created_at  BIGINT NOT NULL,
@@ -82,7 +82,7 @@ CREATE TABLE knowledge_parts (
     no         BIGINT NOT NULL,
     place      TEXT COLLATE "C" NOT NULL,
     heading    TEXT COLLATE "C" NOT NULL,
-    text       TEXT COLLATE "C" NOT NULL,
+    content    TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (version_id, no)
 );
 
@@ -91,7 +91,7 @@ CREATE TABLE knowledge_chunks (
     no         BIGINT NOT NULL,
     place      TEXT COLLATE "C" NOT NULL,
     heading    TEXT COLLATE "C" NOT NULL,
-    text       TEXT COLLATE "C" NOT NULL,
+    content    TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (version_id, no)
 );
 

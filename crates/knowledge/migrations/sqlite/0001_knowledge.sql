@@ -4,7 +4,7 @@ CREATE TABLE knowledge_libraries (
     -- Empty for a library that the config declares.
     owner       TEXT NOT NULL,
     name        TEXT NOT NULL,
-    description TEXT,
+    about       TEXT,
     -- Grows with each change of what can be found.
     generation  INTEGER NOT NULL DEFAULT 0,
     created_at  INTEGER NOT NULL,
@@ -82,7 +82,7 @@ CREATE TABLE knowledge_parts (
     no         INTEGER NOT NULL,
     place      TEXT NOT NULL,
     heading    TEXT NOT NULL,
-    text       TEXT NOT NULL,
+    content    TEXT NOT NULL,
     PRIMARY KEY (version_id, no)
 ) STRICT;
 
@@ -91,7 +91,7 @@ CREATE TABLE knowledge_chunks (
     no         INTEGER NOT NULL,
     place      TEXT NOT NULL,
     heading    TEXT NOT NULL,
-    text       TEXT NOT NULL,
+    content    TEXT NOT NULL,
     PRIMARY KEY (version_id, no)
 ) STRICT;
 

@@ -100,7 +100,7 @@ pub(super) struct TextQuery {
 #[serde(rename_all = "camelCase")]
 pub(super) struct TextParts {
     /// The parts in reading order.
-    parts: Vec<TextPart>,
+    parts: Vec<DocumentPart>,
     /// The `page` with which the text goes on; absent at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
@@ -108,7 +108,7 @@ pub(super) struct TextParts {
 
 /// A part of a text.
 #[derive(Serialize, JsonSchema)]
-struct TextPart {
+struct DocumentPart {
     /// Its number, from 1.
     no: i64,
     /// Where it is in the file.
@@ -194,7 +194,7 @@ pub(super) async fn text(
     let mut rows = store::parts(knowledge.store(), &version, from, PARTS + 1).await.map_err(failed)?;
     let next = (rows.len() > PARTS as usize).then(|| i64::from(from + PARTS) + 1);
     rows.truncate(PARTS as usize);
-    let part = |PartRow { no, place, heading, text }| TextPart { no: no + 1, place, heading, text };
+    let part = |PartRow { no, place, heading, text }| DocumentPart { no: no + 1, place, heading, text };
     Ok(Json(TextParts { parts: rows.into_iter().map(part).collect(), next }))
 }
 

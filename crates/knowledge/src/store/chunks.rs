@@ -44,26 +44,26 @@ impl ChunkRow {
 }
 
 const INSERT_PART: &str =
-    "INSERT INTO knowledge_parts (version_id, no, place, heading, text) VALUES ($1, $2, $3, $4, $5)";
+    "INSERT INTO knowledge_parts (version_id, no, place, heading, content) VALUES ($1, $2, $3, $4, $5)";
 const INSERT_CHUNK: &str =
-    "INSERT INTO knowledge_chunks (version_id, no, place, heading, text) VALUES ($1, $2, $3, $4, $5)";
+    "INSERT INTO knowledge_chunks (version_id, no, place, heading, content) VALUES ($1, $2, $3, $4, $5)";
 
 /// What an attempt that was killed has left.
 const CLEAR: [&str; 2] =
     ["DELETE FROM knowledge_parts WHERE version_id = $1", "DELETE FROM knowledge_chunks WHERE version_id = $1"];
 
-const OF_VERSION: &str = "SELECT heading, text FROM knowledge_chunks WHERE version_id = $1 ORDER BY no";
+const OF_VERSION: &str = "SELECT heading, content AS text FROM knowledge_chunks WHERE version_id = $1 ORDER BY no";
 
 const PARTS: &str = "
-    SELECT no, place, heading, text FROM knowledge_parts WHERE version_id = $1 AND no >= $2 ORDER BY no LIMIT $3";
+    SELECT no, place, heading, content AS text FROM knowledge_parts WHERE version_id = $1 AND no >= $2 ORDER BY no LIMIT $3";
 
 /// Chunks that are found: of the versions that count.
 const FOUND: Sql = Sql::pair(
-    "SELECT c.version_id, c.no, d.id, d.file_name, d.media_type, c.place, c.heading, c.text FROM knowledge_chunks c
+    "SELECT c.version_id, c.no, d.id, d.file_name, d.media_type, c.place, c.heading, c.content AS text FROM knowledge_chunks c
      JOIN knowledge_versions v ON v.id = c.version_id
      JOIN knowledge_documents d ON d.id = v.document_id AND d.version_id = c.version_id
      WHERE c.version_id = $1 AND c.no IN (SELECT CAST(value AS INTEGER) FROM json_each($2))",
-    "SELECT c.version_id, c.no, d.id, d.file_name, d.media_type, c.place, c.heading, c.text FROM knowledge_chunks c
+    "SELECT c.version_id, c.no, d.id, d.file_name, d.media_type, c.place, c.heading, c.content AS text FROM knowledge_chunks c
      JOIN knowledge_versions v ON v.id = c.version_id
      JOIN knowledge_documents d ON d.id = v.document_id AND d.version_id = c.version_id
      WHERE c.version_id = $1 AND c.no::text = ANY($2)",

@@ -53,7 +53,7 @@ impl LibraryCounts {
 }
 
 const INSERT: &str = "
-    INSERT INTO knowledge_libraries (id, owner, name, description, created_at, updated_at)
+    INSERT INTO knowledge_libraries (id, owner, name, about, created_at, updated_at)
     SELECT $1, $2, $3, $4, $5, $5 WHERE (SELECT count(*) FROM knowledge_libraries WHERE owner = $2) < $6";
 
 const INSERT_ROLE: &str = "
@@ -64,14 +64,15 @@ const DECLARE: &str = "
     INSERT INTO knowledge_libraries (id, owner, name, created_at, updated_at) VALUES ($1, '', $2, $3, $3)
     ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE knowledge_libraries.owner = ''";
 
-const ONE: &str = "SELECT id, owner, name, description, generation, updated_at FROM knowledge_libraries WHERE id = $1";
+const ONE: &str =
+    "SELECT id, owner, name, about AS description, generation, updated_at FROM knowledge_libraries WHERE id = $1";
 
 /// Those of a user, and those that their roles may read.
 const LIST: Sql = Sql::pair(
-    "SELECT id, owner, name, description, generation, updated_at FROM knowledge_libraries
+    "SELECT id, owner, name, about AS description, generation, updated_at FROM knowledge_libraries
      WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles
          WHERE role IN (SELECT value FROM json_each($2))) ORDER BY id LIMIT $3",
-    "SELECT id, owner, name, description, generation, updated_at FROM knowledge_libraries
+    "SELECT id, owner, name, about AS description, generation, updated_at FROM knowledge_libraries
      WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles WHERE role = ANY($2))
      ORDER BY id LIMIT $3",
 );

@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn words_of_the_same_surroundings_find_each_other() {
         let index = index();
-        let options = LatentOptions { dimensions: 4, ..LatentOptions::default() };
+        let options = LatentOptions { dimensions: 2, ..LatentOptions::default() };
         let latent = Latent::fit(&index, options, &|| false).unwrap();
         let mut vectors = Vectors::new(latent.dimensions(), index.len());
         (0..index.slots() as Slot).for_each(|slot| vectors.set(slot, &latent.chunk(&index, slot)));

@@ -39,7 +39,7 @@ async fn serve(url: &str) {
     assert_eq!(server.rows("knowledge_chunks").await, chunks);
     for number in 0..DOCUMENTS {
         let found = server.found(&viewer("ada"), &library, &format!("word{number}x7")).await.unwrap();
-        assert_eq!(found, [format!("{number}.md")]);
+        assert_eq!(found.first(), Some(&format!("{number}.md")));
     }
     server.close().await;
 }

@@ -46,11 +46,11 @@ async fn documents_are_added_found_replaced_and_deleted() {
 async fn files_that_cannot_be_read_fail_with_a_reason() {
     let server = Server::open("sqlite::memory:").await;
     let library = server.library().await;
-    server.add(&library, "bytes.bin", "\u{0}\u{1}\u{2}\u{3}", false).await.unwrap();
+    server.add(&library, "blank.md", " \n", false).await.unwrap();
     let rows = server.settled(&library).await;
     let (code, message) = rows[0].error.clone().unwrap();
-    assert_eq!((rows[0].state, code.as_str()), (DocumentState::Failed, "unsupported"));
-    assert!(message.contains("bytes.bin"), "{message}");
+    assert_eq!((rows[0].state, code.as_str()), (DocumentState::Failed, "empty"));
+    assert!(message.contains("blank.md"), "{message}");
     // Reading it again fails again.
     server.knowledge.retry(&viewer("ada"), &rows[0].id).await.unwrap();
     let rows = server.settled(&library).await;
@@ -92,7 +92,23 @@ async fn libraries_are_deleted_with_their_owner() {
         let library = server.library().await;
         server.add(&library, "pumps.md", PUMPS, false).await.unwrap();
         server.settled(&library).await;
-        store.delete_user("ada").await.unwrap();
+        let text = String::new;
+        let entry = ::store::AuditEntry {
+            at: 1,
+            user_id: "boss".to_owned(),
+            agent_id: text(),
+            conversation_id: text(),
+            message_id: text(),
+            run_id: text(),
+            call_id: text(),
+            tool: "admin:delete".to_owned(),
+            arguments: serde_json::Value::Null,
+            gates: Vec::new(),
+            outcome: ::store::AuditOutcome::Ok,
+            duration_ms: None,
+        };
+        store.change_user("ada", ::store::UserChange::Delete, 5, entry).await.unwrap();
+        assert!(store.delete_user("ada").await.unwrap());
         for table in ["knowledge_libraries", "knowledge_documents", "knowledge_chunks"] {
             assert_eq!(server.rows(table).await, 0, "{table}");
         }
