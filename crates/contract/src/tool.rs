@@ -67,7 +67,7 @@ impl ToolSpec {
             hash.update((text.len() as u64).to_be_bytes());
             hash.update(text);
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(hash.finalize())
     }
 }
 

@@ -55,15 +55,8 @@ pub(crate) fn stripe_signature(text: &str) -> Option<StripeSignature<'_>> {
 
 /// Reads a signature in hexadecimal digits.
 pub(crate) fn from_hex(text: &str) -> Option<Signature> {
-    let digits = text.as_bytes();
-    if digits.len() != 64 {
-        return None;
-    }
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let mut signature = [0; 32];
-    for (byte, pair) in signature.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
+    hex::decode_to_slice(text, &mut signature).ok()?;
     Some(signature)
 }
 

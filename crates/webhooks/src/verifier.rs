@@ -149,7 +149,7 @@ fn is_id(id: &str) -> bool {
 }
 
 fn hash(body: &[u8]) -> String {
-    Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(body))
 }
 
 /// Returns the headers with which a sender signs a request: for tests of a webhook. `id` is for the
@@ -169,7 +169,6 @@ pub fn sign(
         Some(key) => hmac::sign(key, &message.concat()).as_ref().to_vec(),
         None => Vec::new(),
     };
-    let hex = |bytes: Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let time = now.to_string();
     Ok(match scheme {
         Scheme::Standard => {
@@ -177,9 +176,9 @@ pub fn sign(
             let id = ("webhook-id", id.to_owned());
             vec![id, ("webhook-timestamp", time), ("webhook-signature", format!("v1,{signature}"))]
         }
-        Scheme::GitHub => vec![("x-hub-signature-256", format!("sha256={}", hex(signature(&[body]))))],
+        Scheme::GitHub => vec![("x-hub-signature-256", format!("sha256={}", hex::encode(signature(&[body]))))],
         Scheme::Stripe => {
-            let signature = hex(signature(&[time.as_bytes(), b".", body]));
+            let signature = hex::encode(signature(&[time.as_bytes(), b".", body]));
             vec![("stripe-signature", format!("t={time},v1={signature}"))]
         }
         Scheme::Bearer => {

@@ -2,19 +2,13 @@
 
 use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 
 /// Returns the SHA-256 of arguments in hex. It ignores the order of keys and the last bits of a
 /// fraction, which may change when a number is written and read again.
 pub fn arguments_hash(arguments: &Value) -> String {
     let mut hash = Sha256::new();
     add(&mut hash, arguments);
-    let mut hex = String::with_capacity(64);
-    for byte in hash.finalize() {
-        // Writing into a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex::encode(hash.finalize())
 }
 
 /// Each value starts with its kind and its length, so that no two values have the same encoding.

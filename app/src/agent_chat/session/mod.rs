@@ -3,7 +3,7 @@
 //! The server owns the transcript. The session shows the state that it received, sends the user's
 //! messages and decisions, and follows the answer that is being written, whoever started the run.
 //!
-//! - `submit.rs` sends messages and decisions, `edit.rs` sends edited messages, `attach.rs` uploads
+//! - `submit.rs` sends messages, `answer.rs` decisions and answers to questions, `edit.rs` sends edited messages, `attach.rs` uploads
 //!   files (`external_storage.rs` to the page's own storage), `queue.rs` keeps messages that wait,
 //!   `compose.rs` and `dictate.rs` contain other functions of the composer.
 //! - `stream/follow.rs` shows what `connect.rs` reads, `connection_permits.rs` limits permanent
@@ -18,6 +18,7 @@
 //!   lists the actions.
 
 mod action;
+mod answer;
 mod attach;
 mod change;
 mod compose;

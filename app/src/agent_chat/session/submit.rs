@@ -1,5 +1,4 @@
-//! Submissions of the user: messages, stops, decisions, answers to questions, regeneration,
-//! continuation.
+//! Submissions of the user: messages, stops, regeneration, continuation.
 
 use super::{Phase, Problem, Remedy, Session};
 use crate::agent_chat::composer::outgoing::{Attachment, OutgoingMessage, Upload};
@@ -9,9 +8,9 @@ use crate::prelude::*;
 use crate::texts::{Text, error_text, fill, t};
 use crate::ui::browser;
 use serde_json::{Map, Value, json};
-use wire::api::{Answer, SendRequest, Submission};
+use wire::Role;
+use wire::api::{SendRequest, Submission};
 use wire::error::ErrorCode;
-use wire::{Approval, Role, ToolPart, ToolState};
 
 impl Session {
     /// Sends the content of the composer, or queues it while an answer is being written. If the
@@ -164,47 +163,6 @@ impl Session {
         }
     }
 
-    /// Sends the user's decision on a call, optionally with changed arguments or with a standing
-    /// approval.
-    pub(in crate::agent_chat) fn decide(self, decision: Answer) {
-        let Answer::Approval { tool_call_id, approved, reason, input, .. } = &decision else { return };
-        if self.phase.get_untracked() != Phase::Idle {
-            return;
-        }
-        self.focus_requests.update(|count| *count += 1);
-        self.show_call(tool_call_id, |tool| {
-            tool.state = ToolState::ApprovalResponded;
-            if let Some(input) = input {
-                tool.change_input(input);
-            }
-            let approval = tool.approval.take().unwrap_or_else(|| Approval::new(""));
-            tool.approval = Some(Approval { approved: Some(*approved), reason: reason.clone(), ..approval });
-        });
-        self.submit_or_reload(Submission::Answers { answers: vec![decision] });
-    }
-
-    /// Reloads the conversation when the time to decide about a call is over, to show the state on
-    /// the server.
-    pub(in crate::agent_chat) fn reload_expired(self) {
-        if !self.is_disposed() && self.phase.get_untracked() == Phase::Idle {
-            leptos::task::spawn_local(self.reload());
-        }
-    }
-
-    /// Sends the user's answer to a question of the agent.
-    pub(in crate::agent_chat) fn answer_question(self, tool_call_id: String, output: Value) {
-        if self.phase.get_untracked() != Phase::Idle {
-            return;
-        }
-        self.focus_requests.update(|count| *count += 1);
-        self.show_call(&tool_call_id, |tool| {
-            tool.state = ToolState::OutputAvailable;
-            tool.output = Some(output.clone());
-        });
-        let answers = vec![Answer::Output { tool_call_id, output }];
-        self.submit_or_reload(Submission::Answers { answers });
-    }
-
     /// Regenerates an answer, or requests an answer to a message; by default for the newest. The
     /// previous answer is kept as another version.
     pub(in crate::agent_chat) fn regenerate(self, message_id: Option<String>) {
@@ -242,7 +200,7 @@ impl Session {
     }
 
     /// Submits; if it is rejected, shows the state on the server.
-    fn submit_or_reload(self, submission: Submission) {
+    pub(super) fn submit_or_reload(self, submission: Submission) {
         self.begin_sending();
         leptos::task::spawn_local(async move {
             if let Err(error) = self.submit(submission, None).await
@@ -393,15 +351,6 @@ impl Session {
         }
         if busy && self.phase.get_untracked() == Phase::Idle {
             leptos::task::spawn_local(self.reload());
-        }
-    }
-
-    /// Shows a new state of a call of the newest answer at once.
-    fn show_call(self, call_id: &str, change: impl FnOnce(&mut ToolPart)) {
-        let tools = self.newest_answer().map(|answer| answer.tools()).unwrap_or_default();
-        let tool = tools.into_iter().find(|tool| tool.with_untracked(|tool| tool.tool_call_id == call_id));
-        if let Some(tool) = tool {
-            tool.update(change);
         }
     }
 }

@@ -100,15 +100,7 @@ impl Table {
         if let Some(target) = target.filter(|_| !waiting.is_empty()) {
             self.insert(columns, &mut waiting).execute(target).await?;
         }
-        let digest = hash.finalize();
-        Ok((
-            count,
-            digest.iter().fold(String::new(), |mut text, byte| {
-                // Writing to a string cannot fail.
-                let _ = write!(text, "{byte:02x}");
-                text
-            }),
-        ))
+        Ok((count, hex::encode(hash.finalize())))
     }
 
     fn insert(&self, columns: &[Column], rows: &mut Vec<Vec<Value>>) -> Query {

@@ -75,7 +75,7 @@ impl Workflow {
     /// Returns the version: a hash of the definition without its triggers, which change nothing in a run.
     pub(crate) fn version(&self) -> String {
         let text = serde_json::to_vec(&Self { triggers: Vec::new(), ..self.clone() }).unwrap_or_default();
-        Sha256::digest(&text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&Sha256::digest(&text)[..8])
     }
 
     /// Returns the step with this id.

@@ -22,8 +22,7 @@ pub(super) struct Finished {
 /// Returns the key of a step that stays the same over all attempts.
 pub(super) fn idempotency_key(run_id: &str, path: &str) -> String {
     let digest = Sha256::digest(format!("{run_id}/{path}"));
-    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("workflow-{digits}")
+    format!("workflow-{}", hex::encode(&digest[..16]))
 }
 
 impl Drive {

@@ -55,7 +55,7 @@ impl<R> HashingReader<R> {
     }
 
     fn entry(self) -> FileEntry {
-        let sha256 = self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hex::encode(self.hash.finalize());
         FileEntry { bytes: self.bytes, sha256 }
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn parameter_text(value: &Value, kind: &PgTypeInfo) -> Result<Option<
         ("JSON" | "JSONB", value) => value.to_string(),
         (_, Value::Array(items)) if matches!(kind.kind(), PgTypeKind::Array(_)) => array::array_literal(items, kind)?,
         ("BYTEA", Value::String(text)) => match BASE64_STANDARD.decode(text) {
-            Ok(bytes) => bytes.iter().fold("\\x".to_owned(), |hex, byte| format!("{hex}{byte:02x}")),
+            Ok(bytes) => format!("\\x{}", hex::encode(bytes)),
             Err(_) => return Err("must be bytes in base64".to_owned()),
         },
         // An expression may compute `3.0`.

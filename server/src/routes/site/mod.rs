@@ -9,7 +9,6 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use std::borrow::Cow;
-use std::fmt::Write;
 
 /// The page of the frame that renders diagrams; see `public/assets/lazy/diagram.js`.
 const DIAGRAM_FRAME: &str = "assets/lazy/mermaid/frame.html";
@@ -132,13 +131,7 @@ fn has_content_hash(path: &str) -> bool {
 }
 
 fn etag(file: &EmbeddedFile, suffix: &str) -> String {
-    let mut etag = String::from("\"");
-    for byte in &file.metadata.sha256_hash()[..16] {
-        let _ = write!(etag, "{byte:02x}");
-    }
-    etag.push_str(suffix);
-    etag.push('"');
-    etag
+    format!("\"{}{suffix}\"", hex::encode(&file.metadata.sha256_hash()[..16]))
 }
 
 #[cfg(test)]
