@@ -1,5 +1,6 @@
-//! Tools of MCP servers and remote agents, and uploads.
+//! Tools of MCP servers and remote agents, uploads, and attached documents.
 
+mod documents;
 mod files;
 mod mcp;
 mod remote_agent;
