@@ -49,6 +49,8 @@ impl Language {
             report: &mut report,
             language: self,
             env: &environment,
+            // A section of a capability refers to no other one.
+            root: &null,
             folder: None,
             connections: declared(&connections),
             agents: declared(&agents),

@@ -194,6 +194,6 @@ mod tests {
         let ranges = cut(&text, 15);
         assert_eq!(ranges.iter().map(|range| text[range.clone()].len()).sum::<usize>(), 100);
         assert!(ranges.iter().all(|range| range.len() <= 15));
-        assert_eq!(cut("", 15), [0..0]);
+        assert_eq!(cut("", 15).len(), 1);
     }
 }

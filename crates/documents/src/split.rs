@@ -58,6 +58,9 @@ impl Chunk {
     }
 }
 
+/// What is between the texts of the spans of a chunk.
+const SEPARATOR: &str = "\n\n";
+
 /// A chunk that may still be joined with the following one.
 struct Pending<'d> {
     chars: usize,
@@ -85,16 +88,10 @@ pub fn split(document: &Document, options: &SplitOptions) -> Vec<Chunk> {
                 spans: vec![Span { part: index, place: part.place_of(&range), range }],
                 table_header: part.table_header.as_deref(),
             };
-            pending = Some(match pending.take() {
-                None => next,
-                Some(open) => match open.join(next, max, options.min_chars) {
-                    Ok(joined) => joined,
-                    Err((open, next)) => {
-                        chunks.push(open.finish(&document.title));
-                        next
-                    }
-                },
-            });
+            match &mut pending {
+                Some(open) if open.takes(&next, max, options.min_chars) => open.append(next),
+                pending => chunks.extend(pending.replace(next).map(|open| open.finish(&document.title))),
+            }
         }
     }
     chunks.extend(pending.map(|open| open.finish(&document.title)));
@@ -102,28 +99,28 @@ pub fn split(document: &Document, options: &SplitOptions) -> Vec<Chunk> {
 }
 
 impl<'d> Pending<'d> {
-    /// Joins the chunk with the following one, if one of them is small and both fit.
-    fn join(mut self, next: Self, max: usize, min: usize) -> Result<Self, (Self, Self)> {
-        let chars = self.chars + next.chars + 2;
+    /// Returns whether the following chunk can be joined with this one: one of them is small, both
+    /// fit, and no heading is lost.
+    fn takes(&self, next: &Self, max: usize, min: usize) -> bool {
         let is_small = self.chars < min || next.chars < min;
         let follows = match (self.spans.last(), next.spans.first()) {
             // The rest of a part whose text was split overlaps.
             (Some(last), Some(first)) => last.part != first.part || last.range.end <= first.range.start,
             _ => false,
         };
-        let headings = common(self.headings, next.headings);
-        let keeps = |chunk: &Self| chunk.headings.len() <= headings.len() + usize::from(chunk.shows_heading);
-        let is_whole = self.table_header == next.table_header && keeps(&self) && keeps(&next);
-        if !is_small || chars > max || !follows || !is_whole {
-            return Err((self, next));
-        }
-        self.text.push_str("\n\n");
+        let headings = common(self.headings, next.headings).len();
+        let keeps = |chunk: &Self| chunk.headings.len() <= headings + usize::from(chunk.shows_heading);
+        let fits = self.chars + next.chars + SEPARATOR.len() <= max;
+        is_small && fits && follows && self.table_header == next.table_header && keeps(self) && keeps(next)
+    }
+
+    fn append(&mut self, next: Self) {
+        self.text.push_str(SEPARATOR);
         self.text.push_str(&next.text);
-        self.spans.extend(next.spans);
-        self.chars = chars;
-        self.headings = headings;
+        self.chars += next.chars + SEPARATOR.len();
+        self.headings = common(self.headings, next.headings);
         self.shows_heading = false;
-        Ok(self)
+        self.spans.extend(next.spans);
     }
 
     fn finish(self, title: &str) -> Chunk {
@@ -153,7 +150,7 @@ fn ranges(part: &Part, max: usize, overlap: usize) -> Vec<Range<usize>> {
     // Most parts fit. The splitters parse the text many times over.
     if part.text.chars().take(max + 1).count() <= max {
         let start = part.text.len() - part.text.trim_start_matches('\n').len();
-        return vec![start..part.text.trim_end().len().max(start)];
+        return std::iter::once(start..part.text.trim_end().len().max(start)).collect();
     }
     let is_table = part.table_header.is_some();
     let overlap = if is_table { 0 } else { overlap };

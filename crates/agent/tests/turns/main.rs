@@ -58,6 +58,7 @@ fn note(event: &Event) -> String {
         Event::ToolCallInvalid { id, input, error, dynamic, .. } => {
             format!("  invalid {id} {input} dynamic={dynamic} {error}")
         }
+        Event::PromptNote { text } => format!("  note {text:?}"),
         Event::ApprovalRequest { call_id, terms, .. } => {
             format!("  ask {call_id}{}", if terms.may_remember { "" } else { " this once" })
         }

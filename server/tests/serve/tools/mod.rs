@@ -1,5 +1,6 @@
-//! Tools of MCP servers and remote agents, web pages, and uploads.
+//! Tools of MCP servers and remote agents, web pages, uploads, and attached documents.
 
+mod documents;
 mod files;
 mod mcp;
 mod remote_agent;
