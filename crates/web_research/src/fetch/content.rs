@@ -43,7 +43,7 @@ fn kind(media_type: &str, body: &[u8]) -> Result<Kind, String> {
     let is_json_or_xml =
         |name: &str| name == "json" || name == "xml" || name.ends_with("+json") || name.ends_with("+xml");
     match media_type.split_once('/') {
-        Some(("text", "html")) | Some(("application", "xhtml+xml")) => Ok(Kind::Html),
+        Some(("text", "html") | ("application", "xhtml+xml")) => Ok(Kind::Html),
         Some(("text", _)) => Ok(Kind::Text),
         Some(("application", name)) if is_json_or_xml(name) => Ok(Kind::Text),
         Some(("application", "yaml" | "x-yaml" | "toml" | "javascript" | "x-ndjson")) => Ok(Kind::Text),
