@@ -327,6 +327,8 @@ mod tests {
             answered_by: None,
             created_at: 0,
             due_at: None,
+            reminders: 0,
+            reminded_at: None,
         }
     }
 
