@@ -41,10 +41,14 @@ pub(crate) async fn measure(binary: &Path, is_small: bool) -> Result<()> {
         let config = folder.path().join("chatwright.yaml");
         std::fs::write(&config, config_text())?;
         let server = process::serve_on(binary, &config, folder.path(), database, &[("BENCH_KEY", KEY)]).await?;
-        Bench { server: &server, http: Client::new(), name }.all(amounts).await?;
+        Bench { server: &server, http: Client::builder().build()?, name }.all(amounts).await?;
         server.stop().await?;
     }
     Ok(())
+}
+
+fn as_user(request: RequestBuilder, user: &str) -> RequestBuilder {
+    request.header("x-forwarded-user", user)
 }
 
 fn config_text() -> String {
@@ -98,20 +102,16 @@ impl Bench<'_> {
         println!("{:<11} {what:<44} {measured:>12}  {goal}", self.name);
     }
 
-    fn as_user(&self, request: RequestBuilder, user: &str) -> RequestBuilder {
-        request.header("x-forwarded-user", user)
-    }
-
     async fn start(&self, workflow: &str, input: &Value, user: &str) -> Result<String> {
         let url = format!("{}/api/workflows/{workflow}/runs", self.server.origin);
-        let started = self.as_user(self.http.post(url), user).json(&json!({ "input": input })).send().await?;
+        let started = as_user(self.http.post(url), user).json(&json!({ "input": input })).send().await?;
         let run: Value = started.error_for_status()?.json().await?;
         Ok(run["id"].as_str().context("a run has an id")?.to_owned())
     }
 
     async fn detail(&self, id: &str, user: &str) -> Result<Value> {
         let url = format!("{}/api/workflows/runs/{id}", self.server.origin);
-        Ok(self.as_user(self.http.get(url), user).send().await?.error_for_status()?.json().await?)
+        Ok(as_user(self.http.get(url), user).send().await?.error_for_status()?.json().await?)
     }
 
     /// Waits until a run has ended.

@@ -69,14 +69,15 @@ impl Index {
         best(self.scores(&expansion.expand(self, query, &first), mask), limit)
     }
 
+    #[expect(clippy::suboptimal_flops, reason = "a fused multiplication is a function call on processors without one")]
     fn scores(&self, query: &Query, mask: Option<&Mask>) -> Vec<f32> {
         let mut scores = vec![0.0_f32; self.slots()];
         for (term, weight) in &query.terms {
             let weight = weight * self.rarity(*term) * (K1 + 1.0);
             for posting in self.postings(*term) {
                 let (slot, count) = (posting.slot(), posting.count());
-                let length = 1.0 - B + B * self.relative_length(slot);
-                scores[slot as usize] += weight * count / (count + K1 * length);
+                let damping = K1 * (1.0 - B) + K1 * B * self.relative_length(slot);
+                scores[slot as usize] += weight * count / (count + damping);
             }
         }
         for (slot, score) in (0..).zip(&mut scores) {

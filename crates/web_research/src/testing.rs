@@ -12,12 +12,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
+/// An answer: status, value of `Retry-After`, body.
+type StandInAnswer = (u16, &'static str, String);
+
 /// A server that gives its answers one after the other, the last one for ever, and keeps what it was
 /// asked: method, path, the header with the key, body.
 #[derive(Clone, Default)]
 pub(crate) struct StandIn {
     pub(crate) origin: String,
-    answers: Arc<Mutex<VecDeque<(u16, &'static str, String)>>>,
+    answers: Arc<Mutex<VecDeque<StandInAnswer>>>,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
@@ -25,8 +28,8 @@ pub(crate) struct StandIn {
 const KEYS: [&str; 3] = ["authorization", "x-api-key", "x-subscription-token"];
 
 impl StandIn {
-    /// Starts a server with these answers: status, value of `Retry-After`, body.
-    pub(crate) async fn start(answers: Vec<(u16, &'static str, String)>) -> Self {
+    /// Starts a server with these answers.
+    pub(crate) async fn start(answers: Vec<StandInAnswer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let stand_in = Self { origin, answers: Arc::new(Mutex::new(answers.into())), ..Self::default() };

@@ -210,6 +210,6 @@ pages: [{ id: home }]
     assert!(run["error"]["message"].as_str().unwrap().contains("do not fit"), "{run}");
     let filter = store::AuditFilter { tool: Some("add".to_owned()), ..store::AuditFilter::default() };
     let audit = site.store.audit_list(filter, 20, None).await.unwrap();
-    let outcomes: Vec<_> = audit.iter().rev().map(|row| row.outcome.to_string()).collect();
+    let outcomes: Vec<_> = audit.iter().rev().map(|row| row.outcome.clone()).collect();
     assert_eq!(outcomes, ["\"ok\"", "\"denied\"", "\"ok\"", "\"refused\""]);
 }

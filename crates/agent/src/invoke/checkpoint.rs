@@ -41,9 +41,9 @@ struct CallState {
     /// The result, or the message of the error.
     #[serde(default)]
     result: Option<Result<Value, String>>,
-    /// Whether and why it was denied.
+    /// Whether it was denied.
     #[serde(default)]
-    denied: Option<Option<String>>,
+    denied: Option<Denial>,
     /// The terms of the request while it waits for a decision.
     #[serde(default)]
     asks: Option<ApprovalTerms>,
@@ -58,6 +58,12 @@ struct CallState {
     /// Whether it was interrupted.
     #[serde(default)]
     cut_off: bool,
+}
+
+/// A call was denied.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Denial {
+    reason: Option<String>,
 }
 
 /// A call that waits for a decision.
@@ -106,7 +112,7 @@ impl CallState {
 
     fn output(&self) -> Option<ToolResult> {
         let output = match (&self.denied, &self.result) {
-            (Some(reason), _) => contract::ToolOutput::Denied(reason.clone()),
+            (Some(denial), _) => contract::ToolOutput::Denied(denial.reason.clone()),
             (None, Some(Ok(value))) => output(&Ok(value.clone())),
             (None, Some(Err(error))) => output(&Err(ToolError::new(error.clone()))),
             (None, None) => return None,
@@ -158,7 +164,9 @@ impl Checkpoint {
                 known.result = Some(result.clone().map_err(|error| error.message));
                 (known.asks, known.state) = (None, None);
             }
-            Event::ToolDenied { reason, .. } => (known.denied, known.asks) = (Some(reason.clone()), None),
+            Event::ToolDenied { reason, .. } => {
+                (known.denied, known.asks) = (Some(Denial { reason: reason.clone() }), None);
+            }
             Event::ToolSuspended { state, .. } => {
                 (known.state, known.has_started, known.decision) = (Some(state.clone()), false, None);
             }

@@ -155,7 +155,7 @@ impl Knowledge {
             for (version, no, candidate) in ranked.candidates {
                 let keyword = candidate.keyword.map_or(0.0, |(_, score)| score / best_keyword);
                 let semantic = candidate.semantic.map_or(0.0, |(_, score)| score / best_semantic);
-                let score = (keyword + candidate.weight * semantic) / (1.0 + candidate.weight);
+                let score = candidate.weight.mul_add(semantic, keyword) / (1.0 + candidate.weight);
                 fused.push((score, library.clone(), version, no, candidate));
             }
         }

@@ -122,15 +122,16 @@ fn gram(matrix: &Matrix) -> Vec<Vec<f64>> {
                 add_scaled(&mut part[at * width..at * width + at + 1], numbers, *number);
             }
         }
-        for at in 0..width {
-            for other in 0..=at {
-                sums[at][other] += f64::from(part[at * width + other]);
+        for (at, (sums, part)) in sums.iter_mut().zip(part.chunks_exact(width)).enumerate() {
+            for (sum, number) in sums.iter_mut().zip(&part[..=at]) {
+                *sum += f64::from(*number);
             }
         }
     }
-    for at in 0..width {
-        for other in 0..at {
-            sums[other][at] = sums[at][other];
+    for at in 1..width {
+        let (above, below) = sums.split_at_mut(at);
+        for (row, sum) in above.iter_mut().zip(&below[0]) {
+            row[at] = *sum;
         }
     }
     sums
@@ -206,10 +207,10 @@ fn rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], row: usize, column:
         line[column] = cosine * one - sine * other;
         line[row] = sine * one + cosine * other;
     }
-    for at in 0..matrix.len() {
-        let (one, other) = (matrix[column][at], matrix[row][at]);
-        matrix[column][at] = cosine * one - sine * other;
-        matrix[row][at] = sine * one + cosine * other;
+    if let Ok([first, second]) = matrix.get_disjoint_mut([column, row]) {
+        for (one, other) in first.iter_mut().zip(second) {
+            (*one, *other) = (cosine * *one - sine * *other, sine * *one + cosine * *other);
+        }
     }
 }
 
@@ -224,7 +225,8 @@ mod tests {
         for at in 0..3 {
             for row in 0..3 {
                 let image: f64 = (0..3).map(|column| matrix[row][column] * vectors[column][at]).sum();
-                assert!((image - values[at] * vectors[row][at]).abs() < 1e-9);
+                let expected = values[at] * vectors[row][at];
+                assert!((image - expected).abs() < 1e-9);
             }
         }
         values.sort_unstable_by(f64::total_cmp);

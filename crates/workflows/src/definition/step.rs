@@ -59,7 +59,7 @@ pub(crate) enum StepKind {
     /// the iterations' outputs.
     Loop(LoopStep),
     /// Asks a person.
-    Human(HumanStep),
+    Human(Box<HumanStep>),
     /// Waits.
     Wait(WaitStep),
     /// Runs another workflow. The output is that of its run.
@@ -335,7 +335,9 @@ impl Step {
             }
             _ => Vec::new(),
         };
-        if let StepKind::Human(HumanStep { on_lapse: Some(lapse), .. }) = &self.kind {
+        if let StepKind::Human(human) = &self.kind
+            && let Some(lapse) = &human.on_lapse
+        {
             lists.push(list(&[Key("onLapse"), Key("steps")], &*lapse.steps));
         }
         lists.push(list(&[Key("onError")], &*self.on_error));

@@ -36,7 +36,7 @@ pub(crate) async fn remind(runs: &Runs) -> Result<(), StoreError> {
 }
 
 fn event(reminder: DueReminder, now: i64) -> NewEvent {
-    let DueReminder { task_id, run_id, path, workflow_id, title, count, assignees, due_at, .. } = reminder;
+    let DueReminder { task_id, run_id, path, workflow_id, title, count, assignees, due_at } = reminder;
     let number = count + 1;
     NewEvent {
         name: EventKind::TaskReminded.name().to_owned(),
