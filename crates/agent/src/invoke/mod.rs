@@ -6,8 +6,8 @@ mod tools;
 
 use crate::calls::meter::unknown_price_error;
 use crate::{
-    Agent, Ending, Event, EventSink, GrantLookup, Limit, ReplyUsage, RunOutcome, SinkClosed, TurnInput, TurnLimits,
-    TurnUsage, run,
+    Agent, ContextInput, Ending, Event, EventSink, GrantLookup, Limit, ReplyUsage, RunOutcome, SinkClosed, TurnInput,
+    TurnLimits, TurnUsage, run,
 };
 pub use answer::AnswerForm;
 use contract::{AssistantPart, Message, ModelError, ModelUse, Part, RunScope, ToolChoice, Usage, UserPart};
@@ -231,6 +231,7 @@ async fn attempt(
     let approved = question.tools.as_ref().map_or_else(Vec::new, |tools| tools.approved.clone());
     let grants: Arc<dyn GrantLookup> = Arc::new(GivenApprovals(approved));
     let turn = TurnInput {
+        context: ContextInput::default(),
         earlier,
         turn_start: 0,
         messages: messages.clone(),

@@ -80,6 +80,11 @@ fn note(event: &Event) -> String {
         Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
         Event::ReplyComplete(_) => "  took".to_owned(),
         Event::Exposed { exposure } => format!("  exposed {exposure:?}"),
+        Event::PromptNote { .. } => "the model is told something".to_owned(),
+        Event::ContextCleared { through, .. } => format!("cleared through {through}"),
+        Event::ContextSummarized { text, .. } => format!("summarized {text:?}"),
+        Event::SummaryReply(_) => "took for a summary".to_owned(),
+        Event::SummaryFailed { error } => format!("no summary: {error}"),
     }
 }
 
@@ -150,6 +155,7 @@ impl Case {
             fallbacks: self.fallback.map(|replies| Arc::new(ScriptedModel::new(replies)) as _).into_iter().collect(),
             agents: Vec::new(),
             policy: self.policy,
+            summary_model: None,
             sources: self.sources,
             instructions: None,
             tools: tools().into_iter().chain(self.more).collect(),
@@ -158,6 +164,7 @@ impl Case {
         let cancel = CancellationToken::new();
         let mut notes = Notes { stop_at: self.stop_at.map(|at| (at, cancel.clone())), ..Notes::default() };
         let turn = TurnInput {
+            context: agent::ContextInput::default(),
             earlier: TurnUsage::default(),
             turn_start: self.messages.len(),
             messages: self.messages.into_iter().map(Arc::new).collect(),
