@@ -26,24 +26,23 @@ struct Attentive {
     sent: Mutex<Vec<usize>>,
 }
 
-impl Attentive {
-    fn reply(&self, request: &Request) -> Vec<Cue> {
-        let text: String = request.messages.iter().map(|message| format!("{message:?}\n")).collect();
-        let known = if text.contains(FACT) { FACT } else { "nothing" };
-        if request.system.as_ref().is_some_and(|system| system.starts_with("You summarise")) {
-            return text_reply(&format!("They talked. Known: {known}."));
-        }
-        match request.messages.last().map(|last| &**last) {
-            Some(Message::User(parts)) => match parts.last() {
-                Some(UserPart::Text { text }) if text.contains("look") => {
-                    let id = format!("look-{}", text.split_whitespace().next().unwrap_or_default());
-                    tool_call_reply(&[(&id, "look", &format!("{{\"at\":\"{id}\"}}"))])
-                }
-                Some(UserPart::Text { text }) if text.contains("code word?") => text_reply(known),
-                _ => text_reply(&"An answer of some length. ".repeat(10)),
-            },
-            _ => text_reply("Seen."),
-        }
+/// Answers from nothing but the request.
+fn reply(request: &Request) -> Vec<Cue> {
+    let text: String = request.messages.iter().map(|message| format!("{message:?}\n")).collect();
+    let known = if text.contains(FACT) { FACT } else { "nothing" };
+    if request.system.as_ref().is_some_and(|system| system.starts_with("You summarise")) {
+        return text_reply(&format!("They talked. Known: {known}."));
+    }
+    match request.messages.last().map(|last| &**last) {
+        Some(Message::User(parts)) => match parts.last() {
+            Some(UserPart::Text { text }) if text.contains("look") => {
+                let id = format!("look-{}", text.split_whitespace().next().unwrap_or_default());
+                tool_call_reply(&[(&id, "look", &format!("{{\"at\":\"{id}\"}}"))])
+            }
+            Some(UserPart::Text { text }) if text.contains("code word?") => text_reply(known),
+            _ => text_reply(&"An answer of some length. ".repeat(10)),
+        },
+        _ => text_reply("Seen."),
     }
 }
 
@@ -57,8 +56,7 @@ impl Model for Attentive {
         let system = request.system.as_ref().map_or(0, String::len);
         let bytes: usize = request.messages.iter().map(|message| message.text_length()).sum();
         self.sent.lock().unwrap().push((system + bytes) / 4);
-        let parts: Vec<_> = self
-            .reply(&request)
+        let parts: Vec<_> = reply(&request)
             .into_iter()
             .filter_map(|cue| if let Cue::Part(part) = cue { Some(Ok(part)) } else { None })
             .collect();

@@ -80,11 +80,7 @@ fn note(event: &Event) -> String {
         Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
         Event::ReplyComplete(_) => "  took".to_owned(),
         Event::Exposed { exposure } => format!("  exposed {exposure:?}"),
-        Event::PromptNote { .. } => "the model is told something".to_owned(),
-        Event::ContextCleared { through, .. } => format!("cleared through {through}"),
-        Event::ContextSummarized { text, .. } => format!("summarized {text:?}"),
-        Event::SummaryReply(_) => "took for a summary".to_owned(),
-        Event::SummaryFailed { error } => format!("no summary: {error}"),
+        other => format!("{other:?}"),
     }
 }
 
@@ -150,16 +146,12 @@ impl Case {
     async fn run(self) -> (String, Vec<contract::Request>) {
         let model = Arc::new(ScriptedModel::new(self.replies));
         let agent = Agent {
-            id: "a".to_owned(),
-            model: model.clone(),
             fallbacks: self.fallback.map(|replies| Arc::new(ScriptedModel::new(replies)) as _).into_iter().collect(),
-            agents: Vec::new(),
             policy: self.policy,
-            summary_model: None,
             sources: self.sources,
-            instructions: None,
             tools: tools().into_iter().chain(self.more).collect(),
             settings: self.settings,
+            ..Agent::new("a", model.clone())
         };
         let cancel = CancellationToken::new();
         let mut notes = Notes { stop_at: self.stop_at.map(|at| (at, cancel.clone())), ..Notes::default() };
