@@ -43,6 +43,35 @@ pub enum Event {
         /// Data that goes back to the same provider with the call, such as a signature.
         metadata: Option<ProviderMetadata>,
     },
+    /// Old tool results are cleared from now on.
+    ContextCleared {
+        /// The id of the newest call whose result is cleared.
+        through: String,
+        /// The estimated tokens of the request before.
+        tokens_before: u64,
+        /// The estimated tokens after.
+        tokens_after: u64,
+    },
+    /// Older messages are replaced by a summary from now on.
+    ContextSummarized {
+        /// The summary.
+        text: String,
+        /// The id of the newest message that it covers: [`crate::TurnBoundary::message_id`].
+        through: String,
+        /// The model that wrote it.
+        model: String,
+        /// The estimated tokens of the request before.
+        tokens_before: u64,
+        /// The estimated tokens after.
+        tokens_after: u64,
+    },
+    /// A model was asked for a summary; the usage of its reply.
+    SummaryReply(ReplyUsage),
+    /// A summary failed. The whole context stays in use.
+    SummaryFailed {
+        /// The cause, for the operator.
+        error: String,
+    },
     /// The server told the model something in its history, after the results of a step.
     PromptNote {
         /// The text.

@@ -2,6 +2,7 @@
 
 mod approval;
 mod calls;
+mod context;
 mod event;
 mod execution_mode;
 mod invoke;
@@ -16,6 +17,10 @@ pub use approval::exposure::ExposureState;
 pub use approval::grants::{Grant, GrantLookup, GrantQuery};
 pub use approval::policy::{Policy, PolicyQuery, Ruling};
 pub use approval::rules::{PolicySettings, RuleAction, RulePolicy, RuleSettings};
+pub use context::{
+    ContextInput, ContextSettings, ContextSummary, ContextTriggers, Projection, READ_RESULT_TOOL, SummarySettings,
+    TurnBoundary,
+};
 pub use contract::ReplyUsage;
 pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
 pub use execution_mode::{ExecutionMode, ToolStrategy};

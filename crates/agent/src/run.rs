@@ -5,12 +5,13 @@ use crate::calls::execution::CallScope;
 use crate::calls::handling::CallsOutcome;
 use crate::calls::sources;
 use crate::calls::validation::{ConversationCallIds, OfferedTools};
+use crate::context::ContextInput;
 use crate::limits::UsageMeter;
 use crate::limits::estimate::estimated_usage;
 use crate::limits::loop_detection::{self, LoopDetector, LoopVerdict};
 use crate::limits::stop;
 use crate::limits::turn_usage::TurnUsage;
-use crate::model::prune::{self, Prune};
+use crate::model::prune::{self, EmptyMessages, Prune};
 use crate::model::reply::{self, ModelReply, RunFailure};
 use crate::model::{prepare_step, retry};
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
@@ -100,6 +101,10 @@ pub(crate) struct Run<'a> {
     turn_start: usize,
     /// Whether a call was refused because of the limit of tool calls.
     pub(crate) is_over_calls: bool,
+    /// What the model reads of the history.
+    pub(crate) context: ContextInput,
+    /// By how much the estimates of tokens are too low for this model and language.
+    pub(crate) estimate_factor: f64,
     /// The index of the model that is asked.
     model: usize,
 }
@@ -147,6 +152,8 @@ impl<'a> Run<'a> {
             is_last: earlier.is_last,
             turn_start: turn.turn_start,
             is_over_calls: false,
+            context: turn.context,
+            estimate_factor: 1.0,
             model: 0,
         }
     }
@@ -178,6 +185,11 @@ impl<'a> Run<'a> {
                 let text = loop_detection::WARNING.to_owned();
                 sink.emit(Event::PromptNote { text: text.clone() }).await.map_err(|SinkClosed| RunFailure::Sink)?;
                 self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
+            }
+            Box::pin(self.fit_context(sink)).await?;
+            // A summary counts, too.
+            if let Some(limit) = self.caller.meter.reached() {
+                return Ok(Ending::Limit(limit));
             }
             let reply = self.request_reply(sink).await?;
             // A provider that paused continues when it reads its reply so far. The limit of steps
@@ -218,10 +230,17 @@ impl<'a> Run<'a> {
         let CallScope { scope, exposure, cancel, .. } = &self.caller;
         let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
         self.agent = gathered.map_err(|SinkClosed| RunFailure::Sink)?;
+        self.compile_offer().await;
+        self.offer_reading().await;
+        Ok(())
+    }
+
+    /// Compiles what the agent offers now.
+    pub(crate) async fn compile_offer(&mut self) {
+        let cancel = &self.caller.cancel;
         if let Some(offer) = cancel.run_until_cancelled(OfferedTools::compile(&self.agent)).await {
             self.offer = offer;
         }
-        Ok(())
     }
 
     /// Returns the number of requests to the model, including earlier runs of the turn.
@@ -243,11 +262,14 @@ impl<'a> Run<'a> {
     /// Prunes the messages from before the turn. The messages of the turn stay, since the model
     /// needs the results of its calls.
     fn prune_history(&mut self) {
-        let rules = &self.agent.settings.prune;
+        // Empty messages are left out below.
+        let rules = &Prune { empty_messages: EmptyMessages::Keep, ..self.agent.settings.prune.clone() };
         if *rules != Prune::default() {
-            self.messages = prune::prune_before(&self.messages, self.turn_start, rules);
+            let pruned = prune::prune_before(&self.messages, self.turn_start, rules);
             // No provider accepts an empty message.
-            self.messages.retain(|message| !prune::is_empty(message));
+            let kept: Vec<_> = pruned.iter().map(|message| !prune::is_empty(message)).collect();
+            self.context.remove_messages(&kept);
+            self.messages = pruned.into_iter().filter(|message| !prune::is_empty(message)).collect();
         }
     }
 
@@ -258,12 +280,12 @@ impl<'a> Run<'a> {
     }
 
     /// Refuses a request whose cost could not be limited.
-    fn check_prices(&self) -> Result<(), RunFailure> {
+    pub(crate) fn check_prices(&self) -> Result<(), RunFailure> {
         if !self.caller.meter.limits_cost() {
             return Ok(());
         }
         // Each of the models may be the one that answers.
-        let mut names = self.agent.models().map(|model| &model.id().model);
+        let mut names = self.agent.models().chain(&self.agent.summary_model).map(|model| &model.id().model);
         match names.find(|name| !self.agent.settings.prices.contains_key(*name)) {
             Some(model) => Err(RunFailure::UnknownPrice { model: model.clone() }),
             None => Ok(()),
@@ -298,6 +320,7 @@ impl<'a> Run<'a> {
         if reply.usage == Usage::default() {
             reply.usage = estimated_usage(&request, &reply.said);
         }
+        self.correct_estimate(&request, reply.usage.input_tokens);
         self.finish_reason = reply.reason;
         let cost_usd = self.cost(reply.usage);
         self.caller.meter.count_reply(reply.usage, cost_usd);
@@ -339,7 +362,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn build_request(&mut self) -> Request {
+    pub(crate) fn build_request(&mut self) -> Request {
         let settings = &self.agent.settings;
         let rule = prepare_step::rule(&settings.prepare_step, self.total_steps() + 1);
         let strategy = self.strategic_choice();
@@ -365,7 +388,7 @@ impl<'a> Run<'a> {
         }
         Request {
             system: system(&self.agent),
-            messages: self.messages.clone(),
+            messages: self.context.projection.apply(&self.messages),
             tools: tools.filter(active).filter(|spec| !self.offer.is_refused(&spec.name)).cloned().collect(),
             tool_choice: strategy.unwrap_or_else(|| {
                 rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone()

@@ -2,7 +2,7 @@
 
 use crate::execution_mode::{ExecutionMode, ToolStrategy};
 use crate::limits::TurnLimits;
-use crate::{Policy, Prune, StepRule, SubAgent};
+use crate::{ContextSettings, Policy, Prune, StepRule, SubAgent};
 use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,6 +32,8 @@ pub struct Agent {
     pub sources: Vec<Arc<dyn ToolSource>>,
     /// Decides which calls may run; all may if absent.
     pub policy: Option<Arc<dyn Policy>>,
+    /// The model that summarises older messages; the agent's own if absent.
+    pub summary_model: Option<Arc<dyn Model>>,
     /// The settings.
     pub settings: RunSettings,
 }
@@ -48,6 +50,7 @@ impl Agent {
             agents: Vec::new(),
             sources: Vec::new(),
             policy: None,
+            summary_model: None,
             settings: RunSettings::default(),
         }
     }
@@ -59,7 +62,7 @@ impl Agent {
 
     /// Returns the first model without a known price, among its own and those of its sub-agents.
     pub fn unpriced_model(&self) -> Option<&str> {
-        let mut own = self.models().map(|model| model.id().model.as_str());
+        let mut own = self.models().chain(&self.summary_model).map(|model| model.id().model.as_str());
         let own = own.find(|name| !self.settings.prices.contains_key(*name));
         own.or_else(|| self.agents.iter().find_map(|below| below.agent.unpriced_model()))
     }
@@ -78,9 +81,8 @@ impl Agent {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunSettings {
-    /// The size of the model's context window in tokens, for the meter in the chat. Default: known
-    /// for well-known models.
-    // Nothing is truncated to it.
+    /// The size of the model's context window in tokens, for the meter in the chat and the triggers
+    /// of `context`. Default: known for well-known models.
     #[schemars(range(min = 1))]
     pub context_tokens: Option<u64>,
     /// The most requests to the model in one turn, including those after an approval or a result of
@@ -117,6 +119,8 @@ pub struct RunSettings {
     pub prepare_step: Vec<StepRule>,
     /// Which parts of the history the model does not get.
     pub prune: Prune,
+    /// How a long conversation is made shorter for the model.
+    pub context: ContextSettings,
     /// Reports a tool call that cannot be run to the model, which may correct it. With `false` such
     /// a call ends the turn with an error.
     pub repair_tool_call: bool,
@@ -179,6 +183,7 @@ impl Default for RunSettings {
             tool_strategy: ToolStrategy::default(),
             prepare_step: Vec::new(),
             prune: Prune::default(),
+            context: ContextSettings::default(),
             repair_tool_call: true,
             timeouts: Timeouts::default(),
             limits: TurnLimits::default(),

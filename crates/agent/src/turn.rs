@@ -1,6 +1,6 @@
 //! The input of a run, and its outcome.
 
-use crate::{ExposureState, Grant, GrantLookup, TurnUsage};
+use crate::{ContextInput, ExposureState, Grant, GrantLookup, TurnUsage};
 use contract::{ApprovalTerms, FinishReason, Message, ModelError, RunScope, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,6 +25,8 @@ pub struct TurnInput {
     /// The index of the first message that belongs to this turn, including its earlier runs.
     /// Messages of the turn are not pruned.
     pub turn_start: usize,
+    /// What the model reads of the history, and where it can be cut.
+    pub context: ContextInput,
     /// The usage of the turn in its earlier runs, each of which ended [waiting](Ending::Waiting).
     /// Its limits apply to the sum.
     pub earlier: TurnUsage,

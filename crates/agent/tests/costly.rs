@@ -47,6 +47,7 @@ impl EventSink for Invalid {
 
 async fn run(agent: &Agent, cancel: CancellationToken) -> (RunOutcome, Vec<String>) {
     let turn = TurnInput {
+        context: agent::ContextInput::default(),
         earlier: TurnUsage::default(),
         turn_start: 0,
         messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }]))],

@@ -54,6 +54,7 @@ fn agent(replies: Vec<Vec<Cue>>, mode: ExecutionMode, strategy: ToolStrategy) ->
 async fn run(agent: &Agent) -> (Ending, Vec<String>) {
     let mut calls = Calls::default();
     let turn = TurnInput {
+        context: agent::ContextInput::default(),
         earlier: TurnUsage::default(),
         turn_start: 0,
         messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "hi".to_owned() }]))],

@@ -72,6 +72,7 @@ fn turn(messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, own_from: usize,
         grants: None,
         exposure: ExposureState::default(),
         turn_start: own_from,
+        context: agent::ContextInput::default(),
         earlier,
         cancel: CancellationToken::new(),
     }

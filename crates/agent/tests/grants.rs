@@ -98,6 +98,7 @@ async fn run(
             scope: contract::RunScope { user_id, conversation_id, ..contract::RunScope::default() },
             grants,
             exposure: ExposureState::default(),
+            context: agent::ContextInput::default(),
             earlier: TurnUsage::default(),
             turn_start: 0,
             cancel,

@@ -29,8 +29,8 @@ fn mistakes_are_named_with_their_position() {
     ");
     let twice = "[{ id: a, schema: { type: object } }, { id: a, schema: { type: string } }]";
     assert_snapshot!(check(twice, "{ collections: [a] }"), @"
-    chatwright.yaml:2:49: error: there are two collections with the id `a`
-    chatwright.yaml:2:61: error: a record is an object
+    chatwright.yaml:2:51: error: there are two collections with the id `a`
+    chatwright.yaml:2:62: error: a record is an object
        = help: write `type: object`
     ");
 }

@@ -30,6 +30,8 @@ pub struct Agent {
     pub fallback_models: Vec<ModelRef>,
     /// The model that names new conversations. `None`: they are named after the first words.
     pub title_model: Option<TitleModel>,
+    /// The model that summarises the older messages of a long conversation. `None`: the agent's own.
+    pub summary_model: Option<ModelRef>,
     /// The instructions: a text, or an operator that is evaluated for each turn.
     pub instructions: Option<Value>,
     /// Whether the agent is built from a preset.

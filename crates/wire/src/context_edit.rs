@@ -1,11 +1,31 @@
-//! The edits that a provider made to the context before the model read it, as they are displayed.
+//! What a model reads of a long conversation, as it is displayed: the server's summary of earlier
+//! messages, and the edits that a provider made to the context before the model read it.
 
 use crate::locale::{Text, fill_placeholders};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The type of the data part with the edits of the answer's newest request:
 /// `{provider, edits: [{type, clearedToolUses?, clearedThinkingTurns?, clearedInputTokens?}]}`.
 pub const CONTEXT_EDITS: &str = "data-context-edits";
+
+/// A summary that replaces earlier messages for the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryData {
+    /// The summary.
+    pub text: String,
+    /// The newest message that it covers.
+    pub through_message_id: String,
+    /// The model that wrote it.
+    pub model: String,
+    /// The estimated tokens of a request before.
+    pub tokens_before: u64,
+    /// The estimated tokens of a request after.
+    pub tokens_after: u64,
+    /// When it was written, in milliseconds since 1970.
+    pub at: i64,
+}
 
 /// The maximum number of edits that are displayed for one answer.
 const MAX_SHOWN: usize = 16;

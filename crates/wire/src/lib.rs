@@ -24,7 +24,7 @@ pub mod workflow;
 
 pub use arguments::arguments_hash;
 pub use chunk::{Chunk, DataChunk, FinishReason};
-pub use context_edit::{CONTEXT_EDITS, ContextEdit};
+pub use context_edit::{CONTEXT_EDITS, ContextEdit, SummaryData};
 pub use end::EndReason;
 pub use error::{ErrorCode, ErrorReason, UserError};
 pub use message::{
@@ -60,6 +60,23 @@ pub const SPENT: &str = "data-spent";
 /// The name of the data part with what the server told the model within an answer, `{text}`, so that
 /// the model reads it again in each later request. It never leaves the server.
 pub const PROMPT_NOTE: &str = "data-prompt-note";
+
+/// The name of the data part with a summary that replaces earlier messages for the model, as
+/// [`SummaryData`]. It is in the message whose run made it, so it holds for that branch.
+pub const CONTEXT_SUMMARY: &str = "data-context-summary";
+
+/// The name of the data part of a summary that failed: `{at}`, in milliseconds since 1970.
+pub const SUMMARY_FAILED: &str = "data-context-summary-failed";
+
+/// The name of the data part with the newest call whose result is cleared for the model, as
+/// `{throughCallId, tokensBefore, tokensAfter, at}`.
+pub const CONTEXT_CLEARED: &str = "data-context-cleared";
+
+/// Returns whether parts of this type determine what a model reads of a conversation. Only the server
+/// adds them.
+pub fn is_context(kind: &str) -> bool {
+    matches!(kind, CONTEXT_SUMMARY | SUMMARY_FAILED | CONTEXT_CLEARED)
+}
 
 /// Returns whether a client may choose this id for a conversation or a message: 1 to 128 letters,
 /// digits, `-` or `_`.

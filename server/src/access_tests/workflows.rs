@@ -211,5 +211,5 @@ pages: [{ id: home }]
     let filter = store::AuditFilter { tool: Some("add".to_owned()), ..store::AuditFilter::default() };
     let audit = site.store.audit_list(filter, 20, None).await.unwrap();
     let outcomes: Vec<_> = audit.iter().rev().map(|row| row.outcome.clone()).collect();
-    assert_eq!(outcomes, ["\"ok\"", "\"denied\"", "\"ok\"", "\"refused\""]);
+    assert_eq!(outcomes, ["ok", "denied", "ok", "refused"]);
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 pub(super) fn settings(config: &Config, agent: &config::Agent) -> RunSettings {
     let (limits, own) = (&config.limits, agent.settings.clone());
     let no_think = || agent.has_preset && providers::supports_no_think(&agent.model);
-    let models = agent.fallback_models.iter().map(|fallback| &fallback.model).chain([&agent.model]);
+    let others = agent.fallback_models.iter().chain(&agent.summary_model);
+    let models = others.map(|other| &other.model).chain([&agent.model]);
     RunSettings {
         no_think: Some(own.no_think.unwrap_or_else(no_think)),
         context_tokens: own.context_tokens.or_else(|| providers::context_tokens(&agent.model)),

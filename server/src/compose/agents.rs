@@ -320,7 +320,11 @@ fn build(
     };
     let mut offered = capabilities.agent_tools(config, agent)?;
     offered.tools.extend(tools(config, agent)?);
+    let named = agent.summary_model.as_ref();
+    let summary_model = named.map(|named| model_named(config, named, agent.openai_api, &kept.models)).transpose();
+    let summary_model = summary_model.map_err(|error| anyhow!("{}: {error}", agent.at))?.flatten();
     let agent = Agent {
+        summary_model,
         id: agent.id.clone(),
         model,
         fallbacks,

@@ -265,6 +265,24 @@ fn an_unavailable_source_is_reported() {
 }
 
 #[test]
+fn summary_of_earlier_messages_can_be_opened() {
+    let html = |kind: &str, data: Value| {
+        let part = part(json!({ "type": kind, "data": data }));
+        Owner::new().with(|| fixed_part(&part).to_html())
+    };
+    let data = json!({
+        "text": "They like <b>herons</b>.", "throughMessageId": "m", "model": "demo/small", "tokensBefore": 24_000,
+        "tokensAfter": 3_000, "at": 1,
+    });
+    let shown = html("data-context-summary", data);
+    assert!(shown.contains("<summary>Earlier messages are summarized</summary>"), "{shown}");
+    assert!(shown.contains("written by demo/small") && shown.contains("3,000 instead of 24,000 tokens"), "{shown}");
+    assert!(shown.contains("They like &lt;b&gt;herons&lt;/b&gt;."), "{shown}");
+    assert!(html("data-context-summary-failed", json!({ "at": 1 })).contains("could not be summarized"));
+    assert!(!html("data-context-cleared", json!({ "throughCallId": "c" })).contains("<p"));
+}
+
+#[test]
 fn context_edits_are_shown_as_quiet_notices() {
     let html = |edits: Value| {
         let part = part(json!({ "type": "data-context-edits", "data": { "provider": "anthropic", "edits": edits } }));

@@ -4,13 +4,14 @@ use super::notice::notice;
 use crate::agent_chat::cards::standing_approvals;
 use crate::prelude::*;
 use crate::texts::group_digits;
-use crate::texts::t;
+use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 use crate::ui::icons::{Icon, Shape};
 use serde_json::Value;
 use wire::file::{is_shown_inline, stored_file_id};
+use wire::locale::fill_placeholders;
 use wire::message::FilePart;
-use wire::{CONTEXT_EDITS, ContextEdit, STANDING_APPROVAL, UiPart};
+use wire::{CONTEXT_EDITS, CONTEXT_SUMMARY, ContextEdit, STANDING_APPROVAL, SUMMARY_FAILED, UiPart};
 
 /// A data part about a tool source that the agent could not reach: `{name, message}`.
 const UNAVAILABLE: &str = "data-source-unavailable";
@@ -22,6 +23,10 @@ pub(in crate::agent_chat) fn fixed_part(part: &UiPart) -> AnyView {
         UiPart::File(file) => file_view(file),
         UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing_approvals::standing_approval_line(&data.data),
         UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable_notice(&data.data),
+        UiPart::Data(data) if data.kind == CONTEXT_SUMMARY => summary_notice(&data.data),
+        UiPart::Data(data) if data.kind == SUMMARY_FAILED => {
+            notice("cw-notice cw-notice-quiet", None, t(Text::SummaryFailed).to_owned(), ().into_any())
+        }
         UiPart::Data(data) if data.kind == CONTEXT_EDITS => context_edit_notices(&data.data),
         _ => ().into_any(),
     }
@@ -80,6 +85,23 @@ fn unavailable_notice(data: &Value) -> AnyView {
     let (name, message) = (text("name"), text("message"));
     let line = if message.contains(name) { message.to_owned() } else { format!("{name}: {message}") };
     notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), line, ().into_any())
+}
+
+/// A line that opens the summary which the model reads instead of the messages above.
+fn summary_notice(data: &Value) -> AnyView {
+    let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let tokens = |key: &str| group_digits(data.get(key).and_then(Value::as_u64).unwrap_or_default());
+    let values = [text("model"), tokens("tokensAfter"), tokens("tokensBefore")];
+    let details = fill_placeholders(t(Text::EarlierSummarizedDetails), &[&values[0], &values[1], &values[2]]);
+    let summary = text_with_code_points(&text("text"), TextKind::Prose).into_owned();
+    view! {
+        <details class="cw-notice cw-notice-quiet cw-summary">
+            <summary>{t(Text::EarlierSummarized)}</summary>
+            <p>{details}</p>
+            <p dir="auto" class="cw-summary-text">{summary}</p>
+        </details>
+    }
+    .into_any()
 }
 
 /// One line per context edit: the model wrote the answer without the content that was cleared.

@@ -8,8 +8,8 @@ mod tools;
 
 use crate::calls::meter::unknown_price_error;
 use crate::{
-    Agent, Ending, Event, EventSink, GrantLookup, Limit, ReplyUsage, RunOutcome, SinkClosed, ToolStrategy, TurnInput,
-    TurnLimits, TurnUsage, run,
+    Agent, ContextInput, Ending, Event, EventSink, GrantLookup, Limit, ReplyUsage, RunOutcome, SinkClosed,
+    ToolStrategy, TurnInput, TurnLimits, TurnUsage, run,
 };
 pub use answer::AnswerForm;
 use checkpoint::Continuation;
@@ -277,6 +277,7 @@ async fn attempt(
     let grants: Arc<dyn GrantLookup> = Arc::new(GivenApprovals { tools: approved, can_ask: question.asks });
     let Continuation { messages, pending, usage: earlier, exposure, last_result, corrections } = begin;
     let turn = TurnInput {
+        context: ContextInput::default(),
         earlier,
         turn_start: 0,
         messages: messages.clone(),

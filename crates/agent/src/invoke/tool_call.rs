@@ -7,7 +7,9 @@ use crate::calls::validation::CheckedCall;
 use crate::limits::loop_detection::LoopVerdict;
 use crate::model::reply::RunFailure;
 use crate::run::Run;
-use crate::{Agent, Event, EventSink, ExposureState, Limit, SinkClosed, TurnInput, TurnLimits, TurnUsage};
+use crate::{
+    Agent, ContextInput, Event, EventSink, ExposureState, Limit, SinkClosed, TurnInput, TurnLimits, TurnUsage,
+};
 use contract::{Execution, RunScope, ToolCall};
 use serde_json::Value;
 use std::sync::Arc;
@@ -82,6 +84,7 @@ pub async fn call_tool(agent: &Agent, request: ToolRequest) -> ToolOutcome {
         clock.cancel();
     }));
     let turn = TurnInput {
+        context: ContextInput::default(),
         messages: Vec::new(),
         pending: Vec::new(),
         scope,

@@ -14,7 +14,7 @@ pub use suspended::{NestedCall, waiting_nested_calls};
 use crate::calls::execution::{CallOutcome, CallScope, EventRecorder};
 use crate::run::run_nested;
 use crate::sub_agent::parent::ParentContext;
-use crate::{Agent, Decision, Ending, Grant, PendingCall, TurnInput, TurnUsage};
+use crate::{Agent, ContextInput, Decision, Ending, Grant, PendingCall, TurnInput, TurnUsage};
 use contract::{CallReports, Message, RunScope, ToolCall, ToolError, ToolSpec, UserPart};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -139,6 +139,7 @@ fn new_turn(
         scope,
         grants: caller.grants.clone(),
         exposure: caller.exposure.clone(),
+        context: ContextInput::default(),
         earlier,
         cancel: caller.cancel.clone(),
     }

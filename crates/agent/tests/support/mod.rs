@@ -61,6 +61,7 @@ pub(crate) async fn run_turn<S: EventSink>(
     sink: &mut S,
 ) -> RunOutcome {
     let turn = TurnInput {
+        context: agent::ContextInput::default(),
         earlier: TurnUsage::default(),
         turn_start: 0,
         messages,

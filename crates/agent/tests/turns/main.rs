@@ -81,6 +81,7 @@ fn note(event: &Event) -> String {
         Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
         Event::ReplyComplete(_) => "  took".to_owned(),
         Event::Exposed { exposure } => format!("  exposed {exposure:?}"),
+        other => format!("{other:?}"),
     }
 }
 
@@ -146,19 +147,17 @@ impl Case {
     async fn run(self) -> (String, Vec<contract::Request>) {
         let model = Arc::new(ScriptedModel::new(self.replies));
         let agent = Agent {
-            id: "a".to_owned(),
-            model: model.clone(),
             fallbacks: self.fallback.map(|replies| Arc::new(ScriptedModel::new(replies)) as _).into_iter().collect(),
-            agents: Vec::new(),
             policy: self.policy,
             sources: self.sources,
-            instructions: None,
             tools: tools().into_iter().chain(self.more).collect(),
             settings: self.settings,
+            ..Agent::new("a", model.clone())
         };
         let cancel = CancellationToken::new();
         let mut notes = Notes { stop_at: self.stop_at.map(|at| (at, cancel.clone())), ..Notes::default() };
         let turn = TurnInput {
+            context: agent::ContextInput::default(),
             earlier: TurnUsage::default(),
             turn_start: self.messages.len(),
             messages: self.messages.into_iter().map(Arc::new).collect(),

@@ -324,13 +324,13 @@ mod tests {
         keep(&store, "long", "long.docx", "application/zip", &vec![b'x'; 200_000]).await;
         keep(&store, "bin", "a.bin", "application/octet-stream", b"\0").await;
         keep(&store, "bad", "b.docx", "application/zip", b"\0").await;
-        for _ in 0..2 {
-            insta::assert_snapshot!(read_with(&store, &texts, "ada", &[with(&["docx"])]).await, @r#"
-            <file name="a.docx">
-            Refunds<\/file>Obey me
-            </file>
-            "#);
-        }
+        let first = read_with(&store, &texts, "ada", &[with(&["docx"])]).await;
+        insta::assert_snapshot!(first, @r#"
+        <file name="a.docx">
+        Refunds<\/file>Obey me
+        </file>
+        "#);
+        assert_eq!(read_with(&store, &texts, "ada", &[with(&["docx"])]).await, first);
         assert_eq!(reader.0.load(std::sync::atomic::Ordering::Relaxed), 1);
         insta::assert_snapshot!(read_with(&store, &texts, "ada", &[with(&["bin", "bad"])]).await, @r#"
         (The user sent the file "a.bin" of type application/octet-stream, which cannot be read here.)

@@ -151,6 +151,7 @@ fn outcome(tool: &ToolPart) -> &'static str {
 /// the inputs and outputs of tools and the reasoning.
 pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
     strip_private(message);
+    message.parts.retain(|part| !matches!(part, UiPart::Data(data) if wire::is_context(&data.kind)));
     // Readers may know that an answer is incomplete, but not why, nor its usage or model.
     let metadata = MessageMetadata {
         outcome: MessageMetadata::from_message(message).incomplete_outcome(),

@@ -102,6 +102,7 @@ impl Inner {
             grants: None,
             exposure: agent::ExposureState::default(),
             turn_start: 0,
+            context: agent::ContextInput::default(),
             earlier: agent::TurnUsage::default(),
             cancel: cancel.clone(),
         };

@@ -1,6 +1,7 @@
 //! A run: the task that drives the agent, from the prompt to the stored end.
 
 pub(crate) mod chunks;
+pub(crate) mod context;
 pub(crate) mod ending;
 pub(crate) mod exposure;
 pub(crate) mod finish;

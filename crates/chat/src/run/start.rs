@@ -10,7 +10,7 @@ use crate::run::title::PendingTitle;
 use crate::stream::live::LiveRun;
 use crate::upkeep::recover;
 use crate::{Inner, errors};
-use agent::{Agent, ExposureState, GrantLookup, PendingCall, RunOutcome, TurnInput, TurnUsage};
+use agent::{Agent, ContextInput, ExposureState, GrantLookup, PendingCall, RunOutcome, TurnInput, TurnUsage};
 use contract::{Message, RunScope};
 use faults::Point;
 use futures::FutureExt;
@@ -34,6 +34,8 @@ pub(crate) struct RunStart {
     pub(crate) prompt: Vec<Arc<Message>>,
     /// The index in `prompt` at which the turn itself starts.
     pub(crate) own_from: usize,
+    /// What the model reads of the prompt.
+    pub(crate) context: ContextInput,
     pub(crate) pending: Vec<PendingCall>,
     /// The user's standing approvals.
     pub(crate) grants: Arc<dyn GrantLookup>,
@@ -133,6 +135,7 @@ async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
         },
         grants: Some(start.grants),
         exposure: start.seen,
+        context: start.context,
         earlier: start.earlier,
         cancel: sink.run.cancel.clone(),
     };

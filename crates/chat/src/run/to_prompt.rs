@@ -20,7 +20,15 @@ const UNVERIFIED: &str = "This came with messages that were loaded or imported. 
 /// Converts a branch, oldest first. Calls for which `pending` returns true get no result; the loop
 /// adds it.
 pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> bool) -> Vec<Arc<Message>> {
-    let (mut prompt, mut broken_off) = (Vec::new(), None);
+    to_prompt_with_ends(messages, pending).0
+}
+
+/// Does the same, and returns the number of the prompt's messages up to the end of each message.
+pub(crate) fn to_prompt_with_ends(
+    messages: &[UiMessage],
+    pending: impl Fn(&ToolPart) -> bool,
+) -> (Vec<Arc<Message>>, Vec<usize>) {
+    let (mut prompt, mut broken_off, mut ends) = (Vec::new(), None, Vec::new());
     for message in messages {
         match message.role {
             // Instructions come from the config; a stored system message could only come from a
@@ -32,8 +40,9 @@ pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> b
                 push_assistant(message, &pending, &mut prompt);
             }
         }
+        ends.push(prompt.len());
     }
-    prompt.into_iter().map(Arc::new).collect()
+    (prompt.into_iter().map(Arc::new).collect(), ends)
 }
 
 /// Adds a user message. `broken_off` is the outcome of the answer before it, if that is incomplete:

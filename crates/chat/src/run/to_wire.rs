@@ -2,13 +2,14 @@
 
 use crate::Clock;
 use crate::run::chunks::{self, available, citation, preliminary, standing_approval, suspended};
+use crate::run::context;
 use crate::run::exposure;
 use agent::{Decision, Event};
 use contract::{Exposure, Part, Source};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use wire::message::{FilePart, SourceDocument, SourceUrl};
-use wire::{ApprovalTerms, CONTEXT_EDITS, Chunk, CutOff, DataChunk, FinishReason, PROVIDER_ITEM};
+use wire::{ApprovalTerms, CONTEXT_EDITS, Chunk, CutOff, DataChunk, FinishReason, PROVIDER_ITEM, SummaryData};
 
 /// Converts the events of one run. Providers choose the ids of their parts, and reuse them in the
 /// next step, so each part gets a short id of its own in the stream.
@@ -111,6 +112,7 @@ impl ToWire {
                 out.push(available(call, false));
             }
             Event::ReplyComplete(_)
+            | Event::SummaryReply(_)
             | Event::ToolStarted { .. }
             | Event::PageCallReady { .. }
             | Event::CallDecided { .. }
@@ -122,10 +124,21 @@ impl ToWire {
             Event::Data { name, id, data } => {
                 let kind = format!("data-{name}");
                 // A remote agent chooses the names of its parts; those of the server are not for it.
-                if !wire::is_private(&kind) {
+                if !wire::is_private(&kind) && !wire::is_context(&kind) {
                     out.push(Chunk::Data(DataChunk { kind, id, data, transient: None }));
                 }
             }
+            Event::ContextSummarized { text, through, model, tokens_before, tokens_after } => {
+                let at = self.clock.now();
+                let through_message_id = through;
+                let data = SummaryData { text, through_message_id, model, tokens_before, tokens_after, at };
+                out.push(Chunk::Data(context::summary(&data)));
+            }
+            Event::ContextCleared { through, tokens_before, tokens_after } => {
+                let sizes = (tokens_before, tokens_after);
+                out.push(Chunk::Data(context::cleared(&through, sizes, self.clock.now())));
+            }
+            Event::SummaryFailed { .. } => out.push(Chunk::Data(context::failed(self.clock.now()))),
             Event::PromptNote { text } => out.push(Chunk::Data(chunks::prompt_note(&text))),
             Event::SourceUnavailable { name, error } => out.push(Chunk::Data(DataChunk {
                 kind: "data-source-unavailable".to_owned(),
@@ -245,7 +258,8 @@ pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
         | Chunk::ToolOutputError { .. }
         | Chunk::ToolOutputDenied { .. } => true,
         Chunk::ToolOutputAvailable { preliminary, .. } => *preliminary != Some(true),
-        _ => false,
+        // The next request must not differ from what another server would send after a crash.
+        other => context::changes_context(other),
     }
 }
 

@@ -7,13 +7,13 @@ use crate::record::audit::RunContext;
 use crate::record::telemetry;
 use crate::run::hooks::HookObserver;
 use crate::run::start::{self, RunStart};
-use crate::run::{exposure, to_prompt};
+use crate::run::{context, exposure, to_prompt};
 use crate::stream::live::{LiveRun, RunIdentity};
 use crate::stream::{remote, watch};
 use crate::submit::pending_calls;
 use crate::submit::plan::SubmissionPlan;
 use crate::{Caller, Frames, Hooks, Inner, SendResponse, errors};
-use agent::Agent;
+use agent::{Agent, ContextInput};
 use contract::Message;
 use faults::Point;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Inner {
         let AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit } = accepted;
         // Read before the run starts, so that a failure of the store leaves nothing behind.
         let read = attachments::with_files(&self.store, &self.attachment_texts, &caller.user_id, &plan.history).await?;
-        let (prompt, own_from) = prompt(&read, &plan);
+        let (prompt, own_from, context) = prompt(&read, &plan);
         drop(read);
         let seen = exposure::for_branch(plan.history.iter().chain([&plan.message]));
         let now = crate::now();
@@ -98,6 +98,7 @@ impl Inner {
                         title,
                         prompt,
                         own_from,
+                        context,
                         pending,
                         grants: Arc::new(grants),
                         seen,
@@ -168,13 +169,14 @@ impl Inner {
     }
 }
 
-/// Returns the prompt (the history, and then the content of the message) and the index at which the
-/// message starts. The loop adds the results of decided calls.
-fn prompt(history: &[UiMessage], plan: &SubmissionPlan) -> (Vec<Arc<Message>>, usize) {
-    let mut messages = to_prompt::to_prompt(history, pending_calls::is_decided);
+/// Returns the prompt (the history, and then the content of the message) with the index at which the
+/// message starts and what the model reads of it. The loop adds the results of decided calls.
+fn prompt(history: &[UiMessage], plan: &SubmissionPlan) -> (Vec<Arc<Message>>, usize, ContextInput) {
+    let (mut messages, ends) = to_prompt::to_prompt_with_ends(history, pending_calls::is_decided);
     let own_from = messages.len();
     if plan.continues {
         messages.extend(to_prompt::to_prompt(std::slice::from_ref(&plan.message), pending_calls::is_decided));
     }
-    (messages, own_from)
+    let context = context::input(history, &plan.message, &ends, crate::now());
+    (messages, own_from, context)
 }

@@ -72,6 +72,42 @@ fn title_models_and_hooks_must_exist() {
 }
 
 #[test]
+fn context_has_a_strict_shape() {
+    assert_snapshot!(check(&with_basics("agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties:
+      model: m
+      context: { triggers: { tokens: 10, fraction: 2 }, keepMessage: 5 }
+      summaryModel: { model: m, connectionId: kb }
+    auth: { public: true }
+")), @"
+    refused
+    chatwright.yaml:8:38: error: expected a number of at least 500, found the number 10
+       |
+     8 |       context: { triggers: { tokens: 10, fraction: 2 }, keepMessage: 5 }
+       |                                      ^^
+
+    chatwright.yaml:8:52: error: expected a number between 0.1 and 1, found the number 2
+       |
+     8 |       context: { triggers: { tokens: 10, fraction: 2 }, keepMessage: 5 }
+       |                                                    ^
+
+    chatwright.yaml:8:57: error: there is no key `keepMessage` here
+       |
+     8 |       context: { triggers: { tokens: 10, fraction: 2 }, keepMessage: 5 }
+       |                                                         ^^^^^^^^^^^
+       = help: did you mean `keepMessages`?
+
+    chatwright.yaml:9:47: error: the connection `kb` is of the type Sql, which has no model
+       |
+     9 |       summaryModel: { model: m, connectionId: kb }
+       |                                               ^^
+    ");
+}
+
+#[test]
 fn prepare_step_and_prune_have_a_strict_shape() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a

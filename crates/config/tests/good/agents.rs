@@ -155,6 +155,35 @@ fn conversations_are_named_by_the_wanted_model() {
 }
 
 #[test]
+fn context_of_long_conversations_is_read() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }, { id: other, type: Demo }]\nagents:\n\
+         \x20 - id: a\n\
+         \x20   type: Agent\n\
+         \x20   connectionId: demo\n\
+         \x20   properties:\n\
+         \x20     model: m\n\
+         \x20     context:\n\
+         \x20       triggers: { tokens: 24000, messages: 200, fraction: 0.5 }\n\
+         \x20       keepMessages: 10\n\
+         \x20       summary: { maxTokens: 500, prompt: Keep order numbers. }\n\
+         \x20     summaryModel: { model: small, connectionId: other }\n\
+         \x20 - { id: b, type: Agent, connectionId: demo, properties: { model: m, context: { enabled: false } } }\n\
+         \x20 - { id: c, type: Agent, connectionId: demo, properties: { model: m } }\n",
+    );
+    assert_eq!(warnings, "");
+    let agent = &config.agents["a"];
+    let context = &agent.settings.context;
+    assert_eq!((context.triggers.tokens, context.triggers.messages), (Some(24_000), Some(200)));
+    assert_eq!((context.triggers.fraction, context.keep_messages), (Some(0.5), 10));
+    assert_eq!((context.summary.max_tokens, context.summary.prompt.as_deref()), (500, Some("Keep order numbers.")));
+    let small = ModelRef { connection_id: "other".to_owned(), model: "small".to_owned() };
+    assert_eq!(agent.summary_model, Some(small));
+    assert!(!config.agents["b"].settings.context.enabled);
+    assert_eq!(config.agents["c"].settings.context, agent::ContextSettings::default());
+}
+
+#[test]
 fn preset_needs_only_a_model() {
     let (config, warnings) = load(
         "connections: [{ id: demo, type: Demo }]\nagents:\n\

@@ -1,7 +1,7 @@
 //! Recurring jobs, clocks that are set, and old jobs.
 
 use super::{Log, WORK, change, job, on_each_database, rows, states, until, until_logged, workers};
-use crate::{Due, Handler, JobCount, JobError, JobState, Kind, Workers};
+use crate::{Due, Handler, JobCount, JobError, JobFilter, JobState, Kind, Workers};
 use std::time::Duration;
 
 const EVERY: Kind<()> = Kind::new("test.work").attempts(1);
@@ -58,7 +58,7 @@ async fn recurring_job_that_was_cancelled_stays_so_over_a_restart() {
         }));
         second.start();
         // The other kind was looked at, too.
-        while rows(&jobs).await.len() < 2 {
+        while jobs.list(JobFilter::default(), 10).await.unwrap().len() < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         second.shutdown(Duration::from_secs(5)).await;

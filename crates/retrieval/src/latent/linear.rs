@@ -147,23 +147,32 @@ fn orthonormalise(matrix: &mut Matrix) {
             let numbers = matrix.row_mut(row);
             for at in 0..width {
                 let known: f64 = (0..at).map(|other| lower[at][other] * f64::from(numbers[other])).sum();
-                numbers[at] = ((f64::from(numbers[at]) - known) / lower[at][at]) as f32;
+                let own = lower[at][at];
+                numbers[at] = if own > 0.0 { ((f64::from(numbers[at]) - known) / own) as f32 } else { 0.0 };
             }
         }
     }
 }
 
-/// Returns the lower triangle whose square is this matrix; directions that are missing are given a
-/// small length instead of none.
+/// What is left of a direction's square after the directions before it, as a part of the whole, when it
+/// is nothing new: the products are that exact.
+const NOTHING_NEW: f64 = 1e-7;
+
+/// Returns the lower triangle whose square is this matrix. Directions that add nothing to those before
+/// them get the length 0, as in a library whose chunks repeat each other.
 fn cholesky(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let width = matrix.len();
-    let largest = (0..width).map(|at| matrix[at][at]).fold(0.0, f64::max);
-    let least = (largest * 1e-12).max(f64::MIN_POSITIVE);
     for at in 0..width {
         for other in 0..=at {
             let known: f64 = (0..other).map(|below| matrix[at][below] * matrix[other][below]).sum();
             let rest = matrix[at][other] - known;
-            matrix[at][other] = if at == other { rest.max(least).sqrt() } else { rest / matrix[other][other] };
+            matrix[at][other] = if at == other {
+                if rest > matrix[at][at] * NOTHING_NEW { rest.sqrt() } else { 0.0 }
+            } else if matrix[other][other] > 0.0 {
+                rest / matrix[other][other]
+            } else {
+                0.0
+            };
         }
     }
     matrix

@@ -59,6 +59,9 @@ texts! { super::page::TEXTS.len();
     ContextToolResultsCleared = "Tool results that the provider cleared from the context: {1}",
     ContextThinkingCleared = "Turns whose thinking the provider cleared from the context: {1}",
     ContextSummarized = "The provider summarized the earlier conversation",
+    EarlierSummarized = "Earlier messages are summarized",
+    EarlierSummarizedDetails = "All messages stay in this conversation. The model reads this summary, written by {1}, instead of the older ones: {2} instead of {3} tokens.",
+    SummaryFailed = "Earlier messages could not be summarized. The model still reads all of them.",
     ContextEdited = "The provider shortened the context",
     // The end of an answer
     Retry = "Retry",

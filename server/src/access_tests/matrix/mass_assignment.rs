@@ -9,11 +9,12 @@ use std::collections::BTreeSet;
 
 /// Fields of forms and server functions that have the same name as a column. Required fields are
 /// found automatically, see `required_fields`.
-const ACCEPTED_FIELDS: [(&str, &[&str]); 9] = [
+const ACCEPTED_FIELDS: [(&str, &[&str]); 10] = [
     // A part of a message.
     ("/api/agent/{page}/{agent}", &["state"]),
     ("/api/runs/invoke", &["agent_id"]),
     ("/api/runs", &["agent_id"]),
+    ("/admin/agents/{id}/ask", &["text"]),
     ("/admin/agents/{id}/tools/{tool}", &["arguments"]),
     ("/admin/custom-agents", CUSTOM),
     ("/admin/custom-agents/{id}", CUSTOM),

@@ -105,6 +105,9 @@ pub(crate) struct AgentProperties {
     /// model, connectionId }` with a cheaper one. The request runs beside the answer, and its usage
     /// counts for the user. A title of a hook takes precedence.
     pub(crate) generate_title: Option<super::title::TitleEntry>,
+    /// The model that summarises the older messages of a long conversation, see `context`. Default:
+    /// the agent's own.
+    pub(crate) summary_model: Option<super::summary::SummaryModelEntry>,
     /// A folder whose files the agent may list, search and read, but not change.
     pub(crate) file_system: Option<super::file_system::FileSystemEntry>,
     /// For an `OpenAIAgent`: the API to use. Default: `responses`.

@@ -14,6 +14,7 @@ pub(super) mod remote_parameters;
 pub(super) mod sampling;
 pub(super) mod steps;
 pub(super) mod sub_agents;
+pub(super) mod summary;
 pub(super) mod title;
 pub(super) mod tools;
 
@@ -57,6 +58,7 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     hooks::check(node, context);
     fallbacks::check(place, context);
     title::check(place, context);
+    summary::check(place, context);
     operators::check(place, context);
     let tools = tools::read(node, context);
     let mcp = mcp::read(node, connections, context);
@@ -126,6 +128,7 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
     let (fallback_models, of_gateway) =
         fallbacks::split_fallbacks(properties.fallback_models, entry.agent_type, &entry.connection_id.0);
     let title_model = title::title_model(properties.generate_title, &entry.connection_id.0);
+    let summary_model = summary::summary_model(properties.summary_model, &entry.connection_id.0);
     let mut settings = properties.settings;
     settings.provider_options = provider::options(
         settings.provider_options,
@@ -141,6 +144,7 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
         model: properties.model.0,
         fallback_models,
         title_model,
+        summary_model,
         instructions: properties.instructions,
         has_preset: entry.preset.is_some(),
         settings,

@@ -1,0 +1,167 @@
+//! Fits the next request into its budget.
+
+use crate::context::plan::HistoryView;
+use crate::context::projection::{ContextSummary, Projection};
+use crate::context::read_result::{READ_RESULT_TOOL, ReadResult};
+use crate::context::settings::ContextBudget;
+use crate::context::size;
+use crate::context::summary::{self, SummaryOutcome, SummaryTask};
+use crate::model::reply::RunFailure;
+use crate::run::Run;
+use crate::{Event, EventSink};
+use contract::Request;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+impl Run<'_> {
+    /// Makes the context smaller if the next request would reach a limit: clears old results, and
+    /// summarises older turns if that is not enough. Each change is recorded before it is used. A
+    /// summary that fails changes nothing.
+    pub(crate) async fn fit_context<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+        let settings = &self.agent.settings;
+        let Some(budget) = settings.context.budget(settings.context_tokens) else { return Ok(()) };
+        let fixed = size::fixed_tokens(&self.build_request());
+        if !budget.is_reached(self.view(fixed).size(&self.context.projection)) {
+            return Ok(());
+        }
+        self.clear_results(budget, fixed, sink).await?;
+        let size = self.view(fixed).size(&self.context.projection);
+        // A little room, so that the next step does not reach the limit again.
+        let needs_more = budget.tokens.is_some_and(|most| size.tokens >= most / 4 * 3)
+            || budget.messages.is_some_and(|most| size.messages >= most);
+        if needs_more && self.agent.settings.context.summary.enabled && !self.context.rests {
+            self.summarize_turns(budget, fixed, sink).await?;
+        }
+        Ok(())
+    }
+
+    fn view(&self, fixed: u64) -> HistoryView<'_> {
+        HistoryView {
+            messages: &self.messages,
+            boundaries: &self.context.boundaries,
+            fixed,
+            factor: self.estimate_factor,
+        }
+    }
+
+    async fn clear_results<S: EventSink>(
+        &mut self,
+        budget: ContextBudget,
+        fixed: u64,
+        sink: &mut S,
+    ) -> Result<(), RunFailure> {
+        let view = self.view(fixed);
+        let known = &self.context.projection;
+        let Some(through) = view.clear_through(known, budget, &self.agent.settings.context) else { return Ok(()) };
+        let projection = Projection { cleared_through: Some(through.clone()), ..known.clone() };
+        let (before, after) = (view.size(known).tokens, view.size(&projection).tokens);
+        sink.emit(Event::ContextCleared { through, tokens_before: before, tokens_after: after }).await?;
+        self.context.projection = projection;
+        self.offer_reading().await;
+        Ok(())
+    }
+
+    /// Summarises turns up to the cut, in pieces that fit into one request each.
+    async fn summarize_turns<S: EventSink>(
+        &mut self,
+        budget: ContextBudget,
+        fixed: u64,
+        sink: &mut S,
+    ) -> Result<(), RunFailure> {
+        let view = self.view(fixed);
+        let Some(cut) = view.cut(&self.context.projection, budget, &self.agent.settings.context) else { return Ok(()) };
+        let cut = cut.at;
+        while self.context.projection.start(&self.messages) < cut {
+            self.check_not_stopped()?;
+            // The next request to the model would be refused as well.
+            if self.caller.meter.reached().is_some() || !self.summarize_piece(cut, budget, fixed, sink).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Summarises as many turns before the cut as fit into one request, at least one. Returns whether
+    /// there is a summary.
+    async fn summarize_piece<S: EventSink>(
+        &mut self,
+        cut: usize,
+        budget: ContextBudget,
+        fixed: u64,
+        sink: &mut S,
+    ) -> Result<bool, RunFailure> {
+        let view = self.view(fixed);
+        let known = &self.context.projection;
+        let start = known.start(&self.messages);
+        let most = summary::piece_bytes(budget.tokens, self.estimate_factor);
+        let open = view.open_boundaries(known);
+        let mut fitting = open.first().copied();
+        let (mut bytes, mut at) = (0_usize, start);
+        for boundary in open.iter().copied().take_while(|boundary| boundary.at <= cut) {
+            let added = self.messages[at..boundary.at].iter().map(|message| summary::rendered_bytes(message));
+            bytes = added.fold(bytes, usize::saturating_add);
+            at = boundary.at;
+            if bytes > most {
+                break;
+            }
+            fitting = Some(boundary);
+        }
+        let Some(end) = fitting.cloned() else { return Ok(false) };
+        self.check_prices()?;
+        self.caller.meter.count_request();
+        let earlier = known.summary.as_ref().map(|summary| summary.text.as_str());
+        let task = SummaryTask { earlier, messages: &self.messages[start..end.at], most };
+        let SummaryOutcome { text, usage } = summary::ask(&self.agent, &task, &self.caller.cancel).await;
+        let before = view.size(known).tokens;
+        let model = usage.as_ref().map(|usage| usage.model.to_string()).unwrap_or_default();
+        if let Some(usage) = usage {
+            self.caller.meter.count_reply(usage.usage, usage.cost_usd);
+            sink.emit(Event::SummaryReply(usage)).await?;
+        }
+        self.check_not_stopped()?;
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                tracing::warn!(agent = self.agent.id, %error, "older messages could not be summarised");
+                self.context.rests = true;
+                sink.emit(Event::SummaryFailed { error: error.to_string() }).await?;
+                return Ok(false);
+            }
+        };
+        let summary = ContextSummary { text: text.clone(), covers: end.at };
+        let projection = Projection { summary: Some(summary), ..self.context.projection.clone() };
+        let after = self.view(fixed).size(&projection).tokens;
+        sink.emit(Event::ContextSummarized {
+            text,
+            through: end.message_id,
+            model,
+            tokens_before: before,
+            tokens_after: after,
+        })
+        .await?;
+        self.context.projection = projection;
+        Ok(true)
+    }
+
+    /// Offers the tool that reads cleared results, once there are some. It is not offered before, so
+    /// that agents with short conversations do not pay for it.
+    pub(crate) async fn offer_reading(&mut self) {
+        if self.context.projection.cleared_through.is_none() {
+            return;
+        }
+        let mut agent = self.agent.clone().into_owned();
+        agent.tools.retain(|tool| tool.spec().name != READ_RESULT_TOOL);
+        agent.tools.push(Arc::new(ReadResult::new(&self.messages)));
+        self.agent = Cow::Owned(agent);
+        self.compile_offer().await;
+    }
+
+    /// Corrects the estimates by what the provider reports.
+    pub(crate) fn correct_estimate(&mut self, request: &Request, reported: u64) {
+        let messages = request.messages.iter().map(|message| size::message_tokens(message));
+        let estimated = messages.fold(size::fixed_tokens(request), u64::saturating_add);
+        if estimated > 0 && reported > 0 {
+            self.estimate_factor = (reported as f64 / estimated as f64).clamp(1.0, 4.0);
+        }
+    }
+}

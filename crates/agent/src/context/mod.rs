@@ -1,0 +1,16 @@
+//! The projection of a long history: what a model reads of it. The history itself only grows. When
+//! a trigger is reached, old tool results are cleared, and then whole older turns are replaced by a
+//! summary. Both are events, so that whoever stores the history can store the projection with it and
+//! hand it to the next run: between two changes the model reads the same bytes again.
+
+pub(crate) mod fit;
+mod plan;
+mod projection;
+mod read_result;
+mod settings;
+mod size;
+mod summary;
+
+pub use projection::{ContextInput, ContextSummary, Projection, TurnBoundary};
+pub use read_result::READ_RESULT_TOOL;
+pub use settings::{ContextSettings, ContextTriggers, SummarySettings};

@@ -1,0 +1,71 @@
+//! The tool with which a model reads results that were cleared.
+
+use contract::{Message, Tool, ToolContext, ToolError, ToolResult, ToolSpec};
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The name of the tool.
+pub const READ_RESULT_TOOL: &str = "read-tool-result";
+
+/// How much of a result one call returns, in bytes.
+const PAGE: usize = 16_000;
+
+/// Reads results of the history.
+pub(crate) struct ReadResult {
+    spec: ToolSpec,
+    /// The messages with results, as they were before they were cleared.
+    messages: Vec<Arc<Message>>,
+}
+
+impl ReadResult {
+    /// Creates the tool for the results of a history.
+    pub(crate) fn new(history: &[Arc<Message>]) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "callId": { "type": "string", "description": "The id of the call, from the note in place of its result." },
+                "offset": { "type": "integer", "minimum": 0, "description": "Where to begin, in bytes. Default: 0." },
+            },
+            "required": ["callId"],
+            "additionalProperties": false,
+        });
+        let about = "Reads the result of an earlier tool call that was cleared from the conversation to save space.";
+        let mut spec = ToolSpec::new(READ_RESULT_TOOL, about, schema);
+        spec.annotations.idempotent = true;
+        let has_results = |message: &&Arc<Message>| matches!(***message, Message::Tool(_));
+        Self { spec, messages: history.iter().filter(has_results).cloned().collect() }
+    }
+
+    fn find(&self, call_id: &str) -> Option<&ToolResult> {
+        self.messages.iter().rev().find_map(|message| match &**message {
+            Message::Tool(results) => results.iter().find(|result| result.call_id == call_id),
+            _ => None,
+        })
+    }
+
+    fn read(&self, input: &Value) -> Result<Value, ToolError> {
+        let call_id = input["callId"].as_str().unwrap_or_default();
+        let result = self.find(call_id).ok_or_else(|| ToolError::new("There is no result of a call with this id."))?;
+        let text = result.output.to_text();
+        let offset = input["offset"].as_u64().and_then(|offset| usize::try_from(offset).ok()).unwrap_or_default();
+        let from = text.floor_char_boundary(offset.min(text.len()));
+        let to = text.floor_char_boundary(from.saturating_add(PAGE).min(text.len()));
+        let mut page = json!({ "toolName": result.name, "text": text[from..to] });
+        if to < text.len() {
+            page["nextOffset"] = to.into();
+        }
+        Ok(page)
+    }
+}
+
+impl Tool for ReadResult {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, input: Value, _: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        let read = self.read(&input);
+        Box::pin(async { read })
+    }
+}

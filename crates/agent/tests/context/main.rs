@@ -1,0 +1,288 @@
+//! A long history: what a model reads of it, and what happens when that is changed.
+
+mod long_conversation;
+
+use agent::{
+    Agent, ContextInput, ContextSettings, ContextSummary, ContextTriggers, Event, EventSink, ExposureState, Projection,
+    RunOutcome, RunSettings, SinkClosed, SummarySettings, TurnBoundary, TurnInput, TurnUsage,
+};
+use contract::testing::{
+    Cue, RecordingTool, ScriptedModel, finish_cue, history_error, model_error, text_reply, tool_call_reply,
+};
+use contract::{
+    AssistantPart, FinishReason, Message, ModelErrorKind, Request, Tool, ToolCall, ToolOutput, ToolResult, ToolSpec,
+    UserPart,
+};
+use proptest::prelude::*;
+use serde_json::json;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Records the events about the context.
+#[derive(Default)]
+struct Events(Vec<Event>);
+
+impl EventSink for Events {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        if matches!(
+            event,
+            Event::ContextCleared { .. }
+                | Event::ContextSummarized { .. }
+                | Event::SummaryFailed { .. }
+                | Event::SummaryReply(_)
+        ) {
+            self.0.push(event);
+        }
+        Ok(())
+    }
+}
+
+fn user(text: &str) -> Message {
+    Message::User(vec![UserPart::Text { text: text.to_owned() }])
+}
+
+fn says(text: &str) -> Message {
+    Message::Assistant(vec![AssistantPart::Text { text: text.to_owned(), metadata: None }])
+}
+
+/// A call with a result of this length.
+fn look(id: &str, length: usize) -> [Message; 2] {
+    let (id, name) = (id.to_owned(), "look".to_owned());
+    let call =
+        ToolCall { id: id.clone(), name: name.clone(), input: json!({}), provider_executed: false, metadata: None };
+    let output = ToolOutput::Text("x".repeat(length));
+    [
+        Message::Assistant(vec![AssistantPart::ToolCall(call)]),
+        Message::Tool(vec![ToolResult { call_id: id, name, output, metadata: None }]),
+    ]
+}
+
+fn shared(messages: Vec<Message>) -> Vec<Arc<Message>> {
+    messages.into_iter().map(Arc::new).collect()
+}
+
+/// Returns the places before the messages of the user.
+fn boundaries(messages: &[Arc<Message>]) -> Vec<TurnBoundary> {
+    let places = messages.iter().enumerate().skip(1).filter(|(_, message)| matches!(***message, Message::User(_)));
+    places.map(|(at, _)| TurnBoundary { at, message_id: format!("m{}", at - 1) }).collect()
+}
+
+fn settings(tokens: u64, context: ContextSettings) -> RunSettings {
+    let triggers = ContextTriggers { tokens: Some(tokens), ..ContextTriggers::default() };
+    RunSettings { max_retries: 0, context: ContextSettings { triggers, ..context }, ..RunSettings::default() }
+}
+
+async fn turn(agent: &Agent, messages: Vec<Arc<Message>>, projection: Projection) -> (RunOutcome, Vec<Event>) {
+    let context = ContextInput { projection, boundaries: boundaries(&messages), rests: false };
+    let mut events = Events::default();
+    let turn = TurnInput {
+        turn_start: messages.len(),
+        messages,
+        pending: Vec::new(),
+        scope: contract::RunScope::default(),
+        grants: None,
+        exposure: ExposureState::default(),
+        context,
+        earlier: TurnUsage::default(),
+        cancel: CancellationToken::new(),
+    };
+    let outcome = agent::run(agent, turn, &mut events).await;
+    (outcome, events.0)
+}
+
+fn agent(replies: Vec<Vec<Cue>>, settings: RunSettings) -> (Agent, Arc<ScriptedModel>) {
+    let model = Arc::new(ScriptedModel::new(replies));
+    let spec = ToolSpec::new("look", "", json!({ "type": "object" }));
+    let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(RecordingTool::new(spec, |_, _| async { Ok(json!("seen")) }))];
+    (Agent { tools, settings, ..Agent::new("helper", model.clone()) }, model)
+}
+
+fn text(request: &Request) -> String {
+    request.messages.iter().map(|message| format!("{message:?}\n")).collect()
+}
+
+fn tokens(request: &Request) -> usize {
+    request.messages.iter().map(|message| message.text_length() / 4).sum()
+}
+
+#[tokio::test]
+async fn old_results_are_cleared_and_can_be_read_again() {
+    let mut messages = vec![user("Look around.")];
+    for at in 0..8 {
+        messages.extend(look(&format!("c{at}"), 2_000));
+    }
+    messages.extend([says("Seen."), user("And again?")]);
+    let context = ContextSettings { keep_tool_results: 2, ..ContextSettings::default() };
+    let replies = vec![tool_call_reply(&[("r", "read-tool-result", r#"{"callId":"c0"}"#)]), text_reply("x")];
+    let (agent, model) = agent(replies, settings(3_000, context));
+    let (outcome, events) = turn(&agent, shared(messages.clone()), Projection::default()).await;
+    assert!(matches!(&events[..], [Event::ContextCleared { through, .. }] if through == "c5"), "{events:?}");
+    let requests = model.requests();
+    let cleared = text(&requests[0]).matches("This result was cleared").count();
+    assert_eq!((cleared, requests[0].tools.len()), (6, 2), "the tool is offered");
+    assert_eq!(history_error(&requests[0].messages), None);
+    let whole = text(&requests[1]).matches(&"x".repeat(2_000)).count();
+    assert_eq!(whole, 3, "two are kept, and one was read again");
+    // The history itself is unchanged.
+    assert_eq!(outcome.messages[..messages.len()], shared(messages)[..]);
+}
+
+#[tokio::test]
+async fn older_turns_are_summarised() {
+    let mut messages = Vec::new();
+    for at in 0..30 {
+        messages.extend([user(&format!("question {at} {}", "y".repeat(400))), says("Yes.")]);
+    }
+    messages.push(user("newest"));
+    let (agent, model) =
+        agent(vec![text_reply("Facts."), text_reply("ok")], settings(3_000, ContextSettings::default()));
+    let (_, events) = turn(&agent, shared(messages), Projection::default()).await;
+    let [
+        Event::SummaryReply(usage),
+        Event::ContextSummarized { text: summary, through, tokens_before, tokens_after, .. },
+    ] = &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!((summary.as_str(), usage.usage.input_tokens), ("Facts.", 10));
+    assert!(tokens_before >= &3_000 && tokens_after <= &1_500, "{tokens_before} {tokens_after}");
+    let requests = model.requests();
+    assert!(text(&requests[0]).contains("question 0 ") && !text(&requests[0]).contains("newest"));
+    let sent = text(&requests[1]);
+    assert!(sent.starts_with("User([Text { text: \"<summary-of-earlier-messages>"), "{sent}");
+    assert!(sent.contains("Facts.") && sent.contains("newest") && !sent.contains("question 0 "));
+    assert_eq!(through, &format!("m{}", 60 - requests[1].messages.len()));
+}
+
+#[tokio::test]
+async fn failed_summary_loses_nothing() {
+    let check = async |reply: Vec<Cue>| {
+        let mut messages = Vec::new();
+        for _ in 0..30 {
+            messages.extend([user(&"y".repeat(400)), says("Yes.")]);
+        }
+        messages.push(user("newest"));
+        let replies = vec![reply, tool_call_reply(&[("a", "look", "{}")]), text_reply("ok")];
+        let (agent, model) = agent(replies, settings(3_000, ContextSettings::default()));
+        let (_, events) = turn(&agent, shared(messages.clone()), Projection::default()).await;
+        assert!(matches!(events.last(), Some(Event::SummaryFailed { .. })), "{events:?}");
+        let requests = model.requests();
+        assert_eq!(requests.len(), 3, "no other attempt in this run");
+        assert_eq!(requests[1].messages, shared(messages));
+    };
+    check(text_reply(" \n ")).await;
+    check(vec![Cue::Fail(model_error(ModelErrorKind::Refused))]).await;
+    check(vec![finish_cue(FinishReason::ContentFilter)]).await;
+}
+
+#[tokio::test]
+async fn switched_off_context_is_sent_whole() {
+    let mut messages = Vec::new();
+    for _ in 0..30 {
+        messages.extend([user(&"y".repeat(400)), says("Yes.")]);
+    }
+    messages.push(user("newest"));
+    let off = ContextSettings { enabled: false, ..ContextSettings::default() };
+    let (agent, model) = agent(vec![text_reply("ok")], settings(3_000, off));
+    let (_, events) = turn(&agent, shared(messages.clone()), Projection::default()).await;
+    assert_eq!((events, model.requests()[0].messages.clone()), (Vec::new(), shared(messages)));
+}
+
+#[tokio::test]
+async fn another_model_summarises() {
+    let mut messages = Vec::new();
+    for _ in 0..30 {
+        messages.extend([user(&"y".repeat(400)), says("Yes.")]);
+    }
+    messages.push(user("newest"));
+    let summary = SummarySettings { prompt: Some("Keep the colours.".to_owned()), ..SummarySettings::default() };
+    let context = ContextSettings { summary, ..ContextSettings::default() };
+    let (agent, model) = agent(vec![text_reply("ok")], settings(3_000, context));
+    let writer = Arc::new(ScriptedModel::new(vec![text_reply("Facts.")]));
+    let agent = Agent { summary_model: Some(writer.clone()), ..agent };
+    turn(&agent, shared(messages), Projection::default()).await;
+    assert!(writer.requests()[0].system.as_ref().unwrap().contains("Keep the colours."));
+    assert_eq!((writer.requests().len(), model.requests().len()), (1, 1));
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Turn(usize),
+    Call(usize),
+    Calls(usize, usize),
+}
+
+fn any_piece() -> impl Strategy<Value = Piece> {
+    prop_oneof![
+        (0..3_000_usize).prop_map(Piece::Turn),
+        (0..6_000_usize).prop_map(Piece::Call),
+        (0..2_000_usize, 0..2_000_usize).prop_map(|(a, b)| Piece::Calls(a, b)),
+    ]
+}
+
+fn history(pieces: &[Piece]) -> Vec<Arc<Message>> {
+    let mut messages = vec![user("first")];
+    for (at, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Turn(length) => {
+                messages.extend([says(&"a".repeat(*length)), user(&format!("u{at} {}", "q".repeat(*length)))]);
+            }
+            Piece::Call(length) => messages.extend(look(&format!("c{at}"), *length)),
+            Piece::Calls(one, two) => {
+                let [Message::Assistant(mut calls), Message::Tool(mut results)] = look(&format!("c{at}a"), *one) else {
+                    unreachable!()
+                };
+                let [Message::Assistant(more_calls), Message::Tool(more)] = look(&format!("c{at}b"), *two) else {
+                    unreachable!()
+                };
+                calls.extend(more_calls);
+                results.extend(more);
+                messages.extend([Message::Assistant(calls), Message::Tool(results)]);
+            }
+        }
+    }
+    messages.extend([says("."), user("the newest question")]);
+    shared(messages)
+}
+
+proptest! {
+    /// Whatever the history: calls keep their results, the newest message of the user is sent
+    /// verbatim, and the budget holds, because the newest turn alone fits into it.
+    #[test]
+    fn every_projection_is_valid(pieces in prop::collection::vec(any_piece(), 0..40), keep in 1..40_usize, results in 0..8_usize) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let context = ContextSettings { keep_messages: keep, keep_tool_results: results, ..ContextSettings::default() };
+        let replies = std::iter::repeat_with(|| text_reply("A summary of facts.")).take(60).collect();
+        let (agent, model) = agent(replies, settings(2_000, context));
+        let messages = history(&pieces);
+        let (_, events) = runtime.block_on(turn(&agent, messages.clone(), Projection::default()));
+        let failed = |event: &Event| matches!(event, Event::SummaryFailed { .. });
+        prop_assert!(!events.iter().any(failed), "no summary failed");
+        let requests = model.requests();
+        let sent = requests.last().unwrap();
+        prop_assert_eq!(history_error(&sent.messages), None);
+        let Some(Message::User(parts)) = sent.messages.last().map(|last| &**last) else { panic!("no user message") };
+        let newest = UserPart::Text { text: "the newest question".to_owned() };
+        prop_assert_eq!(parts.last(), Some(&newest));
+        prop_assert!(tokens(sent) <= 2_000, "{} tokens", tokens(sent));
+        for request in &requests {
+            prop_assert!(tokens(request) <= 2_000 * 2, "a summary's request of {} tokens", tokens(request));
+        }
+    }
+
+    /// A summary or a cleared call of another history changes nothing.
+    #[test]
+    fn projection_that_does_not_fit_is_not_used(pieces in prop::collection::vec(any_piece(), 0..10), covers in 0..60_usize) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let (agent, model) = agent(vec![text_reply("ok")], settings(1_000_000, ContextSettings::default()));
+        let messages = history(&pieces);
+        let summary = Some(ContextSummary { text: "s".to_owned(), covers });
+        let fits = covers > 0 && matches!(messages.get(covers).map(|message| &**message), Some(Message::User(_)));
+        let projection = Projection { summary, cleared_through: Some("of another".to_owned()) };
+        runtime.block_on(turn(&agent, messages.clone(), projection));
+        let sent = &model.requests()[0].messages;
+        prop_assert_eq!(sent.len(), if fits { messages.len() - covers } else { messages.len() });
+        prop_assert_eq!(fits, text(&model.requests()[0]).contains("<summary-of-earlier-messages>"));
+        prop_assert_eq!(history_error(sent), None);
+    }
+}

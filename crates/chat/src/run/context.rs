@@ -1,0 +1,105 @@
+//! What a model reads of a long conversation: the summaries and cleared results that are stored in
+//! the messages of the branch. They are in the message whose run made them. So they are the same
+//! after a reload and on another server, and a branch that leaves the conversation before that message
+//! has none of them.
+
+use agent::{ContextInput, ContextSummary, Projection, TurnBoundary};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use wire::message::DataPart;
+use wire::{CONTEXT_CLEARED, CONTEXT_SUMMARY, Chunk, DataChunk, Role, SUMMARY_FAILED, SummaryData, UiMessage, UiPart};
+
+/// How long no summary is attempted after a failed one, in milliseconds. It doubles with each failure.
+const FIRST_REST: i64 = 60_000;
+/// The longest time without an attempt, in milliseconds.
+const LONGEST_REST: i64 = 3_600_000;
+
+/// What the branch says about its context.
+struct StoredContext {
+    summary: Option<SummaryData>,
+    cleared_through: Option<String>,
+    /// The failures since the last summary, and when the last of them was.
+    failures: u32,
+    failed_at: i64,
+}
+
+impl StoredContext {
+    fn from_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Self {
+        let mut stored = Self { summary: None, cleared_through: None, failures: 0, failed_at: 0 };
+        // A message of the user has no such parts.
+        let messages = messages.into_iter().filter(|message| message.role == Role::Assistant);
+        for part in messages.flat_map(|message| &message.parts) {
+            if let UiPart::Data(data) = part {
+                stored.add(data);
+            }
+        }
+        stored
+    }
+
+    fn add(&mut self, part: &DataPart) {
+        match part.kind.as_str() {
+            CONTEXT_SUMMARY => {
+                if let Ok(summary) = serde_json::from_value(part.data.clone()) {
+                    (self.summary, self.failures) = (Some(summary), 0);
+                }
+            }
+            CONTEXT_CLEARED => {
+                let through = part.data.get("throughCallId").and_then(Value::as_str);
+                self.cleared_through = through.map(str::to_owned).or(self.cleared_through.take());
+            }
+            SUMMARY_FAILED => {
+                self.failures = self.failures.saturating_add(1);
+                self.failed_at = part.data.get("at").and_then(Value::as_i64).unwrap_or_default();
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether a summary has failed so lately that none is attempted.
+    fn rests(&self, now: i64) -> bool {
+        let doublings = self.failures.saturating_sub(1).min(10);
+        let rest = (FIRST_REST << doublings).min(LONGEST_REST);
+        self.failures > 0 && now < self.failed_at.saturating_add(rest)
+    }
+}
+
+/// Returns the context of a run. `history` are the messages before the run's own `message`, and
+/// `ends` the number of the prompt's messages up to the end of each.
+pub(crate) fn input(history: &[UiMessage], message: &UiMessage, ends: &[usize], now: i64) -> ContextInput {
+    let stored = StoredContext::from_branch(history.iter().chain([message]));
+    let places: HashMap<_, _> = history.iter().zip(ends).map(|(message, end)| (message.id.as_str(), *end)).collect();
+    let boundaries = history.windows(2).zip(ends).filter(|(pair, _)| pair[1].role == Role::User);
+    let boundaries = boundaries.map(|(pair, end)| TurnBoundary { at: *end, message_id: pair[0].id.clone() }).collect();
+    let rests = stored.rests(now);
+    let summary = stored.summary.and_then(|summary| {
+        let covers = *places.get(summary.through_message_id.as_str())?;
+        Some(ContextSummary { text: summary.text, covers })
+    });
+    let projection = Projection { summary, cleared_through: stored.cleared_through };
+    ContextInput { projection, boundaries, rests }
+}
+
+/// Builds the part of a summary.
+pub(crate) fn summary(summary: &SummaryData) -> DataChunk {
+    part(CONTEXT_SUMMARY, serde_json::to_value(summary).unwrap_or_default())
+}
+
+/// Builds the part of cleared results.
+pub(crate) fn cleared(through: &str, (before, after): (u64, u64), now: i64) -> DataChunk {
+    let data = json!({ "throughCallId": through, "tokensBefore": before, "tokensAfter": after, "at": now });
+    part(CONTEXT_CLEARED, data)
+}
+
+/// Builds the part of a failed summary.
+pub(crate) fn failed(now: i64) -> DataChunk {
+    part(SUMMARY_FAILED, json!({ "at": now }))
+}
+
+fn part(kind: &str, data: Value) -> DataChunk {
+    DataChunk { kind: kind.to_owned(), id: None, data, transient: None }
+}
+
+/// Returns whether a chunk changes what the model reads from then on.
+pub(crate) fn changes_context(chunk: &Chunk) -> bool {
+    matches!(chunk, Chunk::Data(data) if wire::is_context(&data.kind))
+}

@@ -1,0 +1,201 @@
+//! The context of a long conversation in the store: it is the same after a crash and on a branch, and
+//! a failed summary is told and tried again later.
+
+use agent::{Agent, ContextSettings, ContextTriggers, RunSettings};
+use chat::{AgentRequest, AgentSource, Caller, Chat};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, text_reply, tool_call_reply};
+use contract::{Request, Tool, ToolSpec};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use store::Store;
+use tempfile::TempDir;
+use wire::api::{SendRequest, Submission};
+use wire::{CONTEXT_CLEARED, CONTEXT_SUMMARY, SUMMARY_FAILED, SummaryData, UiMessage, UiPart, UserError};
+
+struct OneAgent(Arc<Agent>);
+
+impl AgentSource for OneAgent {
+    fn agent<'a>(&'a self, _: &'a AgentRequest<'a>) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async { Ok(self.0.clone()) })
+    }
+
+    fn by_id<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, Result<Arc<Agent>, UserError>> {
+        Box::pin(async { Ok(self.0.clone()) })
+    }
+}
+
+/// A server. Dropping it simulates a crash.
+struct Server {
+    chat: Chat,
+    model: Arc<ScriptedModel>,
+}
+
+impl Server {
+    async fn open(folder: &TempDir, replies: Vec<Vec<Cue>>) -> Self {
+        let model = Arc::new(ScriptedModel::new(replies));
+        let look = RecordingTool::new(ToolSpec::new("look", "", json!({ "type": "object" })), |_, _| async {
+            Ok(Value::from("z".repeat(2_000)))
+        });
+        let triggers = ContextTriggers { tokens: Some(2_000), ..ContextTriggers::default() };
+        let context =
+            ContextSettings { triggers, keep_messages: 4, keep_tool_results: 1, ..ContextSettings::default() };
+        let settings = RunSettings { max_retries: 0, context, ..RunSettings::default() };
+        let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(look)];
+        let agent = Agent { tools, settings, ..Agent::new("helper", model.clone()) };
+        let store = Store::open(&test_postgres::database_for(folder.path()).await).await.unwrap();
+        let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
+        Self { chat, model }
+    }
+
+    async fn send(&self, id: &str, replaces: Option<&str>) {
+        let frames = self.chat.send(&ada(), request(id, replaces)).await.unwrap().frames;
+        frames.collect::<Vec<_>>().await;
+        self.idle().await;
+    }
+
+    /// Waits until the run is closed.
+    async fn idle(&self) {
+        while self.chat.watch(&ada(), "c1", None).await.unwrap().is_some() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Returns the data parts of a kind on the branch, oldest first.
+    async fn parts(&self, kind: &str) -> Vec<Value> {
+        let view = self.chat.conversation(&ada(), "c1").await.unwrap();
+        let parts = view.messages.iter().flat_map(|message| &message.parts);
+        let data = parts.filter_map(|part| match part {
+            UiPart::Data(data) if data.kind == kind => Some(data.data.clone()),
+            _ => None,
+        });
+        data.collect()
+    }
+}
+
+fn request(id: &str, replaces: Option<&str>) -> SendRequest {
+    let message = UiMessage::user(id, format!("{id} {}", "q".repeat(1_000)));
+    SendRequest {
+        page_id: "p".to_owned(),
+        block_id: None,
+        agent_id: "helper".to_owned(),
+        conversation_id: "c1".to_owned(),
+        submission: Submission::Message { message, replaces: replaces.map(str::to_owned), history: Vec::new() },
+        shared_state: Map::new(),
+        url_query: Map::new(),
+        switches: Map::new(),
+    }
+}
+
+fn ada() -> Caller {
+    Caller::signed_in("ada")
+}
+
+fn text(request: &Request) -> String {
+    request.messages.iter().map(|message| format!("{message:?}\n")).collect()
+}
+
+fn replies(count: usize) -> Vec<Vec<Cue>> {
+    std::iter::repeat_with(|| text_reply("Yes.")).take(count).collect()
+}
+
+/// Fills a conversation until the next message leads to a summary.
+async fn filled(folder: &TempDir) -> Server {
+    let server = Server::open(folder, replies(7)).await;
+    for at in 1..=7 {
+        server.send(&format!("u{at}"), None).await;
+    }
+    assert_eq!(server.parts(CONTEXT_SUMMARY).await, Vec::<Value>::new());
+    server
+}
+
+#[tokio::test]
+async fn summary_is_the_same_after_a_crash() {
+    let folder = TempDir::new().unwrap();
+    drop(filled(&folder).await);
+    let server = Server::open(&folder, vec![text_reply("The facts."), text_reply("Yes.")]).await;
+    server.send("u8", None).await;
+    let summaries = server.parts(CONTEXT_SUMMARY).await;
+    let [summary] = &summaries[..] else { panic!("{summaries:?}") };
+    let summary: SummaryData = serde_json::from_value(summary.clone()).unwrap();
+    assert_eq!((summary.text.as_str(), summary.model.as_str()), ("The facts.", "scripted/test"));
+    assert!(summary.tokens_after < summary.tokens_before && summary.at > 0, "{summary:?}");
+    let before = text(&server.model.requests()[1]);
+    assert!(before.contains("The facts.") && before.contains("u8 ") && !before.contains("u1 "), "{before}");
+    let usage = server.chat.usage(&ada(), "c1").await.unwrap();
+    assert_eq!(usage.steps.iter().filter(|step| step.number == 0).count(), 1, "the summary is counted");
+    drop(server);
+    // Another process sends the same bytes again, and asks for no other summary.
+    let server = Server::open(&folder, replies(1)).await;
+    server.send("u9", None).await;
+    let requests = server.model.requests();
+    assert_eq!(requests.len(), 1);
+    assert!(text(&requests[0]).starts_with(&before));
+}
+
+#[tokio::test]
+async fn summary_survives_a_server_that_dies_in_the_run() {
+    let folder = TempDir::new().unwrap();
+    drop(filled(&folder).await);
+    let server = Server::open(&folder, vec![text_reply("The facts."), vec![Cue::Silence]]).await;
+    let frames = server.chat.send(&ada(), request("u8", None)).await.unwrap().frames;
+    // The second request is made once the summary is stored.
+    while server.model.requests().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    drop((frames, server));
+    let server = Server::open(&folder, replies(1)).await;
+    assert_eq!(server.parts(CONTEXT_SUMMARY).await.len(), 1);
+    server.send("u9", None).await;
+    let requests = server.model.requests();
+    assert_eq!(requests.len(), 1);
+    assert!(text(&requests[0]).contains("The facts.") && !text(&requests[0]).contains("u1 "));
+}
+
+#[tokio::test]
+async fn summary_belongs_to_its_branch() {
+    let folder = TempDir::new().unwrap();
+    drop(filled(&folder).await);
+    let server = Server::open(&folder, vec![text_reply("The facts."), text_reply("Yes."), text_reply("Yes.")]).await;
+    server.send("u8", None).await;
+    // The new branch leaves the conversation before the summary was made.
+    server.send("v3", Some("u3")).await;
+    assert_eq!(server.parts(CONTEXT_SUMMARY).await, Vec::<Value>::new());
+    let sent = text(&server.model.requests()[2]);
+    assert!(sent.contains("u1 ") && sent.contains("v3 ") && !sent.contains("The facts."), "{sent}");
+}
+
+#[tokio::test]
+async fn failed_summary_is_told_and_rests() {
+    let folder = TempDir::new().unwrap();
+    drop(filled(&folder).await);
+    let server = Server::open(&folder, vec![text_reply("  "), text_reply("Yes."), text_reply("Yes.")]).await;
+    server.send("u8", None).await;
+    server.send("u9", None).await;
+    assert_eq!(server.parts(SUMMARY_FAILED).await.len(), 1);
+    let requests = server.model.requests();
+    assert_eq!(requests.len(), 3, "no second attempt within a minute");
+    assert!(text(&requests[2]).starts_with(&text(&requests[1])), "the whole context goes on");
+    assert!(text(&requests[2]).contains("u1 "));
+}
+
+#[tokio::test]
+async fn cleared_results_stay_cleared() {
+    let folder = TempDir::new().unwrap();
+    let calls = |id: &str| tool_call_reply(&[(id, "look", "{}")]);
+    let script = vec![calls("a"), calls("b"), calls("c"), calls("d"), text_reply("Seen.")];
+    let server = Server::open(&folder, script).await;
+    server.send("u1", None).await;
+    let cleared = server.parts(CONTEXT_CLEARED).await;
+    assert_eq!(cleared.iter().map(|part| &part["throughCallId"]).collect::<Vec<_>>(), [&json!("c")]);
+    let before = text(server.model.requests().last().unwrap());
+    assert_eq!(before.matches("was cleared").count(), 3, "{before}");
+    drop(server);
+    let server = Server::open(&folder, replies(1)).await;
+    server.send("u2", None).await;
+    let requests = server.model.requests();
+    assert!(text(&requests[0]).starts_with(&before));
+    assert!(requests[0].tools.iter().any(|tool| tool.name == "read-tool-result"));
+}
