@@ -16,7 +16,7 @@ use serde_json::Value;
 use store::RecentRun;
 use web::admin::{Admin, PageError, page};
 use web::html::Heading::{Number, Text};
-use web::html::{dollars, error_message, facts, link, number, seconds, table, text};
+use web::html::{dollars, error_message, facts, link, number, seconds, table, text, text_area_content};
 use web::times::minute;
 use web::{query_encoded, see_other};
 use wire::{EndReason, ErrorCode, UserError};
@@ -112,7 +112,7 @@ async fn render(
             <form class="cw-account-form" method="post" action=format!("{path}/ask")>
                 <label class="cw-account-field">
                     <span>"Question"</span>
-                    <textarea name="text" rows="3" required maxlength="10000">{asked.unwrap_or_default()}</textarea>
+                    <textarea name="text" rows="3" required maxlength="10000" inner_html=text_area_content(&asked.unwrap_or_default())></textarea>
                 </label>
                 <button class="cw-button">"Ask"</button>
             </form>

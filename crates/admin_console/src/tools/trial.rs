@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
-use web::html::{error_message, facts, link, seconds, text};
+use web::html::{error_message, facts, link, seconds, text, text_area_content};
 use web::openapi::ApiRouter;
 use web::{HttpError, json_error, query_encoded};
 use wire::{ErrorCode, UserError};
@@ -159,7 +159,7 @@ fn render(
             <form class="cw-account-form" method="post" action=path>
                 <label class="cw-account-field">
                     <span>"Arguments (JSON)"</span>
-                    <textarea class="cw-admin-code" name="arguments" rows="6" spellcheck="false" autocomplete="off">{sent.arguments}</textarea>
+                    <textarea class="cw-admin-code" name="arguments" rows="6" spellcheck="false" autocomplete="off" inner_html=text_area_content(&sent.arguments)></textarea>
                 </label>
                 <label class="cw-admin-check">
                     <input type="checkbox" name="approved" value="1" checked=sent.approved.is_some() />

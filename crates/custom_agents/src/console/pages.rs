@@ -15,7 +15,7 @@ use serde::Deserialize;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
-use web::html::{error_message, facts, link, success_message, table, text};
+use web::html::{error_message, facts, link, success_message, table, text, text_area_content};
 use web::see_other;
 use web::times::minute;
 use wire::{ErrorCode, UserError};
@@ -240,7 +240,7 @@ fn form(
             </label>
             <label class="cw-account-field">
                 <span>"Instructions"</span>
-                <textarea name="instructions" rows="8" required maxlength=MAX_INSTRUCTIONS.to_string()>{sent.instructions.clone()}</textarea>
+                <textarea name="instructions" rows="8" required maxlength=MAX_INSTRUCTIONS.to_string() inner_html=text_area_content(&sent.instructions)></textarea>
             </label>
             <fieldset class="cw-account-scopes">
                 <legend>{format!("Tools of {}", sent.from)}</legend>

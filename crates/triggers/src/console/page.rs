@@ -15,7 +15,7 @@ use serde_json::Value;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
-use web::html::{error_message, facts, link, success_message, table, text};
+use web::html::{error_message, facts, link, success_message, table, text, text_area_content};
 use web::see_other;
 use web::times::minute;
 use wire::UserError;
@@ -142,7 +142,7 @@ async fn render(
             <form class="cw-account-form" method="post" action=format!("{path}/test")>
                 <label class="cw-account-field">
                     <span>"What has happened (JSON)"</span>
-                    <textarea name="event" rows="6" required>{said.event.unwrap_or(example)}</textarea>
+                    <textarea name="event" rows="6" required inner_html=text_area_content(&said.event.unwrap_or(example))></textarea>
                 </label>
                 <button class="cw-button">"Send test"</button>
             </form>

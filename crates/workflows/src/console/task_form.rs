@@ -6,6 +6,7 @@ use crate::service::Answer;
 use crate::store::TaskRow;
 use leptos::prelude::*;
 use serde_json::Value;
+use web::html::text_area_content;
 use web::times::minute;
 use wire::UserError;
 use wire::form::{Control, Form, FormField, FormOption};
@@ -262,7 +263,8 @@ fn control_view(described: &Described, control: &Control, required: bool, entry:
                 aria-required=required
                 aria-invalid=invalid
                 aria-describedby=by
-            >{entry}</textarea>
+                inner_html=text_area_content(&entry)
+            ></textarea>
         }
         .into_any(),
         other => {
