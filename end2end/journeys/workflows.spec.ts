@@ -41,7 +41,7 @@ test("a webhook starts a run, a person fills in its form on a phone, and it ends
   expect((await page.request.post("/api/endpoints/runs/repair", { data: {} })).ok()).toBe(true);
   await page.setViewportSize(PHONE);
   await visit(page, "/tasks");
-  await expect(page.getByText("Nothing waits for you.")).toBeVisible();
+  await expect(page.getByText("Nothing waits for you now.")).toBeVisible();
   await deliver(page, "customer: Acme, amount: 620");
   // The page finds out by itself.
   const card = page.getByRole("group", { name: "How is the order of Acme delivered?" });

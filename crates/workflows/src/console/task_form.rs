@@ -374,7 +374,7 @@ mod tests {
             r#"value="many""#,
             r#"aria-invalid="true""#,
             "Enter a whole number.",
-            "&lt;/textarea&gt;",
+            "&lt;/textarea></textarea>",
             r#"name="field2" value="1" checked"#,
         ] {
             assert!(html.contains(expected), "{expected}: {html}");
