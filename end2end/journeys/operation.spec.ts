@@ -18,6 +18,7 @@ test("an operator sees and revokes a standing approval", async ({ page }) => {
   await expect(row).toContainText("All conversations");
   await row.getByRole("button", { name: /^Revoke delete_article/ }).click();
   await expect(page.getByText("No standing approvals match.")).toBeVisible();
+  await page.getByRole("link", { name: "System" }).click();
   await page.getByRole("link", { name: "Audit log" }).click();
   await expect(page.getByRole("row", { name: /admin:revoke_approval/ })).toHaveCount(1);
   await open(page, "/keeper");
@@ -51,8 +52,10 @@ test("an operator tries an agent and its tool by keyboard alone", async ({ page,
   await page.keyboard.press("Space");
   await press("button", "Run the tool");
   await expect(page.getByRole("status")).toContainText(/Outcome\s*ok/);
+  await press("link", "System");
   await press("link", "Audit log");
   await expect(page.getByRole("row", { name: /admin:try_tool/ })).toHaveCount(2);
+  await press("link", "Conversations");
   await press("link", "Retention");
   await expect(page.getByRole("row", { name: /Test: Hello there/ })).toHaveCount(1);
 });
