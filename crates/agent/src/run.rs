@@ -186,12 +186,15 @@ impl<'a> Run<'a> {
                 sink.emit(Event::PromptNote { text: text.clone() }).await.map_err(|SinkClosed| RunFailure::Sink)?;
                 self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
             }
-            Box::pin(self.fit_context(sink)).await?;
+            let mut request = self.build_request();
+            if Box::pin(self.fit_context(&request, sink)).await? {
+                request = self.build_request();
+            }
             // A summary counts, too.
             if let Some(limit) = self.caller.meter.reached() {
                 return Ok(Ending::Limit(limit));
             }
-            let reply = self.request_reply(sink).await?;
+            let reply = self.request_reply(request, sink).await?;
             // A provider that paused continues when it reads its reply so far. The limit of steps
             // applies to that, too.
             let is_paused = reply.reason == FinishReason::Pause;
@@ -297,9 +300,8 @@ impl<'a> Run<'a> {
     }
 
     /// Sends one request and reads its reply to the end.
-    async fn request_reply<S: EventSink>(&mut self, sink: &mut S) -> Result<ModelReply, RunFailure> {
+    async fn request_reply<S: EventSink>(&mut self, request: Request, sink: &mut S) -> Result<ModelReply, RunFailure> {
         self.check_prices()?;
-        let request = self.build_request();
         self.steps += 1;
         self.caller.meter.count_request();
         let cancel = self.caller.cancel.clone();
@@ -362,7 +364,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(crate) fn build_request(&mut self) -> Request {
+    fn build_request(&mut self) -> Request {
         let settings = &self.agent.settings;
         let rule = prepare_step::rule(&settings.prepare_step, self.total_steps() + 1);
         let strategy = self.strategic_choice();

@@ -16,13 +16,17 @@ use std::sync::Arc;
 impl Run<'_> {
     /// Makes the context smaller if the next request would reach a limit: clears old results, and
     /// summarises older turns if that is not enough. Each change is recorded before it is used. A
-    /// summary that fails changes nothing.
-    pub(crate) async fn fit_context<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
+    /// summary that fails changes nothing. Returns whether the request has to be built again.
+    pub(crate) async fn fit_context<S: EventSink>(
+        &mut self,
+        request: &Request,
+        sink: &mut S,
+    ) -> Result<bool, RunFailure> {
         let settings = &self.agent.settings;
-        let Some(budget) = settings.context.budget(settings.context_tokens) else { return Ok(()) };
-        let fixed = size::fixed_tokens(&self.build_request());
+        let Some(budget) = settings.context.budget(settings.context_tokens) else { return Ok(false) };
+        let fixed = size::fixed_tokens(request);
         if !budget.is_reached(self.view(fixed).size(&self.context.projection)) {
-            return Ok(());
+            return Ok(false);
         }
         self.clear_results(budget, fixed, sink).await?;
         let size = self.view(fixed).size(&self.context.projection);
@@ -32,7 +36,7 @@ impl Run<'_> {
         if needs_more && self.agent.settings.context.summary.enabled && !self.context.rests {
             self.summarize_turns(budget, fixed, sink).await?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn view(&self, fixed: u64) -> HistoryView<'_> {

@@ -5,7 +5,6 @@
 
 use agent::{ContextInput, ContextSummary, Projection, TurnBoundary};
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use wire::message::DataPart;
 use wire::{CONTEXT_CLEARED, CONTEXT_SUMMARY, Chunk, DataChunk, Role, SUMMARY_FAILED, SummaryData, UiMessage, UiPart};
 
@@ -67,12 +66,12 @@ impl StoredContext {
 /// `ends` the number of the prompt's messages up to the end of each.
 pub(crate) fn input(history: &[UiMessage], message: &UiMessage, ends: &[usize], now: i64) -> ContextInput {
     let stored = StoredContext::from_branch(history.iter().chain([message]));
-    let places: HashMap<_, _> = history.iter().zip(ends).map(|(message, end)| (message.id.as_str(), *end)).collect();
     let boundaries = history.windows(2).zip(ends).filter(|(pair, _)| pair[1].role == Role::User);
     let boundaries = boundaries.map(|(pair, end)| TurnBoundary { at: *end, message_id: pair[0].id.clone() }).collect();
     let rests = stored.rests(now);
     let summary = stored.summary.and_then(|summary| {
-        let covers = *places.get(summary.through_message_id.as_str())?;
+        let at = history.iter().position(|message| message.id == summary.through_message_id)?;
+        let covers = *ends.get(at)?;
         Some(ContextSummary { text: summary.text, covers })
     });
     let projection = Projection { summary, cleared_through: stored.cleared_through };
