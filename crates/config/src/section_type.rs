@@ -217,15 +217,40 @@ impl SectionProblems<'_, '_, '_> {
 pub struct Sections(Vec<(&'static str, Arc<dyn ReadValue>)>);
 
 impl Sections {
-    /// Reads the sections of this place that stand in a node. Those with errors are left out.
-    /// `shape` is the shape of the node.
-    pub(crate) fn read(place: SectionPlace, node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>) -> Self {
+    /// Reads the sections of the root. Those with errors are left out.
+    pub(crate) fn of_root(root: &Node, context: &mut Context<'_, '_>) -> Self {
+        let shape = Shape::root(&context.language.schema);
+        Self(Self::read(SectionPlace::Root, root, shape, context).into_iter().flatten().collect())
+    }
+
+    /// Reads the sections of an agent, and returns them with the rest of its entry; `None` instead of
+    /// the sections if one of them has the wrong form. `shape` is the shape of the entry.
+    pub(crate) fn of_agent(node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>) -> (Option<Self>, Node) {
+        let sections = Self::read(SectionPlace::Agent, node, shape, context);
+        let mut rest = node.clone();
+        if let NodeKind::Map(entries) = &mut rest.kind {
+            let types = &context.language.sections;
+            entries.retain(|entry| {
+                !types.iter().any(|section| section.place == SectionPlace::Agent && section.key == entry.key)
+            });
+        }
+        (sections.into_iter().collect::<Option<Vec<_>>>().map(Self), rest)
+    }
+
+    /// Reads the sections of this place that stand in a node; `None` for one with the wrong form.
+    fn read(
+        place: SectionPlace,
+        node: &Node,
+        shape: Shape<'_>,
+        context: &mut Context<'_, '_>,
+    ) -> Vec<Option<(&'static str, Arc<dyn ReadValue>)>> {
         let types = context.language.sections.iter().filter(|section| section.place == place);
         let read = types.filter_map(|section| {
             let entry = node.get(section.key).filter(|entry| !matches!(entry.value.kind, NodeKind::Null))?;
-            Some((section.key, (section.read)(&entry.value, shape.property(section.key)?, context)?))
+            let value = (section.read)(&entry.value, shape.property(section.key)?, context);
+            Some(value.map(|value| (section.key, value)))
         });
-        Self(read.collect())
+        read.collect()
     }
 
     /// Returns a section. `None` if it is not written.

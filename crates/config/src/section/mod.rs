@@ -33,8 +33,8 @@ pub(crate) use pages::define_page_parts;
 use crate::config::Config;
 use crate::env::Env;
 use crate::language::Language;
-use crate::section_type::{SectionPlace, Sections};
-use crate::shape::{self, Shape, suggest};
+use crate::section_type::Sections;
+use crate::shape::{self, suggest};
 use crate::source::{Node, PathStep, Report, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -197,7 +197,7 @@ pub(crate) fn read(
         prices: prices::read(section("prices"), &mut context),
         store,
         retention,
-        sections: Sections::read(SectionPlace::Root, root, Shape::root(&language.schema), &mut context),
+        sections: Sections::of_root(root, &mut context),
         folder: folder.map(Path::to_owned),
         limits,
         quotas: bounds.quotas,

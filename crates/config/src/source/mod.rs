@@ -184,8 +184,6 @@ impl Report {
         let order = |name: &str| self.files.iter().position(|file| &*file.name == name);
         self.diagnostics.sort_by_cached_key(|diagnostic| (order(&diagnostic.file), diagnostic.line, diagnostic.column));
         let hidden = self.errors + self.warnings - self.diagnostics.len();
-        // A section of an agent is checked with the agent and by itself.
-        self.diagnostics.dedup();
         if let Some(last) = self.diagnostics.last().filter(|_| hidden > 0) {
             self.diagnostics.push(Diagnostic {
                 severity: if self.errors > 0 { Severity::Error } else { Severity::Warning },

@@ -107,7 +107,7 @@ pub(crate) struct AgentProperties {
     pub(crate) generate_title: Option<super::title::TitleEntry>,
     /// The model that summarises the older messages of a long conversation, see `context`. Default:
     /// the agent's own.
-    pub(crate) summary_model: Option<super::summary::SummaryModelEntry>,
+    pub(crate) summary_model: Option<super::other_model::OtherModelEntry>,
     /// A folder whose files the agent may list, search and read, but not change.
     pub(crate) file_system: Option<super::file_system::FileSystemEntry>,
     /// For an `OpenAIAgent`: the API to use. Default: `responses`.

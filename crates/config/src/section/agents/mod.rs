@@ -6,6 +6,7 @@ pub(super) mod file_system;
 pub(super) mod hooks;
 pub(super) mod mcp;
 pub(super) mod operators;
+pub(super) mod other_model;
 pub(super) mod policy;
 pub(super) mod preset;
 pub(super) mod provider;
@@ -14,7 +15,6 @@ pub(super) mod remote_parameters;
 pub(super) mod sampling;
 pub(super) mod steps;
 pub(super) mod sub_agents;
-pub(super) mod summary;
 pub(super) mod title;
 pub(super) mod tools;
 
@@ -23,7 +23,7 @@ use crate::config::Connection;
 use crate::rule::AccessRule;
 use crate::section::pages::client_tools;
 use crate::section::{Context, operator, rule_entry, type_of};
-use crate::section_type::{SectionPlace, Sections};
+use crate::section_type::Sections;
 use crate::shape::{self, Shape, check_value, list_items, suggest};
 use crate::source::{Location, Node, PathStep};
 use agent::ToolStrategy;
@@ -57,16 +57,17 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     preset::check(node, place, context);
     hooks::check(node, context);
     fallbacks::check(place, context);
-    title::check(place, context);
-    summary::check(place, context);
+    other_model::check("generateTitle", place, context);
+    other_model::check("summaryModel", place, context);
     operators::check(place, context);
     let tools = tools::read(node, context);
     let mcp = mcp::read(node, connections, context);
     let remote_agents = remote_agents::read(node, context);
     let agents = sub_agents::read(node, &tools, context);
     let shape = Shape::of_entry::<AgentEntry>(&context.language.schema)?;
-    let sections = Sections::read(SectionPlace::Agent, node, shape, context);
-    let mut value = check_value(node, shape, context.report)?;
+    let (sections, rest) = Sections::of_agent(node, shape, context);
+    let mut value = check_value(&rest, shape, context.report)?;
+    let sections = sections?;
     let later = operators::take_dynamic(&mut value, place, context.report);
     let known = (!later.is_empty()).then(|| operators::static_entry(&value));
     let mut entry: AgentEntry = shape::deserialize(value, node.at, context.report)?;
@@ -128,7 +129,7 @@ fn build_agent(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<F
     let (fallback_models, of_gateway) =
         fallbacks::split_fallbacks(properties.fallback_models, entry.agent_type, &entry.connection_id.0);
     let title_model = title::title_model(properties.generate_title, &entry.connection_id.0);
-    let summary_model = summary::summary_model(properties.summary_model, &entry.connection_id.0);
+    let summary_model = properties.summary_model.map(|other| other.model(&entry.connection_id.0));
     let mut settings = properties.settings;
     settings.provider_options = provider::options(
         settings.provider_options,
