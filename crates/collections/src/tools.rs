@@ -5,7 +5,7 @@ use crate::read::{self, Aggregate, MAX_JOINED, Order};
 use crate::section::{AgentData, Collection, Sharing};
 use crate::store::{self, PreparedRecord, RecordSet};
 use ::store::{Store, StoreError};
-use contract::{Annotations, RunScope, Tool, ToolContext, ToolError, ToolSpec};
+use contract::{Annotations, RunScope, Tool, ToolContext, ToolError, ToolSpec, read_arguments};
 use futures::future::BoxFuture;
 use schemas::{CheckError, Schema};
 use serde::Deserialize;
@@ -349,10 +349,6 @@ impl Tool for DataTool {
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let input = serde_json::from_value(input)
-                .map_err(|error| ToolError::new(format!("The arguments are invalid: {error}.")))?;
-            self.run(input, &context.scope).await
-        })
+        Box::pin(async move { self.run(read_arguments(input)?, &context.scope).await })
     }
 }

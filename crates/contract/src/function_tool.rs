@@ -52,6 +52,15 @@ where
     }
 }
 
+/// Reads the arguments of a call.
+///
+/// # Errors
+/// What is wrong with them, for the model. The loop has checked the schema, but a type may accept less
+/// than its schema says.
+pub fn read_arguments<I: DeserializeOwned>(input: Value) -> Result<I, ToolError> {
+    serde_json::from_value(input).map_err(|error| ToolError::new(format!("The arguments are invalid: {error}.")))
+}
+
 impl<F, I, R> Tool for FunctionTool<F, I>
 where
     F: Fn(I, ToolContext) -> R + Send + Sync + 'static,
@@ -63,12 +72,9 @@ where
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        match serde_json::from_value(input) {
+        match read_arguments(input) {
             Ok(input) => Box::pin((self.function)(input, context)),
-            // The loop has checked the schema, but a type may accept less than its schema says.
-            Err(error) => {
-                Box::pin(std::future::ready(Err(ToolError::new(format!("The arguments are invalid: {error}.")))))
-            }
+            Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }
 }

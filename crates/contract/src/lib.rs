@@ -17,7 +17,7 @@ pub mod usage;
 pub use bearer::Bearer;
 pub use call_reports::{CallReport, CallReports};
 pub use error::{ModelError, ModelErrorKind, ToolError};
-pub use function_tool::FunctionTool;
+pub use function_tool::{FunctionTool, read_arguments};
 pub use message::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};
 pub use model::{Model, ModelId, PartStream};
 pub use model_use::{ModelMeter, ModelUse, ReplyUsage};

@@ -6,6 +6,7 @@ use crate::provider::{Provider, Recency, SearchAnswer, SearchFailure, SearchQuer
 use crate::section::{MAX_RESULTS, SEARCH};
 use contract::{
     Annotations, FinishReason, ModelId, ModelUse, ReplyUsage, Tool, ToolContext, ToolError, ToolSpec, Usage,
+    read_arguments,
 };
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -149,8 +150,7 @@ impl Tool for WebSearch {
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
-            let input = serde_json::from_value(input)
-                .map_err(|error| ToolError::new(format!("The arguments are invalid: {error}.")))?;
+            let input = read_arguments(input)?;
             let stopped = Err(ToolError::new("Stopped before it finished."));
             context.cancel.run_until_cancelled(self.search(input, &context)).await.unwrap_or(stopped)
         })

@@ -18,7 +18,7 @@ use crate::NOTE;
 use crate::known::KnownUrls;
 use crate::section::FETCH;
 use crate::urls;
-use contract::{Annotations, RunScope, Source, Tool, ToolContext, ToolError, ToolSpec};
+use contract::{Annotations, RunScope, Source, Tool, ToolContext, ToolError, ToolSpec, read_arguments};
 use egress::Egress;
 use futures::future::BoxFuture;
 use offload::Pool;
@@ -187,8 +187,7 @@ impl Tool for WebFetch {
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
-            let input = serde_json::from_value(input)
-                .map_err(|error| ToolError::new(format!("The arguments are invalid: {error}.")))?;
+            let input = read_arguments(input)?;
             let stopped = Err(ToolError::new("Stopped before it finished."));
             context.cancel.run_until_cancelled(self.fetch(input, &context)).await.unwrap_or(stopped)
         })
