@@ -9,7 +9,7 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wire::form::{Control, FormOption};
 
-/// What a field shows.
+/// A field of a form.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryField {
     /// The id of its control, unique on the page.
@@ -22,7 +22,7 @@ pub(crate) struct EntryField {
     pub(crate) control: Control,
     /// Whether a value is required.
     pub(crate) required: bool,
-    /// What it holds in the beginning.
+    /// The initial value.
     pub(crate) initial: String,
     /// The most characters.
     pub(crate) max_length: usize,
@@ -99,13 +99,7 @@ pub(crate) fn entry_field(
 }
 
 fn input(common: &Common, control: &Control, max_length: usize) -> AnyView {
-    let (kind, mode) = match control {
-        Control::Date => ("date", None),
-        // A number field would not report input that is no number.
-        Control::Number => ("text", Some("decimal")),
-        Control::Integer => ("text", Some("numeric")),
-        _ => ("text", None),
-    };
+    let (kind, mode) = control.input_type();
     view! {
         <input
             class="cw-control"

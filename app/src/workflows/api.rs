@@ -64,7 +64,7 @@ pub async fn start_workflow(
 pub async fn change_workflow_run(
     /// The run.
     id: String,
-    /// What happens to it.
+    /// The change.
     change: RunChange,
 ) -> Result<NoContent, ApiError> {
     let (context, caller) = crate::context::authorize()?;

@@ -178,7 +178,7 @@ fn action_button(shown: ShownRun, text: Text, action: RunAction, path: Option<St
     .into_any()
 }
 
-/// What the user decides about a step whose outcome is unknown.
+/// Renders the choices for a step whose outcome is unknown: fail, skip, run again.
 fn decision(shown: ShownRun, path: String) -> AnyView {
     let button = |text: Text, action: RunAction| action_button(shown, text, action, Some(path.clone()));
     view! {

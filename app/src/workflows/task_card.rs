@@ -18,7 +18,7 @@ use wire::workflow::{Task, TaskAnswer, TaskKind};
 /// The most characters of a comment.
 const MAX_COMMENT: &str = "2000";
 
-/// What became of a question on this page.
+/// How a question on this page has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Approved,

@@ -73,6 +73,19 @@ pub enum Control {
     Json,
 }
 
+impl Control {
+    /// Returns the type and the input mode of the `input` element. A number is text, since a number field
+    /// does not report an entry that is no number.
+    pub fn input_type(&self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Date => ("date", None),
+            Self::Number => ("text", Some("decimal")),
+            Self::Integer => ("text", Some("numeric")),
+            _ => ("text", None),
+        }
+    }
+}
+
 /// An option.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormOption {

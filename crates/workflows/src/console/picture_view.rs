@@ -2,12 +2,9 @@
 //! started are links to their details on the same page.
 
 use leptos::prelude::*;
-use wire::workflow::{Picture, PictureEdge, PictureFrame, PictureNode, StepState, StepView};
-
-/// The width of the timeline in the units of its bars.
-const WIDTH: i64 = 1_000;
-/// The narrowest bar.
-const NARROWEST: i64 = 6;
+use wire::workflow::{
+    Picture, PictureEdge, PictureFrame, PictureNode, StepState, StepView, TimelineBar, timeline_bars,
+};
 
 /// Returns the id of the details of a step.
 pub(super) fn step_anchor(path: &str) -> String {
@@ -116,12 +113,8 @@ fn step_view(node: &PictureNode) -> AnyView {
 /// Renders the timeline of a run that was created at `begin`. Steps that have not ended last until
 /// `now`.
 pub(super) fn timeline_view(steps: &[StepView], begin: i64, now: i64) -> AnyView {
-    let end = steps.iter().map(|step| step.ended_at.unwrap_or(now)).max().unwrap_or(begin).max(begin + 1);
-    let place = |at: i64| (at - begin).clamp(0, end - begin) * WIDTH / (end - begin);
-    let row = |step: &StepView| {
-        let (from, to) = (place(step.started_at), place(step.ended_at.unwrap_or(now)));
-        let from = from.min(WIDTH - NARROWEST);
-        let width = (to - from).max(NARROWEST);
+    let row = |(step, bar): (&StepView, TimelineBar)| {
+        let TimelineBar { from, width } = bar;
         let lasted = step.ended_at.map(|ended| web::html::seconds((ended - step.started_at) as f64));
         view! {
             <li data-state=step.state.name()>
@@ -134,5 +127,6 @@ pub(super) fn timeline_view(steps: &[StepView], begin: i64, now: i64) -> AnyView
             </li>
         }
     };
-    view! { <ol class="cw-timeline" aria-label="Timeline">{steps.iter().map(row).collect_view()}</ol> }.into_any()
+    let rows = steps.iter().zip(timeline_bars(steps, begin, now)).map(row).collect_view();
+    view! { <ol class="cw-timeline" aria-label="Timeline">{rows}</ol> }.into_any()
 }

@@ -268,12 +268,7 @@ fn control_view(described: &Described, control: &Control, required: bool, entry:
         }
         .into_any(),
         other => {
-            let (kind, mode) = match other {
-                Control::Date => ("date", None),
-                Control::Number => ("text", Some("decimal")),
-                Control::Integer => ("text", Some("numeric")),
-                _ => ("text", None),
-            };
+            let (kind, mode) = other.input_type();
             view! {
                 <input
                     id=id
