@@ -1,22 +1,8 @@
 //! Reads office formats, books and PDF.
 
 use crate::support::{cell, docx, epub, ods, paragraph, pdf, pdf_of_contents, pptx, xlsx};
-use documents::{Document, FailureCode, Limits, Source, read};
-
-fn parse(name: &str, bytes: &[u8]) -> Document {
-    read(&Source { name, media_type: None, bytes }, &Limits::default()).unwrap()
-}
-
-/// Returns the title, and per part its place, headings and text.
-fn outline(document: &Document) -> String {
-    let mut lines = vec![format!("{:?}: {}", document.format, document.title)];
-    for part in &document.parts {
-        lines.push(format!("[{}] {}", part.place, part.headings.join(" > ")));
-        lines.push(part.display());
-    }
-    lines.extend(document.warnings.iter().map(|warning| format!("{:?}: {}", warning.code, warning.message)));
-    lines.join("\n")
-}
+use crate::{outline, parse};
+use documents::{FailureCode, Limits, Source, read};
 
 #[test]
 fn word_documents_are_divided_at_their_headings() {

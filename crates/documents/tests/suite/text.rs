@@ -1,21 +1,7 @@
 //! Reads text formats and splits them.
 
-use documents::{Document, FailureCode, Limits, Source, SplitOptions, read, split};
-
-fn parse(name: &str, bytes: &[u8]) -> Document {
-    read(&Source { name, media_type: None, bytes }, &Limits::default()).unwrap()
-}
-
-/// Returns the title, and per part its place, headings and text.
-fn outline(document: &Document) -> String {
-    let mut lines = vec![format!("{:?}: {}", document.format, document.title)];
-    for part in &document.parts {
-        lines.push(format!("[{}] {}", part.place, part.headings.join(" > ")));
-        lines.push(part.display());
-    }
-    lines.extend(document.warnings.iter().map(|warning| format!("{:?}: {}", warning.code, warning.message)));
-    lines.join("\n")
-}
+use crate::{outline, parse};
+use documents::{FailureCode, Limits, Source, SplitOptions, read, split};
 
 #[test]
 fn text_and_code_keep_their_lines() {
