@@ -110,7 +110,10 @@ async fn claim(shared: &Arc<Shared>, wanted: Vec<Wanted>) -> Result<bool, StoreE
                 }
                 policy.is_some()
             };
-            table::claim(db, &owner.id, &wanted, may_take).await
+            let mut turns = owner.turns.lock().clone();
+            let claimed = table::claim(db, &owner.id, &wanted, &mut turns, may_take).await?;
+            *owner.turns.lock() = turns;
+            Ok(claimed)
         })
     });
     let claimed = claim.await?;
