@@ -46,9 +46,10 @@ async fn kill_at(options: &RunOptions, point: Point, at: u64, outcome: &mut Outc
     let mut testbed = Testbed::new(options, &format!("kill-sweep-{}-{at}", point.name())).await?;
     testbed.setup.has_titles = true;
     let before = match point {
-        // Recovery needs an interrupted run, and a takeover an interrupted job.
+        // Recovery needs an interrupted run, and a takeover an interrupted job: one whose handler has
+        // returned may have stored its end.
         Point::RecoveryRebuilt => Some("tool.returned=kill@1"),
-        Point::JobTakenOver => Some("job.returned=kill@1"),
+        Point::JobTakenOver => Some("job.claimed=kill@1"),
         _ => None,
     };
     if let Some(fault) = before {
