@@ -21,15 +21,17 @@ pub(super) struct Turn {
 
 /// The owner after `$owner`, or the first one after the last.
 macro_rules! owner_after {
-    ($owner:literal) => {
+    ($owner:literal, $index:literal) => {
         concat!(
             "coalesce(
-                (SELECT coalesce(owner, '') FROM jobs
-                 WHERE state = 'waiting' AND kind = $1 AND coalesce(owner, '') > ",
+                (SELECT coalesce(owner, '') FROM jobs",
+            $index,
+            " WHERE state = 'waiting' AND kind = $1 AND coalesce(owner, '') > ",
             $owner,
             " ORDER BY coalesce(owner, '') LIMIT 1),
-                (SELECT coalesce(owner, '') FROM jobs
-                 WHERE state = 'waiting' AND kind = $1 ORDER BY coalesce(owner, '') LIMIT 1))"
+                (SELECT coalesce(owner, '') FROM jobs",
+            $index,
+            " WHERE state = 'waiting' AND kind = $1 ORDER BY coalesce(owner, '') LIMIT 1))"
         )
     };
 }
@@ -38,26 +40,27 @@ macro_rules! owner_after {
 /// the time `$3`, all owners had their turn, or `$5` were looked at. One search in the index
 /// `jobs_of_turns` for each owner, however many jobs wait.
 macro_rules! next {
-    ($explain:literal) => {
+    ($explain:literal, $index:literal) => {
         concat!(
             $explain,
             "WITH RECURSIVE turns (owner, first, no) AS (
                 SELECT ",
-            owner_after!("$2"),
+            owner_after!("$2", $index),
             ", ",
-            owner_after!("$2"),
+            owner_after!("$2", $index),
             ", CAST(1 AS BIGINT)
                 UNION ALL
                 SELECT ",
-            owner_after!("turns.owner"),
+            owner_after!("turns.owner", $index),
             ", turns.first, turns.no + 1
                 FROM turns WHERE turns.no < $5 AND (turns.no = 1 OR turns.owner <> turns.first)
             )
             SELECT one.owner, one.id, (SELECT jobs.due_at FROM jobs WHERE jobs.id = one.id) AS due_at
             FROM (
                 SELECT turns.owner, turns.no, (
-                    SELECT jobs.id FROM jobs
-                    WHERE jobs.state = 'waiting' AND jobs.kind = $1 AND coalesce(jobs.owner, '') = turns.owner AND jobs.due_at <= $3
+                    SELECT jobs.id FROM jobs",
+            $index,
+            " WHERE jobs.state = 'waiting' AND jobs.kind = $1 AND coalesce(jobs.owner, '') = turns.owner AND jobs.due_at <= $3
                     ORDER BY jobs.due_at, jobs.id LIMIT 1) AS id
                 FROM turns WHERE turns.no = 1 OR turns.owner <> turns.first
             ) AS one
@@ -66,6 +69,9 @@ macro_rules! next {
         )
     };
 }
+
+/// SQLite would read and sort all jobs if most of them are of one kind.
+const NEXT: Sql = Sql::pair(next!("", " INDEXED BY jobs_of_turns"), next!("", ""));
 
 impl Turns {
     /// Returns the oldest due job of each of the next owners, at most `most`.
@@ -76,7 +82,7 @@ impl Turns {
         now: i64,
         most: usize,
     ) -> Result<Vec<Turn>, StoreError> {
-        let rows = find(Sql::from(next!("")), kind, self.last(kind), now, most).fetch_all(db).await?;
+        let rows = find(NEXT, kind, self.last(kind), now, most).fetch_all(db).await?;
         let mut turns = Vec::new();
         for row in &rows {
             self.0.insert(kind, row.try_get("owner")?);
@@ -100,5 +106,11 @@ fn find(sql: Sql, kind: &'static str, after: &str, now: i64, most: usize) -> sql
 /// Explains the search; for tests of its plan.
 #[cfg(test)]
 pub(super) fn explain(kind: &'static str, now: i64, most: usize) -> sql::Query {
-    find(Sql::pair(next!("EXPLAIN QUERY PLAN "), next!("EXPLAIN ")), kind, "", now, most)
+    find(
+        Sql::pair(next!("EXPLAIN QUERY PLAN ", " INDEXED BY jobs_of_turns"), next!("EXPLAIN ", "")),
+        kind,
+        "",
+        now,
+        most,
+    )
 }

@@ -117,8 +117,10 @@ async fn claim(shared: &Arc<Shared>, wanted: Vec<Wanted>) -> Result<bool, StoreE
         })
     });
     let claimed = claim.await?;
-    faults::point(Point::JobClaimed);
     let has_claimed = !claimed.is_empty();
+    if has_claimed {
+        faults::point(Point::JobClaimed);
+    }
     claimed.into_iter().for_each(|job| start(shared, job));
     Ok(has_claimed)
 }
