@@ -128,13 +128,6 @@ impl Record {
             self.scenarios.insert(line.name.clone(), ScenarioResult { tier, ..line });
         }
     }
-
-    /// Returns the number of violations, fuzzing failures and defects that were not found.
-    pub(crate) fn violations(&self) -> usize {
-        let lines: usize = self.scenarios.values().map(|line| line.outcome.violations.len()).sum();
-        let fell = self.fuzz.values().filter(|fuzzed| fuzzed.fell.is_some()).count();
-        lines + fell + self.broken.values().filter(|found| found.by.is_none()).count()
-    }
 }
 
 /// Truncates a violation.

@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 19] = [
+const TARGETS: [&str; 20] = [
     "sse",
     "codecs",
     "wire",
@@ -28,6 +28,7 @@ const TARGETS: [&str; 19] = [
     "documents_pdf",
     "web_pages",
     "web_search",
+    "citations",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
@@ -212,6 +213,13 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"results":[{"url":"https://a.b/c","title":"t","content":"<b>x</b> &amp;","publishedDate":"2026-01-02"}]}"#,
                 r#"{"type":"search","web":{"results":[{"url":"https://a.b","title":"t","description":"d","page_age":"2026-01-02T03:04:05"}]}}"#,
                 r#"{"results":[{"url":"https://a.b","highlights":["x"]}],"costDollars":{"total":0.005}}"#,
+            ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        "citations" => inputs.extend(
+            [
+                "At night [S1], by day [S2: \u{201c}the pump runs\u{201d}; s13]\u{3010}S4\u{3011}.",
+                "[S1 'a'] [x](y) [S1 \"open",
             ]
             .map(|text| text.as_bytes().to_vec()),
         ),

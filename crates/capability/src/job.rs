@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 pub enum Job {
     /// Jobs of the queue, which one of the servers of a database runs.
     Queued(Handler),
-    /// Work that each server repeats, because it is about something in its memory.
+    /// Work that each server repeats: it is about something in its memory, or it mostly finds nothing to
+    /// do in the database, and two servers may do it at once.
     OnEachServer(RepeatedJob),
 }
 

@@ -8,6 +8,9 @@ mod service;
 mod store;
 mod tools;
 
+#[cfg(feature = "fuzz")]
+pub use citations::fuzz_markers;
+
 use capability::{AgentTools, Capability, Context, Definition, Host, Job};
 use config::{Config, SectionType};
 use contract::Model;

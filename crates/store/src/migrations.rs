@@ -37,6 +37,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0026_calls_of_invocations",
     "0027_agent_runs",
     "0028_events",
+    "0031_turns_of_owners",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -53,6 +54,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0026_calls_of_invocations",
     "0027_agent_runs",
     "0028_events",
+    "0031_turns_of_owners",
 ];
 
 /// Returns the migrations for SQLite.

@@ -88,8 +88,9 @@ impl Capability for WorkflowRuns {
         vec![
             Job::handler(advance),
             Job::handler(engine::match_handler(host)),
-            Job::recurring("workflows.events", EVENTS_INTERVAL, events),
-            Job::recurring("workflows.remind", REMIND_INTERVAL, remind),
+            // Mostly they find nothing, and looking costs less than the two writes of a job.
+            Job::on_each_server("workflows.events", EVENTS_INTERVAL, events),
+            Job::on_each_server("workflows.remind", REMIND_INTERVAL, remind),
             Job::recurring("workflows.sweep", SWEEP_INTERVAL, sweep),
         ]
     }

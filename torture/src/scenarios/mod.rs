@@ -57,6 +57,7 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "sign-ins", run: |options| Box::pin(sign_ins::sign_ins(options)) },
     Scenario { name: "replicas", run: |options| Box::pin(replicas::replicas(options)) },
     Scenario { name: "workflows", run: |options| Box::pin(workflows::kill_sqlite(options)) },
+    Scenario { name: "workflow-sweep", run: |options| Box::pin(workflows::kill_at_every_commit(options)) },
     Scenario { name: "workflow-replicas", run: |options| Box::pin(workflows::replicas(options)) },
     Scenario { name: "soak", run: |options| Box::pin(soak::soak(options)) },
 ];

@@ -12,6 +12,11 @@ use std::time::Duration;
 const NIGHT_OCCURRENCES: u64 = 60;
 const MERGE_OCCURRENCES: u64 = 12;
 
+/// How long a server may take to die after a turn: every turn reaches the first occurrence of a point, but
+/// perhaps not a later one.
+const SURE_DEATH: Duration = Duration::from_secs(5);
+const POSSIBLE_DEATH: Duration = Duration::from_millis(300);
+
 /// Kills the server at every point.
 pub(crate) async fn kill_at_every_point(options: &RunOptions) -> Result<Outcome> {
     let most = if options.tier == Tier::One { MERGE_OCCURRENCES } else { NIGHT_OCCURRENCES };
@@ -41,17 +46,17 @@ async fn kill_at(options: &RunOptions, point: Point, at: u64, outcome: &mut Outc
     let mut testbed = Testbed::new(options, &format!("kill-sweep-{}-{at}", point.name())).await?;
     testbed.setup.has_titles = true;
     let before = match point {
-        // Recovery needs an interrupted run, and a takeover an interrupted job.
+        // Recovery needs an interrupted run, and a takeover an interrupted job: one whose handler has
+        // returned may have stored its end.
         Point::RecoveryRebuilt => Some("tool.returned=kill@1"),
-        Point::JobTakenOver => Some("job.returned=kill@1"),
+        Point::JobTakenOver => Some("job.claimed=kill@1"),
         _ => None,
     };
     if let Some(fault) = before {
-        run_turn(&testbed, &testbed.setup.with_variable("CHATWRIGHT_FAULT", fault)).await?;
+        run_turn(&testbed, &testbed.setup.with_variable("CHATWRIGHT_FAULT", fault), SURE_DEATH).await?;
     }
-    let died =
-        run_turn(&testbed, &testbed.setup.with_variable("CHATWRIGHT_FAULT", &format!("{}=kill@{at}", point.name())))
-            .await?;
+    let fault = testbed.setup.with_variable("CHATWRIGHT_FAULT", &format!("{}=kill@{at}", point.name()));
+    let died = run_turn(&testbed, &fault, if at == 1 { SURE_DEATH } else { POSSIBLE_DEATH }).await?;
     let server = testbed.setup.start(&testbed.history).await?;
     let client = testbed.client(&server, "u0")?;
     check_conversation_continues(&client, "u0", "c", 0, outcome).await?;
@@ -62,8 +67,8 @@ async fn kill_at(options: &RunOptions, point: Point, at: u64, outcome: &mut Outc
     Ok(died)
 }
 
-/// Starts a server and runs the turn; returns whether the server died.
-async fn run_turn(testbed: &Testbed, setup: &crate::server::Setup) -> Result<bool> {
+/// Starts a server and runs the turn; returns whether the server died, at the latest after `patience`.
+async fn run_turn(testbed: &Testbed, setup: &crate::server::Setup, patience: Duration) -> Result<bool> {
     let Ok(mut server) = setup.start(&testbed.history).await else { return Ok(true) };
     let client = testbed.client(&server, "u0")?;
     let talked = async {
@@ -71,8 +76,8 @@ async fn run_turn(testbed: &Testbed, setup: &crate::server::Setup) -> Result<boo
         approve_all(&client, "c").await
     };
     let failed = talked.await.is_err();
-    // The last point comes after the last event.
-    let died = server.wait_for_exit(Duration::from_millis(if failed { 5_000 } else { 300 })).await.is_some();
+    // The last points come after the last event.
+    let died = server.wait_for_exit(if failed { SURE_DEATH } else { patience }).await.is_some();
     server.kill(&testbed.history).await?;
     Ok(died)
 }

@@ -1,6 +1,8 @@
 //! Finds due jobs and assigns them to a worker.
 
 use super::now;
+use super::turns::Turns;
+use std::collections::HashSet;
 use std::time::Duration;
 use store::StoreError;
 use store::sql::{self, Db, QueryBuilder, Row, Sql};
@@ -57,14 +59,16 @@ pub(crate) async fn next_due(db: &mut Db, kinds: Vec<&'static str>) -> Result<Op
     Ok(Some(Duration::from_millis(u64::try_from(wait).unwrap_or_default())))
 }
 
-/// Assigns due jobs to a worker, the longest due first. `may_take` is asked before each.
+/// Assigns due jobs to a worker: those of whose owner it is the turn first, then the longest due.
+/// `may_take` is asked before each.
 pub(crate) async fn claim(
     db: &mut Db,
     worker: &str,
     wanted: &[Wanted],
+    turns: &mut Turns,
     mut may_take: impl FnMut(&str) -> bool,
 ) -> Result<Vec<Claimed>, StoreError> {
-    let due = due(db, wanted).await?.into_iter().filter(|due| may_take(&due.kind));
+    let due = due(db, wanted, turns).await?.into_iter().filter(|due| may_take(due.kind));
     let ids: Vec<String> = due.map(|due| due.id).collect();
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -83,15 +87,46 @@ pub(crate) async fn assign(db: &mut Db, worker: &str, ids: Vec<String>) -> Resul
 
 struct DueJob {
     id: String,
-    kind: String,
+    kind: &'static str,
+    due_at: i64,
+    /// Of more jobs than can run, it is not the one whose turn it is.
+    is_later: bool,
 }
 
-/// Returns jobs of each kind that are due, the longest due first. One range of the index
-/// `jobs_waiting` for each kind, however many jobs wait.
-async fn due(db: &mut Db, wanted: &[Wanted]) -> Result<Vec<DueJob>, StoreError> {
+/// Returns due jobs of each kind, at most as many as are wanted. As long as there are places for all of
+/// them, that is one range of the index `jobs_waiting` for each kind, however many jobs wait.
+async fn due(db: &mut Db, wanted: &[Wanted], turns: &mut Turns) -> Result<Vec<DueJob>, StoreError> {
     let now = now(&mut *db).await?;
+    let mut oldest = oldest_due(db, wanted, now).await?;
+    let mut due = Vec::new();
+    for Wanted { kind, most } in wanted {
+        let of_kind: Vec<_> = oldest.extract_if(.., |job| job.kind == *kind).collect();
+        if of_kind.len() <= *most {
+            due.extend(of_kind);
+            continue;
+        }
+        let turn = turns.next(db, kind, now, *most).await?;
+        let taken: HashSet<_> = turn.iter().map(|turn| turn.id.clone()).collect();
+        let others = of_kind.into_iter().filter(|job| !taken.contains(&job.id)).take(most - turn.len());
+        due.extend(others.map(|job| DueJob { is_later: true, ..job }));
+        due.extend(turn.into_iter().map(|turn| DueJob { id: turn.id, kind, due_at: turn.due_at, is_later: false }));
+    }
+    due.sort_by(|a, b| (a.is_later, a.due_at, &a.id).cmp(&(b.is_later, b.due_at, &b.id)));
+    Ok(due)
+}
+
+/// Returns the jobs of each kind that are due for the longest time: one more than are wanted, if there
+/// are more.
+async fn oldest_due(db: &mut Db, wanted: &[Wanted], now: i64) -> Result<Vec<DueJob>, StoreError> {
     let rows = find_due(QueryBuilder::new(""), wanted, now).build().fetch_all(db).await?;
-    rows.iter().map(|row| Ok(DueJob { id: row.try_get("id")?, kind: row.try_get("kind")? })).collect()
+    let mut due = Vec::new();
+    for row in &rows {
+        let name: &str = row.try_get("kind")?;
+        // There are no others.
+        let Some(Wanted { kind, .. }) = wanted.iter().find(|wanted| wanted.kind == name) else { continue };
+        due.push(DueJob { id: row.try_get("id")?, kind, due_at: row.try_get("due_at")?, is_later: false });
+    }
+    Ok(due)
 }
 
 fn find_due(mut find: QueryBuilder, wanted: &[Wanted], now: i64) -> QueryBuilder {
@@ -100,9 +135,9 @@ fn find_due(mut find: QueryBuilder, wanted: &[Wanted], now: i64) -> QueryBuilder
         find.push(if index == 0 { "" } else { " UNION ALL " });
         find.push("SELECT * FROM (SELECT id, kind, due_at FROM jobs WHERE state = 'waiting' AND kind = ");
         find.push_bind(*kind).push(" AND due_at <= ").push_bind(now).push(" ORDER BY due_at, id LIMIT ");
-        find.push_bind(i64::try_from(*most).unwrap_or(i64::MAX)).push(") AS one");
+        find.push_bind(i64::try_from(*most).map_or(i64::MAX, |most| most.saturating_add(1))).push(") AS one");
     }
-    find.push(") AS due ORDER BY due_at, id");
+    find.push(") AS due");
     find
 }
 
@@ -121,6 +156,7 @@ fn from_row(row: &Row) -> Result<Claimed, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::turns;
     use store::Store;
 
     /// Claiming does not read the jobs that wait.
@@ -130,26 +166,33 @@ mod tests {
         urls.extend(test_postgres::new_database().await);
         for url in urls {
             let store = Store::open(&url).await.unwrap();
-            let plan = store.write(|db| Box::pin(plan(db))).await.unwrap();
-            assert_eq!(plan.matches("jobs_waiting").count(), 2, "{plan}");
-            assert!(!plan.contains("Seq Scan") && !plan.contains("SCAN jobs"), "{plan}");
+            let [oldest, turns] = store.write(|db| Box::pin(plans(db))).await.unwrap();
+            assert_eq!(oldest.matches("jobs_waiting").count(), 2, "{oldest}");
+            assert!(turns.matches("jobs_of_turns").count() >= 6, "{turns}");
+            for plan in [oldest, turns] {
+                assert!(!plan.contains("Seq Scan") && !plan.contains("SCAN jobs"), "{plan}");
+            }
             store.close().await;
         }
     }
 
-    async fn plan(db: &mut Db) -> Result<String, StoreError> {
+    async fn plans(db: &mut Db) -> Result<[String; 2], StoreError> {
         let fill = "
             WITH RECURSIVE numbers (no) AS (SELECT 1 UNION ALL SELECT no + 1 FROM numbers WHERE no < 20000)
-            INSERT INTO jobs (id, kind, payload, due_at, created_at)
-            SELECT CAST(no AS TEXT), 'a', '{}', no, 0 FROM numbers";
+            INSERT INTO jobs (id, kind, owner, payload, due_at, created_at)
+            SELECT CAST(no AS TEXT), 'a', CAST(no % 100 AS TEXT), '{}', no, 0 FROM numbers";
         sql::query(fill).execute(&mut *db).await?;
         sql::query("ANALYZE jobs").execute(&mut *db).await?;
         let wanted = [Wanted { kind: "a", most: 4 }, Wanted { kind: "b", most: 4 }];
         let explain = find_due(QueryBuilder::new(Sql::pair("EXPLAIN QUERY PLAN ", "EXPLAIN ")), &wanted, 50);
         let is_postgres = db.is_postgres();
-        let rows = explain.build().fetch_all(db).await?;
         let line =
             |row: &Row| if is_postgres { row.try_get::<String>(0_usize) } else { row.try_get::<String>("detail") };
-        Ok(rows.iter().map(|row| line(row).unwrap()).collect::<Vec<_>>().join("\n"))
+        let mut plans = [String::new(), String::new()];
+        for (plan, explain) in plans.iter_mut().zip([explain.build(), turns::explain("a", 50, 4)]) {
+            let rows = explain.fetch_all(db).await?;
+            *plan = rows.iter().map(|row| line(row).unwrap()).collect::<Vec<_>>().join("\n");
+        }
+        Ok(plans)
     }
 }

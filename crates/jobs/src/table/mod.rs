@@ -10,6 +10,7 @@ mod end;
 mod enqueue;
 mod lease;
 mod prune;
+mod turns;
 
 pub use admin::{CancelOutcome, JobCount, JobFilter, JobRow, JobState, QueueStatus};
 pub(crate) use admin::{cancel, cancel_owner, counts, list, oldest_due, retry};
@@ -18,6 +19,7 @@ pub(crate) use end::{end, is_running};
 pub(crate) use enqueue::{enqueue, is_cancelled};
 pub(crate) use lease::{HeldJob, correct_delays, renew, running, stop_requested, was_set_back};
 pub(crate) use prune::prune;
+pub(crate) use turns::Turns;
 
 use std::time::Duration;
 use store::StoreError;

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod enqueue;
+mod fairness;
 mod kill;
 mod model;
 mod servers;

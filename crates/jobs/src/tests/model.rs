@@ -84,7 +84,7 @@ impl Models {
             Op::Claim(most) => {
                 let wanted = [Wanted { kind: WORK.name(), most: *most }];
                 let due = self.jobs.values().filter(|job| job.state == JobState::Waiting && job.is_due).count();
-                let claimed = table::claim(db, "worker", &wanted, |_| true).await?;
+                let claimed = table::claim(db, "worker", &wanted, &mut table::Turns::default(), |_| true).await?;
                 assert_eq!(claimed.len(), due.min(*most));
                 for claimed in claimed {
                     let job = self.jobs.get_mut(&claimed.id).unwrap();

@@ -110,12 +110,17 @@ async fn claim(shared: &Arc<Shared>, wanted: Vec<Wanted>) -> Result<bool, StoreE
                 }
                 policy.is_some()
             };
-            table::claim(db, &owner.id, &wanted, may_take).await
+            let mut turns = owner.turns.lock().clone();
+            let claimed = table::claim(db, &owner.id, &wanted, &mut turns, may_take).await?;
+            *owner.turns.lock() = turns;
+            Ok(claimed)
         })
     });
     let claimed = claim.await?;
-    faults::point(Point::JobClaimed);
     let has_claimed = !claimed.is_empty();
+    if has_claimed {
+        faults::point(Point::JobClaimed);
+    }
     claimed.into_iter().for_each(|job| start(shared, job));
     Ok(has_claimed)
 }

@@ -10,6 +10,7 @@ mod upkeep;
 use crate::handler::Handler;
 use crate::kind::Policy;
 use crate::queue::Jobs;
+use crate::table::Turns;
 use crate::{Enqueued, Kind, NewJob, StopReason};
 use futures::FutureExt;
 use parking_lot::Mutex;
@@ -56,6 +57,8 @@ struct Shared {
     /// How long a job stays with a worker that gives no sign of life.
     lease: Duration,
     handlers: Mutex<HashMap<&'static str, Handler>>,
+    /// Whose turn it is, if jobs of several owners wait for places.
+    turns: Mutex<Turns>,
     /// A handler was added.
     added: Notify,
     running: RunningJobs,
@@ -77,6 +80,7 @@ impl Workers {
             id: Uuid::new_v4().to_string(),
             lease,
             handlers: Mutex::default(),
+            turns: Mutex::default(),
             added: Notify::new(),
             running: RunningJobs::default(),
             attempts: TaskTracker::new(),

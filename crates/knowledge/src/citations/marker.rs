@@ -129,7 +129,9 @@ fn beginning(text: &str) -> Beginning {
             return open(text);
         }
         if scan.take(closing.encode_utf8(&mut [0; 4])) {
-            return Beginning::Markers(markers, text.len() - scan.rest.len());
+            let length = text.len() - scan.rest.len();
+            // However it arrives, the same is a marker: what is held back is never longer.
+            return if length <= MAX_MARKER { Beginning::Markers(markers, length) } else { Beginning::Text };
         }
         if !scan.take(",") && !scan.take(";") {
             return Beginning::Text;
@@ -140,6 +142,37 @@ fn beginning(text: &str) -> Beginning {
 /// What is too long is no marker.
 fn open(text: &str) -> Beginning {
     if text.len() <= MAX_MARKER { Beginning::Open } else { Beginning::Text }
+}
+
+/// Reads a text in pieces of about `size` bytes and as a whole; for fuzzing.
+#[cfg(any(test, feature = "fuzz"))]
+#[cfg_attr(not(feature = "fuzz"), expect(unreachable_pub, reason = "only fuzz targets reach it"))]
+pub fn fuzz_markers(text: &str, size: usize) {
+    let (mut in_pieces, mut whole) = (MarkerReader::default(), MarkerReader::default());
+    let (mut read, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.ceil_char_boundary(size.clamp(1, rest.len())));
+        read.extend(in_pieces.push(piece));
+        assert!(in_pieces.held.len() <= MAX_MARKER + 1, "{} bytes are held back", in_pieces.held.len());
+        rest = after;
+    }
+    read.extend(in_pieces.finish());
+    let mut expected = whole.push(text);
+    expected.extend(whole.finish());
+    assert_eq!(joined(read), joined(expected), "{text:?} in pieces of {size}");
+}
+
+/// Joins neighboring texts, whose borders depend on how the text arrives.
+#[cfg(any(test, feature = "fuzz"))]
+fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut joined = Vec::new();
+    for piece in pieces {
+        match (joined.last_mut(), piece) {
+            (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+            (_, piece) => joined.push(piece),
+        }
+    }
+    joined
 }
 
 struct Scan<'t> {
@@ -217,14 +250,16 @@ mod tests {
         check("A [S1", "A [S1");
         check("a  b ", "a  b ");
         check("[S99999999999]", "[S99999999999]");
-        check(&format!("[S1 \"{}", "x".repeat(700)), &format!("[S1 \"{}", "x".repeat(700)));
+        for end in ["", "\"]"] {
+            let long = format!("[S1 \"{}{end}", "x".repeat(700));
+            check(&long, &long);
+        }
     }
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(parts in prop::collection::vec("[\\[\\]S1\", a]{0,6}", 0..8)) {
-            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-            prop_assert_eq!(read(&parts), read(&[&parts.concat()]));
+        fn pieces_do_not_matter(text in "([\\[\\]S1\", a]|【|】|“x{0,650}”){0,40}", size in 1_usize..20) {
+            fuzz_markers(&text, size);
         }
     }
 }

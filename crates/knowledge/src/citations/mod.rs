@@ -7,6 +7,9 @@
 mod known;
 mod marker;
 
+#[cfg(feature = "fuzz")]
+pub use marker::fuzz_markers;
+
 use crate::tools::SEARCH;
 use contract::{Citation, Model, ModelError, ModelId, Part, PartStream, Request};
 use futures::future::BoxFuture;

@@ -41,6 +41,8 @@ pub(super) struct Drive {
     pub(super) reserved: HashMap<String, Remaining>,
     /// Cancels the calls when the drive ends.
     pub(super) cancel: CancellationToken,
+    /// The time of the last round.
+    pub(super) seen_at: i64,
 }
 
 /// What the loop does after a round.
@@ -82,8 +84,10 @@ pub(super) async fn drive(host: Arc<dyn StepHost>, job: JobContext, run_id: Stri
         calls: JoinSet::new(),
         reserved: HashMap::new(),
         cancel,
+        seen_at: now_millis(),
     };
     drive.recover(rows).await?;
+    drive.correct_delays().await?;
     drive.run_to_rest().await
 }
 
@@ -155,6 +159,7 @@ impl Drive {
 
     /// Does what can be done now, or waits for a call to end.
     async fn round(&mut self, is_late: bool) -> Result<Next, JobError> {
+        self.follow_clock().await?;
         if store::is_stop_requested(self.job.store(), &self.run.id).await? {
             let error = StepError::new("stopped", "The run was stopped.", "");
             return Ok(Next::End(RunState::Stopped, Err(error)));
@@ -241,10 +246,12 @@ impl Drive {
         Ok(())
     }
 
-    /// Ends the job of a run that waits.
+    /// Ends the job of a run that waits. It goes on after what is left by this server's clock: that of the
+    /// database may be another one, and the queue corrects delays when its clock is set back.
     async fn park(self, wakes_at: Option<i64>) -> Result<Outcome, JobError> {
         let run_id = self.run.id.clone();
-        let outcome = wakes_at.map_or(Outcome::DONE, |at| Outcome::again(Due::At(at)));
+        let left = |at: i64| Duration::from_millis(u64::try_from(at - now_millis()).unwrap_or_default());
+        let outcome = wakes_at.map_or(Outcome::DONE, |at| Outcome::again(Due::After(left(at))));
         let ended =
             self.job.finish(outcome, move |db| Box::pin(async move { store::park(db, &run_id, wakes_at).await }));
         Ok(ended.await?)

@@ -3,6 +3,7 @@
 //! the job, so a run that waits has no task and no memory.
 
 mod calls;
+mod delays;
 mod drive;
 mod end;
 mod events;

@@ -15,7 +15,8 @@ pub(crate) use runs::{
     open_without, park, reopen, request_stop, run, runs_of, spend, states, use_definition, used,
 };
 pub(crate) use steps::{
-    FinishedStep, StartedStep, StepRow, close_steps, finish_step, lose_steps, put_back, start_step, steps_of,
+    FinishedStep, StartedStep, StepRow, close_steps, delay_steps, finish_step, lose_steps, put_back, start_step,
+    steps_of,
 };
 pub(crate) use tasks::{
     Assignee, NewTask, TaskRow, TaskState, answer_task, cancel_tasks, count_tasks, insert_task, lapse_task, open_task,

@@ -72,6 +72,12 @@ const FINISH: &str = "
 const LOSE: &str = "
     UPDATE workflow_steps SET state = $3, next_at = $4 WHERE run_id = $1 AND path = $2 AND state = 'running'";
 
+const DELAY: &str = "UPDATE workflow_steps SET next_at = $3 WHERE run_id = $1 AND path = $2 AND ended_at IS NULL";
+
+/// The time that people see.
+const DELAY_TASK: &str =
+    "UPDATE workflow_tasks SET due_at = $3 WHERE run_id = $1 AND path = $2 AND state = 'open' AND due_at IS NOT NULL";
+
 const CLOSE: &str = "
     UPDATE workflow_steps SET state = 'failed', error = $2, ended_at = $3, next_at = NULL
     WHERE run_id = $1 AND ended_at IS NULL";
@@ -197,6 +203,16 @@ pub(crate) async fn lose_steps(
 ) -> Result<(), StoreError> {
     for (path, state, next_at) in lost {
         sql::query(LOSE).bind(run_id).bind(path).bind(state_name(*state)).bind(*next_at).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+/// Stores when steps go on.
+pub(crate) async fn delay_steps(db: &mut Db, run_id: &str, delays: &[(String, i64)]) -> Result<(), StoreError> {
+    for (path, next_at) in delays {
+        for statement in [DELAY, DELAY_TASK] {
+            sql::query(statement).bind(run_id).bind(path).bind(*next_at).execute(&mut *db).await?;
+        }
     }
     Ok(())
 }

@@ -18,3 +18,4 @@ mod state;
 mod sub_agents;
 mod triggers;
 pub(crate) mod turn_operators;
+mod workflow_clock;

@@ -1,5 +1,6 @@
 //! Runs on a real queue and database, with calls that are counted.
 
+mod clock;
 mod drive;
 mod events;
 mod fake;

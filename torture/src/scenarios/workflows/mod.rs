@@ -1,6 +1,10 @@
 //! Rows F47 to F49: runs of workflows while their server is killed at random moments, on SQLite, and on
-//! PostgreSQL with three servers, one of which is frozen and woken. Each step has its effect once, and
-//! each run ends, also if the definition changes meanwhile.
+//! PostgreSQL with three servers, one of which is frozen and woken; and at each commit ([`sweep`]). Each
+//! step has its effect once, and each run ends, also if the definition changes meanwhile.
+
+mod sweep;
+
+pub(crate) use sweep::kill_at_every_commit;
 
 use crate::client::Client;
 use crate::history::Op;
@@ -12,6 +16,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+/// The tags of the runs by their ids.
+type Tags = BTreeMap<String, String>;
 
 /// The runs that are started before each kill.
 const RUNS: u64 = 6;
@@ -56,12 +63,25 @@ const VERSIONS: [&str; 2] = [definition!("last"), definition!("final")];
 /// The effects of a run without the last one.
 const EFFECTS: [&str; 4] = ["first", "a1", "a2", "b1"];
 
+/// How often a server is killed, unless the time is over before.
+fn most_faults(options: &RunOptions, merge: u64) -> u64 {
+    if options.tier == Tier::One { merge } else { 500 }
+}
+
+/// Returns whether the time is over that was asked for.
+fn is_over(options: &RunOptions, begun: Instant) -> bool {
+    options.seconds.is_some_and(|seconds| begun.elapsed() > Duration::from_secs(seconds))
+}
+
 /// Kills the only server.
 pub(crate) async fn kill_sqlite(options: &RunOptions) -> Result<Outcome> {
-    let kills = if options.tier == Tier::One { 10 } else { 500 };
+    let begun = Instant::now();
     let testbed = Testbed::new(options, "workflows").await?;
-    let (mut random, mut tags, mut outcome) = (Random::from_seed(options.seed), BTreeMap::new(), Outcome::default());
-    for round in 0..kills {
+    let (mut random, mut tags, mut outcome) = (Random::from_seed(options.seed), Tags::new(), Outcome::default());
+    for round in 0..most_faults(options, 10) {
+        if is_over(options, begun) {
+            break;
+        }
         let setup = Setup { workflows: VERSIONS[(round % 2) as usize], ..testbed.setup.clone() };
         let server = setup.start(&testbed.history).await?;
         let client = testbed.client(&server, "u0")?;
@@ -75,7 +95,7 @@ pub(crate) async fn kill_sqlite(options: &RunOptions) -> Result<Outcome> {
     let took = wait_for_ends(&testbed.client(&server, "u0")?, &testbed, &tags).await?;
     server.stop().await?;
     check(&testbed, &tags, &mut outcome);
-    outcome.worst = format!("{} runs, {kills} kills; the last ended after {:.1} s", tags.len(), took.as_secs_f64());
+    outcome.worst = format!("{} runs; the last ended {:.1} s after the last kill", tags.len(), took.as_secs_f64());
     Ok(outcome)
 }
 
@@ -84,7 +104,7 @@ pub(crate) async fn replicas(options: &RunOptions) -> Result<Outcome> {
     let Some(url) = test_postgres::new_database().await else {
         return Ok(Outcome::skipped("PostgreSQL is not installed"));
     };
-    let kills = if options.tier == Tier::One { 4 } else { 500 };
+    let begun = Instant::now();
     let testbed = Testbed::new(options, "workflow-replicas").await?;
     let setup = |number: usize, version: usize| Setup {
         folder: testbed.setup.folder.join(format!("server-{number}")),
@@ -96,14 +116,19 @@ pub(crate) async fn replicas(options: &RunOptions) -> Result<Outcome> {
     for number in 0..SERVERS {
         servers.push(setup(number, 0).start(&testbed.history).await?);
     }
-    let (mut random, mut tags, mut outcome) = (Random::from_seed(options.seed), BTreeMap::new(), Outcome::default());
-    for round in 0..kills {
+    let (mut random, mut tags, mut outcome) = (Random::from_seed(options.seed), Tags::new(), Outcome::default());
+    let mut freezes = 0;
+    for round in 0..most_faults(options, 4) {
+        if is_over(options, begun) {
+            break;
+        }
         let (hit, asked) = (round as usize % SERVERS, (round as usize + 1) % SERVERS);
         let client = testbed.client(&servers[asked], "u0")?;
         start_runs(&client, round, &mut tags).await?;
         tokio::time::sleep(Duration::from_millis(random.below(MAX_DELAY_MS))).await;
         // Of each four faults one is a freeze, which takes longer.
         if round % 4 == 1 {
+            freezes += 1;
             servers[hit].signal(rustix::process::Signal::STOP)?;
             tokio::time::sleep(FROZEN).await;
             servers[hit].signal(rustix::process::Signal::CONT)?;
@@ -120,21 +145,27 @@ pub(crate) async fn replicas(options: &RunOptions) -> Result<Outcome> {
         Server::stop(server).await?;
     }
     check(&testbed, &tags, &mut outcome);
-    outcome.worst = format!("{} runs, {kills} faults; the last ended after {:.1} s", tags.len(), took.as_secs_f64());
+    let (runs, took) = (tags.len(), took.as_secs_f64());
+    outcome.worst =
+        format!("{runs} runs on {SERVERS} servers, {freezes} freezes; the last ended {took:.1} s after the last fault");
     Ok(outcome)
 }
 
-/// Starts runs. A run that was acknowledged must end; `tags` has the tag of each by its id.
-async fn start_runs(client: &Client, round: u64, tags: &mut BTreeMap<String, String>) -> Result<()> {
+/// Starts runs. Each that was acknowledged must end.
+async fn start_runs(client: &Client, round: u64, tags: &mut Tags) -> Result<()> {
     for number in 0..RUNS {
-        let tag = format!("w{round}-{number}");
-        let body = json!({ "input": { "tag": tag } });
-        let sent = client.request(Method::POST, "/api/workflows/effects/runs").json(&body).send().await?;
-        let run: Value = sent.error_for_status()?.json().await?;
-        let id = run["id"].as_str().context("a run has an id")?.to_owned();
-        client.history().add(Op::WorkflowRun { tag: tag.clone(), state: "started".to_owned() });
-        tags.insert(id, tag);
+        start_run(client, format!("w{round}-{number}"), tags).await?;
     }
+    Ok(())
+}
+
+async fn start_run(client: &Client, tag: String, tags: &mut Tags) -> Result<()> {
+    let body = json!({ "input": { "tag": tag } });
+    let sent = client.request(Method::POST, "/api/workflows/effects/runs").json(&body).send().await?;
+    let run: Value = sent.error_for_status()?.json().await?;
+    let id = run["id"].as_str().context("a run has an id")?.to_owned();
+    client.history().add(Op::WorkflowRun { tag: tag.clone(), state: "started".to_owned() });
+    tags.insert(id, tag);
     Ok(())
 }
 
@@ -159,7 +190,7 @@ async fn decide(client: &Client, testbed: &Testbed, id: &str, tag: &str, run: &V
     Ok(())
 }
 
-async fn decide_all(client: &Client, testbed: &Testbed, tags: &BTreeMap<String, String>) -> Result<()> {
+async fn decide_all(client: &Client, testbed: &Testbed, tags: &Tags) -> Result<()> {
     for (id, tag) in tags.iter().rev().take(4 * RUNS as usize) {
         decide(client, testbed, id, tag, &run(client, id).await?).await?;
     }
@@ -167,7 +198,7 @@ async fn decide_all(client: &Client, testbed: &Testbed, tags: &BTreeMap<String, 
 }
 
 /// Waits until all runs have ended, and records how; returns how long it took.
-async fn wait_for_ends(client: &Client, testbed: &Testbed, tags: &BTreeMap<String, String>) -> Result<Duration> {
+async fn wait_for_ends(client: &Client, testbed: &Testbed, tags: &Tags) -> Result<Duration> {
     let begun = Instant::now();
     for (id, tag) in tags {
         loop {
@@ -186,7 +217,7 @@ async fn wait_for_ends(client: &Client, testbed: &Testbed, tags: &BTreeMap<Strin
 }
 
 /// I16: each run that was acknowledged is done, and each of its steps had its effect once.
-fn check(testbed: &Testbed, tags: &BTreeMap<String, String>, outcome: &mut Outcome) {
+fn check(testbed: &Testbed, tags: &Tags, outcome: &mut Outcome) {
     let (mut effects, ops) = (testbed.ledger.counts(), testbed.history.read().unwrap_or_default());
     let done: Vec<_> = ops
         .iter()
