@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 19] = [
+const TARGETS: [&str; 20] = [
     "sse",
     "codecs",
     "wire",
@@ -28,6 +28,7 @@ const TARGETS: [&str; 19] = [
     "documents_pdf",
     "web_pages",
     "web_search",
+    "embeddings",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
@@ -212,6 +213,13 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"results":[{"url":"https://a.b/c","title":"t","content":"<b>x</b> &amp;","publishedDate":"2026-01-02"}]}"#,
                 r#"{"type":"search","web":{"results":[{"url":"https://a.b","title":"t","description":"d","page_age":"2026-01-02T03:04:05"}]}}"#,
                 r#"{"results":[{"url":"https://a.b","highlights":["x"]}],"costDollars":{"total":0.005}}"#,
+            ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        "embeddings" => inputs.extend(
+            [
+                r#"{"data":[{"index":0,"embedding":[0.1,-2]},{"index":1,"embedding":[3,4]}],"usage":{"prompt_tokens":7}}"#,
+                r#"{"results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":1e-3}]}"#,
             ]
             .map(|text| text.as_bytes().to_vec()),
         ),
