@@ -6,6 +6,7 @@ mod floor;
 mod growth;
 mod load;
 mod process;
+mod retrieval;
 mod upstream;
 mod workflows;
 
@@ -40,6 +41,14 @@ async fn main() -> Result<()> {
             let binary = std::env::args().nth(2).context("usage: bench workflows BINARY [--small]")?;
             let is_small = std::env::args().any(|word| word == "--small");
             workflows::measure(&PathBuf::from(binary), is_small).await
+        }
+        Some("retrieval") => {
+            let usage = "usage: bench retrieval BINARY [--small] [FOLDER]…";
+            let binary = PathBuf::from(std::env::args().nth(2).context(usage)?);
+            let is_small = std::env::args().any(|word| word == "--small");
+            let folders: Vec<_> =
+                std::env::args().skip(3).filter(|word| word != "--small").map(PathBuf::from).collect();
+            retrieval::measure(&binary, &folders, is_small).await
         }
         Some(binary) => compare(PathBuf::from(binary)).await,
         None => anyhow::bail!("usage: bench BINARY"),

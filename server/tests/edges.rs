@@ -32,7 +32,7 @@ extended ► app capability config contract operators server
 faults ►
 frontend ► app
 jobs ► faults store
-knowledge ► auth capability chat config contract documents jobs offload retrieval settings store web wire
+knowledge ► auth capability chat config contract documents egress jobs offload retrieval settings store web wire
 lowdefy_import ► config operators
 markdown_stream ►
 mcp ► capability config contract egress schemas settings sse tools

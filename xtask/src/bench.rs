@@ -5,6 +5,7 @@ use crate::build::{self, Profile};
 use crate::cargo::cargo;
 use crate::step::step;
 use anyhow::Result;
+use std::path::PathBuf;
 use xshell::{Shell, cmd};
 
 /// Measures the release build of the server.
@@ -28,6 +29,19 @@ pub(crate) fn workflows(shell: &Shell) -> Result<()> {
     step("measure workflows", || Ok(cmd!(shell, "target/release/bench workflows target/release/chatwright").run()?))?;
     step("measure the queue", || {
         Ok(cargo(shell).args(["run", "--release", "--package", "jobs", "--example", "queue_bench"]).run()?)
+    })
+}
+
+/// Measures searches and the reading of documents, on the collections in these folders, too.
+pub(crate) fn retrieval(shell: &Shell, folders: &[PathBuf]) -> Result<()> {
+    build::run(shell, Profile::Release)?;
+    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
+    step("measure the rankings", || {
+        let example = ["run", "--release", "--package", "retrieval", "--example", "measure", "--"];
+        Ok(cargo(shell).args(example).args(folders).run()?)
+    })?;
+    step("measure the server", || {
+        Ok(cmd!(shell, "target/release/bench retrieval target/release/chatwright {folders...}").run()?)
     })
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// The fuzz targets, each a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 20] = [
+const TARGETS: [&str; 21] = [
     "sse",
     "codecs",
     "wire",
@@ -29,6 +29,7 @@ const TARGETS: [&str; 20] = [
     "web_pages",
     "web_search",
     "citations",
+    "embeddings",
 ];
 /// The codecs with recordings, in the order in which the target `codecs` numbers them.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
@@ -220,6 +221,13 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
             [
                 "At night [S1], by day [S2: \u{201c}the pump runs\u{201d}; s13]\u{3010}S4\u{3011}.",
                 "[S1 'a'] [x](y) [S1 \"open",
+            ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        "embeddings" => inputs.extend(
+            [
+                r#"{"data":[{"index":0,"embedding":[0.1,-2]},{"index":1,"embedding":[3,4]}],"usage":{"prompt_tokens":7}}"#,
+                r#"{"results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":1e-3}]}"#,
             ]
             .map(|text| text.as_bytes().to_vec()),
         ),

@@ -65,9 +65,14 @@ enum Command {
     Test,
     /// Measure the cost of a turn, compared with a minimal server on the same machine.
     Bench {
-        /// Measure workflows and the queue of background work instead.
-        #[arg(value_parser = ["workflows"])]
+        /// Measure workflows and the queue of background work, or searches and the reading of documents
+        /// instead.
+        #[arg(value_parser = ["workflows", "retrieval"])]
         subject: Option<String>,
+        /// For `retrieval`: folders with collections whose answers are known (`documents.jsonl`,
+        /// `queries.jsonl`, `qrels.tsv`).
+        #[arg(value_name = "FOLDER")]
+        folders: Vec<PathBuf>,
         /// Measure the page in the browser instead.
         #[arg(long)]
         ui: bool,
@@ -133,6 +138,10 @@ fn run(command: Command) -> Result<()> {
         Command::Test => test::run(&shell),
         Command::Bench { ui: true, .. } => bench::page(&shell),
         Command::Bench { admin: true, .. } => bench::admin(&shell),
+        Command::Bench { subject: Some(subject), folders, .. } if subject == "retrieval" => {
+            let folders: Vec<_> = folders.iter().map(|folder| caller_dir.join(folder)).collect();
+            bench::retrieval(&shell, &folders)
+        }
         Command::Bench { subject: Some(_), .. } => bench::workflows(&shell),
         Command::Bench { .. } => bench::run(&shell),
         Command::Torture { release, fuzz, arguments } => torture::run(&shell, release, fuzz, &arguments),

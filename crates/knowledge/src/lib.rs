@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+mod audit;
 mod citations;
 mod ingest;
+mod models;
 mod routes;
 mod section;
 mod service;
@@ -12,13 +14,17 @@ mod tools;
 pub use citations::fuzz_markers;
 
 use capability::{AgentTools, Capability, Context, Definition, Host, Job};
-use config::{Config, SectionType};
+use config::{Config, ConnectionType, SectionType};
 use contract::Model;
+use models::{Embeddings, Rerank};
 use section::{AgentKnowledge, AnswerOnlyFromKnowledge, KnowledgeSettings, Libraries};
 use service::Knowledge;
 use std::sync::Arc;
 use std::time::Duration;
 use web::openapi::ApiRouter;
+
+#[cfg(feature = "fuzz")]
+pub use models::fuzz_answer;
 
 /// How often folders are compared with their libraries.
 const FOLLOW_INTERVAL: Duration = Duration::from_secs(3);
@@ -33,6 +39,7 @@ pub const DEFINITION: Definition = Definition {
         SectionType::of::<AgentKnowledge>(),
         SectionType::of::<AnswerOnlyFromKnowledge>(),
     ],
+    connections: &[ConnectionType::of::<Embeddings>(), ConnectionType::of::<Rerank>()],
     tables: Some(store::TABLES),
     start: Some(|host| Ok(Arc::new(KnowledgeCapability::new(host)))),
     ..Definition::new("knowledge")
@@ -64,7 +71,8 @@ impl Capability for KnowledgeCapability {
         }
     }
 
-    fn routes(&self, _: &Context) -> Option<ApiRouter> {
+    fn routes(&self, context: &Context) -> Option<ApiRouter> {
+        self.knowledge.use_chat(&context.chat);
         Some(routes::routes(self.knowledge.clone()))
     }
 
@@ -76,7 +84,8 @@ impl Capability for KnowledgeCapability {
         self.knowledge.use_config(config);
     }
 
-    fn jobs(&self, _: &Context) -> Vec<Job> {
+    fn jobs(&self, context: &Context) -> Vec<Job> {
+        self.knowledge.use_chat(&context.chat);
         let (followed, swept) = (self.knowledge.clone(), self.knowledge.clone());
         let follow = move || {
             let knowledge = followed.clone();
@@ -88,6 +97,7 @@ impl Capability for KnowledgeCapability {
         };
         vec![
             Job::handler(ingest::handler(self.knowledge.clone())),
+            Job::handler(ingest::embed_handler(self.knowledge.clone())),
             Job::on_each_server("knowledge.follow", FOLLOW_INTERVAL, follow),
             Job::recurring("knowledge.sweep", SWEEP_INTERVAL, sweep),
         ]

@@ -1,6 +1,7 @@
 //! The keys of the config: `libraries` and `knowledge` of the root, and `knowledge` and
 //! `answerOnlyFromKnowledge` of an agent.
 
+use crate::models::{Embeddings, HAS_FOLDERS, Rerank};
 use crate::tools::{READ, SEARCH};
 use config::{Config, PathStep, Section, SectionPlace, SectionProblems};
 use schemars::JsonSchema;
@@ -82,7 +83,7 @@ impl Section for Libraries {
 }
 
 /// Limits and search of all libraries.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct KnowledgeSettings {
     /// The most libraries of a user.
@@ -107,6 +108,47 @@ pub(crate) struct KnowledgeSettings {
     /// the longest time are dropped, and read again when they are needed.
     #[schemars(range(min = 16_777_216))]
     pub(crate) memory_bytes: u64,
+    /// What computes the vectors by which a search finds what says the same in other words. Without it,
+    /// they are computed from each library itself.
+    pub(crate) embedding: Option<EmbeddingSource>,
+    /// What was `embedding` before. Libraries are searched by its vectors until they have all of the new
+    /// ones. Only a server that is restarted with another `embedding` needs it.
+    pub(crate) previous_embedding: Option<EmbeddingSource>,
+    /// Orders the best results anew by a model that reads the question and the passages.
+    pub(crate) reranking: Option<Reranking>,
+    /// How much vectors count in a search beside words, which count 1. Default: 1; vectors that are computed
+    /// from a library of short texts count less.
+    #[schemars(range(min = 0, max = 10))]
+    pub(crate) semantic_weight: Option<f32>,
+}
+
+/// What computes vectors: a service or a folder, one of them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EmbeddingSource {
+    /// A connection of the type `Embeddings`.
+    #[serde(default)]
+    pub(crate) connection_id: Option<String>,
+    /// A folder with static embeddings (Model2Vec), relative to that of the config's main file. It has
+    /// `model.safetensors`, `tokenizer.json` and `config.json`.
+    #[serde(default)]
+    pub(crate) folder: Option<Text>,
+}
+
+/// Orders results anew.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Reranking {
+    /// A connection of the type `Rerank`.
+    pub(crate) connection_id: String,
+    /// How many of the best results are ordered, at least as many as are asked for.
+    #[serde(default = "default_candidates")]
+    #[schemars(range(min = 2, max = 100))]
+    pub(crate) candidates: u32,
+}
+
+fn default_candidates() -> u32 {
+    50
 }
 
 impl Default for KnowledgeSettings {
@@ -119,12 +161,61 @@ impl Default for KnowledgeSettings {
             user_bytes: 2 << 30,
             document_bytes: 64 << 20,
             memory_bytes: 512 << 20,
+            embedding: None,
+            previous_embedding: None,
+            reranking: None,
+            semantic_weight: None,
         }
     }
 }
 
 impl Section for KnowledgeSettings {
     const KEY: &'static str = "knowledge";
+
+    fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
+        for (key, source) in self.sources() {
+            match source {
+                EmbeddingSource { connection_id: Some(id), folder: None } => {
+                    problems.check_connection::<Embeddings>(&[PathStep::Key(key), PathStep::Key("connectionId")], id);
+                }
+                EmbeddingSource { connection_id: None, folder: Some(_) } if !HAS_FOLDERS => {
+                    let help = Some("build it with the feature `static-embeddings` or `full`".to_owned());
+                    let at = [PathStep::Key(key), PathStep::Key("folder")];
+                    problems.error(&at, "this program cannot read static embeddings", help);
+                }
+                EmbeddingSource { connection_id: None, folder: Some(_) } => {}
+                _ => {
+                    let help = Some("a connection of the type Embeddings, or a folder with a model".to_owned());
+                    problems.error(&[PathStep::Key(key)], "set either `connectionId` or `folder`", help);
+                }
+            }
+        }
+        if let Some(reranking) = &self.reranking {
+            let at = [PathStep::Key("reranking"), PathStep::Key("connectionId")];
+            problems.check_connection::<Rerank>(&at, &reranking.connection_id);
+        }
+    }
+
+    fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
+        for (key, source) in self.sources() {
+            let Some(folder) = source.folder.as_ref().filter(|_| HAS_FOLDERS) else { continue };
+            let base = config.folder.clone().unwrap_or_default();
+            for file in ["model.safetensors", "tokenizer.json", "config.json"] {
+                if !base.join(&folder.0).join(file).is_file() {
+                    let at = [PathStep::Key(key), PathStep::Key("folder")];
+                    problems.warning(&at, format!("there is no file `{}/{file}`", folder.0), None);
+                }
+            }
+        }
+    }
+}
+
+impl KnowledgeSettings {
+    /// Returns what computes vectors, by the keys.
+    fn sources(&self) -> impl Iterator<Item = (&'static str, &EmbeddingSource)> {
+        let all = [("embedding", &self.embedding), ("previousEmbedding", &self.previous_embedding)];
+        all.into_iter().filter_map(|(key, source)| Some((key, source.as_ref()?)))
+    }
 }
 
 /// The libraries that the agent may search: ids of `libraries`, or of libraries that users have created.

@@ -19,6 +19,61 @@ fn main() {
     for folder in std::env::args().skip(1) {
         measure(&folder);
     }
+    measure_large();
+}
+
+/// Makes up numbers from 0 to 1, always the same ones (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f32 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1_u64 << 24) as f32
+    }
+}
+
+/// Searches 100,000 chunks by words and by vectors of 384 numbers, as a library with an embeddings model.
+fn measure_large() {
+    const CHUNKS: usize = 100_000;
+    const DIMENSIONS: usize = 384;
+    let mut random = Random(1);
+    // Words are as rare as in texts: their frequency falls with their rank.
+    let text = |random: &mut Random, words: usize| {
+        (0..words).map(|_| format!("w{}", 50_000_f32.powf(random.next()) as u32)).collect::<Vec<_>>().join(" ")
+    };
+    let mut index = Index::default();
+    for number in 0..CHUNKS / 10 {
+        let bodies: Vec<_> = (0..10).map(|_| text(&mut random, 150)).collect();
+        let chunks: Vec<_> = bodies.iter().map(|body| ChunkText { heading: "", body }).collect();
+        index.add(&number.to_string(), &chunks);
+    }
+    let queries: Vec<_> = (0..200).map(|_| text(&mut random, 8)).collect();
+    let mut vector = || (0..DIMENSIONS).map(|_| random.next() - 0.5).collect::<Vec<f32>>();
+    let expansion = Some(Expansion::for_index(&index));
+    for expected in [CHUNKS, CHUNKS + 1] {
+        let mut vectors = Vectors::new(DIMENSIONS, expected);
+        (0..CHUNKS as u32).for_each(|slot| vectors.set(slot, &vector()));
+        let mut times: Vec<_> = queries
+            .iter()
+            .map(|query| {
+                let question = vector();
+                let start = Instant::now();
+                index.search(&Query::new(&index, query), 100, None, expansion);
+                let words = start.elapsed();
+                vectors.search(&question, 100, None);
+                (start.elapsed(), words)
+            })
+            .collect();
+        times.sort();
+        let (both, words) = times[times.len() / 2];
+        println!(
+            "{CHUNKS} chunks, {DIMENSIONS} dimensions, {} MB of vectors, {} MB of words: median {both:.1?} (goal: 40 ms), of which words {words:.1?}",
+            vectors.bytes() >> 20,
+            index.bytes() >> 20
+        );
+    }
 }
 
 fn measure(folder: &str) {

@@ -43,6 +43,25 @@ impl Vectors {
         self.scales.len() * (self.dimensions * each + 4)
     }
 
+    /// Returns about how many bytes so many vectors take.
+    pub fn bytes_for(&self, count: usize) -> usize {
+        let each = if count > INT8_FROM { 1 } else { 4 };
+        count * (self.dimensions * each + 4)
+    }
+
+    /// Keeps one byte for each number from now on.
+    fn quantise(&mut self) {
+        let Numbers::Float(all) = &mut self.numbers else { return };
+        let all = std::mem::take(all);
+        self.numbers = Numbers::Byte(Vec::new());
+        for (slot, vector) in (0..).zip(all.chunks_exact(self.dimensions.max(1))) {
+            // Removed ones and those that were never set have no direction, and are left out again.
+            if self.contains(slot) {
+                self.set(slot, vector);
+            }
+        }
+    }
+
     /// Sets the vector of a chunk; it is brought to the length 1. One of another number of dimensions
     /// and one that has no direction is ignored.
     pub fn set(&mut self, slot: Slot, vector: &[f32]) {
@@ -51,6 +70,9 @@ impl Vectors {
             return;
         }
         let slot = slot as usize;
+        if slot >= INT8_FROM {
+            self.quantise();
+        }
         let (from, to) = (slot * self.dimensions, (slot + 1) * self.dimensions);
         if self.scales.len() <= slot {
             self.scales.resize(slot + 1, 0.0);

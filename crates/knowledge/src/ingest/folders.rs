@@ -6,6 +6,7 @@ use crate::store::{self, DocumentRow};
 use anyhow::Context;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use serde_json::json;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,8 @@ pub(crate) async fn follow(knowledge: &Knowledge) -> anyhow::Result<()> {
     let ids = declared.iter().map(|(library, _)| library.id.0.clone()).collect();
     for gone in store::undeclared(knowledge.store(), ids).await? {
         tracing::info!(library = gone, "the config declares the library no more; it is deleted");
-        store::delete_library(knowledge.store(), &gone).await?;
+        let audit = crate::audit::library("", "delete", &gone, json!({ "cause": "the config declares it no more" }));
+        store::delete_library(knowledge.store(), &gone, audit).await?;
     }
     for (library, folder) in declared {
         store::declare(knowledge.store(), &library.id.0, library.title(), now_millis()).await?;
@@ -69,7 +71,7 @@ async fn follow_one(knowledge: &Knowledge, library: &DeclaredLibrary, folder: Pa
         }
     }
     for document in known.into_values() {
-        store::delete_document(knowledge.store(), &document.id, &library.id.0, now_millis()).await?;
+        store::delete_document(knowledge.store(), (&document.id, &library.id.0), None, now_millis()).await?;
     }
     Ok(())
 }

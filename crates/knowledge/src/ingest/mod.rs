@@ -2,11 +2,13 @@
 //! a deleted document and a newer version need no further care: another attempt begins the version
 //! anew, and writes about one that is not to be read any more have no effect.
 
+mod embed;
 mod folders;
 mod sweep;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use embed::handler as embed_handler;
 pub(crate) use folders::follow;
 pub(crate) use sweep::sweep;
 
@@ -15,7 +17,7 @@ use crate::store::{self, Finished, NewPart, OpenVersion, Progress};
 use ::store::StoreError;
 use ::store::sql::Db;
 use documents::{Converter, Document, Failure, FailureCode, Limits, SplitOptions, split};
-use jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, Outcome};
+use jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, OnPending, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -205,10 +207,17 @@ impl Reader {
 
     /// Makes the version the one that is found.
     async fn finish(&self, version: &OpenVersion, stored: Stored) -> Result<Outcome, JobError> {
-        let (id, version) = (self.document_id.clone(), version.version_id.clone());
+        let (id, library, version) = (self.document_id.clone(), version.library_id.clone(), version.version_id.clone());
         let finished = Finished { pages: stored.pages, chunks: stored.chunks, now: now_millis() };
+        let has_embedder = self.knowledge.models().embedder.is_some();
+        let (jobs, owner) = (self.job.jobs().clone(), self.job.owner().unwrap_or_default().to_owned());
         let finish = self.job.finish(Outcome::DONE, move |db| {
-            Box::pin(async move { store::finish(db, &id, &version, finished).await.map(drop) })
+            Box::pin(async move {
+                if store::finish(db, &id, &version, finished).await? && has_embedder {
+                    embed::enqueue(&jobs, db, (&library, &owner), OnPending::Earlier).await?;
+                }
+                Ok(())
+            })
         });
         Ok(finish.await?)
     }
@@ -248,8 +257,14 @@ impl Text {
             heading: part.headings.join(" > "),
             text: part.display(),
         });
-        let chunks = (0..).zip(split(document, &SplitOptions::default())).filter_map(|(no, chunk)| {
-            Some(NewPart { no, place: place(&chunk.place()?), heading: chunk.context, text: chunk.text })
+        // Without gaps in the numbers: the index counts chunks.
+        let placed =
+            split(document, &SplitOptions::default()).into_iter().filter_map(|chunk| Some((chunk.place()?, chunk)));
+        let chunks = (0..).zip(placed).map(|(no, (at, chunk))| NewPart {
+            no,
+            place: place(&at),
+            heading: chunk.context,
+            text: chunk.text,
         });
         let places: HashSet<_> = document.parts.iter().map(|part| &part.place).collect();
         Self { parts: parts.collect(), chunks: chunks.collect(), pages: places.len() as i64 }

@@ -1,8 +1,10 @@
-//! Finds what was left behind: documents that no job reads, and files that became no document.
+//! Finds what was left behind: documents that no job reads, files that became no document, and libraries
+//! without the vectors of the model in use.
 
-use super::{INGEST, enqueue};
+use super::{INGEST, embed, enqueue};
 use crate::service::Knowledge;
 use crate::store;
+use jobs::OnPending;
 use std::time::Duration;
 use web::times::now_millis;
 
@@ -11,6 +13,8 @@ use web::times::now_millis;
 const FORGOTTEN: Duration = Duration::from_secs(60);
 /// How long a file that became no document is kept.
 const UPLOAD: Duration = Duration::from_secs(24 * 60 * 60);
+/// For how many libraries jobs are enqueued at once.
+const LIBRARIES: u32 = 500;
 
 /// Enqueues the jobs of forgotten documents again, and deletes unfinished uploads.
 ///
@@ -26,6 +30,22 @@ pub(crate) async fn sweep(knowledge: &Knowledge) -> anyhow::Result<()> {
         let Some(library) = store::library(store, &document.library_id).await? else { continue };
         let jobs = knowledge.jobs().clone();
         let write = store.write(move |db| Box::pin(async move { enqueue(&jobs, db, &id, &library.owner).await }));
+        write.await?;
+    }
+    embed_libraries(knowledge).await
+}
+
+/// Enqueues the jobs of libraries that lack vectors: their model was changed, or its service was out of
+/// reach for long.
+async fn embed_libraries(knowledge: &Knowledge) -> anyhow::Result<()> {
+    let models = knowledge.models();
+    let Some(embedder) = &models.embedder else { return Ok(()) };
+    let store = knowledge.store();
+    for library in store::libraries_without_vectors(store, embedder.key(), LIBRARIES).await? {
+        let jobs = knowledge.jobs().clone();
+        let write = store.write(move |db| {
+            Box::pin(async move { embed::enqueue(&jobs, db, (&library.id, &library.owner), OnPending::Keep).await })
+        });
         write.await?;
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! Libraries.
 
+use crate::models::{Models, model_name};
 use crate::service::{Access, Knowledge, LibraryRequest, Viewer, failed};
-use crate::store::{self, LibraryCounts, LibraryRow};
+use crate::store::{self, EmbeddingProgress, LibraryCounts, LibraryRow};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
@@ -38,6 +39,10 @@ pub(super) struct LibraryItem {
     bytes: i64,
     /// The model whose vectors a semantic search uses; `null` if there are none.
     embedding: Option<Embedding>,
+    /// How far the vectors of the configured model are; absent once all are there. Until then, searches use
+    /// those of `embedding`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedding_progress: Option<Progress>,
     /// When something was last added, changed or deleted; Unix time in milliseconds.
     updated_at: i64,
 }
@@ -60,19 +65,41 @@ struct Embedding {
     dimensions: u32,
 }
 
+/// How far the vectors of a model are.
+#[derive(Serialize, JsonSchema)]
+struct Progress {
+    /// The model.
+    model: String,
+    /// The number of chunks that have their vectors.
+    embedded: i64,
+    /// The number of all chunks that can be found.
+    chunks: i64,
+}
+
 /// The libraries.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct LibraryItems {
     items: Vec<LibraryItem>,
 }
 
-fn item(library: LibraryRow, counts: &HashMap<String, LibraryCounts>) -> LibraryItem {
-    let counts = counts.get(&library.id).copied().unwrap_or_default();
-    let LibraryCounts { queued, processing, ready, failed, chunks, bytes } = counts;
+/// Returns the model by which a library is searched: the configured one, or the library's own vectors.
+fn embedding(library: &LibraryRow, chunks: i64, models: &Models) -> Option<Embedding> {
+    let stored = library.embedding.as_ref().filter(|(key, _)| models.with_key(key).is_some());
+    if let Some((key, dimensions)) = stored {
+        return Some(Embedding { model: model_name(key).to_owned(), dimensions: *dimensions as u32 });
+    }
     let has_vectors = chunks >= retrieval::Latent::LEAST_CHUNKS as i64;
     let dimensions = retrieval::LatentOptions::default().dimensions as u32;
+    has_vectors.then(|| Embedding { model: "latent".to_owned(), dimensions })
+}
+
+fn item(library: LibraryRow, counts: &HashMap<String, LibraryCounts>, models: &Models) -> LibraryItem {
+    let counts = counts.get(&library.id).copied().unwrap_or_default();
+    let LibraryCounts { queued, processing, ready, failed, chunks, bytes } = counts;
     LibraryItem {
         declared: library.owner.is_empty(),
+        embedding: embedding(&library, chunks, models),
+        embedding_progress: None,
         id: library.id,
         name: library.name,
         description: library.description,
@@ -81,14 +108,21 @@ fn item(library: LibraryRow, counts: &HashMap<String, LibraryCounts>) -> Library
         documents: DocumentCounts { queued, processing, ready, failed },
         chunks,
         bytes,
-        embedding: has_vectors.then(|| Embedding { model: "latent".to_owned(), dimensions }),
         updated_at: library.updated_at,
     }
 }
 
 async fn one(knowledge: &Knowledge, library: LibraryRow) -> Result<LibraryItem, HttpError> {
     let counts = store::counts(knowledge.store(), vec![library.id.clone()]).await.map_err(failed)?;
-    Ok(item(library, &counts))
+    let models = knowledge.models();
+    let mut item = item(library, &counts, &models);
+    if let Some(embedder) = &models.embedder {
+        let progress = store::embedding_progress(knowledge.store(), &item.id, embedder.key()).await.map_err(failed)?;
+        let EmbeddingProgress { embedded, chunks } = progress;
+        let model = model_name(embedder.key()).to_owned();
+        item.embedding_progress = (embedded < chunks).then_some(Progress { model, embedded, chunks });
+    }
+    Ok(item)
 }
 
 pub(super) async fn list(
@@ -98,7 +132,9 @@ pub(super) async fn list(
     let libraries = knowledge.libraries(&Viewer::from(&caller)).await?;
     let ids = libraries.iter().map(|library| library.id.clone()).collect();
     let counts = store::counts(knowledge.store(), ids).await.map_err(failed)?;
-    Ok(Json(LibraryItems { items: libraries.into_iter().map(|library| item(library, &counts)).collect() }))
+    let models = knowledge.models();
+    let items = libraries.into_iter().map(|library| item(library, &counts, &models)).collect();
+    Ok(Json(LibraryItems { items }))
 }
 
 pub(super) async fn create(

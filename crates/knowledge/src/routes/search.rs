@@ -91,7 +91,7 @@ struct ResultItem {
     heading: String,
     /// The text.
     text: String,
-    /// The score, from 0 to 1.
+    /// The score: higher is better. Without a model that orders the results, from 0 to 1.
     score: f32,
     /// The rank in each ranking that has found it.
     ranks: Ranks,
@@ -104,6 +104,9 @@ struct Ranks {
     keyword: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     semantic: Option<u32>,
+    /// By the model that orders the best results, if the config names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rerank: Option<u32>,
 }
 
 /// How long the parts of the search took, in milliseconds.
@@ -112,14 +115,17 @@ struct Took {
     keyword: f64,
     semantic: f64,
     fuse: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rerank: Option<f64>,
 }
 
 impl From<SearchOutcome> for Results {
     fn from(outcome: SearchOutcome) -> Self {
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
         let (keyword, semantic, fuse) = (millis(outcome.keyword), millis(outcome.semantic), millis(outcome.fuse));
+        let rerank = outcome.rerank.map(millis);
         let results = outcome.found.into_iter().map(ResultItem::from).collect();
-        Self { results, took: Took { keyword, semantic, fuse } }
+        Self { results, took: Took { keyword, semantic, fuse, rerank } }
     }
 }
 
@@ -145,7 +151,7 @@ impl From<Found> for ResultItem {
             heading: chunk.heading,
             text: chunk.text,
             score: found.score,
-            ranks: Ranks { keyword: found.keyword_rank, semantic: found.semantic_rank },
+            ranks: Ranks { keyword: found.keyword_rank, semantic: found.semantic_rank, rerank: found.rerank_rank },
         }
     }
 }
@@ -158,7 +164,8 @@ pub(super) async fn search_one(
 ) -> Result<Json<Results>, HttpError> {
     let Json(SearchOne { query, limit, mode, filter }) = request.map_err(|rejection| json_error(&rejection))?;
     let request = SearchRequest { libraries: vec![id], query, limit, mode, filter };
-    Ok(Json(knowledge.search(&Viewer::from(&caller), request).await?.into()))
+    let meter = knowledge.search_meter(&caller);
+    Ok(Json(knowledge.search(&Viewer::from(&caller), request, &meter).await?.into()))
 }
 
 pub(super) async fn search_several(
@@ -169,5 +176,6 @@ pub(super) async fn search_several(
     let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
     let SearchSeveral { libraries, query, limit, mode, filter } = request;
     let request = SearchRequest { libraries, query, limit, mode, filter };
-    Ok(Json(knowledge.search(&Viewer::from(&caller), request).await?.into()))
+    let meter = knowledge.search_meter(&caller);
+    Ok(Json(knowledge.search(&Viewer::from(&caller), request, &meter).await?.into()))
 }

@@ -92,6 +92,7 @@ mod tests {
             readers: vec!["staff".to_owned()],
             writers: vec!["editor".to_owned()],
             generation: 0,
+            embedding: None,
             updated_at: 0,
         };
         let check = |user: &str, roles: &[&str], expected| assert_eq!(viewer(user, roles).access(&library), expected);

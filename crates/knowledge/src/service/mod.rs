@@ -2,21 +2,26 @@
 
 mod access;
 mod loaded;
+mod rank;
 mod search;
 mod upload;
 
 pub(crate) use access::{Access, Viewer};
-pub(crate) use loaded::Indexes;
+pub(crate) use loaded::{Indexes, passage};
 pub(crate) use search::{Filter, Found, SearchMode, SearchOutcome, SearchRequest};
 pub(crate) use upload::{NewFile, UploadOptions, read_metadata};
 
-use crate::ingest;
+use crate::models::Models;
 use crate::section::{KnowledgeSettings, Libraries};
 use crate::store::{self, DocumentRow, LibraryRow, NewLibrary};
-use ::store::Store;
-use arc_swap::ArcSwapOption;
+use crate::{audit, ingest};
+use ::store::{Store, append_audit};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use chat::{Caller, Chat, RoutineMeters};
 use config::Config;
+use contract::ModelUse;
 use jobs::Jobs;
+use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -42,6 +47,8 @@ struct Inner {
     store: Store,
     jobs: Jobs,
     config: ArcSwapOption<Config>,
+    models: ArcSwap<Models>,
+    meters: RoutineMeters,
     indexes: Indexes,
     searches: Semaphore,
     uploads: Semaphore,
@@ -72,6 +79,8 @@ impl Knowledge {
             store,
             jobs,
             config: ArcSwapOption::empty(),
+            models: ArcSwap::default(),
+            meters: RoutineMeters::default(),
             searches: Semaphore::new(PARALLEL_SEARCHES),
             uploads: Semaphore::new(PARALLEL_UPLOADS),
         }))
@@ -80,6 +89,36 @@ impl Knowledge {
     /// Uses a config from now on.
     pub(crate) fn use_config(&self, config: &Arc<Config>) {
         self.0.config.store(Some(config.clone()));
+        self.use_models(Models::new(config, &self.settings(), &self.models()));
+    }
+
+    /// Uses models from now on.
+    pub(crate) fn use_models(&self, models: Models) {
+        self.0.models.store(Arc::new(models));
+    }
+
+    /// Returns the models in use.
+    pub(crate) fn models(&self) -> Arc<Models> {
+        self.0.models.load_full()
+    }
+
+    /// Sets where the usage of models outside of runs is recorded.
+    pub(crate) fn use_chat(&self, chat: &Chat) {
+        self.0.meters.set_chat(chat);
+    }
+
+    /// Returns the meter of a user's search.
+    pub(crate) fn search_meter(&self, caller: &Caller) -> ModelUse {
+        self.0.meters.meter(caller, "library:search")
+    }
+
+    /// Returns the meter of what a library needs, which its owner has caused.
+    pub(crate) fn library_meter(&self, library_id: &str, owner: &str) -> ModelUse {
+        let name = format!("library:{library_id}");
+        let user_id = if owner.is_empty() { name.clone() } else { owner.to_owned() };
+        let caller =
+            Caller { user_id, name: None, is_authenticated: false, roles: Vec::new(), site_claims: None, bearer: None };
+        self.0.meters.meter(&caller, name)
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -138,8 +177,10 @@ impl Knowledge {
         let id = crate::new_id();
         let most = self.settings().user_libraries;
         let (owner, now) = (viewer.user_id.clone(), now_millis());
+        let about = json!({ "name": name, "readers": readers, "writers": writers });
+        let audit = audit::library(&owner, "create", &id, about);
         let new = NewLibrary { id: id.clone(), owner, name, description, readers, writers, now, most };
-        if !store::insert_library(self.store(), new).await.map_err(failed)? {
+        if !store::insert_library(self.store(), new, audit).await.map_err(failed)? {
             let message = format!("You have {most} libraries, which is the limit. Delete one first.");
             return Err(UserError::new(ErrorCode::RateLimited, message));
         }
@@ -190,7 +231,8 @@ impl Knowledge {
     /// 404 and 403 as for [`Knowledge::library`]; 403 for one that the config declares.
     pub(crate) async fn delete(&self, viewer: &Viewer, id: &str) -> Result<(), UserError> {
         let library = self.library(viewer, id, Access::Manage).await?;
-        store::delete_library(self.store(), &library.id).await.map_err(failed)?;
+        let audit = audit::library(&viewer.user_id, "delete", &library.id, json!({ "name": library.name }));
+        store::delete_library(self.store(), &library.id, audit).await.map_err(failed)?;
         self.0.indexes.forget(&library.id);
         Ok(())
     }
@@ -211,7 +253,10 @@ impl Knowledge {
     /// 404 and 403 as for [`Knowledge::library`].
     pub(crate) async fn delete_document(&self, viewer: &Viewer, id: &str) -> Result<(), UserError> {
         let document = self.document(viewer, id, Access::Write).await?;
-        store::delete_document(self.store(), id, &document.library_id, now_millis()).await.map_err(failed)?;
+        let DocumentRow { library_id, file_name, .. } = &document;
+        let audit = audit::document(&viewer.user_id, "delete", library_id, id, file_name);
+        let delete = store::delete_document(self.store(), (id, library_id), Some(audit), now_millis());
+        delete.await.map_err(failed)?;
         Ok(())
     }
 
@@ -223,12 +268,14 @@ impl Knowledge {
         let document = self.document(viewer, id, Access::Write).await?;
         let (jobs, owner) =
             (self.jobs().clone(), self.library(viewer, &document.library_id, Access::Write).await?.owner);
+        let audit = audit::document(&viewer.user_id, "retry", &document.library_id, id, &document.file_name);
         let id = id.to_owned();
         let write = self.store().write(move |db| {
             Box::pin(async move {
                 let is_queued = store::requeue(db, &id, now_millis()).await?;
                 if is_queued {
                     ingest::enqueue(&jobs, db, &id, &owner).await?;
+                    append_audit(db, vec![audit]).await?;
                 }
                 Ok(is_queued)
             })

@@ -2,8 +2,9 @@
 //! it is complete, it becomes a document together with the job that reads it.
 
 use super::{Access, Knowledge, Viewer, failed};
-use crate::ingest;
 use crate::store::{self, DocumentRow, NewDocument, PIECE};
+use crate::{audit, ingest};
+use ::store::append_audit;
 use bytes::{Bytes, BytesMut};
 use futures::{Stream, StreamExt};
 use serde_json::{Map, Value};
@@ -199,7 +200,12 @@ impl Knowledge {
                         same => same,
                     };
                     store::add_document(db, &new, known.as_ref()).await?;
+                    let action = if known.is_some() { "replace" } else { "add" };
                     let id = known.map_or(new.id, |known| known.id);
+                    if is_upload {
+                        let entry = audit::document(&new.added_by, action, &new.library_id, &id, &new.file_name);
+                        append_audit(db, vec![entry]).await?;
+                    }
                     ingest::enqueue(&jobs, db, &id, &owner).await?;
                     Ok((id, true))
                 })

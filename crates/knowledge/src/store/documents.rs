@@ -7,10 +7,10 @@
 use super::{damaged, number};
 use crate::store::versions;
 use ::store::sql::{self, Db, Row, Sql};
-use ::store::{Store, StoreError};
+use ::store::{AuditEntry, EventKind, NewEvent, Store, StoreError, append_audit, append_event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The state of a document.
@@ -139,14 +139,16 @@ const REQUEUE: &str = "
         error_message = NULL, updated_at = $2
     WHERE id = $1 AND next_id IS NOT NULL AND state = 'failed'";
 
-const OLD_VERSION: &str = "SELECT version_id, library_id FROM knowledge_documents WHERE id = $1 AND next_id = $2";
+const READ_VERSION: &str = "
+    SELECT version_id, library_id, file_name, media_type, added_by FROM knowledge_documents
+    WHERE id = $1 AND next_id = $2";
 
 const GENERATION: &str = "
     UPDATE knowledge_libraries SET generation = generation + 1, updated_at = $2 WHERE id = $1";
 
 const FINISH: &str = "
     UPDATE knowledge_documents SET version_id = next_id, next_id = NULL, state = 'ready', step = NULL, progress = 1,
-        pages = $3, chunks = $4, updated_at = $5,
+        pages = $3, chunks = $4, updated_at = $5, vectors_model = NULL,
         generation = (SELECT generation FROM knowledge_libraries WHERE id = knowledge_documents.library_id)
     WHERE id = $1 AND next_id = $2";
 
@@ -302,30 +304,52 @@ pub(crate) async fn requeue(db: &mut Db, id: &str, now: i64) -> Result<bool, Sto
     Ok(sql::query(REQUEUE).bind(id).bind(now).execute(db).await?.rows_affected() > 0)
 }
 
-/// Makes the version that was read the one that is found, and deletes the one before. Returns false
-/// if the version is not to be read any more.
+/// Makes the version that was read the one that is found, deletes the one before, and emits the event
+/// `document.ready`. Returns false if the version is not to be read any more.
 pub(crate) async fn finish(db: &mut Db, id: &str, version: &str, finished: Finished) -> Result<bool, StoreError> {
-    let old = sql::query(OLD_VERSION).bind(id).bind(version).fetch_optional(&mut *db).await?;
-    let Some(old) = old else { return Ok(false) };
-    let (old, library): (Option<String>, String) = (old.try_get("version_id")?, old.try_get("library_id")?);
+    let read = sql::query(READ_VERSION).bind(id).bind(version).fetch_optional(&mut *db).await?;
+    let Some(read) = read else { return Ok(false) };
+    let (old, library): (Option<String>, String) = (read.try_get("version_id")?, read.try_get("library_id")?);
+    let data = json!({
+        "documentId": id,
+        "libraryId": library,
+        "fileName": read.try_get::<&str>("file_name")?,
+        "mediaType": read.try_get::<&str>("media_type")?,
+        "userId": read.try_get::<&str>("added_by")?,
+        "pages": finished.pages,
+        "chunks": finished.chunks,
+        "replaced": old.is_some(),
+    });
     sql::query(GENERATION).bind(library).bind(finished.now).execute(&mut *db).await?;
     let finish = sql::query(FINISH).bind(id).bind(version).bind(finished.pages).bind(finished.chunks);
     finish.bind(finished.now).execute(&mut *db).await?;
     if let Some(old) = old {
         versions::delete_version(db, &old).await?;
     }
+    let name = EventKind::DocumentReady.name().to_owned();
+    append_event(db, NewEvent { name, key: version.to_owned(), at: finished.now, data, roles: None }).await?;
     Ok(true)
 }
 
-/// Deletes a document. Returns false if there is none.
-pub(crate) async fn delete_document(store: &Store, id: &str, library: &str, now: i64) -> Result<bool, StoreError> {
+/// Deletes a document, with its audit row unless its file is gone from a folder. Returns false if there is
+/// none.
+pub(crate) async fn delete_document(
+    store: &Store,
+    (id, library): (&str, &str),
+    audit: Option<AuditEntry>,
+    now: i64,
+) -> Result<bool, StoreError> {
     let delete = sql::query("DELETE FROM knowledge_documents WHERE id = $1").bind(id);
     let changed = sql::query(GENERATION).bind(library).bind(now);
     store
         .write_bulk(move |db| {
             Box::pin(async move {
                 changed.execute(&mut *db).await?;
-                Ok(delete.execute(db).await?.rows_affected() > 0)
+                let is_deleted = delete.execute(&mut *db).await?.rows_affected() > 0;
+                if is_deleted {
+                    append_audit(db, audit.into_iter().collect()).await?;
+                }
+                Ok(is_deleted)
             })
         })
         .await

@@ -1,7 +1,7 @@
 //! The tables `knowledge_libraries` and `knowledge_library_roles`.
 
 use ::store::sql::{self, Row, Sql};
-use ::store::{Store, StoreError};
+use ::store::{AuditEntry, Store, StoreError, append_audit};
 use std::collections::HashMap;
 
 /// The most libraries in a list.
@@ -18,6 +18,8 @@ pub(crate) struct LibraryRow {
     pub(crate) readers: Vec<String>,
     pub(crate) writers: Vec<String>,
     pub(crate) generation: i64,
+    /// The key of the model whose vectors a search uses, and their length.
+    pub(crate) embedding: Option<(String, i64)>,
     pub(crate) updated_at: i64,
 }
 
@@ -64,17 +66,29 @@ const DECLARE: &str = "
     INSERT INTO knowledge_libraries (id, owner, name, created_at, updated_at) VALUES ($1, '', $2, $3, $3)
     ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE knowledge_libraries.owner = ''";
 
-const ONE: &str =
-    "SELECT id, owner, name, about AS description, generation, updated_at FROM knowledge_libraries WHERE id = $1";
+/// The columns of a library.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, owner, name, about AS description, generation, embedding_model, embedding_dimensions, updated_at
+             FROM knowledge_libraries ",
+            $rest
+        )
+    };
+}
+
+const ONE: &str = select!("WHERE id = $1");
 
 /// Those of a user, and those that their roles may read.
 const LIST: Sql = Sql::pair(
-    "SELECT id, owner, name, about AS description, generation, updated_at FROM knowledge_libraries
-     WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles
-         WHERE role IN (SELECT value FROM json_each($2))) ORDER BY id LIMIT $3",
-    "SELECT id, owner, name, about AS description, generation, updated_at FROM knowledge_libraries
-     WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles WHERE role = ANY($2))
-     ORDER BY id LIMIT $3",
+    select!(
+        "WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles
+         WHERE role IN (SELECT value FROM json_each($2))) ORDER BY id LIMIT $3"
+    ),
+    select!(
+        "WHERE owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles WHERE role = ANY($2))
+         ORDER BY id LIMIT $3"
+    ),
 );
 
 const ROLES: Sql = Sql::pair(
@@ -105,8 +119,8 @@ const UNDECLARED: Sql = Sql::pair(
     "SELECT id FROM knowledge_libraries WHERE owner = '' AND NOT id = ANY($1)",
 );
 
-/// Creates a library. Returns false if the owner has too many.
-pub(crate) async fn insert_library(store: &Store, new: NewLibrary) -> Result<bool, StoreError> {
+/// Creates a library, with its audit row. Returns false if the owner has too many.
+pub(crate) async fn insert_library(store: &Store, new: NewLibrary, audit: AuditEntry) -> Result<bool, StoreError> {
     let insert = sql::query(INSERT).bind(&new.id).bind(&new.owner).bind(&new.name).bind(&new.description);
     let insert = insert.bind(new.now).bind(new.most);
     store
@@ -120,6 +134,7 @@ pub(crate) async fn insert_library(store: &Store, new: NewLibrary) -> Result<boo
                     let insert = sql::query(INSERT_ROLE).bind(&new.id).bind(role).bind(may_write);
                     insert.execute(&mut *db).await?;
                 }
+                append_audit(db, vec![audit]).await?;
                 Ok(true)
             })
         })
@@ -172,6 +187,7 @@ async fn with_roles(store: &Store, rows: Vec<Row>) -> Result<Vec<LibraryRow>, St
 }
 
 fn read(row: &Row) -> Result<LibraryRow, StoreError> {
+    let model: Option<String> = row.try_get("embedding_model")?;
     Ok(LibraryRow {
         id: row.try_get("id")?,
         owner: row.try_get("owner")?,
@@ -180,6 +196,7 @@ fn read(row: &Row) -> Result<LibraryRow, StoreError> {
         readers: Vec::new(),
         writers: Vec::new(),
         generation: row.try_get("generation")?,
+        embedding: model.zip(row.try_get("embedding_dimensions")?),
         updated_at: row.try_get("updated_at")?,
     })
 }
@@ -210,8 +227,17 @@ pub(crate) async fn used_bytes(store: &Store, owner: &str) -> Result<i64, StoreE
     store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await
 }
 
-/// Deletes a library with everything in it. Returns false if there is none.
-pub(crate) async fn delete_library(store: &Store, id: &str) -> Result<bool, StoreError> {
+/// Deletes a library with everything in it, with its audit row. Returns false if there is none.
+pub(crate) async fn delete_library(store: &Store, id: &str, audit: AuditEntry) -> Result<bool, StoreError> {
     let delete = sql::query("DELETE FROM knowledge_libraries WHERE id = $1").bind(id);
-    store.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected() > 0) })).await
+    let delete = store.write(move |db| {
+        Box::pin(async move {
+            let is_deleted = delete.execute(&mut *db).await?.rows_affected() > 0;
+            if is_deleted {
+                append_audit(db, vec![audit]).await?;
+            }
+            Ok(is_deleted)
+        })
+    });
+    delete.await
 }

@@ -3,6 +3,7 @@
 mod chunks;
 mod documents;
 mod libraries;
+mod vectors;
 mod versions;
 
 pub(crate) use chunks::{
@@ -18,6 +19,10 @@ pub(crate) use libraries::{
     LibraryCounts, LibraryRow, NewLibrary, counts, declare, delete_library, insert_library, libraries, library,
     undeclared, used_bytes,
 };
+pub(crate) use vectors::{
+    EmbeddingProgress, NewVectors, chunks_without_vectors, delete_other_vectors, documents_without_vectors,
+    embedding_progress, insert_vectors, libraries_without_vectors, serve_model, vectors_of_version,
+};
 pub(crate) use versions::{PIECE, add_piece, delete_version, insert_version, pieces, purge_uploads};
 
 use ::store::{CapabilityTables, Migration, StoreError, Table};
@@ -25,11 +30,18 @@ use ::store::{CapabilityTables, Migration, StoreError, Table};
 /// The tables. The libraries of a user are deleted with them, and everything in a library with it.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "knowledge",
-    migrations: &[Migration {
-        name: "knowledge",
-        sqlite: include_str!("../../migrations/sqlite/0001_knowledge.sql"),
-        postgres: include_str!("../../migrations/postgres/0001_knowledge.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "knowledge",
+            sqlite: include_str!("../../migrations/sqlite/0001_knowledge.sql"),
+            postgres: include_str!("../../migrations/postgres/0001_knowledge.sql"),
+        },
+        Migration {
+            name: "vectors",
+            sqlite: include_str!("../../migrations/sqlite/0002_vectors.sql"),
+            postgres: include_str!("../../migrations/postgres/0002_vectors.sql"),
+        },
+    ],
     tables: &[
         Table { name: "knowledge_libraries", key: "id", owner: Some("owner") },
         Table { name: "knowledge_library_roles", key: "library_id, role", owner: None },
@@ -38,6 +50,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "knowledge_pieces", key: "version_id, no", owner: None },
         Table { name: "knowledge_parts", key: "version_id, no", owner: None },
         Table { name: "knowledge_chunks", key: "version_id, no", owner: None },
+        Table { name: "knowledge_vectors", key: "version_id, model, no", owner: None },
         Table { name: "knowledge_citations", key: "conversation_id, chunk_id", owner: None },
     ],
 };

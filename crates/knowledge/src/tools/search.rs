@@ -71,7 +71,7 @@ impl SearchTool {
         let filter = Filter { file_name: arguments.file_name, metadata: arguments.metadata };
         let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
         let request = SearchRequest { libraries, query: arguments.query, limit, mode: arguments.mode, filter };
-        let mut found = self.knowledge.search(&viewer, request).await.map_err(told)?.found;
+        let mut found = self.knowledge.search(&viewer, request, &context.models).await.map_err(told)?.found;
         let mut room = MAX_TEXT;
         found.retain(|one| {
             let fits = one.chunk.text.len() <= room;

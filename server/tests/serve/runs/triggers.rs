@@ -106,6 +106,36 @@ async fn outcomes(server: &Server, trigger: &str) -> Vec<String> {
     deliveries.iter().rev().map(|delivery| delivery["outcome"].as_str().unwrap().to_owned()).collect()
 }
 
+/// A folder of documents, and a trigger for those that are ready.
+const DOCUMENTS: &str = r#"
+libraries:
+  - { id: notes, folder: notes }
+workflows:
+  - id: orders
+    runAs: { roles: [clerk] }
+    input: { type: object, properties: { order: { type: integer } }, required: [order] }
+    triggers:
+      - { id: read, type: event, event: document.ready, if: { _eq: [{ _event: libraryId }, notes] }, input: { order: { _event: chunks } } }
+"#;
+
+#[tokio::test]
+async fn documents_that_are_ready_start_runs() {
+    let folder = folder();
+    let notes = folder.path().join("notes");
+    std::fs::create_dir(&notes).unwrap();
+    std::fs::write(notes.join("pumps.md"), "# Pumps\n\nThe pumps run at night.\n").unwrap();
+    let config = folder.path().join("chatwright.yaml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let (before, rest) = text.split_once("workflows:\n").unwrap();
+    let (_, after) = rest.split_once("    steps:\n").unwrap();
+    std::fs::write(&config, format!("{before}{}    steps:\n{after}", DOCUMENTS.trim_start())).unwrap();
+    let server = start(&folder, &[], &[]);
+    until(vec![1], async || orders(&server).await).await;
+    // A new version is an event of its own.
+    std::fs::write(notes.join("pumps.md"), format!("# Pumps\n\n{}", "The pumps run at noon. ".repeat(90))).unwrap();
+    until(vec![1, 2], async || orders(&server).await).await;
+}
+
 #[tokio::test]
 async fn signed_webhooks_start_one_run_each() {
     let folder = folder();

@@ -1,6 +1,7 @@
 //! Kills the process at many moments while documents are read, and lets another one go on.
 
 use super::*;
+use crate::models::testing::{LocalEmbedder, models};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -21,9 +22,10 @@ fn text(number: usize) -> String {
     (0..30).map(paragraph).collect()
 }
 
-/// Adds the documents, waits until they are read, and checks that each is found once.
+/// Adds the documents, waits until they are read and have their vectors, and checks that each is found once.
 async fn serve(url: &str) {
     let server = Server::open(url).await;
+    server.knowledge.use_models(models(Some(std::sync::Arc::new(LocalEmbedder)), None));
     let known = server.knowledge.libraries(&viewer("ada")).await.unwrap();
     let library = match known.first() {
         Some(library) => library.id.clone(),
@@ -37,6 +39,10 @@ async fn serve(url: &str) {
     assert!(rows.iter().all(|row| row.state == DocumentState::Ready && row.next_id.is_none()), "{rows:?}");
     let chunks: i64 = rows.iter().map(|row| row.chunks).sum();
     assert_eq!(server.rows("knowledge_chunks").await, chunks);
+    server.served(&library, "local").await;
+    while server.rows("knowledge_vectors").await != chunks {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     for number in 0..DOCUMENTS {
         let found = server.found(&viewer("ada"), &library, &format!("word{number}x7")).await.unwrap();
         assert_eq!(found.first(), Some(&format!("{number}.md")));

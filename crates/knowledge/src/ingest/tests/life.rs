@@ -1,6 +1,8 @@
 //! The life of documents, on both databases.
 
 use super::*;
+use ::store::AuditFilter;
+use serde_json::json;
 use std::collections::HashMap;
 
 const PUMPS: &str =
@@ -33,6 +35,21 @@ async fn documents_are_added_found_replaced_and_deleted() {
         assert_eq!(server.found(&ada, &library, "green").await.unwrap(), Vec::<String>::new());
         assert!(manage(&server, &library).await);
         server.knowledge.delete(&ada, &library).await.unwrap();
+        let events = server.knowledge.store().events_after("document.ready", 0, 10).await.unwrap();
+        let told = |event: &::store::NumberedEvent| {
+            let data = &event.event.data;
+            assert_eq!((&data["libraryId"], &data["userId"]), (&json!(library), &json!("ada")));
+            format!("{} {} {}", data["fileName"], data["chunks"], data["replaced"])
+        };
+        let mut told: Vec<_> = events.iter().map(told).collect();
+        // Documents are read at the same time.
+        told[..2].sort_unstable();
+        assert_eq!(told, ["\"cooks.txt\" 1 false", "\"pumps.md\" 1 false", "\"pumps.md\" 1 true"]);
+        let rows = server.knowledge.store().audit_list(AuditFilter::default(), 20, None).await.unwrap();
+        let rows: Vec<_> = rows.iter().rev().map(|row| row.tool.as_str()).collect();
+        let expected =
+            ["library:create", "document:add", "document:add", "document:replace", "document:delete", "library:delete"];
+        assert_eq!(rows, expected);
         for table in
             ["knowledge_documents", "knowledge_versions", "knowledge_pieces", "knowledge_parts", "knowledge_chunks"]
         {

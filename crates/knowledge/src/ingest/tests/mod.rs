@@ -1,5 +1,6 @@
 mod kill;
 mod life;
+mod vectors;
 
 use crate::ingest;
 use crate::service::{
@@ -32,6 +33,7 @@ impl Server {
         let workers = Workers::new(jobs.clone());
         let knowledge = Knowledge::new(store, jobs);
         workers.add(ingest::handler(knowledge.clone()));
+        workers.add(ingest::embed_handler(knowledge.clone()));
         workers.start();
         Self { knowledge, workers }
     }
@@ -75,8 +77,20 @@ impl Server {
             mode: SearchMode::Hybrid,
             filter: Filter::default(),
         };
-        let outcome = self.knowledge.search(user, request).await?;
+        let outcome = self.knowledge.search(user, request, &contract::ModelUse::default()).await?;
         Ok(outcome.found.into_iter().map(|found| found.chunk.file_name).collect())
+    }
+
+    /// Waits until a library is searched by a model; returns its key and the length of its vectors.
+    async fn served(&self, library: &str, key: &str) -> i64 {
+        for _ in 0..3_000 {
+            let row = store::library(self.knowledge.store(), library).await.unwrap().unwrap();
+            match row.embedding {
+                Some((served, dimensions)) if served == key => return dimensions,
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+        panic!("the vectors are not computed");
     }
 
     async fn rows(&self, table: &'static str) -> i64 {
