@@ -131,9 +131,9 @@ async fn documents_that_are_ready_start_runs() {
     std::fs::write(&config, format!("{before}{}    steps:\n{after}", DOCUMENTS.trim_start())).unwrap();
     let server = start(&folder, &[], &[]);
     until(vec![1], async || orders(&server).await).await;
-    // A new version is an event of its own.
+    // A new version is an event of its own; it has three chunks.
     std::fs::write(notes.join("pumps.md"), format!("# Pumps\n\n{}", "The pumps run at noon. ".repeat(90))).unwrap();
-    until(vec![1, 2], async || orders(&server).await).await;
+    until(vec![1, 3], async || orders(&server).await).await;
 }
 
 #[tokio::test]
