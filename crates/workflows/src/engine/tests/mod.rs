@@ -4,3 +4,4 @@ mod drive;
 mod events;
 mod fake;
 mod kill;
+mod shares;
