@@ -127,11 +127,15 @@ fn new_page(admin: &Admin, status: StatusCode, entered: &Entered) -> Response {
 pub(super) fn form(action: String, entered: &Entered) -> AnyView {
     let has_problems = !entered.problems.is_empty();
     let (invalid, described_by) = (has_problems.then_some("true"), has_problems.then_some("problems"));
+    // Without one, the field is left out: an empty one would not be a number.
+    let version = entered.version.map(|version| {
+        view! { <input type="hidden" name="version" value=version.to_string() /> }
+    });
     view! {
         {error_message(entered.refused.clone())}
         {problems_view(&entered.problems)}
         <form class="cw-account-form" method="post" action=action>
-            <input type="hidden" name="version" value=entered.version.map(|version| version.to_string()) />
+            {version}
             <label class="cw-account-field">
                 <span>"Definition (YAML)"</span>
                 <textarea
